@@ -1,0 +1,1 @@
+"""The people and their work, in MTurk's words."""

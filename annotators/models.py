@@ -1,0 +1,204 @@
+"""Workers, HITs and assignments as MTurk names them, and the ledger of calls that cost money."""
+
+import uuid
+
+from django.db import models
+from django.db.models import F, Q
+
+
+class Endpoint(models.TextChoices):
+    """Which marketplace a HIT lives on. Identifiers of different endpoints are never mixed."""
+
+    EMBEDDED = "embedded", "Embedded marketplace"
+    SANDBOX = "sandbox", "MTurk sandbox"
+    PRODUCTION = "production", "MTurk production (real money)"
+
+
+class Worker(models.Model):
+    """A person who rates, as one endpoint knows them."""
+
+    class Standing(models.TextChoices):
+        OK = "ok", "May work"
+        WATCH = "watch", "Watched"
+        EXCLUDED = "excluded", "Excluded from our HITs"
+
+    worker_id = models.CharField(max_length=64)
+    source = models.CharField(max_length=16, choices=Endpoint)
+    standing = models.CharField(max_length=16, choices=Standing, default=Standing.OK)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["source", "worker_id"], name="worker_once_per_source"),
+        ]
+
+    def __str__(self) -> str:
+        return self.worker_id
+
+
+class HITType(models.Model):
+    """What HITs have in common on the marketplace. Equal values give the same HITTypeId there."""
+
+    endpoint = models.CharField(max_length=16, choices=Endpoint)
+    hit_type_id = models.CharField(max_length=64)
+    title = models.CharField(max_length=128)
+    description = models.CharField(max_length=2000)
+    keywords = models.CharField(max_length=1000, blank=True)
+    reward = models.DecimalField(max_digits=8, decimal_places=2)
+    assignment_duration = models.DurationField()
+    auto_approval_delay = models.DurationField()
+
+    class Meta:
+        verbose_name = "HIT type"
+        constraints = [
+            models.UniqueConstraint(fields=["endpoint", "hit_type_id"], name="hit_type_id_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.title} ({self.hit_type_id})"
+
+
+class HIT(models.Model):
+    """One HIT the marketplace has confirmed. It is written only after CreateHIT answered."""
+
+    class Status(models.TextChoices):
+        ASSIGNABLE = "Assignable"
+        UNASSIGNABLE = "Unassignable"
+        REVIEWABLE = "Reviewable"
+        REVIEWING = "Reviewing"
+        DISPOSED = "Disposed"
+
+    hit_type = models.ForeignKey(HITType, on_delete=models.PROTECT, related_name="hits")
+    hit_id = models.CharField("HITId", max_length=64)
+    status = models.CharField(max_length=16, choices=Status, default=Status.ASSIGNABLE)
+    max_assignments = models.PositiveIntegerField()
+    requester_annotation = models.CharField(max_length=255, blank=True)
+    created_at = models.DateTimeField("creation time")
+    expires_at = models.DateTimeField("expiration")
+    synced_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = "HIT"
+        constraints = [
+            models.UniqueConstraint(fields=["hit_type", "hit_id"], name="hit_id_once"),
+            models.CheckConstraint(condition=Q(max_assignments__gte=1), name="hit_has_assignments"),
+        ]
+        indexes = [models.Index(fields=["status", "synced_at"])]
+
+    def __str__(self) -> str:
+        return self.hit_id
+
+
+class Assignment(models.Model):
+    """One worker on one HIT.
+
+    `saved_at` is our fact (the answers are in our database), `submitted_at` is the marketplace's (its
+    SubmitTime). They are kept apart because either can be missing. AssignmentIds are recycled after a
+    return, so (AssignmentId, WorkerId) identifies the work, never the AssignmentId alone.
+    """
+
+    class Status(models.TextChoices):
+        ACCEPTED = "Accepted"  # claimed to us by the frame's URL; the marketplace lists it only once submitted
+        SUBMITTED = "Submitted"
+        APPROVED = "Approved"
+        REJECTED = "Rejected"
+
+    hit = models.ForeignKey(HIT, on_delete=models.PROTECT, related_name="assignments")
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="assignments")
+    assignment_id = models.CharField("AssignmentId", max_length=64)
+    status = models.CharField(max_length=16, choices=Status, default=Status.ACCEPTED)
+    nonce = models.UUIDField(default=uuid.uuid4, editable=False, help_text="Comes back in the MTurk copy.")
+    loaded_at = models.DateTimeField(auto_now_add=True, help_text="First opened in our frame.")
+    saved_at = models.DateTimeField(null=True, blank=True, help_text="Answers complete in our database.")
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    auto_approval_at = models.DateTimeField(null=True, blank=True)
+    approved_at = models.DateTimeField(null=True, blank=True)
+    rejected_at = models.DateTimeField(null=True, blank=True)
+    feedback = models.TextField(blank=True, help_text="RequesterFeedback, shown to the worker.")
+    comment = models.TextField(blank=True, help_text="What the worker wrote to us at the end.")
+    answer_xml = models.TextField(blank=True, help_text="The marketplace's copy, as it was fetched.")
+    user_agent = models.CharField(max_length=255, blank=True)
+
+    class Meta:
+        ordering = ["hit_id", "submitted_at", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["hit", "worker"], name="assignment_once_per_hit_and_worker"),
+            models.UniqueConstraint(fields=["assignment_id", "worker"], name="assignment_id_once_per_worker"),
+            models.CheckConstraint(
+                condition=Q(status="Accepted") | Q(submitted_at__isnull=False), name="assignment_has_submit_time"
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="Approved") | Q(approved_at__isnull=False), name="approved_has_approval_time"
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="Rejected") | Q(rejected_at__isnull=False), name="rejected_has_rejection_time"
+            ),
+            models.CheckConstraint(
+                condition=Q(submitted_at__isnull=True)
+                | Q(accepted_at__isnull=True)
+                | Q(submitted_at__gte=F("accepted_at")),
+                name="submitted_after_accepted",
+            ),
+        ]
+        indexes = [models.Index(fields=["status"])]
+
+    def __str__(self) -> str:
+        return f"{self.assignment_id} by {self.worker}"
+
+    @property
+    def work_seconds(self) -> int | None:
+        """MTurk's WorkTimeInSeconds: SubmitTime - AcceptTime in whole seconds, queue time included."""
+        if not (self.submitted_at and self.accepted_at):
+            return None
+        return int(self.submitted_at.timestamp()) - int(self.accepted_at.timestamp())
+
+
+class Call(models.Model):
+    """One call that costs money or decides about a person, written down before it is made.
+
+    planned -> sent -> done | refused; a call whose answer never came stays `sent` and is settled by reading
+    the marketplace before anything is repeated. `token` is deterministic, so an intent exists once.
+    """
+
+    class Operation(models.TextChoices):
+        CREATE_HIT = "CreateHITWithHITType"
+        EXTEND = "CreateAdditionalAssignmentsForHIT"
+        APPROVE = "ApproveAssignment"
+        REJECT = "RejectAssignment"
+        OVERTURN = "ApproveAssignment(OverrideRejection)"
+        EXPIRE = "UpdateExpirationForHIT"
+
+    class State(models.TextChoices):
+        PLANNED = "planned", "Planned"
+        SENT = "sent", "Sent, answer unknown"
+        DONE = "done", "Done"
+        REFUSED = "refused", "Refused"
+
+    token = models.CharField(max_length=64, unique=True)
+    operation = models.CharField(max_length=48, choices=Operation)
+    endpoint = models.CharField(max_length=16, choices=Endpoint)
+    hit = models.ForeignKey(HIT, null=True, blank=True, on_delete=models.PROTECT, related_name="calls")
+    assignment = models.ForeignKey(
+        Assignment, null=True, blank=True, on_delete=models.PROTECT, related_name="calls"
+    )
+    arguments = models.JSONField(default=dict)
+    amount = models.DecimalField(max_digits=10, decimal_places=2, default=0, help_text="Reward and fee at stake.")
+    state = models.CharField(max_length=8, choices=State, default=State.PLANNED)
+    error = models.TextField(blank=True)
+    attempts = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    sent_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["planned", "sent"]) | Q(finished_at__isnull=False),
+                name="finished_call_has_time",
+            ),
+        ]
+        indexes = [models.Index(fields=["state", "created_at"])]
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.token} ({self.state})"

@@ -1,0 +1,249 @@
+"""One settings file, driven by the environment. `.env.example` documents every variable.
+
+Without any variable set it is the embedded default: SQLite, Celery's filesystem broker, the embedded
+marketplace on another host name of the same server, everything under `var/`.
+"""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import dj_database_url
+from django.core.exceptions import ImproperlyConfigured
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+
+def env(name: str, default: str = "") -> str:
+    return os.environ.get(name, "").strip() or default
+
+
+def env_bool(name: str, default: bool = False) -> bool:
+    return env(name, "1" if default else "0").lower() in {"1", "true", "yes", "on"}
+
+
+def env_list(name: str, default: str = "") -> list[str]:
+    return [part.strip() for part in env(name, default).split(",") if part.strip()]
+
+
+def env_int(name: str, default: int) -> int:
+    try:
+        return int(env(name, str(default)))
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must be a whole number.") from error
+
+
+DATA_DIR = Path(env("ASSENT_DATA_DIR", str(BASE_DIR / "var")))
+DATA_DIR.mkdir(parents=True, exist_ok=True)
+
+
+def secret_key() -> str:
+    """Return SECRET_KEY, or a random key kept in the data folder so that a restart keeps sessions valid."""
+    if given := env("SECRET_KEY"):
+        return given
+    path = DATA_DIR / "secret_key"
+    try:
+        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+            file.write(secrets.token_urlsafe(50))
+    except FileExistsError:
+        pass
+    return path.read_text()
+
+
+SECRET_KEY = secret_key()
+DEBUG = env_bool("DEBUG")
+
+# -- Addresses ---------------------------------------------------------------------------------------------
+# The app and the embedded marketplace answer on two different sites, as an ExternalQuestion and
+# mturk.com do, so that cookies and frames behave here as they do there.
+APP_URL = env("ASSENT_APP_URL", "http://127.0.0.1:8000").rstrip("/")
+MARKETPLACE_URL = env("ASSENT_MARKETPLACE_URL", "http://localhost:8000").rstrip("/")
+APP_HOST = urlsplit(APP_URL).hostname or ""
+MARKETPLACE_HOST = urlsplit(MARKETPLACE_URL).hostname or ""
+if APP_HOST == MARKETPLACE_HOST:
+    raise ImproperlyConfigured("ASSENT_APP_URL and ASSENT_MARKETPLACE_URL need two different host names.")
+ALLOWED_HOSTS = [APP_HOST, MARKETPLACE_HOST, *env_list("ALLOWED_HOSTS")]
+CSRF_TRUSTED_ORIGINS = [APP_URL, MARKETPLACE_URL]
+
+HTTPS = APP_URL.startswith("https://")
+SECURE_SSL_REDIRECT = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+SECURE_HSTS_SECONDS = env_int("SECURE_HSTS_SECONDS", 31_536_000 if HTTPS else 0)
+SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
+SECURE_HSTS_PRELOAD = HTTPS
+SESSION_COOKIE_SECURE = HTTPS
+CSRF_COOKIE_SECURE = HTTPS
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if env_bool("TRUST_PROXY") else None
+
+# -- Applications ------------------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.humanize",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "crispy_forms",
+    "annotators",
+    "surveys",
+    "marketplace",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.sites.UrlconfByHostMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "config.urls"
+MARKETPLACE_URLCONF = "marketplace.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+X_FRAME_OPTIONS = "DENY"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": False,
+        "OPTIONS": {
+            "loaders": [
+                (
+                    "django.template.loaders.cached.Loader",
+                    [
+                        "django.template.loaders.filesystem.Loader",
+                        "django.template.loaders.app_directories.Loader",
+                    ],
+                )
+            ],
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+CRISPY_ALLOWED_TEMPLATE_PACKS = ["assent"]
+CRISPY_TEMPLATE_PACK = "assent"
+CRISPY_FAIL_SILENTLY = False
+
+# -- Database ----------------------------------------------------------------------------------------------
+# WAL + IMMEDIATE + a 20 s timeout: no "database is locked" with 8 writing processes.
+SQLITE_OPTIONS: dict[str, Any] = {
+    "transaction_mode": "IMMEDIATE",
+    "timeout": 20,
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=20000;",
+}
+DATABASES = {
+    "default": dj_database_url.parse(
+        env("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}"), conn_max_age=60, conn_health_checks=True
+    )
+}
+if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
+    DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# -- Broker and cache --------------------------------------------------------------------------------------
+REDIS_URL = env("REDIS_URL")
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+SYNC_EVERY_SECONDS = env_int("ASSENT_SYNC_SECONDS", 60)
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {
+        "task": "surveys.tasks.sweep",
+        "schedule": float(SYNC_EVERY_SECONDS),
+        "options": {"expires": SYNC_EVERY_SECONDS},
+    },
+}
+CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
+if REDIS_URL:
+    CELERY_BROKER_URL = REDIS_URL
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+else:
+    CELERY_BROKER_URL = "filesystem://"
+    BROKER_DIR = DATA_DIR / "broker"
+    for name in ("queue", "processed", "control"):
+        (BROKER_DIR / name).mkdir(parents=True, exist_ok=True)
+    CELERY_BROKER_TRANSPORT_OPTIONS = {
+        "data_folder_in": str(BROKER_DIR / "queue"),
+        "data_folder_out": str(BROKER_DIR / "queue"),
+        "processed_folder": str(BROKER_DIR / "processed"),
+        "control_folder": str(BROKER_DIR / "control"),
+        "polling_interval": 0.1,
+    }
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+
+# -- Files -------------------------------------------------------------------------------------------------
+STATIC_URL = "/static/"
+STATIC_ROOT = DATA_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = False
+MEDIA_ROOT = Path(env("ASSENT_MEDIA_DIR", str(DATA_DIR / "media")))
+FIXTURE_DIRS = [BASE_DIR / "fixtures"]
+UPLOAD_MAX_BYTES = env_int("ASSENT_UPLOAD_MAX_MB", 50) * 1024 * 1024
+IMAGE_ARCHIVE_MAX_BYTES = env_int("ASSENT_IMAGE_ARCHIVE_MAX_MB", 500) * 1024 * 1024
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
+
+# -- People ------------------------------------------------------------------------------------------------
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "admin:login"
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = env("TIME_ZONE", "UTC")
+USE_I18N = False
+USE_TZ = True
+
+# -- Where HITs go -----------------------------------------------------------------------------------------
+# Credentials for the AWS endpoints are boto3's own (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY or a profile).
+MTURK_ENDPOINTS = {
+    "embedded": {
+        "endpoint_url": MARKETPLACE_URL,
+        "aws_access_key_id": env("MARKETPLACE_ACCESS_KEY_ID", "AKIDASSENTDEMO"),
+        "aws_secret_access_key": env("MARKETPLACE_SECRET_ACCESS_KEY", "assent-demo-secret-loopback-only"),
+        "submit_origins": [MARKETPLACE_URL],
+        "is_paying": False,
+    },
+    "sandbox": {
+        "endpoint_url": "https://mturk-requester-sandbox.us-east-1.amazonaws.com",
+        "submit_origins": ["https://workersandbox.mturk.com"],
+        "is_paying": False,
+    },
+    "production": {
+        "endpoint_url": "https://mturk-requester.us-east-1.amazonaws.com",
+        "submit_origins": ["https://www.mturk.com", "https://worker.mturk.com"],
+        "is_paying": True,
+    },
+}
+# Third-party frames that may show a HIT.
+FRAME_ANCESTORS = [origin for end in MTURK_ENDPOINTS.values() for origin in end["submit_origins"]]  # type: ignore[attr-defined]
+# The marketplace's own switches.
+MARKETPLACE_ALLOW_HTTP_QUESTIONS = env_bool("MARKETPLACE_ALLOW_HTTP_QUESTIONS", not HTTPS)
+MARKETPLACE_OPEN_SIGNUP = env_bool("MARKETPLACE_OPEN_SIGNUP")
+MARKETPLACE_CONTROL_TOKEN = env("MARKETPLACE_CONTROL_TOKEN")
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env("LOG_LEVEL", "INFO")},
+    "loggers": {"botocore": {"level": "WARNING"}, "urllib3": {"level": "WARNING"}},
+}

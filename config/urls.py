@@ -1,0 +1,11 @@
+"""The app's addresses. The marketplace's are in marketplace.urls, served on another host name."""
+
+from django.contrib import admin
+from django.urls import include, path
+from django.views.generic import RedirectView
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
+    path("admin/", admin.site.urls),
+    path("", include("surveys.urls")),
+]

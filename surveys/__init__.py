@@ -1,0 +1,1 @@
+"""The research: surveys, batches, ratings and scores."""
