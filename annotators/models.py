@@ -76,6 +76,7 @@ class HIT(models.Model):
     created_at = models.DateTimeField("creation time")
     expires_at = models.DateTimeField("expiration")
     synced_at = models.DateTimeField(null=True, blank=True)
+    leased_until = models.DateTimeField(null=True, blank=True, help_text="One task at a time works on a HIT.")
 
     class Meta:
         verbose_name = "HIT"
@@ -87,6 +88,10 @@ class HIT(models.Model):
 
     def __str__(self) -> str:
         return self.hit_id
+
+    @property
+    def endpoint(self) -> str:
+        return self.hit_type.endpoint
 
 
 class Assignment(models.Model):

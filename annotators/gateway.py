@@ -1,0 +1,262 @@
+"""The only boto3 in the project: one marketplace endpoint, its records, its errors translated once.
+
+Operations and fields: MTurk API reference 2017-01-17. Messages are matched by prefix because MTurk appends a
+time stamp to them.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionError
+from django.conf import settings
+
+if TYPE_CHECKING:
+    from mypy_boto3_mturk import MTurkClient
+
+REGION = "us-east-1"  # the only region MTurk ever had
+PAGE = 100
+
+
+class MarketError(Exception):
+    """The marketplace did not do what was asked."""
+
+
+class AlreadyProcessed(MarketError):
+    """This idempotency token has been used: the call was carried out before. `hit_id` where MTurk names it."""
+
+    def __init__(self, message: str, *, hit_id: str = "") -> None:
+        super().__init__(message)
+        self.hit_id = hit_id
+
+
+class NotReady(MarketError):
+    """Nothing happened and trying again later can work: throttled, or MTurk has not seen the submission yet."""
+
+
+class WrongState(MarketError):
+    """The assignment or HIT is in a state that rules the call out, for example decided already."""
+
+
+class Refused(MarketError):
+    """The marketplace refuses this call for good; the message is its own."""
+
+
+class Unreachable(MarketError):
+    """No answer came, so whether the call was carried out is unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class HITRecord:
+    """A HIT as the marketplace describes it. Times are aware datetimes."""
+
+    hit_id: str
+    status: str
+    max_assignments: int
+    created_at: datetime
+    expires_at: datetime
+    requester_annotation: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentRecord:
+    """A submitted assignment as the marketplace describes it. Times are aware datetimes, None where not reached."""
+
+    assignment_id: str
+    worker_id: str
+    hit_id: str
+    status: str
+    accepted_at: datetime
+    submitted_at: datetime
+    auto_approval_at: datetime | None
+    approved_at: datetime | None
+    rejected_at: datetime | None
+    feedback: str
+    answer_xml: str
+
+
+class Gateway:
+    """One endpoint's requester API. Every method raises MarketError or one of its kinds."""
+
+    def __init__(self, endpoint: str) -> None:
+        self.endpoint = endpoint
+        self._client = _client(endpoint, **_endpoint_arguments(endpoint))
+
+    def balance(self) -> Decimal:
+        """Return the available balance in dollars."""
+        return Decimal(_call(self._client.get_account_balance)["AvailableBalance"])
+
+    def create_hit_type(
+        self,
+        *,
+        title: str,
+        description: str,
+        keywords: str,
+        reward: Decimal,
+        assignment_duration: timedelta,
+        auto_approval_delay: timedelta,
+    ) -> str:
+        """Return the HITTypeId for these values; equal values always give the same one."""
+        answer = _call(
+            self._client.create_hit_type,
+            Title=title,
+            Description=description,
+            Keywords=keywords,
+            Reward=f"{reward:.2f}",
+            AssignmentDurationInSeconds=int(assignment_duration.total_seconds()),
+            AutoApprovalDelayInSeconds=int(auto_approval_delay.total_seconds()),
+        )
+        return str(answer["HITTypeId"])
+
+    def create_hit(
+        self,
+        *,
+        hit_type_id: str,
+        question: str,
+        lifetime: timedelta,
+        max_assignments: int,
+        annotation: str,
+        token: str,
+    ) -> HITRecord:
+        """Create a HIT once per token (MTurk remembers tokens for 24 hours); AlreadyProcessed names the HIT."""
+        answer = _call(
+            self._client.create_hit_with_hit_type,
+            HITTypeId=hit_type_id,
+            Question=question,
+            LifetimeInSeconds=int(lifetime.total_seconds()),
+            MaxAssignments=max_assignments,
+            RequesterAnnotation=annotation,
+            UniqueRequestToken=token,
+        )
+        return _hit_record(answer["HIT"])
+
+    def get_hit(self, hit_id: str) -> HITRecord:
+        return _hit_record(_call(self._client.get_hit, HITId=hit_id)["HIT"])
+
+    def find_hit(self, *, annotation: str) -> HITRecord | None:
+        """Return the HIT with this RequesterAnnotation by going through all HITs of the account."""
+        for hit in self._pages("list_hits", "HITs"):
+            if hit.get("RequesterAnnotation") == annotation:
+                return _hit_record(hit)
+        return None
+
+    def list_assignments(self, hit_id: str) -> list[AssignmentRecord]:
+        """Return every submitted, approved or rejected assignment of a HIT, through all pages."""
+        return [_assignment_record(a) for a in self._pages("list_assignments_for_hit", "Assignments", HITId=hit_id)]
+
+    def get_assignment(self, assignment_id: str) -> AssignmentRecord:
+        return _assignment_record(_call(self._client.get_assignment, AssignmentId=assignment_id)["Assignment"])
+
+    def approve(self, assignment_id: str, *, feedback: str = "", override_rejection: bool = False) -> None:
+        optional: dict[str, Any] = {"RequesterFeedback": feedback} if feedback else {}
+        _call(
+            self._client.approve_assignment,
+            AssignmentId=assignment_id,
+            OverrideRejection=override_rejection,
+            **optional,
+        )
+
+    def reject(self, assignment_id: str, *, feedback: str) -> None:
+        _call(self._client.reject_assignment, AssignmentId=assignment_id, RequesterFeedback=feedback)
+
+    def extend(self, hit_id: str, *, n: int, token: str) -> None:
+        """Open `n` more assignments on a HIT, once per token."""
+        _call(
+            self._client.create_additional_assignments_for_hit,
+            HITId=hit_id,
+            NumberOfAdditionalAssignments=n,
+            UniqueRequestToken=token,
+        )
+
+    def expire_at(self, hit_id: str, *, when: datetime) -> None:
+        """Move a HIT's expiration. Naive times are refused: boto3 would silently take them for UTC."""
+        if when.tzinfo is None:
+            raise ValueError("The expiration needs a time zone.")
+        _call(self._client.update_expiration_for_hit, HITId=hit_id, ExpireAt=when.astimezone(UTC))
+
+    def _pages(self, operation: Any, key: str, **arguments: Any) -> Iterator[Any]:
+        paginator: Any = self._client.get_paginator(operation)
+        pages = iter(paginator.paginate(**arguments, PaginationConfig={"PageSize": PAGE}))
+        while (page := _call(lambda: next(pages, None))) is not None:
+            yield from page[key]
+
+
+def _endpoint_arguments(endpoint: str) -> dict[str, str]:
+    known = settings.MTURK_ENDPOINTS[endpoint]
+    names = ("endpoint_url", "aws_access_key_id", "aws_secret_access_key")
+    return {name: known[name] for name in names if known.get(name)}
+
+
+@lru_cache(maxsize=8)
+def _client(endpoint: str, **arguments: str) -> "MTurkClient":
+    config = Config(
+        retries={"mode": "adaptive", "max_attempts": 5},
+        connect_timeout=5,
+        read_timeout=30,
+        user_agent_extra=f"assent-{endpoint}",
+    )
+    return boto3.client("mturk", region_name=REGION, config=config, **arguments)  # type: ignore[call-overload, no-any-return]
+
+
+def _call(method: Callable[..., Any], **arguments: Any) -> Any:
+    try:
+        return method(**arguments)
+    except ClientError as error:
+        raise _translated(error) from error
+    except EndpointConnectionError as error:
+        raise NotReady(str(error)) from error
+    except BotoCoreError as error:
+        raise Unreachable(str(error)) from error
+
+
+def _translated(error: ClientError) -> MarketError:
+    code = error.response["Error"].get("Code", "")
+    turk_code = str(error.response.get("TurkErrorCode", "")).rpartition(".")[2]
+    message = error.response["Error"].get("Message") or str(error)
+    if code == "ThrottlingException" or "status of: null" in message:
+        return NotReady(message)
+    if code == "ServiceFault" or error.response["ResponseMetadata"].get("HTTPStatusCode", 0) >= 500:
+        return Unreachable(message)
+    if turk_code.lower() == "hitalreadyexists" or "has already been processed" in message:
+        return AlreadyProcessed(message, hit_id=_hit_id_in(message))
+    if turk_code in {"InvalidAssignmentState", "InvalidHITState"}:
+        return WrongState(message)
+    return Refused(message)
+
+
+def _hit_id_in(message: str) -> str:
+    found = re.search(r'HIT with ID "([A-Z0-9]+)"', message)
+    return found.group(1) if found else ""
+
+
+def _hit_record(hit: Any) -> HITRecord:
+    return HITRecord(
+        hit_id=hit["HITId"],
+        status=hit["HITStatus"],
+        max_assignments=hit["MaxAssignments"],
+        created_at=hit["CreationTime"],
+        expires_at=hit["Expiration"],
+        requester_annotation=hit.get("RequesterAnnotation", ""),
+    )
+
+
+def _assignment_record(assignment: Any) -> AssignmentRecord:
+    return AssignmentRecord(
+        assignment_id=assignment["AssignmentId"],
+        worker_id=assignment["WorkerId"],
+        hit_id=assignment["HITId"],
+        status=assignment["AssignmentStatus"],
+        accepted_at=assignment["AcceptTime"],
+        submitted_at=assignment["SubmitTime"],
+        auto_approval_at=assignment.get("AutoApprovalTime"),
+        approved_at=assignment.get("ApprovalTime"),
+        rejected_at=assignment.get("RejectionTime"),
+        feedback=assignment.get("RequesterFeedback", ""),
+        answer_xml=assignment.get("Answer", ""),
+    )
