@@ -148,10 +148,15 @@ class Gateway:
 
     def list_assignments(self, hit_id: str) -> list[AssignmentRecord]:
         """Return every submitted, approved or rejected assignment of a HIT, through all pages."""
-        return [_assignment_record(a) for a in self._pages("list_assignments_for_hit", "Assignments", HITId=hit_id)]
+        return [
+            _assignment_record(a)
+            for a in self._pages("list_assignments_for_hit", "Assignments", HITId=hit_id)
+        ]
 
     def get_assignment(self, assignment_id: str) -> AssignmentRecord:
-        return _assignment_record(_call(self._client.get_assignment, AssignmentId=assignment_id)["Assignment"])
+        return _assignment_record(
+            _call(self._client.get_assignment, AssignmentId=assignment_id)["Assignment"]
+        )
 
     def approve(self, assignment_id: str, *, feedback: str = "", override_rejection: bool = False) -> None:
         optional: dict[str, Any] = {"RequesterFeedback": feedback} if feedback else {}
@@ -201,7 +206,7 @@ def _client(endpoint: str, **arguments: str) -> "MTurkClient":
         read_timeout=30,
         user_agent_extra=f"assent-{endpoint}",
     )
-    return boto3.client("mturk", region_name=REGION, config=config, **arguments)  # type: ignore[call-overload, no-any-return]
+    return boto3.client("mturk", region_name=REGION, config=config, **arguments)  # type: ignore[no-any-return]
 
 
 def _call(method: Callable[..., Any], **arguments: Any) -> Any:

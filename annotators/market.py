@@ -58,8 +58,8 @@ def offer_hit_type(terms: HITTypeTerms, *, gateway: Gateway) -> HITType:
 
 def offer_hit(
     hit_type: HITType, *, token: str, url: str, lifetime: timedelta, max_assignments: int, gateway: Gateway
-) -> HIT | None:
-    """Create one HIT for `token`, once. None while the outcome is unknown or must wait; Refused if MTurk refuses."""
+) -> Call:
+    """Create one HIT for `token`, once. The call's `hit` is empty while its outcome is open or if it was refused."""
     call = plan(
         token,
         Call.Operation.CREATE_HIT,
@@ -72,8 +72,13 @@ def offer_hit(
             "max_assignments": max_assignments,
         },
     )
-    perform(call, gateway=gateway)
-    return call.hit
+    return perform(call, gateway=gateway)
+
+
+def plan_again(call: Call) -> bool:
+    """Give a refused call, which the marketplace never carried out, another chance."""
+    refused = Call.objects.filter(pk=call.pk, state=State.REFUSED)
+    return refused.update(state=State.PLANNED, attempts=0, error="", finished_at=None) == 1
 
 
 def approve(assignment: Assignment, *, feedback: str = "", gateway: Gateway) -> Call:
@@ -193,7 +198,9 @@ def perform(call: Call, *, gateway: Gateway) -> Call:
 def due_calls() -> list[Call]:
     """Return calls that were planned or sent and whose outcome is still open, oldest first."""
     stale = Q(state=State.PLANNED) | Q(state=State.SENT, sent_at__lt=timezone.now() - IN_FLIGHT)
-    return list(Call.objects.filter(stale).select_related("hit__hit_type", "assignment").order_by("created_at"))
+    return list(
+        Call.objects.filter(stale).select_related("hit__hit_type", "assignment").order_by("created_at")
+    )
 
 
 def _decide(assignment: Assignment, operation: Call.Operation, *, feedback: str, gateway: Gateway) -> Call:
@@ -311,7 +318,7 @@ def _was_carried_out(call: Call, *, gateway: Gateway) -> bool:
             _record_hit(call, record)
         return record is not None
     if call.operation == Call.Operation.EXTEND:
-        return gateway.get_hit(_hit(call).hit_id).max_assignments >= call.arguments["expected_max"]
+        return gateway.get_hit(_hit(call).hit_id).max_assignments >= int(call.arguments["expected_max"])
     if call.assignment is None:
         return False
     wanted = "Rejected" if call.operation == Call.Operation.REJECT else "Approved"

@@ -103,7 +103,9 @@ class Assignment(models.Model):
     """
 
     class Status(models.TextChoices):
-        ACCEPTED = "Accepted"  # claimed to us by the frame's URL; the marketplace lists it only once submitted
+        ACCEPTED = (
+            "Accepted"  # claimed to us by the frame's URL; the marketplace lists it only once submitted
+        )
         SUBMITTED = "Submitted"
         APPROVED = "Approved"
         REJECTED = "Rejected"
@@ -131,13 +133,16 @@ class Assignment(models.Model):
             models.UniqueConstraint(fields=["hit", "worker"], name="assignment_once_per_hit_and_worker"),
             models.UniqueConstraint(fields=["assignment_id", "worker"], name="assignment_id_once_per_worker"),
             models.CheckConstraint(
-                condition=Q(status="Accepted") | Q(submitted_at__isnull=False), name="assignment_has_submit_time"
+                condition=Q(status="Accepted") | Q(submitted_at__isnull=False),
+                name="assignment_has_submit_time",
             ),
             models.CheckConstraint(
-                condition=~Q(status="Approved") | Q(approved_at__isnull=False), name="approved_has_approval_time"
+                condition=~Q(status="Approved") | Q(approved_at__isnull=False),
+                name="approved_has_approval_time",
             ),
             models.CheckConstraint(
-                condition=~Q(status="Rejected") | Q(rejected_at__isnull=False), name="rejected_has_rejection_time"
+                condition=~Q(status="Rejected") | Q(rejected_at__isnull=False),
+                name="rejected_has_rejection_time",
             ),
             models.CheckConstraint(
                 condition=Q(submitted_at__isnull=True)
@@ -188,7 +193,9 @@ class Call(models.Model):
         Assignment, null=True, blank=True, on_delete=models.PROTECT, related_name="calls"
     )
     arguments = models.JSONField(default=dict)
-    amount = models.DecimalField(max_digits=10, decimal_places=2, default=0, help_text="Reward and fee at stake.")
+    amount = models.DecimalField(
+        max_digits=10, decimal_places=2, default=0, help_text="Reward and fee at stake."
+    )
     state = models.CharField(max_length=8, choices=State, default=State.PLANNED)
     error = models.TextField(blank=True)
     attempts = models.PositiveIntegerField(default=0)

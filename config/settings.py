@@ -213,7 +213,7 @@ USE_TZ = True
 
 # -- Where HITs go -----------------------------------------------------------------------------------------
 # Credentials for the AWS endpoints are boto3's own (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY or a profile).
-MTURK_ENDPOINTS = {
+MTURK_ENDPOINTS: dict[str, dict[str, Any]] = {
     "embedded": {
         "endpoint_url": MARKETPLACE_URL,
         "aws_access_key_id": env("MARKETPLACE_ACCESS_KEY_ID", "AKIDASSENTDEMO"),
@@ -233,7 +233,7 @@ MTURK_ENDPOINTS = {
     },
 }
 # Third-party frames that may show a HIT.
-FRAME_ANCESTORS = [origin for end in MTURK_ENDPOINTS.values() for origin in end["submit_origins"]]  # type: ignore[attr-defined]
+FRAME_ANCESTORS = [origin for end in MTURK_ENDPOINTS.values() for origin in end["submit_origins"]]
 # The marketplace's own switches.
 MARKETPLACE_ALLOW_HTTP_QUESTIONS = env_bool("MARKETPLACE_ALLOW_HTTP_QUESTIONS", not HTTPS)
 MARKETPLACE_OPEN_SIGNUP = env_bool("MARKETPLACE_OPEN_SIGNUP")
