@@ -164,6 +164,10 @@ class Batch(models.Model):
     class Meta:
         ordering = ["-created_at"]
         verbose_name_plural = "batches"
+        permissions = [
+            ("publish_batch", "Can publish and stop batches"),
+            ("export_raw", "Can download raw results, worker ids included"),
+        ]
         constraints = [
             models.CheckConstraint(
                 condition=Q(status="draft") | Q(snapshot__isnull=False), name="published_batch_has_snapshot"
