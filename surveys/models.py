@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.urls import reverse
 
 from annotators.models import HIT, Assignment, Endpoint, HITType, Worker
-from surveys.definitions import DEFINITIONS, Definition, get_definition
+from surveys.definitions import DEFINITIONS, Choice, Definition, get_definition
 
 
 def definition_choices() -> list[tuple[str, str]]:
@@ -75,6 +75,12 @@ class Item(models.Model):
     def __str__(self) -> str:
         return self.external_id
 
+    def choices_for(self, definition: Definition) -> tuple[Choice, ...]:
+        """Return the answers to choose from: the definition's where it fixes them, else this item's own."""
+        if definition.answer is None:
+            return ()
+        return definition.answer.choices or tuple(Choice(c["value"], c["label"]) for c in self.choices)
+
 
 class Picture(models.Model):
     """One picture of an item. `code` is its name in the browser: published file names can hold the gold answer.
@@ -93,7 +99,9 @@ class Picture(models.Model):
 
     class Meta:
         ordering = ["item_id", "position"]
-        constraints = [models.UniqueConstraint(fields=["item", "position"], name="picture_position_once_per_item")]
+        constraints = [
+            models.UniqueConstraint(fields=["item", "position"], name="picture_position_once_per_item")
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -113,7 +121,9 @@ class Output(models.Model):
 
     class Meta:
         ordering = ["item_id", "pk"]
-        constraints = [models.UniqueConstraint(fields=["item", "system"], name="output_once_per_item_and_system")]
+        constraints = [
+            models.UniqueConstraint(fields=["item", "system"], name="output_once_per_item_and_system")
+        ]
 
     def __str__(self) -> str:
         return f"{self.system} on {self.item}"
@@ -139,17 +149,23 @@ class Batch(models.Model):
     title = models.CharField(max_length=128)
     description = models.CharField(max_length=2000)
     keywords = models.CharField(max_length=1000, blank=True)
-    items_per_hit = models.PositiveSmallIntegerField("items per HIT", default=5, validators=[MinValueValidator(1)])
+    items_per_hit = models.PositiveSmallIntegerField(
+        "items per HIT", default=5, validators=[MinValueValidator(1)]
+    )
     assignments_per_hit = models.PositiveSmallIntegerField(
         "assignments per HIT", default=5, validators=[MinValueValidator(1)]
     )
-    reward = models.DecimalField(max_digits=6, decimal_places=2, validators=[MinValueValidator(Decimal("0.01"))])
+    reward = models.DecimalField(
+        max_digits=6, decimal_places=2, validators=[MinValueValidator(Decimal("0.01"))]
+    )
     assignment_duration = models.DurationField(default=timedelta(hours=1))
     lifetime = models.DurationField(default=timedelta(days=7))
     auto_approval_delay = models.DurationField()
     review_policy = models.JSONField(default=default_review_policy)
     seed = models.PositiveIntegerField(default=new_seed)
-    assumed_minutes = models.DecimalField("assumed minutes per assignment", max_digits=6, decimal_places=2, default=8)
+    assumed_minutes = models.DecimalField(
+        "assumed minutes per assignment", max_digits=6, decimal_places=2, default=8
+    )
     snapshot = models.JSONField(null=True, blank=True, editable=False)
     status = models.CharField(max_length=16, choices=Status, default=Status.DRAFT, editable=False)
     hit_type = models.ForeignKey(HITType, null=True, blank=True, editable=False, on_delete=models.PROTECT)
@@ -173,7 +189,9 @@ class Batch(models.Model):
                 condition=Q(status="draft") | Q(snapshot__isnull=False), name="published_batch_has_snapshot"
             ),
             models.CheckConstraint(condition=Q(items_per_hit__gte=1), name="batch_has_items_per_hit"),
-            models.CheckConstraint(condition=Q(assignments_per_hit__gte=1), name="batch_has_assignments_per_hit"),
+            models.CheckConstraint(
+                condition=Q(assignments_per_hit__gte=1), name="batch_has_assignments_per_hit"
+            ),
             models.CheckConstraint(condition=Q(reward__gt=0), name="batch_pays"),
         ]
 
@@ -200,7 +218,9 @@ class Questionnaire(models.Model):
     batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="questionnaires")
     position = models.PositiveIntegerField()
     target_assignments = models.PositiveSmallIntegerField(help_text="How many kept assignments it is to get.")
-    hit = models.OneToOneField(HIT, null=True, blank=True, on_delete=models.PROTECT, related_name="questionnaire")
+    hit = models.OneToOneField(
+        HIT, null=True, blank=True, on_delete=models.PROTECT, related_name="questionnaire"
+    )
     sibling_of = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="siblings"
     )
@@ -209,7 +229,9 @@ class Questionnaire(models.Model):
     class Meta:
         ordering = ["batch_id", "position"]
         constraints = [
-            models.UniqueConstraint(fields=["batch", "position"], name="questionnaire_position_once_per_batch"),
+            models.UniqueConstraint(
+                fields=["batch", "position"], name="questionnaire_position_once_per_batch"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -251,7 +273,9 @@ class Response(models.Model):
     position = models.PositiveSmallIntegerField(help_text="From 1, as in the questionnaire.")
     shown = models.JSONField(default=dict)
     draft = models.JSONField(default=dict, blank=True)
-    draft_version = models.PositiveIntegerField(default=0, help_text="Client's counter: a late save can't win.")
+    draft_version = models.PositiveIntegerField(
+        default=0, help_text="Client's counter: a late save can't win."
+    )
     answer = models.CharField(max_length=2000, blank=True)
     is_correct = models.BooleanField(null=True, blank=True)
     skip_reason = models.CharField(max_length=200, blank=True)
@@ -262,8 +286,12 @@ class Response(models.Model):
     class Meta:
         ordering = ["assignment_id", "position"]
         constraints = [
-            models.UniqueConstraint(fields=["assignment", "item"], name="response_once_per_assignment_and_item"),
-            models.UniqueConstraint(fields=["batch", "worker", "item"], name="worker_sees_item_once_per_batch"),
+            models.UniqueConstraint(
+                fields=["assignment", "item"], name="response_once_per_assignment_and_item"
+            ),
+            models.UniqueConstraint(
+                fields=["batch", "worker", "item"], name="worker_sees_item_once_per_batch"
+            ),
             models.CheckConstraint(condition=Q(active_seconds__gte=0), name="active_seconds_not_negative"),
         ]
 
@@ -279,7 +307,9 @@ class Rating(models.Model):
     """
 
     response = models.ForeignKey(Response, on_delete=models.CASCADE, related_name="ratings")
-    output = models.ForeignKey(Output, null=True, blank=True, on_delete=models.PROTECT, related_name="ratings")
+    output = models.ForeignKey(
+        Output, null=True, blank=True, on_delete=models.PROTECT, related_name="ratings"
+    )
     criterion = models.CharField(max_length=64)
     value = models.CharField(max_length=255)
     score = models.FloatField()
@@ -321,14 +351,20 @@ class Decision(models.Model):
     n_graded = models.PositiveSmallIntegerField(null=True, blank=True)
     policy = models.JSONField(default=dict, help_text="The rule as it stood.")
     decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, help_text="Empty: by rule."
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        help_text="Empty: by rule.",
     )
     decided_at = models.DateTimeField()
     overturned_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=~Q(verdict="reject") | ~Q(reason=""), name="rejection_has_reason"),
+            models.CheckConstraint(
+                condition=~Q(verdict="reject") | ~Q(reason=""), name="rejection_has_reason"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -50,9 +50,9 @@ class Criterion:
     def values(self) -> tuple[str, ...]:
         return tuple(choice.value for choice in self.choices)
 
-    def score(self, value: str) -> float | None:
-        """Return the score of `value`; KeyError if it is not one of the choices."""
-        return {choice.value: choice.score for choice in self.choices}[value]
+    def score(self, value: str) -> float:
+        """Return the score of a scale's `value`; KeyError if it is not one of the choices."""
+        return {choice.value: choice.score for choice in self.choices if choice.score is not None}[value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +133,10 @@ class Definition:
                 yield f"criterion {criterion.key!r} lists a value twice."
             if criterion.exclusive and criterion.exclusive not in criterion.values:
                 yield f"criterion {criterion.key!r} has no choice {criterion.exclusive!r} to be exclusive."
-            if criterion.key == self.headline and any(choice.score is None for choice in criterion.choices):
-                yield f"the headline {criterion.key!r} has choices without a score."
+            if not criterion.is_checklist and any(choice.score is None for choice in criterion.choices):
+                yield f"criterion {criterion.key!r} has choices without a score."
+            if criterion.is_checklist and criterion.key == self.headline:
+                yield f"the headline {criterion.key!r} is a checklist, which has no mean."
 
     @property
     def output_criteria(self) -> tuple[Criterion, ...]:

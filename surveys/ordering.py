@@ -1,0 +1,128 @@
+"""In which order things are shown: drawn from the batch seed, balanced within the item and within the worker."""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from annotators.models import Assignment, Worker
+from surveys.definitions import Definition
+from surveys.models import Batch, Item, Response
+
+T = TypeVar("T", bound=Hashable)
+
+
+def shuffled(values: Sequence[T], *, seed: str) -> list[T]:
+    """Return `values` in an order that depends on the seed alone."""
+    mixed = list(values)
+    random.Random(seed).shuffle(mixed)  # noqa: S311 (an order, not a secret)
+    return mixed
+
+
+def draw_order(
+    values: Sequence[T],
+    *,
+    seed: str,
+    tie_seed: str,
+    first_on_item: Counter[T],
+    worker_label: Callable[[Sequence[T]], Hashable],
+    seen_by_worker: Counter[Hashable],
+) -> list[T]:
+    """Return one rotation of the seeded shuffle of `values`.
+
+    Taken is the rotation whose first value has led least often on this item; among equals the one whose label
+    (what the worker would see more of, say the first system) this worker has had least; then chance by `tie_seed`.
+    Over any number of raters each value therefore leads equally often on an item, give or take one.
+    """
+    base = shuffled(values, seed=seed)
+    rotations = shuffled([tuple(base[i:] + base[:i]) for i in range(len(base))], seed=tie_seed)
+
+    def burden(order: tuple[T, ...]) -> tuple[int, int]:
+        return first_on_item[order[0]], seen_by_worker[worker_label(order)]
+
+    return list(min(rotations, key=burden)) if rotations else []
+
+
+class History:
+    """How often each output and each choice has come first, on these items and for this worker."""
+
+    def __init__(self) -> None:
+        self.outputs_first: defaultdict[int, Counter[int]] = defaultdict(Counter)
+        self.choices_first: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        self.systems_first: Counter[Hashable] = Counter()
+        self.gold_slots: Counter[Hashable] = Counter()
+
+    @classmethod
+    def of(cls, batch: Batch, *, items: Sequence[Item], worker: Worker) -> "History":
+        """Count what the batch has shown so far; rejected assignments don't count, they are rated again."""
+        history = cls()
+        counted = batch.responses.exclude(assignment__status=Assignment.Status.REJECTED)
+        for response in counted.filter(item__in=items):
+            history._count_item(response)
+        for response in (
+            counted.filter(worker=worker).select_related("item").prefetch_related("item__outputs")
+        ):
+            history._count_worker(response.item, response.shown)
+        return history
+
+    def draw(self, item: Item, *, batch: Batch, worker: Worker) -> dict[str, list[Any]]:
+        """Return {"outputs": ids, "choices": values} in the order to show them in, and count them as shown."""
+        tie = f"{batch.seed}:{item.external_id}:{worker.worker_id}"
+        shown: dict[str, list[Any]] = {
+            "outputs": draw_order(
+                output_ids(item),
+                seed=f"{batch.seed}:outputs:{item.external_id}",
+                tie_seed=f"{tie}:outputs",
+                first_on_item=self.outputs_first[item.pk],
+                worker_label=partial(_first_system, _systems(item)),
+                seen_by_worker=self.systems_first,
+            ),
+            "choices": base_values(item, batch.definition, seed=batch.seed)
+            if _is_fixed(batch.definition)
+            else draw_order(
+                [choice["value"] for choice in item.choices],
+                seed=f"{batch.seed}:choices:{item.external_id}",
+                tie_seed=f"{tie}:choices",
+                first_on_item=self.choices_first[item.pk],
+                worker_label=partial(_slot_of, item.gold),
+                seen_by_worker=self.gold_slots,
+            ),
+        }
+        self._count_worker(item, shown)
+        return shown
+
+    def _count_item(self, response: Response) -> None:
+        self.outputs_first[response.item_id].update(response.shown["outputs"][:1])
+        self.choices_first[response.item_id].update(response.shown["choices"][:1])
+
+    def _count_worker(self, item: Item, shown: dict[str, list[Any]]) -> None:
+        self.systems_first[_first_system(_systems(item), shown["outputs"])] += 1
+        self.gold_slots[_slot_of(item.gold, shown["choices"])] += 1
+
+
+def _first_system(systems: dict[int, str], order: Sequence[int]) -> str:
+    return systems[order[0]] if order else ""
+
+
+def _slot_of(gold: str, order: Sequence[str]) -> int:
+    return list(order).index(gold) if gold in order else -1
+
+
+def _systems(item: Item) -> dict[int, str]:
+    return {output.pk: output.system for output in item.outputs.all()}
+
+
+def output_ids(item: Item) -> list[int]:
+    """Return the ids of the item's outputs in the order of import."""
+    return [output.pk for output in item.outputs.all()]
+
+
+def _is_fixed(definition: Definition) -> bool:
+    return bool(definition.answer and definition.answer.is_ordered)
+
+
+def base_values(item: Item, definition: Definition, *, seed: int) -> list[str]:
+    """Return the choices' values in natural order where they have one, else as the seed has it."""
+    values = [choice.value for choice in item.choices_for(definition)]
+    return values if _is_fixed(definition) else shuffled(values, seed=f"{seed}:choices:{item.external_id}")

@@ -1,0 +1,235 @@
+"""2b: what an annotator is shown. Claims in, an assignment with its drawn orders out. Knows gold; shows none."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from annotators.models import HIT, Assignment, Worker
+from surveys.definitions import Choice, Definition
+from surveys.models import Item, Output, Questionnaire, QuestionnaireItem, Response
+from surveys.ordering import History, base_values, output_ids, shuffled
+
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+
+
+class CannotServe(Exception):
+    """This work can't be given to this person; the message tells them what to do. `kind` is for the page."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What the frame's address says about who is looking. Nothing proves it until the marketplace confirms it."""
+
+    assignment_id: str
+    hit_id: str
+    worker_id: str
+    submit_to: str
+
+    @property
+    def is_preview(self) -> bool:
+        return self.assignment_id in {"", PREVIEW}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPicture:
+    url: str
+    width: int
+    height: int
+    alt: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOutput:
+    """An output without its system: its opaque code, a label such as "Explanation 1", and its text."""
+
+    code: str
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownItem:
+    """All that a browser may know about an item, in the order it is shown."""
+
+    position: int
+    question: str
+    pictures: tuple[ShownPicture, ...]
+    choices: tuple[Choice, ...]
+    outputs: tuple[ShownOutput, ...]
+    draft: dict[str, Any]
+
+
+def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
+    """Read MTurk's query. Keys that arrive as `amp;hitId` are real traffic (Dallinger#1963).
+
+    Raises CannotServe where turkSubmitTo is none of the endpoint's own addresses.
+    """
+    given = {key.removeprefix("amp;"): value.strip() for key, value in params.items()}
+    submit_to = given.get("turkSubmitTo", "").rstrip("/")
+    if submit_to and submit_to not in settings.MTURK_ENDPOINTS[endpoint]["submit_origins"]:
+        raise CannotServe(
+            "bad_claims", "This page was opened from an address we don't know. Please return the HIT."
+        )
+    return Claims(
+        assignment_id=given.get("assignmentId", "")[:64],
+        hit_id=given.get("hitId", "")[:64],
+        worker_id=given.get("workerId", "")[:64],
+        submit_to=submit_to,
+    )
+
+
+def open_assignment(questionnaire: Questionnaire, *, claims: Claims, user_agent: str = "") -> Assignment:
+    """Return this worker's assignment with its orders drawn, the existing one where there is one.
+
+    Raises CannotServe; a worker who is turned away is asked to return the HIT and loses nothing by it.
+    """
+    hit = _check_claims(questionnaire, claims)
+    batch = questionnaire.batch
+    worker, _ = Worker.objects.get_or_create(source=batch.endpoint, worker_id=claims.worker_id)
+    if worker.standing == Worker.Standing.EXCLUDED:
+        raise CannotServe(
+            "excluded", "This HIT is not open to you. Please return it; returning costs you nothing."
+        )
+    with transaction.atomic():
+        Questionnaire.objects.select_for_update().get(pk=questionnaire.pk)
+        assignment = _existing(hit, worker, claims)
+        if assignment is None:
+            _check_not_seen(questionnaire, worker)
+            assignment = Assignment.objects.create(
+                hit=hit,
+                worker=worker,
+                assignment_id=claims.assignment_id,
+                user_agent=user_agent[:255],
+            )
+        _draw_responses(questionnaire, assignment)
+    return assignment
+
+
+def shown_items(assignment: Assignment) -> list[ShownItem]:
+    """Return the items of an opened assignment as this worker sees them, in a constant number of queries."""
+    responses = (
+        assignment.responses.select_related("item", "batch__survey")
+        .prefetch_related("item__pictures", "item__outputs")
+        .order_by("position")
+    )
+    return [
+        _shown_item(
+            r.item,
+            position=r.position,
+            definition=r.batch.definition,
+            order=r.shown["outputs"],
+            values=r.shown["choices"],
+            draft=r.draft,
+        )
+        for r in responses
+    ]
+
+
+def preview_items(questionnaire: Questionnaire) -> list[ShownItem]:
+    """Return the items as anybody sees them before accepting, in an order drawn from the seed alone."""
+    definition, seed = questionnaire.batch.definition, questionnaire.batch.seed
+    return [
+        _shown_item(
+            slot.item,
+            position=slot.position,
+            definition=definition,
+            order=shuffled(output_ids(slot.item), seed=f"{seed}:outputs:{slot.item.external_id}"),
+            values=base_values(slot.item, definition, seed=seed),
+            draft={},
+        )
+        for slot in _slots(questionnaire)
+    ]
+
+
+def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
+    if questionnaire.hit is None:
+        raise CannotServe("not_published", "This HIT is being published. Please reload the page in a minute.")
+    if claims.hit_id != questionnaire.hit.hit_id or not claims.worker_id or claims.is_preview:
+        raise CannotServe(
+            "bad_claims", "This address does not belong to this HIT. Please open it from your queue."
+        )
+
+
+def _existing(hit: HIT, worker: Worker, claims: Claims) -> Assignment | None:
+    """Return the worker's assignment on this HIT; after a return and a second accept it has a new AssignmentId."""
+    assignment = Assignment.objects.filter(hit=hit, worker=worker).first()
+    if assignment and assignment.assignment_id != claims.assignment_id:
+        Assignment.objects.filter(pk=assignment.pk, status=Assignment.Status.ACCEPTED).update(
+            assignment_id=claims.assignment_id
+        )
+        assignment.refresh_from_db()
+    return assignment
+
+
+def _check_not_seen(questionnaire: Questionnaire, worker: Worker) -> None:
+    seen = Response.objects.filter(
+        batch_id=questionnaire.batch_id, worker=worker, item__slots__questionnaire=questionnaire
+    )
+    if seen.exists():
+        raise CannotServe(
+            "seen_before",
+            "You have already worked on these questions in another HIT. Please return this one; it costs you nothing.",
+        )
+
+
+def _draw_responses(questionnaire: Questionnaire, assignment: Assignment) -> None:
+    """Write one response per item that has none yet, each with the order it will be shown in."""
+    if assignment.responses.exists():
+        return
+    batch, slots = questionnaire.batch, _slots(questionnaire)
+    history = History.of(batch, items=[slot.item for slot in slots], worker=assignment.worker)
+    Response.objects.bulk_create(
+        Response(
+            assignment=assignment,
+            batch=batch,
+            worker=assignment.worker,
+            item=slot.item,
+            position=slot.position,
+            shown=history.draw(slot.item, batch=batch, worker=assignment.worker),
+        )
+        for slot in slots
+    )
+
+
+def _slots(questionnaire: Questionnaire) -> list[QuestionnaireItem]:
+    slots = questionnaire.slots.select_related("item").prefetch_related("item__pictures", "item__outputs")
+    return list(slots.order_by("position"))
+
+
+def _shown_item(
+    item: Item,
+    *,
+    position: int,
+    definition: Definition,
+    order: Iterable[int],
+    values: Iterable[str],
+    draft: dict[str, Any],
+) -> ShownItem:
+    outputs = {output.pk: output for output in item.outputs.all()}
+    choices = {choice.value: choice for choice in item.choices_for(definition)}
+    return ShownItem(
+        position=position,
+        question=item.payload.get("question", ""),
+        pictures=tuple(
+            ShownPicture(
+                picture.get_absolute_url(), picture.width, picture.height, f"Picture for question {position}"
+            )
+            for picture in item.pictures.all()
+        ),
+        choices=tuple(choices[value] for value in values),
+        outputs=tuple(
+            _shown_output(outputs[pk], definition.output_label.format(n=n)) for n, pk in enumerate(order, 1)
+        ),
+        draft=draft,
+    )
+
+
+def _shown_output(output: Output, label: str) -> ShownOutput:
+    return ShownOutput(code=output.code, label=label, text=output.text)
