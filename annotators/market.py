@@ -116,8 +116,8 @@ def move_expiration(hit: HIT, *, when: datetime, gateway: Gateway) -> Call:
 
 def fetch(hit: HIT, *, gateway: Gateway) -> list[Assignment]:
     """Mirror the HIT and its submitted assignments; returns ours, in the order of submission."""
-    records = gateway.list_assignments(hit.hit_id)
     mirror_hit(hit, gateway.get_hit(hit.hit_id))
+    records = gateway.list_assignments(hit.hit_id)
     mirrored = [mirror_assignment(hit, record) for record in records]
     return sorted(mirrored, key=lambda assignment: (assignment.submitted_at or timezone.now(), assignment.pk))
 

@@ -36,12 +36,13 @@ def draw_order(
     Over any number of raters each value therefore leads equally often on an item, give or take one.
     """
     base = shuffled(values, seed=seed)
-    rotations = shuffled([tuple(base[i:] + base[:i]) for i in range(len(base))], seed=tie_seed)
+    starts = shuffled(range(len(base)), seed=tie_seed)
+    rotations = [base[start:] + base[:start] for start in starts]
 
-    def burden(order: tuple[T, ...]) -> tuple[int, int]:
+    def burden(order: list[T]) -> tuple[int, int]:
         return first_on_item[order[0]], seen_by_worker[worker_label(order)]
 
-    return list(min(rotations, key=burden)) if rotations else []
+    return min(rotations, key=burden) if rotations else []
 
 
 class History:

@@ -155,6 +155,7 @@ def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
         raise CannotServe(
             "bad_claims", "This address does not belong to this HIT. Please open it from your queue."
         )
+    return questionnaire.hit
 
 
 def _existing(hit: HIT, worker: Worker, claims: Claims) -> Assignment | None:

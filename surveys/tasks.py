@@ -1,0 +1,111 @@
+"""Celery tasks: fetch, check again, delegate. Each can be lost, doubled or run late without harm.
+
+No broker is trusted to keep a task: `sweep` finds all due work again in the database.
+"""
+
+import logging
+from datetime import timedelta
+
+from celery import shared_task
+from django.conf import settings
+
+from annotators import market
+from annotators.gateway import Gateway, MarketError
+from annotators.models import HIT, Assignment
+from surveys import collecting, publishing, review
+from surveys.models import Batch, Questionnaire
+
+logger = logging.getLogger(__name__)
+
+
+@shared_task
+def sweep() -> None:
+    """Find due work in the database: batches to publish, HITs to sync, batches to finish."""
+    for batch in Batch.objects.filter(status=Batch.Status.PUBLISHING):
+        publish_batch.delay(batch.pk)
+    for batch in Batch.objects.filter(status=Batch.Status.OPEN):
+        _enqueue_unpublished(batch)
+        review.finish(batch)
+    for batch in Batch.objects.filter(status=Batch.Status.STOPPED):
+        expire_batch.delay(batch.pk)
+    for hit in review.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2)):
+        sync_hit.delay(hit.pk)
+
+
+@shared_task
+def publish_batch(batch_pk: int) -> None:
+    """Register the HITType, then publish each questionnaire in a task of its own."""
+    batch = Batch.objects.get(pk=batch_pk)
+    if batch.status != Batch.Status.PUBLISHING:
+        return
+    if batch.hit_type is None:
+        try:
+            publishing.register_hit_type(batch, gateway=Gateway(batch.endpoint))
+        except MarketError as error:
+            Batch.objects.filter(pk=batch.pk).update(error=str(error))
+            return
+    _enqueue_unpublished(batch)
+    publishing.finish_publishing(batch)
+
+
+@shared_task(rate_limit="20/s")
+def publish_questionnaire(questionnaire_pk: str) -> None:
+    """Create one HIT; the last one opens the batch."""
+    questionnaire = Questionnaire.objects.select_related("batch__hit_type").get(pk=questionnaire_pk)
+    batch = questionnaire.batch
+    if questionnaire.hit_id is None and batch.status in {Batch.Status.PUBLISHING, Batch.Status.OPEN}:
+        publishing.publish_questionnaire(questionnaire, gateway=Gateway(batch.endpoint))
+    publishing.finish_publishing(batch)
+
+
+@shared_task(rate_limit="20/s")
+def sync_hit(hit_pk: int) -> None:
+    """Fetch one HIT's assignments, recover and grade answers, decide, act, replace. One task a HIT at a time."""
+    hit = HIT.objects.select_related("hit_type", "questionnaire__batch").get(pk=hit_pk)
+    with market.lease(hit) as is_ours:
+        if is_ours:
+            try:
+                _settle(hit, gateway=Gateway(hit.endpoint))
+            except MarketError as error:
+                logger.warning("Sync of HIT %s waits for the next sweep: %s", hit.hit_id, error)
+
+
+@shared_task
+def sync_batch(batch_pk: int) -> None:
+    """Sync a batch's HITs now, because a researcher asked or decided something."""
+    for hit in HIT.objects.filter(questionnaire__batch=batch_pk):
+        sync_hit.delay(hit.pk)
+
+
+@shared_task
+def expire_batch(batch_pk: int) -> None:
+    """Expire the open HITs of a stopped batch. Who has accepted one may still submit it."""
+    for hit in HIT.objects.filter(
+        questionnaire__batch=batch_pk, questionnaire__batch__status=Batch.Status.STOPPED
+    ):
+        publishing.expire(hit, gateway=Gateway(hit.endpoint))
+
+
+def _enqueue_unpublished(batch: Batch) -> None:
+    for pk in batch.questionnaires.filter(hit=None).values_list("pk", flat=True):
+        publish_questionnaire.delay(str(pk))
+
+
+def _settle(hit: HIT, *, gateway: Gateway) -> None:
+    questionnaire = hit.questionnaire
+    for assignment in market.fetch(hit, gateway=gateway):
+        _recover(assignment, questionnaire)
+        review.record_decision(assignment, batch=questionnaire.batch)
+    for assignment in review.to_carry_out(hit):
+        review.carry_out(assignment, gateway=gateway)
+    for assignment in review.to_replace(hit):
+        replacement = review.replace(assignment, questionnaire=questionnaire, gateway=gateway)
+        if replacement.questionnaire.hit_id is None:
+            publish_questionnaire.delay(str(replacement.questionnaire_id))
+
+
+def _recover(assignment: Assignment, questionnaire: Questionnaire) -> None:
+    try:
+        collecting.recover(assignment, questionnaire=questionnaire)
+    except collecting.IncompleteAnswers as error:
+        logger.warning("Assignment %s waits for a person: %s", assignment.pk, error)
