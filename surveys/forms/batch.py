@@ -1,0 +1,206 @@
+"""What a researcher decides before a batch is published."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.conf import settings
+
+from annotators.models import Endpoint
+from surveys.definitions import Definition
+from surveys.forms.durations import DurationField
+from surveys.models import Batch, Survey
+
+if TYPE_CHECKING:
+    BatchModelForm = forms.ModelForm[Batch]
+else:
+    BatchModelForm = forms.ModelForm
+
+ENDPOINTS = {
+    Endpoint.EMBEDDED: "Embedded marketplace: the worker site of this server. No real money.",
+    Endpoint.SANDBOX: "MTurk sandbox: Amazon's site for trying out. No real money.",
+    Endpoint.PRODUCTION: "MTurk production: real people, real money.",
+}
+POLICIES = {
+    "minimum_correct": "Reject below the minimum, and replace the rejected assignment",
+    "flag_only": "Hold below the minimum for a person to decide",
+    "never": "Never reject: everybody who submits is paid",
+}
+DEFAULT_MINIMUM = 3
+
+# MTurk's limits: AssignmentDuration and Lifetime 30 s to 365 days, AutoApprovalDelay at most 30 days.
+SHORTEST, LONGEST = timedelta(seconds=30), timedelta(days=365)
+LONGEST_AUTO_APPROVAL = timedelta(days=30)
+
+
+def shortest_auto_approval() -> timedelta:
+    """Two syncs must fit in, else nobody could decide before the marketplace does."""
+    return timedelta(seconds=2 * settings.SYNC_EVERY_SECONDS)
+
+
+def default_terms(definition: Definition) -> dict[str, Any]:
+    """Return what an untouched batch of this survey type shows to workers and how much of it at once."""
+    output = definition.output_label.replace("{n}", "").strip()
+    words = (definition.question_label, output, "picture", "rating")
+    return {
+        "title": definition.title,
+        "description": definition.instructions.summary,
+        "keywords": ", ".join(dict.fromkeys(word.lower() for word in words if word)),
+        "items_per_hit": definition.items_per_hit,
+    }
+
+
+class BatchForm(BatchModelForm):
+    """A draft: everything may still change. What is left empty follows the survey type."""
+
+    endpoint = forms.ChoiceField(
+        label="Where the HITs go", choices=list(ENDPOINTS.items()), widget=forms.RadioSelect
+    )
+    title = forms.CharField(max_length=128, required=False)
+    description = forms.CharField(
+        max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 2, "class": "vLargeTextField"})
+    )
+    items_per_hit = forms.IntegerField(label="Items per HIT", required=False, min_value=1, max_value=100)
+    assignment_duration = DurationField(
+        label="Time for one assignment",
+        initial=timedelta(hours=1),
+        shortest=SHORTEST,
+        longest=LONGEST,
+        help_text="From accepting a HIT to submitting it. Be generous: late work is lost.",
+    )
+    lifetime = DurationField(
+        label="HITs can be found for", initial=timedelta(days=7), shortest=SHORTEST, longest=LONGEST
+    )
+    policy_kind = forms.ChoiceField(
+        label="Review", choices=list(POLICIES.items()), widget=forms.RadioSelect, initial="minimum_correct"
+    )
+    policy_minimum = forms.IntegerField(
+        label="Right answers needed", min_value=1, required=False, initial=DEFAULT_MINIMUM
+    )
+    policy_out_of = forms.IntegerField(
+        label="Out of", min_value=1, required=False, help_text="Empty: all items of a HIT."
+    )
+
+    class Meta:
+        model = Batch
+        fields = [
+            "survey",
+            "name",
+            "endpoint",
+            "title",
+            "description",
+            "keywords",
+            "items_per_hit",
+            "assignments_per_hit",
+            "reward",
+            "assignment_duration",
+            "lifetime",
+            "auto_approval_delay",
+            "seed",
+            "assumed_minutes",
+        ]
+        widgets = {"reward": forms.NumberInput(attrs={"step": "0.01", "min": "0.01"})}
+        help_texts = {
+            "name": "For yourself; workers never see it.",
+            "keywords": "Separated by commas.",
+            "reward": "US dollars for one assignment.",
+            "assumed_minutes": "Until a pilot has measured it. Used for the hourly wage.",
+            "seed": "Draws the order and the side everything is shown on.",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["auto_approval_delay"] = DurationField(
+            label="Approved by itself after",
+            shortest=shortest_auto_approval(),
+            longest=LONGEST_AUTO_APPROVAL,
+            help_text="Counted from submission. After that MTurk pays, and nothing can be rejected any more.",
+        )
+        for name in ("title", "description", "keywords", "items_per_hit"):
+            self.fields[name].help_text = "Empty: as the survey type has it."
+        if self.instance.pk:
+            self._show_policy(self.instance.review_policy)
+
+    def _show_policy(self, policy: dict[str, Any]) -> None:
+        self.initial.update({f"policy_{key}": value for key, value in policy.items()})
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        survey: Survey | None = data.get("survey")
+        if survey is None:
+            return data
+        self._fill_in(data, defaults=default_terms(survey.definition))
+        if data.get("items_per_hit"):
+            self._check_policy(data, survey.definition)
+            self.instance.review_policy = self._policy(data)
+        return data
+
+    def _fill_in(self, data: dict[str, Any], *, defaults: dict[str, Any]) -> None:
+        for name, default in defaults.items():
+            if name not in self.errors and not data.get(name):
+                data[name] = default
+        if "policy_out_of" not in self.errors and not data.get("policy_out_of"):
+            data["policy_out_of"] = data.get("items_per_hit")
+
+    def _policy(self, data: dict[str, Any]) -> dict[str, Any]:
+        if data.get("policy_kind") == "never":
+            return {"kind": "never"}
+        keys = ("kind", "minimum", "out_of")
+        return {key: data.get(f"policy_{key}") for key in keys}
+
+    def _check_policy(self, data: dict[str, Any], definition: Definition) -> None:
+        if data.get("policy_kind") in {None, "never"}:
+            return
+        for check in (self._check_gradable, self._check_minimum, self._check_out_of):
+            check(data, definition)
+
+    def _check_gradable(self, data: dict[str, Any], definition: Definition) -> None:
+        if definition.answer is None:
+            self.add_error("policy_kind", "This survey type asks for no answer that could be right or wrong.")
+
+    def _check_minimum(self, data: dict[str, Any], definition: Definition) -> None:
+        minimum, out_of = data.get("policy_minimum"), data.get("policy_out_of")
+        if minimum is None and "policy_minimum" not in self.errors:
+            self.add_error("policy_minimum", "Say how many answers must be right.")
+        elif minimum and out_of and minimum > out_of:
+            self.add_error("policy_minimum", f"Nobody can have {minimum} of {out_of} right.")
+
+    def _check_out_of(self, data: dict[str, Any], definition: Definition) -> None:
+        out_of, items_per_hit = data.get("policy_out_of"), data["items_per_hit"]
+        if out_of and out_of != items_per_hit:
+            self.add_error(
+                "policy_out_of", f"A HIT has {items_per_hit} items; the rule must count all of them."
+            )
+
+
+class PublishedBatchForm(BatchModelForm):
+    """What may still change once workers have seen a batch."""
+
+    class Meta:
+        model = Batch
+        fields = ["name", "assumed_minutes"]
+
+
+class PublishForm(forms.Form):
+    """Confirms publishing; where money is real, the batch's name must be typed."""
+
+    confirmation = forms.CharField(
+        label="Type the batch's name to publish it",
+        required=False,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+    def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.batch = batch
+        self.is_paying = bool(settings.MTURK_ENDPOINTS[batch.endpoint]["is_paying"])
+        if self.is_paying:
+            self.fields["confirmation"].required = True
+        else:
+            del self.fields["confirmation"]
+
+    def clean_confirmation(self) -> str:
+        typed: str = self.cleaned_data["confirmation"]
+        if typed != self.batch.name:
+            raise forms.ValidationError("That is not the batch's name.", code="other_name")
+        return typed

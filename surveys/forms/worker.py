@@ -1,0 +1,197 @@
+"""The form of one HIT: every question the definition asks about each item shown."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crispy_forms.helper import FormHelper
+from crispy_forms.layout import Layout
+from django import forms
+
+from surveys.collecting import ItemAnswer
+from surveys.definitions import Choice, Criterion, Definition, Preference
+from surveys.forms.fields import AnyOf, GroupField, OneOf
+from surveys.forms.layout import ChoiceGroup, ItemBlock, LayoutObject, OutputBlock
+from surveys.presenting import ShownItem
+
+COMMENT_MAX = 2000
+NO_PREFERENCE = "no_preference"
+# Anything longer was not measured by our page: no endpoint lets an assignment last more than a year.
+SECONDS_MAX = 31_536_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a response has come: the version of its draft and the active seconds measured so far."""
+
+    version: int = 0
+    active_seconds: float = 0.0
+
+
+class SecondsField(forms.FloatField):
+    """What the page's clock says; a value it can't have measured counts as nothing."""
+
+    widget = forms.HiddenInput
+
+    def clean(self, value: Any) -> float:
+        try:
+            seconds = float(value)
+        except (TypeError, ValueError):
+            return 0.0
+        return seconds if 0 <= seconds <= SECONDS_MAX else 0.0
+
+
+class HitForm(forms.Form):
+    """All items of one assignment in one form, filled from their drafts.
+
+    Names: `i{position}-answer`, `i{position}-{output code}-{criterion}`, `i{position}-{criterion}`,
+    `i{position}-{preference key}`, `i{position}-seconds`, and `comment`. What follows `i{position}-` is the name in a draft.
+    """
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None = None,
+        *,
+        definition: Definition,
+        items: Sequence[ShownItem],
+        progress: Mapping[int, Progress] | None = None,
+    ) -> None:
+        super().__init__(data)
+        self.definition = definition
+        self.items = items
+        self.progress = progress or {}
+        for item in items:
+            self._add_item(item)
+        self.fields["comment"] = forms.CharField(required=False, max_length=COMMENT_MAX, widget=forms.Textarea)
+        self.initial["comment"] = next((i.draft["comment"] for i in items if i.draft.get("comment")), "")
+
+    @property
+    def helper(self) -> FormHelper:
+        """The crispy layout. The page writes the form tag, because a preview has none."""
+        helper = FormHelper()
+        helper.form_tag = False
+        helper.disable_csrf = True
+        helper.include_media = False
+        helper.layout = Layout(*(self._item_block(item) for item in self.items))
+        return helper
+
+    @property
+    def problems(self) -> list[tuple[str, str, str]]:
+        """The error summary: (id of the control to go to, where it is, what to do), in the order of the page."""
+        return [
+            (f"{name}-1", f"{group.where}: {group.label}", str(message))
+            for name, group in self._groups()
+            for message in self.errors.get(name, ())
+        ]
+
+    def answers(self) -> list[ItemAnswer]:
+        """Return the cleaned answers, one per item."""
+        return [self._answer(item) for item in self.items]
+
+    def draft_of(self, item: ShownItem, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what of `data` is a possible answer to a question about `item`, under its draft name."""
+        prefix = f"i{item.position}-"
+        groups = {name.removeprefix(prefix): group for name, group in self._groups() if name.startswith(prefix)}
+        draft: dict[str, Any] = {
+            name: value for name, group in groups.items() if (value := group.draft(data.get(name)))
+        }
+        if comment := str(data.get("comment") or "")[:COMMENT_MAX]:
+            draft["comment"] = comment
+        return draft
+
+    def posted_draft(self, item: ShownItem) -> dict[str, Any]:
+        """Return the draft of an item as it was posted with the whole form, valid or not."""
+        prefix = f"i{item.position}-"
+        posted = {n.removeprefix(prefix): self[n].data for n, _ in self._groups() if n.startswith(prefix)}
+        last = {"comment": self["comment"].data} if item is self.items[-1] else {}
+        return self.draft_of(item, posted | last)
+
+    def clean_comment(self) -> str:
+        """XML 1.0, which the marketplace's copy is written in, has no other control characters."""
+        comment: str = self.cleaned_data["comment"]
+        return "".join(c for c in comment if c in "\n\t" or (c.isprintable() and c not in "\ufffe\uffff"))
+
+    def _groups(self) -> Iterator[tuple[str, GroupField]]:
+        for name, group in self.fields.items():
+            if isinstance(group, GroupField):
+                yield name, group
+
+    def _add_item(self, item: ShownItem) -> None:
+        prefix = f"i{item.position}-"
+        for name, group in _questions(self.definition, item):
+            self.fields[prefix + name] = group
+            if value := group.draft(item.draft.get(name)):
+                self.initial[prefix + name] = value
+        self.fields[f"{prefix}seconds"] = SecondsField(required=False)
+
+    def _item_block(self, item: ShownItem) -> ItemBlock:
+        progress = self.progress.get(item.position, Progress())
+        return ItemBlock(
+            item=item,
+            question_label=self.definition.question_label,
+            of=len(self.items),
+            parts=list(self._parts(item)),
+            version=progress.version,
+            active_seconds=progress.active_seconds,
+        )
+
+    def _parts(self, item: ShownItem) -> Iterator[LayoutObject]:
+        prefix = f"i{item.position}-"
+        if self.definition.answer:
+            yield ChoiceGroup(f"{prefix}answer")
+        for output in item.outputs:
+            criteria = [ChoiceGroup(f"{prefix}{output.code}-{c.key}") for c in self.definition.output_criteria]
+            yield OutputBlock(output, item.position, criteria)
+        for criterion in self.definition.item_criteria:
+            yield ChoiceGroup(f"{prefix}{criterion.key}")
+        if self.definition.preference:
+            yield ChoiceGroup(f"{prefix}{self.definition.preference.key}")
+
+    def _answer(self, item: ShownItem) -> ItemAnswer:
+        definition, prefix, given = self.definition, f"i{item.position}-", self.cleaned_data
+        preferred = given[prefix + definition.preference.key] if definition.preference else ""
+        return ItemAnswer(
+            position=item.position,
+            answer=given[f"{prefix}answer"] if definition.answer else "",
+            ratings={
+                output.code: {c.key: given[f"{prefix}{output.code}-{c.key}"] for c in definition.output_criteria}
+                for output in item.outputs
+            },
+            item_ratings={c.key: given[prefix + c.key] for c in definition.item_criteria},
+            preference="" if preferred == NO_PREFERENCE else preferred,
+            active_seconds=given[f"{prefix}seconds"],
+        )
+
+
+def _questions(definition: Definition, item: ShownItem) -> Iterator[tuple[str, OneOf | AnyOf]]:
+    """Yield (draft name, question) in the order they are asked."""
+    where = f"Question {item.position}"
+    if definition.answer:
+        yield "answer", OneOf(label=definition.answer.label, where=where, choices=item.choices)
+    for output in item.outputs:
+        for criterion in definition.output_criteria:
+            yield f"{output.code}-{criterion.key}", _rating(criterion, where=f"{where}, {output.label}")
+    for criterion in definition.item_criteria:
+        yield criterion.key, _rating(criterion, where=where)
+    if definition.preference:
+        choices = _preference_choices(definition.preference, item)
+        yield definition.preference.key, OneOf(label=definition.preference.label, where=where, choices=choices)
+
+
+def _rating(criterion: Criterion, *, where: str) -> OneOf | AnyOf:
+    if criterion.is_checklist:
+        return AnyOf(
+            label=criterion.label,
+            where=where,
+            choices=criterion.choices,
+            help_text=criterion.help,
+            exclusive=criterion.exclusive,
+        )
+    return OneOf(label=criterion.label, where=where, choices=criterion.choices, help_text=criterion.help)
+
+
+def _preference_choices(preference: Preference, item: ShownItem) -> list[Choice]:
+    outputs = [
+        Choice(output.code, preference.output_label.format(n=n)) for n, output in enumerate(item.outputs, start=1)
+    ]
+    return [*outputs, Choice(NO_PREFERENCE, preference.none_label)]

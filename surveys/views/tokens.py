@@ -1,0 +1,51 @@
+"""Who is posting, without cookies: third-party frames get none, so a signed, expiring token is in the form."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.core import signing
+
+from annotators.models import Assignment
+from surveys.models import Questionnaire
+
+SALT = "surveys.hit"
+# After the deadline the marketplace takes nothing more; the slack is for clocks that differ.
+SLACK = timedelta(hours=1)
+
+
+class TokenError(Exception):
+    """The token is not one of ours, or not for this questionnaire."""
+
+
+class TokenExpired(TokenError):
+    """It was ours, but its time is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """Whose token it is, and the marketplace's address the frame was opened with ("" if it gave none)."""
+
+    assignment: Assignment
+    submit_to: str
+
+
+def issue(assignment: Assignment, *, submit_to: str) -> str:
+    claims = {"a": assignment.pk, "n": assignment.nonce.hex, "s": submit_to}
+    return signing.dumps(claims, salt=SALT, compress=True)
+
+
+def read(token: str, *, questionnaire: Questionnaire) -> Bearer:
+    """Return the bearer. Raises TokenExpired or TokenError."""
+    max_age = questionnaire.batch.assignment_duration + SLACK
+    try:
+        claims = signing.loads(token, salt=SALT, max_age=max_age)
+    except signing.SignatureExpired as error:
+        raise TokenExpired from error
+    except signing.BadSignature as error:
+        raise TokenError from error
+    mine = Assignment.objects.select_related("worker").filter(
+        pk=claims["a"], nonce=claims["n"], hit_id=questionnaire.hit_id
+    )
+    if (assignment := mine.first()) is None:
+        raise TokenError
+    return Bearer(assignment, claims["s"])
