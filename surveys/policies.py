@@ -55,9 +55,12 @@ class MinimumCorrect:
             reason = f"{n_graded} of {len(is_correct)} answers could be graded; the rule needs {self.out_of}."
             return Verdict(FLAG, reason, n_correct, n_graded)
         if n_correct < self.minimum:
-            reason = f"You answered {n_correct} of {self.out_of} questions correctly; at least {self.minimum} are needed."
-            return Verdict(self.below, reason, n_correct, n_graded)
+            return Verdict(self.below, self._message(n_correct), n_correct, n_graded)
         return Verdict(APPROVE, "", n_correct, n_graded)
+
+    def _message(self, n_correct: int) -> str:
+        answered = f"You answered {n_correct} of {self.out_of} questions correctly"
+        return f"{answered}; at least {self.minimum} are needed."
 
 
 def read_policy(data: Mapping[str, Any], *, items_per_hit: int) -> Policy:
