@@ -198,6 +198,8 @@ MEDIA_ROOT = Path(env("ASSENT_MEDIA_DIR", str(DATA_DIR / "media")))
 FIXTURE_DIRS = [BASE_DIR / "fixtures"]
 UPLOAD_MAX_BYTES = env_int("ASSENT_UPLOAD_MAX_MB", 50) * 1024 * 1024
 IMAGE_ARCHIVE_MAX_BYTES = env_int("ASSENT_IMAGE_ARCHIVE_MAX_MB", 500) * 1024 * 1024
+# Pictures may be fetched from addresses inside our own network (off: a URL must not reach what only we can).
+FETCH_PRIVATE = env_bool("ASSENT_FETCH_PRIVATE")
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
 
 # -- People ------------------------------------------------------------------------------------------------

@@ -1,0 +1,136 @@
+"""Entries to planned items: what is empty, too long, given twice or not among the choices."""
+
+import re
+from collections.abc import Collection, Iterator
+from urllib.parse import unquote
+
+from surveys.definitions import Definition
+from surveys.importing.plan import (
+    Cell,
+    Entry,
+    Option,
+    Plan,
+    PlannedItem,
+    PlannedOutput,
+    PlannedPicture,
+    Problem,
+)
+
+SYSTEM_NAME = re.compile(r"[-a-zA-Z0-9_]{1,64}")
+MARKUP = re.compile(r"<[a-zA-Z/!][^<>]*>|&(?:[a-zA-Z]+|#[0-9]+|#x[0-9a-fA-F]+);")
+ID_LENGTH, ANSWER_LENGTH, PICTURE_NAME_LENGTH = 255, 2000, 500
+
+
+def is_system_name(text: str) -> bool:
+    return SYSTEM_NAME.fullmatch(text) is not None
+
+
+def check_entries(entries: list[Entry], *, definition: Definition, taken: Collection[str]) -> Plan:
+    """Return the items of all entries and every problem found in them."""
+    problems: list[Problem] = []
+    for entry in entries:
+        problems.extend(_entry_problems(entry, definition=definition))
+    problems.extend(_id_problems(entries, taken=set(taken)))
+    return Plan(tuple(planned_item(entry) for entry in entries), tuple(problems))
+
+
+def planned_item(entry: Entry) -> PlannedItem:
+    """Return the item an entry makes; its choices are sorted by value, so that the order tells nothing."""
+    gold = entry.gold.text if entry.gold else ""
+    kept = sorted(_distinct(entry.options, gold=gold), key=lambda option: option.value)
+    return PlannedItem(
+        external_id=entry.id.text,
+        question=entry.question.text,
+        choices=[{"value": option.value, "label": option.cell.text} for option in kept],
+        gold=gold,
+        outputs=tuple(PlannedOutput(said.system, said.text.text, said.answer) for said in entry.outputs),
+        pictures=tuple(PlannedPicture(unquote(cell.text), cell) for cell in entry.images),
+        payload={"question": entry.question.text, **entry.payload},
+        source_row=entry.source_row,
+    )
+
+
+def _distinct(options: tuple[Option, ...], *, gold: str) -> list[Option]:
+    """Return each label once; where two keys share a label, the right one stays."""
+    by_label: dict[str, Option] = {}
+    for option in options:
+        if option.cell.text not in by_label or option.value == gold:
+            by_label[option.cell.text] = option
+    return list(by_label.values())
+
+
+def _id_problems(entries: list[Entry], *, taken: set[str]) -> Iterator[Problem]:
+    seen: dict[str, Cell] = {}
+    for entry in entries:
+        if not entry.id.text:
+            continue
+        if first := seen.get(entry.id.text):
+            yield entry.id.error(
+                f'The id "{entry.id.text}" stands in row {first.row}, column {first.column} already.'
+            )
+        elif entry.id.text in taken:
+            yield entry.id.error(f'The survey has an item "{entry.id.text}" already.')
+        seen.setdefault(entry.id.text, entry.id)
+
+
+def _entry_problems(entry: Entry, *, definition: Definition) -> Iterator[Problem]:
+    yield from _empty_problems(entry)
+    yield from _length_problems(entry)
+    yield from _choice_problems(entry, definition=definition)
+    for cell in dict.fromkeys(_shown_cells(entry)):
+        if token := MARKUP.search(cell.text):
+            yield cell.warning(
+                f'The text holds "{token.group()[:40]}", which annotators will see as it stands.'
+            )
+
+
+def _shown_cells(entry: Entry) -> Iterator[Cell]:
+    yield entry.question
+    yield from (option.cell for option in entry.options)
+    yield from (said.text for said in entry.outputs)
+
+
+def _empty_problems(entry: Entry) -> Iterator[Problem]:
+    gold = (entry.gold,) if entry.gold else ()
+    for cell in dict.fromkeys((entry.id, *gold, *entry.images, *_shown_cells(entry))):
+        if not cell.text:
+            yield cell.error("The cell is empty.")
+    for cell in entry.images:
+        if "\0" in unquote(cell.text):
+            yield cell.error("The file name holds a NUL character.")
+
+
+def _length_problems(entry: Entry) -> Iterator[Problem]:
+    limits = [(entry.id, entry.id.text, ID_LENGTH)]
+    limits += [(cell, cell.text, PICTURE_NAME_LENGTH) for cell in entry.images]
+    limits += [(option.cell, option.value, ANSWER_LENGTH) for option in entry.options]
+    limits += [(said.text, said.answer, ANSWER_LENGTH) for said in entry.outputs]
+    limits += [(entry.gold, entry.gold.text, ANSWER_LENGTH)] if entry.gold else []
+    for cell, text, limit in limits:
+        if len(text) > limit:
+            yield cell.error(f"The text has {len(text)} characters; at most {limit} are allowed.")
+
+
+def _choice_problems(entry: Entry, *, definition: Definition) -> Iterator[Problem]:
+    if not definition.answer or not entry.gold:
+        return
+    fixed = [choice.value for choice in definition.answer.choices]
+    values = fixed or [option.value for option in entry.options]
+    if entry.gold.text and entry.gold.text not in values:
+        yield entry.gold.error(
+            f'The answer "{entry.gold.text[:80]}" is not among the choices: {", ".join(values)[:200]}.'
+        )
+    if not fixed:
+        yield from _repetition_problems(entry)
+
+
+def _repetition_problems(entry: Entry) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for option in entry.options:
+        if option.cell.text and option.cell.text in seen:
+            yield option.cell.warning(
+                f'The choice "{option.cell.text[:80]}" is given twice; it is shown once.'
+            )
+        seen.add(option.cell.text)
+    if len(seen - {""}) < 2 and entry.gold:
+        yield entry.options[-1].cell.error("The question needs at least two different choices.")

@@ -1,0 +1,85 @@
+"""A file to a plan: find the layout, read the entries, check them."""
+
+from collections.abc import Collection
+
+from django.conf import settings
+
+from surveys.definitions import Definition
+from surveys.importing.batch_layout import batch_entries
+from surveys.importing.checks import check_entries, is_system_name
+from surveys.importing.long_layout import long_entries
+from surveys.importing.plan import Layout, Plan, Problem
+from surveys.importing.tables import Table, decode, file_error, read_csv, read_jsonl
+
+
+def read_items(
+    data: bytes,
+    *,
+    definition: Definition,
+    system: str = "model",
+    layout: Layout = Layout.AUTO,
+    taken: Collection[str] = (),
+) -> Plan:
+    """Return what importing `data` would create, and everything wrong with it, touching nothing.
+
+    `system` names the model of a batch CSV; `taken` are the external ids the survey has already. Any bytes
+    give a plan: what can't be read is an error in it.
+    """
+    text = _text(data)
+    if isinstance(text, Problem):
+        return Plan(problems=(text,))
+    table, layout = _table(text, layout=layout)
+    if problem := _unusable(table, layout=layout):
+        return Plan().with_problems((*table.problems, *problem))
+    if layout == Layout.BATCH:
+        entries, problems = batch_entries(table, definition=definition, system=system)
+        problems = [*_system_problems(system, definition=definition), *problems]
+    else:
+        entries, problems = long_entries(table, definition=definition)
+    plan = check_entries(entries, definition=definition, taken=taken)
+    return plan.with_problems((*table.problems, *problems))
+
+
+def _text(data: bytes) -> str | Problem:
+    if not data:
+        return file_error("The file is empty (0 bytes).")
+    if len(data) > settings.UPLOAD_MAX_BYTES:
+        allowed = settings.UPLOAD_MAX_BYTES // 2**20
+        return file_error(f"The file has {len(data):,} bytes; at most {allowed} MB are allowed.")
+    return decode(data)
+
+
+def _table(text: str, *, layout: Layout) -> tuple[Table, Layout]:
+    """Read the rows and say which layout they are in; AUTO is what the first characters and the header say."""
+    if layout == Layout.JSONL or (layout == Layout.AUTO and text.lstrip().startswith(("{", "["))):
+        return read_jsonl(text), Layout.JSONL
+    table = read_csv(text)
+    if layout == Layout.AUTO and "item_id" in table.header:
+        layout = Layout.LONG
+    if layout == Layout.AUTO and "id_0" in table.header:
+        layout = Layout.BATCH
+    return table, layout
+
+
+def _unusable(table: Table, *, layout: Layout) -> list[Problem]:
+    """Say why there is nothing to read entries from; an empty list if there is."""
+    if not table.rows:
+        return [] if table.problems else [file_error("The file has a header but no rows.")]
+    if layout == Layout.AUTO:
+        return [
+            file_error(
+                'The header has neither "id_0" (a batch CSV, one row a HIT) nor "item_id" (one row an output).',
+                line=1,
+            )
+        ]
+    return []
+
+
+def _system_problems(system: str, *, definition: Definition) -> list[Problem]:
+    if not is_system_name(system):
+        return [
+            file_error(f'The system name "{system}" may hold only letters, digits, - and _ (at most 64).')
+        ]
+    if system == definition.reference_system:
+        return [file_error(f'The system can\'t be called "{system}": that is the reference.')]
+    return []

@@ -1,0 +1,164 @@
+"""Bring a batch CSV, a long CSV or JSONL, and its pictures, into a survey."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+from django.db.models import QuerySet
+
+from surveys.definitions import DEFINITIONS
+from surveys.importing import (
+    ImportRefused,
+    Layout,
+    PictureError,
+    Pictures,
+    Plan,
+    Problem,
+    attach_pictures,
+    check_pictures,
+    open_pictures,
+    read_items,
+    taken_ids,
+    write_items,
+)
+from surveys.models import Picture, Survey
+
+SHOWN_PROBLEMS = 50
+
+
+class Command(BaseCommand):
+    help = "Import items, outputs and pictures: all of the file, or nothing and every problem with its place."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", nargs="?", type=Path, help="batch CSV, long CSV or JSONL, in UTF-8")
+        parser.add_argument("--survey", required=True, metavar="SLUG", help="the survey's short name")
+        parser.add_argument(
+            "--definition", choices=list(DEFINITIONS), help="survey type, to create the survey"
+        )
+        parser.add_argument("--name", default="", help="name of the survey to create")
+        parser.add_argument("--images", default="", metavar="PLACE", help="folder, ZIP or URL prefix")
+        parser.add_argument(
+            "--system", default="model", help="who said the outputs of a batch CSV (default: model)"
+        )
+        parser.add_argument(
+            "--layout", choices=[*Layout], default=Layout.AUTO, help="default: look at the file"
+        )
+        parser.add_argument("--accept-warnings", action="store_true")
+        parser.add_argument(
+            "--allow-missing-images", action="store_true", help="import without; attach them later"
+        )
+        parser.add_argument(
+            "--attach", action="store_true", help="bring only pictures that are missing so far"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="read and check, write nothing")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            if options["attach"]:
+                self._attach(options)
+            elif options["file"]:
+                self._import(options)
+            else:
+                raise CommandError("Name the file to import, or --attach to bring missing pictures.")
+        except ImportRefused as refused:
+            self._show(refused.problems)
+            raise CommandError("Nothing was written.") from None
+        except PictureError as error:
+            raise CommandError(str(error)) from None
+
+    def _import(self, options: dict[str, Any]) -> None:
+        survey = _survey(options)
+        plan = read_items(
+            _data(options["file"]),
+            definition=survey.definition,
+            system=options["system"],
+            layout=Layout(options["layout"]),
+            taken=taken_ids(survey),
+        )
+        names = {picture.name for item in plan.items for picture in item.pictures}
+        with open_pictures("" if plan.errors else options["images"], names=names) as pictures:
+            if not plan.errors:
+                plan = check_pictures(plan, pictures=pictures, allow_missing=options["allow_missing_images"])
+            self._finish(plan, survey=survey, pictures=pictures, options=options)
+
+    def _finish(
+        self, plan: Plan, *, survey: Survey, pictures: Pictures | None, options: dict[str, Any]
+    ) -> None:
+        self._show(plan.problems)
+        if plan.errors:
+            raise CommandError(f"{_count(len(plan.errors), 'error')}. Nothing was written.")
+        if plan.warnings and not options["accept_warnings"]:
+            raise CommandError(
+                f"{_count(len(plan.warnings), 'warning')}. Nothing was written; "
+                "repeat with --accept-warnings if they are fine."
+            )
+        if not options["dry_run"]:
+            write_items(plan, survey=survey, pictures=pictures, accept_warnings=options["accept_warnings"])
+        self.stdout.write(_summary(plan, survey=survey, is_dry=options["dry_run"]))
+
+    def _attach(self, options: dict[str, Any]) -> None:
+        survey = Survey.objects.filter(slug=options["survey"]).first()
+        if survey is None:
+            raise CommandError(f'There is no survey "{options["survey"]}".')
+        names = set(_waiting(survey).values_list("name", flat=True))
+        with open_pictures(options["images"], names=names) as pictures:
+            if pictures is None:
+                raise CommandError("Say where the pictures are: --images FOLDER, ZIP or URL.")
+            attached = attach_pictures(survey, pictures=pictures)
+        self.stdout.write(
+            f"{_count(attached.n_attached, 'picture')} attached, {len(attached.missing)} still missing."
+        )
+
+    def _show(self, problems: tuple[Problem, ...]) -> None:
+        if not problems:
+            return
+        self.stderr.write(f"{'':8} {'row':>6} {'line':>6}  {'column':20} problem")
+        for problem in problems[:SHOWN_PROBLEMS]:
+            row, line = problem.row or "", problem.line or ""
+            self.stderr.write(
+                f"{problem.severity:8} {row:>6} {line:>6}  {problem.column:20} {problem.message}"
+            )
+        if len(problems) > SHOWN_PROBLEMS:
+            self.stderr.write(f"... and {len(problems) - SHOWN_PROBLEMS} more.")
+
+
+def _survey(options: dict[str, Any]) -> Survey:
+    """Return the survey by its slug, or a new one, not yet saved, if its type is given."""
+    slug, key = options["survey"], options["definition"]
+    survey = Survey.objects.filter(slug=slug).first()
+    if survey and key and survey.definition_key != key:
+        raise CommandError(f'The survey "{slug}" is of type {survey.definition_key}, not {key}.')
+    if not survey and not key:
+        raise CommandError(
+            f'There is no survey "{slug}". Create it with --definition {"|".join(DEFINITIONS)}.'
+        )
+    return survey or Survey(slug=slug, name=options["name"] or slug, definition_key=key)
+
+
+def _data(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(settings.UPLOAD_MAX_BYTES + 1)
+    except OSError as error:
+        raise CommandError(f"{path} can't be read: {error.strerror}.") from None
+
+
+def _waiting(survey: Survey) -> QuerySet[Picture]:
+    return Picture.objects.filter(item__survey=survey, file="")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _summary(plan: Plan, *, survey: Survey, is_dry: bool) -> str:
+    verb = "Would import" if is_dry else "Imported"
+    missing = f" ({len(plan.missing)} to be attached later)" if plan.missing else ""
+    parts = [
+        _count(len(plan.items), "item"),
+        _count(plan.n_outputs, "output"),
+        _count(plan.n_pictures, "picture"),
+    ]
+    return f'{verb} {", ".join(parts)}{missing} into "{survey.slug}".'
