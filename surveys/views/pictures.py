@@ -1,4 +1,4 @@
-"""Pictures under their opaque codes: published file names can hold the gold answer."""
+"""Pictures under opaque names, for anyone who has the name: annotators come without a login."""
 
 from django.http import FileResponse, Http404, HttpRequest
 from django.shortcuts import get_object_or_404
@@ -6,18 +6,22 @@ from django.views.decorators.http import require_safe
 
 from surveys.models import Picture
 
-# A code names one file for good, so a browser never has to ask again.
-FOREVER = "private, max-age=31536000, immutable"
+HEADERS = {
+    "Cache-Control": "public, max-age=31536000, immutable",
+    # An SVG opened on its own is a document: it gets no scripts, no origin and nothing to load.
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+}
 
 
 @require_safe
 def picture(request: HttpRequest, code: str) -> FileResponse:
-    """Send the picture's bytes; 404 while they have not arrived."""
-    found = get_object_or_404(Picture, code=code)
-    if not found.file:
-        raise Http404
-    response = FileResponse(found.file.open("rb"), content_type=found.content_type or "application/octet-stream")
+    """Serve one picture for ever: a code never gets another file. 404 if it is unknown or has not arrived."""
+    found = get_object_or_404(Picture.objects.exclude(file=""), code=code)
+    try:
+        file = found.file.open("rb")
+    except OSError:
+        raise Http404("The picture's file is gone.") from None
+    response = FileResponse(file, content_type=found.content_type, headers=HEADERS)
     response["Content-Disposition"] = "inline"
-    response["Cache-Control"] = FOREVER
-    response["X-Content-Type-Options"] = "nosniff"
     return response
