@@ -1,0 +1,327 @@
+"""The marketplace's own tables: who asks, who works, what is offered, and where the money is."""
+
+from datetime import timedelta
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import F, Q
+
+LIVE = ("Open", "Submitted", "Approved", "Rejected")
+
+
+class NamedManager(models.Manager["Requester"]):
+    def get_by_natural_key(self, name: str) -> "Requester":
+        return self.get(name=name)
+
+
+class Requester(models.Model):
+    """An account that publishes HITs and pays for them."""
+
+    name = models.CharField(max_length=128, unique=True, help_text="Workers see it beside the HITs.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects: ClassVar[NamedManager] = NamedManager()
+
+    def __str__(self) -> str:
+        return self.name
+
+    def natural_key(self) -> tuple[str]:
+        return (self.name,)
+
+
+class AccessKey(models.Model):
+    """One key pair of a requester. The secret is derived from SECRET_KEY and `salt`, and never stored.
+
+    `known_secret` exists for the published demo key only, and such a key is honoured on loopback alone.
+    """
+
+    key_id = models.CharField("access key id", max_length=32, primary_key=True)
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="keys")
+    salt = models.CharField(max_length=64, blank=True, editable=False)
+    known_secret = models.CharField(max_length=64, blank=True, editable=False)
+    loopback_only = models.BooleanField(default=False, editable=False)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(known_secret="") | Q(loopback_only=True), name="stored_secret_is_loopback_only"
+            ),
+            models.CheckConstraint(condition=~Q(salt="", known_secret=""), name="key_has_a_secret"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key_id
+
+
+class Worker(models.Model):
+    """A person who does HITs. Signs in with the worker id and an access code kept only as a digest."""
+
+    worker_id = models.CharField("worker id", max_length=64, unique=True)
+    code_digest = models.CharField(max_length=64, editable=False)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.worker_id
+
+
+class HITType(models.Model):
+    """What HITs have in common. Equal values from one requester are one type (`fingerprint`)."""
+
+    type_id = models.CharField("HITTypeId", max_length=64, unique=True)
+    group_id = models.CharField("HITGroupId", max_length=64, unique=True)
+    requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="hit_types")
+    fingerprint = models.CharField(max_length=64)
+    title = models.CharField(max_length=128)
+    description = models.CharField(max_length=2000)
+    keywords = models.CharField(max_length=1000, blank=True)
+    reward_cents = models.PositiveBigIntegerField()
+    duration_seconds = models.PositiveBigIntegerField()
+    auto_approval_seconds = models.PositiveBigIntegerField()
+    requirements = models.JSONField(default=list)
+    created_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name = "HIT type"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["requester", "fingerprint"], name="marketplace_one_type_per_values"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def duration(self) -> timedelta:
+        return timedelta(seconds=self.duration_seconds)
+
+    @property
+    def auto_approval_delay(self) -> timedelta:
+        return timedelta(seconds=self.auto_approval_seconds)
+
+
+class HIT(models.Model):
+    """One HIT with the counts of its assignments; its status follows from them (`states.hit_status`).
+
+    `held_slots` is how many of its assignments have money set aside at this moment.
+    """
+
+    hit_id = models.CharField("HITId", max_length=64, unique=True)
+    hit_type = models.ForeignKey(HITType, on_delete=models.PROTECT, related_name="hits")
+    requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="hits")
+    question = models.TextField()
+    annotation = models.CharField(max_length=255, blank=True)
+    max_assignments = models.PositiveIntegerField()
+    pending = models.PositiveIntegerField(default=0)
+    submitted = models.PositiveIntegerField(default=0)
+    approved = models.PositiveIntegerField(default=0)
+    rejected = models.PositiveIntegerField(default=0)
+    held_slots = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    disposed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        verbose_name = "HIT"
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(
+                    max_assignments__gte=F("pending") + F("submitted") + F("approved") + F("rejected")
+                ),
+                name="marketplace_hit_not_overbooked",
+            ),
+            models.CheckConstraint(
+                condition=Q(held_slots__lte=F("max_assignments")), name="marketplace_hold_within_hit"
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["requester", "id"]),
+            models.Index(fields=["hit_type", "expires_at"]),
+            models.Index(fields=["expires_at"], condition=Q(disposed_at=None), name="marketplace_hit_live"),
+            models.Index(
+                fields=["expires_at"],
+                condition=Q(held_slots__gt=F("pending") + F("submitted")),
+                name="marketplace_hit_unsold",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.hit_id
+
+    @property
+    def taken(self) -> int:
+        return self.pending + self.submitted + self.approved + self.rejected
+
+    @property
+    def free(self) -> int:
+        return self.max_assignments - self.taken
+
+
+class Assignment(models.Model):
+    """One worker's go at a HIT.
+
+    AssignmentIds are recycled: after a return or a time-out the row stays as history and `is_reusable` lets
+    the next worker have the same AssignmentId, so an id has at most one live row.
+    """
+
+    class Status(models.TextChoices):
+        OPEN = "Open"
+        RETURNED = "Returned"
+        ABANDONED = "Abandoned"
+        SUBMITTED = "Submitted"
+        APPROVED = "Approved"
+        REJECTED = "Rejected"
+
+    assignment_id = models.CharField("AssignmentId", max_length=64)
+    hit = models.ForeignKey(HIT, on_delete=models.PROTECT, related_name="assignments")
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="assignments")
+    status = models.CharField(max_length=16, choices=Status, default=Status.OPEN)
+    is_reusable = models.BooleanField(default=False)
+    accepted_at = models.DateTimeField()
+    deadline = models.DateTimeField()
+    submitted_at = models.DateTimeField(null=True, blank=True)
+    auto_approval_at = models.DateTimeField(null=True, blank=True)
+    approved_at = models.DateTimeField(null=True, blank=True)
+    rejected_at = models.DateTimeField(null=True, blank=True)
+    feedback = models.TextField(blank=True)
+    answer = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["assignment_id"], condition=Q(status__in=LIVE), name="marketplace_one_live_row_per_id"
+            ),
+            models.UniqueConstraint(
+                fields=["hit", "worker"], condition=Q(status__in=LIVE), name="marketplace_hit_once_per_worker"
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["Open", "Returned", "Abandoned"])
+                | Q(submitted_at__isnull=False, auto_approval_at__isnull=False),
+                name="marketplace_submitted_has_times",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="Approved") | Q(approved_at__isnull=False),
+                name="marketplace_approved_has_time",
+            ),
+            models.CheckConstraint(
+                condition=~Q(status="Rejected") | Q(rejected_at__isnull=False),
+                name="marketplace_rejected_has_time",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["assignment_id"]),
+            models.Index(fields=["hit", "status", "id"]),
+            models.Index(fields=["worker", "status", "id"]),
+            models.Index(fields=["deadline"], condition=Q(status="Open"), name="marketplace_open_due"),
+            models.Index(
+                fields=["auto_approval_at"], condition=Q(status="Submitted"), name="marketplace_approval_due"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.assignment_id
+
+
+class Token(models.Model):
+    """An idempotency token a requester has used for one operation; it counts for 24 hours."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE)
+    operation = models.CharField(max_length=64)
+    token = models.CharField(max_length=128)
+    hit = models.ForeignKey(HIT, on_delete=models.CASCADE)
+    used_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["requester", "operation", "token"], name="marketplace_token_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.token}"
+
+
+class EntryManager(models.Manager["Entry"]):
+    def get_by_natural_key(self, reference: str) -> "Entry":
+        return self.get(reference=reference)
+
+
+class Entry(models.Model):
+    """One double entry: `cents` leave the account `source` and reach the account `target`."""
+
+    class Account(models.TextChoices):
+        OUTSIDE = "outside", "Outside the marketplace"
+        AVAILABLE = "available", "Available to the requester"
+        HELD = "held", "Held for published work"
+        WORKERS = "workers", "Paid to workers"
+        FEES = "fees", "Fees"
+
+    requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="entries")
+    source = models.CharField(max_length=16, choices=Account)
+    target = models.CharField(max_length=16, choices=Account)
+    cents = models.PositiveBigIntegerField()
+    hit = models.ForeignKey(HIT, null=True, blank=True, on_delete=models.PROTECT, related_name="entries")
+    assignment = models.ForeignKey(
+        Assignment, null=True, blank=True, on_delete=models.PROTECT, related_name="entries"
+    )
+    reference = models.CharField(
+        max_length=64,
+        null=True,
+        blank=True,
+        unique=True,
+        help_text="The event behind a deposit, booked once.",
+    )
+    created_at = models.DateTimeField()
+
+    objects: ClassVar[EntryManager] = EntryManager()
+
+    class Meta:
+        verbose_name_plural = "entries"
+        constraints = [
+            models.CheckConstraint(condition=Q(cents__gt=0), name="marketplace_entry_moves_money"),
+            models.CheckConstraint(condition=~Q(source=F("target")), name="marketplace_entry_has_two_sides"),
+        ]
+        indexes = [models.Index(fields=["requester", "id"])]
+
+    def __str__(self) -> str:
+        return f"{self.source} -> {self.target}: {self.cents}"
+
+    def natural_key(self) -> tuple[str | None]:
+        return (self.reference,)
+
+
+class Balance(models.Model):
+    """What the entries of a requester add up to, kept so that a purchase needs no sum over all of them."""
+
+    requester = models.OneToOneField(Requester, on_delete=models.CASCADE, primary_key=True)
+    available_cents = models.BigIntegerField(default=0)
+    held_cents = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(available_cents__gte=0, held_cents__gte=0),
+                name="marketplace_balance_not_negative",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.requester}: {self.available_cents} + {self.held_cents}"
+
+
+class ClockOffset(models.Model):
+    """How far the marketplace's clock runs ahead of real time. At most one row."""
+
+    seconds = models.FloatField(default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(pk=1), name="marketplace_one_clock"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.seconds} s ahead"

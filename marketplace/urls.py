@@ -1,5 +1,21 @@
-"""Addresses of the marketplace: the requester API and the worker site."""
+"""Addresses of the marketplace: the requester API and the worker site, spelled as MTurk's."""
 
-from django.urls import URLPattern, URLResolver
+from django.urls import include, path
 
-urlpatterns: list[URLPattern | URLResolver] = []
+from marketplace.views import accounts, hits, submit
+
+urlpatterns = [
+    path("", hits.root, name="hit-list"),
+    path("sign-in", accounts.sign_in_page, name="sign-in"),
+    path("join", accounts.join, name="join"),
+    path("sign-out", accounts.sign_out, name="sign-out"),
+    path("work", accounts.my_work, name="my-work"),
+    path("mturk/preview", hits.preview_by_group, name="preview-by-group"),
+    path("mturk/externalSubmit", submit.external_submit, name="external-submit"),
+    path("projects/<str:identifier>/tasks", hits.preview, name="preview"),
+    path("projects/<str:identifier>/tasks/accept_random", hits.accept, name="accept"),
+    path("projects/<str:identifier>/tasks/<str:hit_id>", hits.work, name="work"),
+    path("assignments/<str:assignment_id>", hits.after, name="after"),
+    path("assignments/<str:assignment_id>/return", hits.give_back, name="return"),
+    path("control/", include("marketplace.control")),
+]

@@ -1,0 +1,35 @@
+"""The QuestionFormAnswers document MTurk makes of a submitted form."""
+
+import re
+from collections.abc import Iterable
+from xml.sax.saxutils import escape
+
+NAMESPACE = (
+    "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd"
+)
+DROPPED = frozenset({"assignmentId", "hitId"})
+# Everything outside the Char production of XML 1.0, section 2.2.
+ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def fields_of(form: Iterable[tuple[str, list[str]]]) -> dict[str, str]:
+    """Return what counts as an answer, in order: repeated names joined with |, MTurk's own fields dropped."""
+    return {name: "|".join(values) for name, values in form if name not in DROPPED}
+
+
+def document(fields: dict[str, str]) -> str:
+    """Write the answer document: one line, declared ASCII, everything else as numeric references."""
+    body = "".join(
+        f"<Answer><QuestionIdentifier>{_text(name)}</QuestionIdentifier><FreeText>{_text(value)}</FreeText></Answer>"
+        for name, value in fields.items()
+    )
+    return (
+        '<?xml version="1.0" encoding="ASCII"?>'
+        f'<QuestionFormAnswers xmlns="{NAMESPACE}">{body}</QuestionFormAnswers>'
+    )
+
+
+def _text(value: str) -> str:
+    # A bare carriage return would be read back as a line feed (XML 1.0, section 2.11).
+    legal = escape(ILLEGAL.sub("", value), {"\r": "&#13;"})
+    return legal.encode("ascii", "xmlcharrefreplace").decode("ascii")

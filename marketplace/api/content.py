@@ -1,0 +1,72 @@
+"""What a request says a HIT is, read into the engine's values."""
+
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+
+from marketplace import qualifications, questions
+from marketplace.api.errors import bad_value, request_error
+from marketplace.engine_hits import Offer, TypeValues
+from marketplace.errors import Refusal
+
+DEFAULT_AUTO_APPROVAL_SECONDS = 2_592_000  # 30 days when the member is left out (recorded in psiTurk's tests)
+HIGHEST_REWARD_CENTS = 100_000_000
+
+
+def type_values(body: dict[str, Any]) -> TypeValues:
+    """Read the members HITs of a type share. Raises ApiError, Refusal."""
+    requirements = [
+        {**qualifications.DEFAULTS, **given} for given in body.get("QualificationRequirements", [])
+    ]
+    for requirement in requirements:
+        qualifications.check(requirement)
+    return TypeValues(
+        title=body["Title"],
+        description=body["Description"],
+        keywords=body.get("Keywords", ""),
+        reward_cents=_cents(body["Reward"]),
+        duration_seconds=body["AssignmentDurationInSeconds"],
+        auto_approval_seconds=body.get("AutoApprovalDelayInSeconds", DEFAULT_AUTO_APPROVAL_SECONDS),
+        requirements=requirements,
+    )
+
+
+def _cents(reward: str) -> int:
+    cents = int(Decimal(reward) * 100) if len(reward) <= 12 else HIGHEST_REWARD_CENTS + 1
+    if cents > HIGHEST_REWARD_CENTS:
+        raise bad_value(reward, "Reward")
+    return cents
+
+
+def offer(body: dict[str, Any]) -> Offer:
+    """Read what one HIT adds. Raises ApiError, Refusal."""
+    _check_source(body)
+    _check_question(body["Question"])
+    return Offer(
+        question=body["Question"],
+        max_assignments=body.get("MaxAssignments", 1),
+        lifetime=timedelta(seconds=body["LifetimeInSeconds"]),
+        annotation=body.get("RequesterAnnotation", ""),
+        token=body.get("UniqueRequestToken"),
+    )
+
+
+def _check_source(body: dict[str, Any]) -> None:
+    """One of Question and HITLayoutId, and no layout exists outside MTurk's own web pages."""
+    if ("Question" in body) == ("HITLayoutId" in body):
+        raise bad_value("", "Question", why="Exactly one of Question and HITLayoutId is needed")
+    if "HITLayoutId" in body:
+        raise Refusal("HITLayoutDoesNotExist", f"HITLayout {body['HITLayoutId']} does not exist.")
+
+
+def _check_question(document: str) -> None:
+    url = ""
+    try:
+        url = questions.parse(document).url
+        questions.check_url(url, allow_http=settings.MARKETPLACE_ALLOW_HTTP_QUESTIONS)
+    except questions.BadQuestion as error:
+        if error.is_xml:
+            raise request_error("XMLParseError", str(error)) from error
+        raise bad_value(url, "ExternalURL", why=str(error)) from error

@@ -1,0 +1,151 @@
+"""The operations. Each takes a checked body and returns the output structure; refusals are raised."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from marketplace import engine, engine_hits, ledger, states
+from marketplace.api import content, paging, serialise
+from marketplace.errors import Refusal
+from marketplace.models import HIT, Assignment, HITType, Requester
+
+Body = dict[str, Any]
+REVIEWED = (Assignment.Status.SUBMITTED, Assignment.Status.APPROVED, Assignment.Status.REJECTED)
+
+
+@dataclass(frozen=True)
+class Call:
+    """Who asks, with which values, at which time of the marketplace."""
+
+    requester: Requester
+    body: Body
+    now: datetime
+
+    def hit(self) -> HIT:
+        return engine_hits.find_hit(self.body["HITId"], requester=self.requester)
+
+    def assignment(self) -> Assignment:
+        return engine.find_assignment(self.body["AssignmentId"], requester=self.requester)
+
+
+def create_hit_type(call: Call) -> Body:
+    return {"HITTypeId": _hit_type(call).type_id}
+
+
+def _hit_type(call: Call) -> HITType:
+    values = content.type_values(call.body)
+    return engine_hits.hit_type_for(call.requester, values=values, now=call.now)
+
+
+def create_hit(call: Call) -> Body:
+    offer = content.offer(call.body)
+    return _publish(call, _hit_type(call), offer)
+
+
+def create_hit_with_hit_type(call: Call) -> Body:
+    offer = content.offer(call.body)
+    hit_type = engine_hits.find_hit_type(call.body["HITTypeId"], requester=call.requester)
+    return _publish(call, hit_type, offer)
+
+
+def _publish(call: Call, hit_type: HITType, offer: engine_hits.Offer) -> Body:
+    return {"HIT": serialise.hit(engine_hits.publish(hit_type, offer=offer, now=call.now), now=call.now)}
+
+
+def get_hit(call: Call) -> Body:
+    return {"HIT": serialise.hit(call.hit(), now=call.now)}
+
+
+def list_hits(call: Call) -> Body:
+    hits = HIT.objects.filter(requester=call.requester, disposed_at=None).select_related("hit_type")
+    rows, token = paging.page(hits, body=call.body, scope="ListHITs")
+    return paging.answer("HITs", [serialise.hit(row, now=call.now) for row in rows], token=token)
+
+
+def list_reviewable_hits(call: Call) -> Body:
+    """No HIT is ever Reviewing here: UpdateHITReviewStatus does not answer yet."""
+    hits = HIT.objects.filter(states.reviewable(now=call.now), requester=call.requester)
+    if "HITTypeId" in call.body:
+        hits = hits.filter(hit_type__type_id=call.body["HITTypeId"])
+    if call.body.get("Status") == "Reviewing":
+        hits = hits.none()
+    rows, token = paging.page(hits.select_related("hit_type"), body=call.body, scope="ListReviewableHITs")
+    return paging.answer("HITs", [serialise.hit(row, now=call.now) for row in rows], token=token)
+
+
+def list_assignments_for_hit(call: Call) -> Body:
+    hit = call.hit()
+    statuses = call.body.get("AssignmentStatuses") or REVIEWED
+    assignments = hit.assignments.filter(status__in=statuses).select_related("hit", "worker")
+    rows, token = paging.page(assignments, body=call.body, scope=hit.hit_id)
+    return paging.answer("Assignments", [serialise.assignment(row) for row in rows], token=token)
+
+
+def get_assignment(call: Call) -> Body:
+    row = call.assignment()
+    if row.status == Assignment.Status.OPEN:
+        # The wording requesters match, "Reviewable" for submitted (turkserver#56).
+        raise Refusal(
+            "InvalidAssignmentState",
+            "This operation can be called with a status of: Reviewable,Approved,Rejected",
+        )
+    return {"Assignment": serialise.assignment(row), "HIT": serialise.hit(row.hit, now=call.now)}
+
+
+def approve_assignment(call: Call) -> Body:
+    engine.approve(
+        call.assignment(),
+        now=call.now,
+        feedback=call.body.get("RequesterFeedback"),
+        override=call.body.get("OverrideRejection", False),
+    )
+    return {}
+
+
+def reject_assignment(call: Call) -> Body:
+    engine.reject(call.assignment(), now=call.now, feedback=call.body["RequesterFeedback"])
+    return {}
+
+
+def create_additional_assignments(call: Call) -> Body:
+    additional, token = call.body["NumberOfAdditionalAssignments"], call.body.get("UniqueRequestToken")
+    engine_hits.extend(call.hit(), additional=additional, token=token, now=call.now)
+    return {}
+
+
+def update_expiration(call: Call) -> Body:
+    expires_at = datetime.fromtimestamp(call.body["ExpireAt"], tz=UTC)
+    engine_hits.move_expiry(call.hit(), expires_at=expires_at, now=call.now)
+    return {}
+
+
+def delete_hit(call: Call) -> Body:
+    engine_hits.dispose(call.hit(), now=call.now)
+    return {}
+
+
+def get_account_balance(call: Call) -> Body:
+    balance = ledger.balance_of(call.requester)
+    return {
+        "AvailableBalance": ledger.dollars(balance.available_cents),
+        "OnHoldBalance": ledger.dollars(balance.held_cents),
+    }
+
+
+OPERATIONS: dict[str, Callable[[Call], Body]] = {
+    "CreateHITType": create_hit_type,
+    "CreateHIT": create_hit,
+    "CreateHITWithHITType": create_hit_with_hit_type,
+    "GetHIT": get_hit,
+    "ListHITs": list_hits,
+    "ListReviewableHITs": list_reviewable_hits,
+    "ListAssignmentsForHIT": list_assignments_for_hit,
+    "GetAssignment": get_assignment,
+    "ApproveAssignment": approve_assignment,
+    "RejectAssignment": reject_assignment,
+    "CreateAdditionalAssignmentsForHIT": create_additional_assignments,
+    "UpdateExpirationForHIT": update_expiration,
+    "DeleteHIT": delete_hit,
+    "GetAccountBalance": get_account_balance,
+}

@@ -1,0 +1,65 @@
+"""The marketplace's rows as MTurk's structures. Absent members are left out, never null."""
+
+from datetime import datetime
+from typing import Any
+
+from marketplace import ledger, states
+from marketplace.models import HIT, Assignment
+
+
+def epoch(moment: datetime | None) -> float | None:
+    """Return seconds since 1970 to the millisecond."""
+    return round(moment.timestamp(), 3) if moment else None
+
+
+def _present(members: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+def hit(row: HIT, *, now: datetime) -> dict[str, Any]:
+    """A HIT structure. Reads `row.hit_type`."""
+    kind = row.hit_type
+    status = states.hit_status(row, now=now)
+    return _present(
+        {
+            "HITId": row.hit_id,
+            "HITTypeId": kind.type_id,
+            "HITGroupId": kind.group_id,
+            "CreationTime": epoch(row.created_at),
+            "Title": kind.title,
+            "Description": kind.description,
+            "Question": row.question,
+            "Keywords": kind.keywords or None,
+            "HITStatus": status,
+            "MaxAssignments": row.max_assignments,
+            "Reward": ledger.dollars(kind.reward_cents),
+            "AutoApprovalDelayInSeconds": kind.auto_approval_seconds,
+            "Expiration": epoch(row.expires_at),
+            "AssignmentDurationInSeconds": kind.duration_seconds,
+            "RequesterAnnotation": row.annotation or None,
+            "QualificationRequirements": kind.requirements,
+            "HITReviewStatus": "NotReviewed",
+            "NumberOfAssignmentsPending": row.pending,
+            "NumberOfAssignmentsAvailable": row.free if status == states.ASSIGNABLE else 0,
+            "NumberOfAssignmentsCompleted": row.approved + row.rejected,
+        }
+    )
+
+
+def assignment(row: Assignment) -> dict[str, Any]:
+    """An Assignment structure. Reads `row.hit` and `row.worker`."""
+    return _present(
+        {
+            "AssignmentId": row.assignment_id,
+            "WorkerId": row.worker.worker_id,
+            "HITId": row.hit.hit_id,
+            "AssignmentStatus": row.status,
+            "AutoApprovalTime": epoch(row.auto_approval_at),
+            "AcceptTime": epoch(row.accepted_at),
+            "SubmitTime": epoch(row.submitted_at),
+            "ApprovalTime": epoch(row.approved_at),
+            "RejectionTime": epoch(row.rejected_at),
+            "Answer": row.answer,
+            "RequesterFeedback": row.feedback or None,
+        }
+    )

@@ -1,0 +1,123 @@
+"""Request bodies against the service model: JSON types, then required members, then patterns and ranges.
+
+boto3 checks types and required members only; everything else must be refused here.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from botocore.model import ListShape, Shape, StructureShape
+
+from marketplace.api.errors import ApiError, bad_value, missing_value, wrong_type
+
+LATEST = 253_402_300_799  # 9999-12-31T23:59:59Z, the last second a datetime holds
+YEAR, MONTH = 31_536_000, 2_592_000
+
+# Ranges of numbers and lengths of texts that the documentation states and the service model does not carry.
+DOCUMENTED: dict[str, tuple[int, int]] = {
+    "MaxAssignments": (1, 1_000_000_000),
+    "NumberOfAdditionalAssignments": (1, 1_000_000_000),
+    "AssignmentDurationInSeconds": (30, YEAR),
+    "LifetimeInSeconds": (30, YEAR),
+    "AutoApprovalDelayInSeconds": (0, MONTH),
+    "Title": (1, 128),
+    "Description": (1, 2000),
+    "Keywords": (0, 1000),
+    "RequesterAnnotation": (0, 255),
+    "Question": (1, 65_535),
+    "RequesterFeedback": (0, 1024),
+}
+LIST_LENGTHS = {"QualificationRequirements": (0, 10), "IntegerValues": (0, 15), "LocaleValues": (0, 30)}
+
+Leaf = tuple[str, Shape, Any]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+TYPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "structure": ("object", lambda value: isinstance(value, dict)),
+    "list": ("array", lambda value: isinstance(value, list)),
+    "string": ("string", lambda value: isinstance(value, str)),
+    "integer": ("whole number", _is_whole),
+    "long": ("whole number", _is_whole),
+    "boolean": ("true or false", lambda value: isinstance(value, bool)),
+    "timestamp": ("number of seconds", _is_number),
+}
+
+
+def validate(shape: StructureShape, body: Any) -> dict[str, Any]:
+    """Return the known members of a request body, nulls left out. Raises ApiError for the first problem."""
+    checked: dict[str, Any] = _typed(shape, body, path="the request")
+    for problem in _missing(shape, checked):
+        raise problem
+    for path, leaf, value in _leaves(shape, checked, path=""):
+        _check_value(path, leaf, value)
+    return checked
+
+
+def _typed(shape: Shape, value: Any, *, path: str) -> Any:
+    expected, is_right = TYPES[shape.type_name]
+    if not is_right(value):
+        raise wrong_type(path, expected=expected)
+    if isinstance(shape, StructureShape):
+        given = {name: value[name] for name in shape.members if value.get(name) is not None}
+        return {name: _typed(shape.members[name], item, path=name) for name, item in given.items()}
+    if isinstance(shape, ListShape):
+        return [_typed(shape.member, item, path=path) for item in value]
+    return value
+
+
+def _missing(shape: Shape, value: Any) -> Iterator[ApiError]:
+    if isinstance(shape, StructureShape):
+        yield from (missing_value(name) for name in shape.required_members if name not in value)
+        for name, item in value.items():
+            yield from _missing(shape.members[name], item)
+    elif isinstance(shape, ListShape):
+        for item in value:
+            yield from _missing(shape.member, item)
+
+
+def _leaves(shape: Shape, value: Any, *, path: str) -> Iterator[Leaf]:
+    """Yield every value below a structure with its own name: lists both whole and item by item."""
+    if isinstance(shape, StructureShape):
+        for name, item in value.items():
+            yield from _leaves(shape.members[name], item, path=name)
+        return
+    yield path, shape, value
+    if isinstance(shape, ListShape):
+        for item in value:
+            yield from _leaves(shape.member, item, path=path)
+
+
+def _check_value(path: str, shape: Shape, value: Any) -> None:
+    shown = value if isinstance(value, str | int | float) else f"{len(value)} values"
+    low, high = _range(path, shape)
+    if not low <= _size(path, value) <= high:
+        raise bad_value(shown, path)
+    pattern, allowed = shape.metadata.get("pattern"), shape.metadata.get("enum")
+    if (pattern and not re.search(pattern.replace("$", r"\Z"), value)) or (allowed and value not in allowed):
+        raise bad_value(shown, path)
+
+
+def _range(path: str, shape: Shape) -> tuple[float, float]:
+    if shape.type_name == "timestamp":
+        return 0, LATEST
+    documented = LIST_LENGTHS if isinstance(shape, ListShape) else DOCUMENTED
+    if path in documented:
+        return documented[path]
+    return shape.metadata.get("min", -math.inf), shape.metadata.get("max", math.inf)
+
+
+def _size(path: str, value: Any) -> float:
+    """Return a number itself, the length of a list or text, of the Question in bytes."""
+    if isinstance(value, str) and path == "Question":
+        return len(value.encode("utf-8", "surrogatepass"))
+    return len(value) if isinstance(value, str | list) else float(value)

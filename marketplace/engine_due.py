@@ -1,0 +1,37 @@
+"""What happens by itself once its time has come, done before anything is read."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import F
+
+from marketplace import engine, states
+from marketplace.models import HIT, Assignment
+
+Status = Assignment.Status
+DISPOSED_AFTER = timedelta(days=120)  # API reference, DeleteHIT
+
+
+def sweep(*, now: datetime) -> None:
+    """Abandon, auto-approve, release and dispose whatever is due. Four indexed queries when nothing is."""
+    for assignment in Assignment.objects.filter(status=Status.OPEN, deadline__lte=now):
+        engine.abandon(assignment, now=now)
+    for assignment in Assignment.objects.filter(status=Status.SUBMITTED, auto_approval_at__lte=now):
+        engine.approve_by_time(assignment, now=now)
+    for hit in HIT.objects.filter(expires_at__lte=now, held_slots__gt=F("pending") + F("submitted")):
+        _release_unsold(hit, now=now)
+    for hit in HIT.objects.filter(
+        states.reviewable(now=now), expires_at__lte=now - DISPOSED_AFTER, submitted=0
+    ):
+        _dispose_by_time(hit, now=now)
+
+
+@transaction.atomic
+def _release_unsold(hit: HIT, *, now: datetime) -> None:
+    engine.settle(engine.locked(hit.pk), now=now)
+
+
+def _dispose_by_time(hit: HIT, *, now: datetime) -> None:
+    HIT.objects.filter(states.reviewable(now=now), pk=hit.pk, submitted=0).update(
+        disposed_at=hit.expires_at + DISPOSED_AFTER
+    )

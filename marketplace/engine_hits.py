@@ -1,0 +1,167 @@
+"""What a requester does with a whole HIT: publish, extend, move the expiry, dispose."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import transaction
+
+from marketplace import engine, errors, ids, states
+from marketplace.errors import Refusal
+from marketplace.models import HIT, HITType, Requester, Token
+
+TOKEN_LIFE = timedelta(hours=24)  # API reference, UniqueRequestToken
+TEN = 10  # HITs created with fewer than ten assignments stay below ten (API reference)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TypeValues:
+    """The values that make two HIT types one."""
+
+    title: str
+    description: str
+    keywords: str
+    reward_cents: int
+    duration_seconds: int
+    auto_approval_seconds: int
+    requirements: list[dict[str, Any]]
+
+    @property
+    def fingerprint(self) -> str:
+        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """What one HIT adds to its type."""
+
+    question: str
+    max_assignments: int
+    lifetime: timedelta
+    annotation: str = ""
+    token: str | None = None
+
+
+def hit_type_for(requester: Requester, *, values: TypeValues, now: datetime) -> HITType:
+    """Return the requester's HIT type of these values, made when it is new."""
+    new = {**asdict(values), "type_id": ids.entity_id(), "group_id": ids.entity_id(), "created_at": now}
+    return HITType.objects.get_or_create(requester=requester, fingerprint=values.fingerprint, defaults=new)[0]
+
+
+def find_hit_type(type_id: str, *, requester: Requester) -> HITType:
+    found = HITType.objects.filter(type_id=type_id, requester=requester).first()
+    if found is None:
+        raise Refusal("HITTypeDoesNotExist", f"HITType {type_id} does not exist.")
+    return found
+
+
+def find_hit(hit_id: str, *, requester: Requester) -> HIT:
+    hits = HIT.objects.filter(hit_id=hit_id, requester=requester)
+    found = hits.select_related("hit_type", "requester").first()
+    if found is None:
+        raise errors.hit_does_not_exist(hit_id)
+    return found
+
+
+@transaction.atomic
+def publish(hit_type: HITType, *, offer: Offer, now: datetime) -> HIT:
+    """Put a HIT on offer and hold its money. Raises Refusal HitAlreadyExists, InsufficientFunds."""
+    if offer.token:
+        _refuse_known_hit(hit_type.requester, token=offer.token, now=now)
+    hit = HIT.objects.create(
+        hit_id=ids.entity_id(),
+        hit_type=hit_type,
+        requester=hit_type.requester,
+        question=offer.question,
+        annotation=offer.annotation,
+        max_assignments=offer.max_assignments,
+        created_at=now,
+        expires_at=now + offer.lifetime,
+    )
+    engine.settle(hit, now=now)
+    if offer.token:
+        _remember(hit, operation="CreateHIT", token=offer.token, now=now)
+    return hit
+
+
+@transaction.atomic
+def extend(hit: HIT, *, additional: int, token: str | None, now: datetime) -> None:
+    """Add assignments. Raises Refusal for a used token, the ten-assignment rule, or missing money."""
+    hit = engine.locked(hit.pk)
+    if token:
+        _refuse_used(hit.requester, operation="Extend", token=token, now=now)
+    _check_not_disposed(hit)
+    _check_extension(hit, additional=additional)
+    hit.max_assignments += additional
+    hit.save(update_fields=["max_assignments"])
+    engine.settle(hit, now=now)
+    if token:
+        _remember(hit, operation="Extend", token=token, now=now)
+
+
+def _check_not_disposed(hit: HIT) -> None:
+    if hit.disposed_at is not None:
+        allowed = "Assignable,Unassignable,Reviewable,Reviewing"
+        raise errors.wrong_hit_state(hit.hit_id, status=states.DISPOSED, allowed=allowed)
+
+
+def _check_extension(hit: HIT, *, additional: int) -> None:
+    if hit.max_assignments < TEN <= hit.max_assignments + additional:
+        raise Refusal(
+            "InvalidMaximumAssignmentsIncrease",
+            f"HIT {hit.hit_id} was created with fewer than {TEN} assignments "
+            f"and cannot be extended to {TEN} or more.",
+        )
+
+
+@transaction.atomic
+def move_expiry(hit: HIT, *, expires_at: datetime, now: datetime) -> None:
+    """Set a new expiry; a past one expires the HIT at once. The same time twice is refused, as on MTurk."""
+    hit = engine.locked(hit.pk)
+    _check_not_disposed(hit)
+    token = f"{hit.hit_id}-{int(expires_at.timestamp() * 1000)}"
+    _refuse_used(hit.requester, operation="MoveExpiry", token=token, now=now)
+    hit.expires_at = max(expires_at, now)
+    hit.save(update_fields=["expires_at"])
+    engine.settle(hit, now=now)
+    _remember(hit, operation="MoveExpiry", token=token, now=now)
+
+
+@transaction.atomic
+def dispose(hit: HIT, *, now: datetime) -> None:
+    """Delete a HIT that is reviewable and wholly decided. Raises Refusal InvalidHITState otherwise."""
+    hit = engine.locked(hit.pk)
+    status = states.hit_status(hit, now=now)
+    if status != states.REVIEWABLE or hit.submitted:
+        raise errors.wrong_hit_state(hit.hit_id, status=status, allowed="Reviewing,Reviewable")
+    hit.disposed_at = now
+    hit.save(update_fields=["disposed_at"])
+    engine.settle(hit, now=now)
+
+
+def _valid(requester: Requester, *, operation: str, token: str, now: datetime) -> Token | None:
+    """Return the token's earlier use of the last 24 hours; the locked requester keeps two from passing."""
+    Requester.objects.select_for_update().get(pk=requester.pk)
+    uses = Token.objects.filter(
+        requester=requester, operation=operation, token=token, used_at__gt=now - TOKEN_LIFE
+    )
+    return uses.select_related("hit").first()
+
+
+def _refuse_known_hit(requester: Requester, *, token: str, now: datetime) -> None:
+    use = _valid(requester, operation="CreateHIT", token=token, now=now)
+    if use is not None:
+        raise Refusal("HitAlreadyExists", f'The HIT with ID "{use.hit.hit_id}" already exists.')
+
+
+def _refuse_used(requester: Requester, *, operation: str, token: str, now: datetime) -> None:
+    if _valid(requester, operation=operation, token=token, now=now) is not None:
+        raise errors.token_processed(token)
+
+
+def _remember(hit: HIT, *, operation: str, token: str, now: datetime) -> None:
+    Token.objects.update_or_create(
+        requester=hit.requester, operation=operation, token=token, defaults={"hit": hit, "used_at": now}
+    )

@@ -1,0 +1,27 @@
+"""Identifiers in MTurk's shape: 30 characters from 3 on; a worker's is A and 13 more."""
+
+import hashlib
+import hmac
+import secrets
+import string
+
+ALPHABET = string.ascii_uppercase + string.digits
+
+
+def entity_id() -> str:
+    """Return a new HITId, HITTypeId, HITGroupId or AssignmentId."""
+    return "3" + "".join(secrets.choice(ALPHABET) for _ in range(29))
+
+
+def worker_id() -> str:
+    return "A" + "".join(secrets.choice(ALPHABET) for _ in range(13))
+
+
+def seeded(*, key: bytes, message: str, length: int) -> str:
+    """Return `length` characters that follow from key and message, without bias worth naming (256 bits mod 36)."""
+    number = int.from_bytes(hmac.new(key, message.encode(), hashlib.sha256).digest())
+    letters = []
+    for _ in range(length):
+        number, rest = divmod(number, len(ALPHABET))
+        letters.append(ALPHABET[rest])
+    return "".join(letters)

@@ -1,0 +1,124 @@
+"""Money in whole cents, by double entry: held at publication, paid at approval, released otherwise."""
+
+from datetime import datetime
+
+from django.db.models import F, Sum
+
+from marketplace.errors import Refusal
+from marketplace.models import HIT, Assignment, Balance, Entry, Requester
+
+Account = Entry.Account
+
+
+def fee_cents(reward_cents: int, *, max_assignments: int) -> int:
+    """Return the fee of one assignment: 20 % of the reward, 40 % in a HIT of ten or more, half up, at least 1.
+
+    Source: MTurk's price list (20 %, a further 20 % from 10 assignments on, minimum $0.01).
+    """
+    percent = 40 if max_assignments >= 10 else 20
+    return max(1, (reward_cents * percent + 50) // 100)
+
+
+def unit_cents(hit: HIT) -> int:
+    """Return what one assignment of the HIT costs its requester, fee included. Reads `hit.hit_type`."""
+    reward = hit.hit_type.reward_cents
+    return reward + fee_cents(reward, max_assignments=hit.max_assignments)
+
+
+def account_sum(requester: Requester, *, account: Account) -> int:
+    """Return what the entries leave in an account."""
+    entries = Entry.objects.filter(requester=requester)
+    received = entries.filter(target=account).aggregate(total=Sum("cents"))["total"] or 0
+    spent = entries.filter(source=account).aggregate(total=Sum("cents"))["total"] or 0
+    return received - spent
+
+
+def balance_of(requester: Requester) -> Balance:
+    """Return the balance, first adding up the entries where that was never done (a loaded fixture)."""
+    found = Balance.objects.filter(requester=requester).first()
+    if found is not None:
+        return found
+    sums = {
+        "available_cents": account_sum(requester, account=Account.AVAILABLE),
+        "held_cents": account_sum(requester, account=Account.HELD),
+    }
+    return Balance.objects.get_or_create(requester=requester, defaults=sums)[0]
+
+
+def deposit(requester: Requester, *, cents: int, now: datetime, reference: str | None = None) -> None:
+    """Add money from outside. Runs inside the caller's transaction."""
+    balance_of(requester)
+    book(
+        requester, source=Account.OUTSIDE, target=Account.AVAILABLE, cents=cents, now=now, reference=reference
+    )
+    Balance.objects.filter(requester=requester).update(available_cents=F("available_cents") + cents)
+
+
+def set_hold(hit: HIT, *, slots: int, now: datetime) -> None:
+    """Hold money for exactly `slots` assignments. The HIT's row must be locked.
+
+    Raises Refusal InsufficientFunds, and then nothing has moved.
+    """
+    difference = (slots - hit.held_slots) * unit_cents(hit)
+    if difference > 0:
+        _move(hit, source=Account.AVAILABLE, target=Account.HELD, cents=difference, now=now)
+    elif difference < 0:
+        _move(hit, source=Account.HELD, target=Account.AVAILABLE, cents=-difference, now=now)
+    hit.held_slots = slots
+    hit.save(update_fields=["held_slots"])
+
+
+def _move(hit: HIT, *, source: Account, target: Account, cents: int, now: datetime) -> None:
+    balance_of(hit.requester)
+    left, right = f"{source}_cents", f"{target}_cents"
+    moved = Balance.objects.filter(requester_id=hit.requester_id, **{f"{left}__gte": cents}).update(
+        **{left: F(left) - cents, right: F(right) + cents}
+    )
+    if not moved:
+        raise Refusal("InsufficientFunds", "Your account does not have enough money for this operation.")
+    book(hit.requester, source=source, target=target, cents=cents, now=now, hit=hit)
+
+
+def pay(assignment: Assignment, *, now: datetime) -> None:
+    """Turn the money held for one assignment into the worker's reward and the fee. The HIT must be locked."""
+    hit = assignment.hit
+    reward = hit.hit_type.reward_cents
+    shares = {Account.WORKERS: reward, Account.FEES: unit_cents(hit) - reward}
+    for target, cents in shares.items():
+        if cents:
+            book(
+                hit.requester, source=Account.HELD, target=target, cents=cents, now=now, assignment=assignment
+            )
+    Balance.objects.filter(requester_id=hit.requester_id).update(
+        held_cents=F("held_cents") - sum(shares.values())
+    )
+    hit.held_slots -= 1
+    hit.save(update_fields=["held_slots"])
+
+
+def book(
+    requester: Requester,
+    *,
+    source: Account,
+    target: Account,
+    cents: int,
+    now: datetime,
+    hit: HIT | None = None,
+    assignment: Assignment | None = None,
+    reference: str | None = None,
+) -> None:
+    Entry.objects.create(
+        requester=requester,
+        source=source,
+        target=target,
+        cents=cents,
+        hit=assignment.hit if assignment else hit,
+        assignment=assignment,
+        reference=reference,
+        created_at=now,
+    )
+
+
+def dollars(cents: int) -> str:
+    """Write cents as MTurk does: `12.30`."""
+    return f"{cents // 100}.{cents % 100:02d}"

@@ -1,0 +1,36 @@
+"""Which status a HIT has, as a rule over one HIT and as the same rule over a query."""
+
+from datetime import datetime
+
+from django.db.models import F, Q
+
+from marketplace.models import HIT
+
+ASSIGNABLE, UNASSIGNABLE, REVIEWABLE, DISPOSED = "Assignable", "Unassignable", "Reviewable", "Disposed"
+
+
+def hit_status(hit: HIT, *, now: datetime) -> str:
+    """Return the HITStatus. Source: the life-cycle table of MTurk's developer guide."""
+    if hit.disposed_at is not None:
+        return DISPOSED
+    if hit.free > 0 and hit.expires_at > now:
+        return ASSIGNABLE
+    return UNASSIGNABLE if hit.pending else REVIEWABLE
+
+
+def is_full() -> Q:
+    return Q(max_assignments=F("pending") + F("submitted") + F("approved") + F("rejected"))
+
+
+def assignable(*, now: datetime) -> Q:
+    return Q(disposed_at=None, expires_at__gt=now) & ~is_full()
+
+
+def reviewable(*, now: datetime) -> Q:
+    return Q(disposed_at=None, pending=0) & (is_full() | Q(expires_at__lte=now))
+
+
+def slots_to_fund(hit: HIT, *, now: datetime) -> int:
+    """Return how many assignments may still have to be paid."""
+    undecided = hit.pending + hit.submitted
+    return undecided + (hit.free if hit_status(hit, now=now) == ASSIGNABLE else 0)

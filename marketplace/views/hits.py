@@ -1,0 +1,165 @@
+"""Finding, previewing, accepting, doing and returning HITs."""
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_GET, require_POST
+
+from marketplace import clock, engine, engine_due, listing, qualifications, questions
+from marketplace.api.dispatch import handle
+from marketplace.errors import WorkerRefusal
+from marketplace.models import HIT, Assignment, HITType, Worker
+from marketplace.views.session import current_worker, worker_required
+
+ACCEPT_TRIES = 5
+
+
+@csrf_exempt
+def root(request: HttpRequest) -> HttpResponse:
+    """Requesters post their calls to `/`; workers read the list of HITs there."""
+    return handle(request) if request.method == "POST" else hit_list(request)
+
+
+@require_GET
+def hit_list(request: HttpRequest) -> HttpResponse:
+    now, worker = clock.now(), current_worker(request)
+    engine_due.sweep(now=now)
+    search = request.GET.get("q", "").strip()[:100]
+    page = listing.groups(worker=worker, now=now, search=search, number=request.GET.get("page"))
+    context = {
+        "worker": worker,
+        "page": page,
+        "groups": listing.described(page, worker=worker),
+        "search": search,
+    }
+    return render(request, "marketplace/hit_list.html", context)
+
+
+@require_GET
+def preview_by_group(request: HttpRequest) -> HttpResponse:
+    """Follow the older address, which some requesters' tools print."""
+    return redirect("preview", identifier=request.GET.get("groupId") or "-")
+
+
+def _hit_type(identifier: str) -> HITType:
+    """Find a type by HITTypeId or HITGroupId; tools use either."""
+    types = HITType.objects.select_related("requester")
+    return get_object_or_404(types, Q(type_id=identifier) | Q(group_id=identifier))
+
+
+@require_GET
+def preview(request: HttpRequest, identifier: str) -> HttpResponse:
+    hit_type, worker, now = _hit_type(identifier), current_worker(request), clock.now()
+    engine_due.sweep(now=now)
+    hit = listing.next_hit(hit_type, worker=worker, now=now)
+    record = qualifications.record_of(worker) if worker else listing.NEWCOMER
+    context = {
+        "worker": worker,
+        "hit_type": hit_type,
+        "hit": hit,
+        "may_accept": qualifications.may("Accept", hit_type, record=record),
+        "frame": _frame(hit) if hit and qualifications.may("Preview", hit_type, record=record) else None,
+    }
+    return render(request, "marketplace/preview.html", context)
+
+
+def _frame(hit: HIT, assignment: Assignment | None = None) -> dict[str, object]:
+    question = questions.parse(hit.question)
+    if assignment is None:
+        url = questions.frame_url(question.url, hit_id=hit.hit_id)
+    else:
+        url = questions.frame_url(
+            question.url,
+            hit_id=hit.hit_id,
+            assignment_id=assignment.assignment_id,
+            worker_id=assignment.worker.worker_id,
+            submit_to=settings.MARKETPLACE_URL,
+        )
+    return {"url": url, "height": question.frame_height}
+
+
+@require_POST
+@worker_required
+def accept(request: HttpRequest, worker: Worker, identifier: str) -> HttpResponse:
+    """Accept the HIT that was shown, or the next of its type when somebody was quicker."""
+    hit_type, now = _hit_type(identifier), clock.now()
+    engine_due.sweep(now=now)
+    if not qualifications.may("Accept", hit_type, record=qualifications.record_of(worker)):
+        messages.error(request, "Your account does not meet the requirements of these HITs.")
+        return redirect("preview", identifier=hit_type.type_id)
+    wanted = HIT.objects.filter(hit_id=request.POST.get("hitId", ""), hit_type=hit_type).first()
+    for _ in range(ACCEPT_TRIES):
+        hit = wanted or listing.next_hit(hit_type, worker=worker, now=now)
+        if hit is None:
+            break
+        try:
+            return _to_work(engine.accept(hit, worker=worker, now=now))
+        except WorkerRefusal:
+            wanted = None
+    messages.error(request, "There is no more of these HITs for you at the moment.")
+    return redirect("preview", identifier=hit_type.type_id)
+
+
+def _to_work(assignment: Assignment) -> HttpResponse:
+    hit = assignment.hit
+    address = reverse("work", kwargs={"identifier": hit.hit_type.type_id, "hit_id": hit.hit_id})
+    return redirect(f"{address}?assignment_id={assignment.assignment_id}")
+
+
+def _latest(worker: Worker, **lookup: str) -> Assignment:
+    """Return the worker's own latest go; the same AssignmentId may by now be another worker's."""
+    rows = Assignment.objects.filter(worker=worker, **lookup).order_by("-pk")
+    found = rows.select_related("hit__hit_type__requester", "worker").first()
+    if found is None:
+        raise Http404("You have no such assignment.")
+    return found
+
+
+@require_GET
+@worker_required
+def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> HttpResponse:
+    now = clock.now()
+    engine_due.sweep(now=now)
+    assignment = _latest(worker, hit__hit_id=hit_id)
+    if assignment.status != Assignment.Status.OPEN:
+        return redirect("after", assignment_id=assignment.assignment_id)
+    context = {
+        "worker": worker,
+        "assignment": assignment,
+        "hit_type": assignment.hit.hit_type,
+        "frame": _frame(assignment.hit, assignment),
+        "seconds_left": int((assignment.deadline - now).total_seconds()),
+    }
+    return render(request, "marketplace/work.html", context)
+
+
+@require_POST
+@worker_required
+def give_back(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
+    now = clock.now()
+    engine_due.sweep(now=now)
+    assignment = _latest(worker, assignment_id=assignment_id)
+    try:
+        engine.give_back(assignment, now=now)
+    except WorkerRefusal as refusal:
+        messages.error(request, str(refusal))
+    else:
+        messages.success(request, "You returned the HIT. Returning does not count against you.")
+    return redirect("preview", identifier=assignment.hit.hit_type.type_id)
+
+
+@require_GET
+@worker_required
+def after(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
+    """Say what became of an assignment, and offer the next HIT of the same kind."""
+    now = clock.now()
+    engine_due.sweep(now=now)
+    assignment = _latest(worker, assignment_id=assignment_id)
+    hit_type = assignment.hit.hit_type
+    upcoming = listing.next_hit(hit_type, worker=worker, now=now)
+    context = {"worker": worker, "assignment": assignment, "hit_type": hit_type, "next_hit": upcoming}
+    return render(request, "marketplace/after.html", context)

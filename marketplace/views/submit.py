@@ -1,0 +1,59 @@
+"""externalSubmit: the form a task posts from inside its frame, so without cookies and from another site."""
+
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from marketplace import answers, clock, engine, engine_due, questions
+from marketplace.errors import WorkerRefusal
+from marketplace.models import Assignment
+
+
+@csrf_exempt
+@xframe_options_sameorigin
+@require_http_methods(["GET", "POST"])
+def external_submit(request: HttpRequest) -> HttpResponse:
+    """Record the fields of an open assignment, or say in the frame why they were not recorded."""
+    try:
+        assignment = _record(_form(request))
+    except WorkerRefusal as refusal:
+        return render(request, "marketplace/frame_refused.html", {"reason": str(refusal)}, status=400)
+    return render(request, "marketplace/frame_submitted.html", {"assignment": assignment})
+
+
+def _form(request: HttpRequest) -> dict[str, list[str]]:
+    try:
+        return dict([*request.GET.lists(), *request.POST.lists()])
+    except (RequestDataTooBig, TooManyFieldsSent) as error:
+        raise WorkerRefusal("The answers are too large to be recorded.") from error
+
+
+def _record(form: dict[str, list[str]]) -> Assignment:
+    now = clock.now()
+    engine_due.sweep(now=now)
+    assignment = _open_assignment(form)
+    fields = answers.fields_of(form.items())
+    if not fields:
+        raise WorkerRefusal("The task sent no answer besides the assignment's own number.")
+    engine.submit(assignment, answer=answers.document(fields), now=now)
+    return assignment
+
+
+def _open_assignment(form: dict[str, list[str]]) -> Assignment:
+    assignment_id = form.get("assignmentId", [""])[0]
+    if assignment_id in {"", questions.PREVIEW_ID}:
+        raise WorkerRefusal("This was a preview. Accept the HIT before you submit it.")
+    rows = Assignment.objects.filter(assignment_id=assignment_id, status=Assignment.Status.OPEN)
+    assignment = rows.select_related("worker", "hit").first()
+    if assignment is None:
+        raise WorkerRefusal(
+            "This assignment is not open. It was submitted already, returned, or its time ran out."
+        )
+    if form.get("workerId", [assignment.worker.worker_id])[0] != assignment.worker.worker_id:
+        raise WorkerRefusal("This assignment now belongs to another worker.")
+    if form.get("hitId", [assignment.hit.hit_id])[0] != assignment.hit.hit_id:
+        raise WorkerRefusal("This assignment belongs to another HIT.")
+    return assignment

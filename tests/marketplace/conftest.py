@@ -1,0 +1,134 @@
+"""A marketplace with money, requesters who reach it through real boto3, and workers who use its pages."""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+
+from marketplace import clock, keys, ledger
+from marketplace.models import Requester, Worker
+from marketplace_words import QUESTION
+
+PLAIN_STATIC = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+
+
+@pytest.fixture(autouse=True)
+def site(settings: Any) -> None:
+    settings.MARKETPLACE_HOST = "localhost"
+    settings.MARKETPLACE_URL = "http://localhost"
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "testserver"]
+    settings.MARKETPLACE_ALLOW_HTTP_QUESTIONS = False
+    settings.MARKETPLACE_OPEN_SIGNUP = True
+    settings.STORAGES = PLAIN_STATIC
+
+
+@pytest.fixture
+def requester(db: None) -> Requester:
+    """A requester with $1,000.00 and no key."""
+    requester = Requester.objects.create(name="Vision Lab")
+    ledger.deposit(requester, cents=100_000, now=timezone.now())
+    return requester
+
+
+@pytest.fixture
+def connect(live_server: Any) -> Callable[..., Any]:
+    """A function that makes a boto3 client against the live server."""
+
+    def connect(key_id: str, secret: str, **options: Any) -> Any:
+        return boto3.client(
+            "mturk",
+            endpoint_url=live_server.url,
+            region_name="us-east-1",
+            aws_access_key_id=key_id,
+            aws_secret_access_key=secret,
+            config=Config(retries={"total_max_attempts": 1}, **options),
+        )
+
+    return connect
+
+
+@pytest.fixture
+def mturk(connect: Callable[..., Any], requester: Requester) -> Any:
+    """The requester's boto3 client."""
+    key, secret = keys.create_key(requester)
+    return connect(key.key_id, secret)
+
+
+@pytest.fixture
+def demo(connect: Callable[..., Any], db: None) -> Any:
+    """A boto3 client with the published demo key pair."""
+    call_command("loaddata", "marketplace_demo", verbosity=0)
+    return connect("AKIDASSENTDEMO", "assent-demo-secret-loopback-only")
+
+
+@pytest.fixture
+def values() -> dict[str, Any]:
+    """The values of a valid CreateHIT call."""
+    return {
+        "Title": "Look at a picture",
+        "Description": "Five short questions about pictures.",
+        "Keywords": "image, question",
+        "Reward": "0.38",
+        "AssignmentDurationInSeconds": 3600,
+        "AutoApprovalDelayInSeconds": 259_200,
+        "LifetimeInSeconds": 86_400,
+        "MaxAssignments": 5,
+        "Question": QUESTION,
+        "RequesterAnnotation": "batch-1",
+    }
+
+
+@pytest.fixture
+def new_hit(mturk: Any, values: dict[str, Any]) -> Callable[..., str]:
+    """A function that publishes a HIT and returns its HITId."""
+
+    def new_hit(**changes: Any) -> str:
+        return mturk.create_hit(**{**values, **changes})["HIT"]["HITId"]
+
+    return new_hit
+
+
+class Browser:
+    """A worker's browser, without JavaScript: it reads forms and frames from the pages."""
+
+    def __init__(self, worker: Worker) -> None:
+        self.worker = worker
+        self.client = Client(headers={"host": "localhost"})
+        session = self.client.session
+        session["marketplace_worker"] = worker.pk
+        session.save()
+
+    def accept(self, type_id: str, hit_id: str = "") -> str | None:
+        """Accept a HIT of a type; return the AssignmentId, or None when there was none."""
+        page = self.client.post(f"/projects/{type_id}/tasks/accept_random", {"hitId": hit_id}, follow=True)
+        found = re.search(r'data-assignment-id="(\w+)"', page.content.decode())
+        return found.group(1) if found else None
+
+    def give_back(self, assignment_id: str) -> None:
+        self.client.post(f"/assignments/{assignment_id}/return")
+
+    def submit(self, assignment_id: str, **fields: Any) -> int:
+        """Post to externalSubmit as the task in the frame does, without cookies; return the HTTP status."""
+        form = {"assignmentId": assignment_id, **(fields or {"answer": "yes"})}
+        return Client(headers={"host": "localhost"}).post("/mturk/externalSubmit", form).status_code
+
+
+@pytest.fixture
+def new_worker(db: None) -> Callable[[], Browser]:
+    return lambda: Browser(keys.create_worker()[0])
+
+
+@pytest.fixture
+def later() -> Iterator[Callable[..., datetime]]:
+    """Move the marketplace's clock forward."""
+    return clock.advance

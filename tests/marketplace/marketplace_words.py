@@ -1,0 +1,13 @@
+"""Documents the tests send."""
+
+SCHEMA = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
+
+
+def external_question(url: str, *, height: str = "0") -> str:
+    return (
+        f'<ExternalQuestion xmlns="{SCHEMA}"><ExternalURL>{url}</ExternalURL>'
+        f"<FrameHeight>{height}</FrameHeight></ExternalQuestion>"
+    )
+
+
+QUESTION = external_question("https://lab.example/hits/7?lang=en&amp;v=2")
