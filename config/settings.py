@@ -6,6 +6,7 @@ marketplace on another host name of the same server, everything under `var/`.
 
 import os
 import secrets
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -33,6 +34,13 @@ def env_int(name: str, default: int) -> int:
         return int(env(name, str(default)))
     except ValueError as error:
         raise ImproperlyConfigured(f"{name} must be a whole number.") from error
+
+
+def env_decimal(name: str, default: str) -> Decimal:
+    try:
+        return Decimal(env(name, default))
+    except InvalidOperation as error:
+        raise ImproperlyConfigured(f"{name} must be a number.") from error
 
 
 DATA_DIR = Path(env("ASSENT_DATA_DIR", str(BASE_DIR / "var")))
@@ -234,6 +242,8 @@ MTURK_ENDPOINTS: dict[str, dict[str, Any]] = {
         "is_paying": True,
     },
 }
+# Dollars an hour below which a batch's price is shown with a warning; the default is the US federal minimum wage.
+WAGE_FLOOR = env_decimal("ASSENT_WAGE_FLOOR", "7.25")
 # Third-party frames that may show a HIT.
 FRAME_ANCESTORS = [origin for end in MTURK_ENDPOINTS.values() for origin in end["submit_origins"]]
 # The marketplace's own switches.
