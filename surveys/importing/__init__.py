@@ -7,9 +7,10 @@ from surveys.importing.opening import open_pictures
 from surveys.importing.plan import Layout, Plan, PlannedItem, Problem, Severity
 from surveys.importing.reading import read_items
 from surveys.importing.sources import FolderPictures, Pictures, check_pictures, missing_names
-from surveys.importing.writing import ImportRefused, attach_pictures, taken_ids, write_items
+from surveys.importing.writing import Attached, ImportRefused, attach_pictures, taken_ids, write_items
 
 __all__ = [
+    "Attached",
     "CheckedPicture",
     "FetchedPictures",
     "FolderPictures",

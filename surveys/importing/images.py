@@ -1,5 +1,6 @@
 """Is this really a picture? What we keep of it carries no metadata: photographs know where they were taken."""
 
+import base64
 import io
 import re
 import warnings
@@ -139,3 +140,15 @@ def _svg_size(root: ElementTree.Element) -> tuple[int, int]:
     if not (0 < width <= 20_000 and 0 < height <= 20_000):
         raise PictureError("The SVG has no usable size.")
     return width, height
+
+
+def thumbnail_uri(checked: CheckedPicture, *, side: int = 200) -> str:
+    """Return a `data:` address of the picture, shrunk to fit a square of `side` pixels."""
+    data, content_type = checked.data, checked.content_type
+    if content_type != "image/svg+xml":
+        with Image.open(io.BytesIO(data), formats=FORMATS) as image:
+            image.thumbnail((side, side))
+            buffer = io.BytesIO()
+            image.convert("RGB").save(buffer, format="JPEG", quality=80)
+        data, content_type = buffer.getvalue(), "image/jpeg"
+    return f"data:{content_type};base64,{base64.b64encode(data).decode('ascii')}"

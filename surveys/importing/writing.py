@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Max
 
 from surveys.importing.images import CheckedPicture, PictureError, check_picture
@@ -60,12 +60,23 @@ def write_items(
         raise ImportRefused(refused)
     names = {p.name for item in plan.items for p in item.pictures} - plan.missing
     with _stored(sorted(names), pictures=pictures) as stored, transaction.atomic():
-        if survey.pk is None:
-            survey.save()
+        _save_new(survey)
         Survey.objects.select_for_update().get(pk=survey.pk)
         _refuse_taken(plan, survey=survey)
         _create(plan.items, survey=survey, stored=stored)
     return len(plan.items)
+
+
+def _save_new(survey: Survey) -> None:
+    if survey.pk is not None:
+        return
+    try:
+        with transaction.atomic():
+            survey.save()
+    except IntegrityError:
+        survey.pk = None
+        message = f'A survey with the short name "{survey.slug}" exists already.'
+        raise ImportRefused([Problem(Severity.ERROR, message)]) from None
 
 
 def _refuse_taken(plan: Plan, *, survey: Survey) -> None:
