@@ -1,0 +1,49 @@
+"""A report as a short table for a terminal."""
+
+from surveys.aggregation import Selection, Share, SystemSummary
+from surveys.exports.report import Report
+
+
+def report_text(report: Report) -> str:
+    """Return the counts, and per system the headline score of each selection with its number of ratings."""
+    counts = report.summary.counts
+    lines = [
+        f"{report.study} ({report.definition})",
+        f"{counts.assignments} assignments ({counts.kept} kept, {counts.rejected} rejected), {counts.hits} HITs, "
+        f"{counts.items} items, {counts.workers} workers",
+    ]
+    for selection in report.summary.selections:
+        lines += ["", *_selection_lines(selection, headline=report.summary.headline)]
+    return "\n".join([*lines, "", *_agreement_lines(report)])
+
+
+def _selection_lines(selection: Selection, *, headline: str) -> list[str]:
+    correct = f", answer right {_percent(selection.correct)}" if selection.correct else ""
+    lines = [f"{selection.name}: {selection.responses} responses{correct}"]
+    lines += [_system_line(system, headline=headline) for system in selection.systems]
+    if selection.preference:
+        lines.append("  preferred: " + ", ".join(f"{s.label} {_percent(s)}" for s in selection.preference))
+    return lines
+
+
+def _system_line(system: SystemSummary, *, headline: str) -> str:
+    criterion = system.criterion(headline)
+    shares = ", ".join(f"{share.label} {share.count}" for share in criterion.shares)
+    mean = criterion.score.rating_mean if criterion.score else None
+    return f"  {system.system:<16} {headline} {_number(mean)}   {shares}"
+
+
+def _agreement_lines(report: Report) -> list[str]:
+    return [
+        f"agreement on {a.system}: alpha {_number(a.alpha)}, same {_number(a.percent)} "
+        f"({a.items} items, {a.ratings} ratings)"
+        for a in report.agreement
+    ]
+
+
+def _percent(share: Share) -> str:
+    return "-" if share.share is None else f"{share.share:.1%} ({share.count})"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"

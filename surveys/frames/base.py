@@ -1,0 +1,157 @@
+"""The frame that every score, table and file is made from."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from surveys.definitions import Criterion, Definition
+
+KEPT_STATUSES = ("Submitted", "Approved")
+SELECTED, NOT_SELECTED = "selected", "not_selected"
+PREFERRED, OTHER, NO_PREFERENCE = "preferred", "other", "no_preference"
+
+RESPONSE_COLUMNS: dict[str, str] = {
+    "study": "str",
+    "batch": "str",
+    "hit_id": "str",
+    "assignment_id": "str",
+    "worker": "str",
+    "item_id": "str",
+    "position": "int64",
+    "answer": "str",
+    "gold": "str",
+    "answer_correct": "boolean",
+    "is_skipped": "bool",
+    "active_seconds": "Float64",
+    "work_seconds": "Int64",
+    "status": "str",
+    "decision": "str",
+    "included": "bool",
+}
+OUTPUT_COLUMNS: dict[str, str] = {"text": "str", "answer": "str", "shown_position": "Int64"}
+TIDY_COLUMNS = (
+    "study", "batch", "hit_id", "assignment_id", "worker", "item_id", "position",
+    "system", "role", "shown_position", "criterion", "value", "score",
+    "answer", "gold", "answer_correct", "is_skipped", "active_seconds", "work_seconds",
+    "status", "decision", "included",
+)  # fmt: skip
+
+
+def column(system: str, name: str) -> str:
+    """Return the name of a system's column in the wide frame; `system` "" is the item itself."""
+    return f"{system}.{name}"
+
+
+def rating_keys(criterion: Criterion) -> list[str]:
+    """Return the criteria a criterion is stored under: a checklist has one per option."""
+    if criterion.is_checklist:
+        return [f"{criterion.key}.{value}" for value in criterion.values]
+    return [criterion.key]
+
+
+def score_maps(definition: Definition) -> dict[str, dict[str, float]]:
+    """Return {stored criterion: {value: score}}; choices without a score are left out."""
+    maps: dict[str, dict[str, float]] = {}
+    for criterion in definition.criteria:
+        if criterion.is_checklist:
+            maps |= {key: {SELECTED: 1.0, NOT_SELECTED: 0.0} for key in rating_keys(criterion)}
+        else:
+            maps[criterion.key] = {c.value: c.score for c in criterion.choices if c.score is not None}
+    if definition.preference:
+        maps[definition.preference.key] = {PREFERRED: 1.0, OTHER: 0.0, NO_PREFERENCE: 0.0}
+    return maps
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Answers of one study, wide.
+
+    `responses` has one row per (assignment, item) in the order of the source: RESPONSE_COLUMNS, and for each
+    system `<system>.text`, `.answer`, `.shown_position` and one column per stored criterion, holding the value
+    as text. A judgement about the item as a whole stands under system "". Blank is missing, never "". Rows of
+    rejected assignments are there with `included` False.
+    """
+
+    definition: Definition
+    systems: tuple[str, ...]
+    responses: pd.DataFrame
+
+    @property
+    def kept(self) -> pd.DataFrame:
+        return self.responses[self.responses["included"]]
+
+    @property
+    def filtered(self) -> pd.DataFrame:
+        """Kept rows whose answer was right. Where nothing can be graded, all kept rows."""
+        kept = self.kept
+        if not self.is_graded:
+            return kept
+        return kept[kept["answer_correct"].fillna(False).astype(bool)]
+
+    @property
+    def is_graded(self) -> bool:
+        return bool(self.responses["answer_correct"].notna().any())
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The systems under evaluation: all but the protocol's reference."""
+        return tuple(system for system in self.systems if system != self.definition.reference_system)
+
+    def role(self, system: str) -> str:
+        if not system:
+            return ""
+        return "reference" if system == self.definition.reference_system else "model"
+
+    def rating_columns(self) -> Iterator[tuple[str, str, str]]:
+        """Yield (system, stored criterion, column) for every rating column there is."""
+        definition = self.definition
+        per_output = [key for criterion in definition.output_criteria for key in rating_keys(criterion)]
+        per_output += [definition.preference.key] if definition.preference else []
+        per_item = [key for criterion in definition.item_criteria for key in rating_keys(criterion)]
+        for system, keys in [*((system, per_output) for system in self.systems), ("", per_item)]:
+            for key in keys:
+                if column(system, key) in self.responses:
+                    yield system, key, column(system, key)
+
+    def tidy(self) -> pd.DataFrame:
+        """Return one row per rating given, with TIDY_COLUMNS. A blank has no row."""
+        parts = [self._ratings(*names) for names in self.rating_columns()]
+        long = pd.concat(parts, ignore_index=True) if parts else _no_ratings()
+        long = long.iloc[np.argsort(long["row"].to_numpy(), kind="stable")]
+        shared = [name for name in RESPONSE_COLUMNS if name in TIDY_COLUMNS]
+        left = self.responses[shared].iloc[long["row"]].reset_index(drop=True)
+        right = long.drop(columns="row").reset_index(drop=True)
+        return pd.concat([left, right], axis=1)[list(TIDY_COLUMNS)]
+
+    def _ratings(self, system: str, key: str, name: str) -> pd.DataFrame:
+        values = self.responses[name]
+        rows = np.flatnonzero(values.notna().to_numpy())
+        given = values.iloc[rows]
+        shown = self.responses.get(column(system, "shown_position"))
+        return pd.DataFrame(
+            {
+                "row": rows,
+                "system": system,
+                "role": self.role(system),
+                "shown_position": pd.array([pd.NA] * len(rows), "Int64") if shown is None else shown.array[rows],
+                "criterion": key,
+                "value": given.array,
+                "score": given.map(score_maps(self.definition)[key]).astype("float64").array,
+            }
+        )
+
+
+def _no_ratings() -> pd.DataFrame:
+    names = ("system", "role", "shown_position", "criterion", "value", "score")
+    return pd.DataFrame({"row": np.array([], dtype="int64"), **{name: [] for name in names}})
+
+
+def build_frame(
+    *, definition: Definition, systems: tuple[str, ...], responses: dict[str, object], outputs: dict[str, object]
+) -> Frame:
+    """Put columns of equal length together, in the types the frame promises."""
+    data = pd.DataFrame({name: responses[name] for name in RESPONSE_COLUMNS}).astype(RESPONSE_COLUMNS)
+    types = {name: OUTPUT_COLUMNS.get(name.partition(".")[2], "str") for name in outputs}
+    return Frame(definition, systems, pd.concat([data, pd.DataFrame(outputs).astype(types)], axis=1))
