@@ -41,10 +41,20 @@ def is_loopback(meta: dict[str, str]) -> bool:
         return False
 
 
+def give_new_code(worker: Worker) -> str:
+    """Set, without saving, a fresh access code, and an id where there is none. Returns the code."""
+    code = "".join(secrets.choice(ids.ALPHABET) for _ in range(CODE_LENGTH))
+    worker.worker_id = worker.worker_id or ids.worker_id()
+    worker.code_digest = code_digest(code)
+    return code
+
+
 def create_worker() -> tuple[Worker, str]:
     """Make a worker. Returns the worker and the access code, which is shown now or never."""
-    code = "".join(secrets.choice(ids.ALPHABET) for _ in range(CODE_LENGTH))
-    return Worker.objects.create(worker_id=ids.worker_id(), code_digest=code_digest(code)), code
+    worker = Worker()
+    code = give_new_code(worker)
+    worker.save()
+    return worker, code
 
 
 def seeded_worker(*, seed: int, number: int) -> tuple[Worker, str]:

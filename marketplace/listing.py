@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
@@ -32,9 +33,7 @@ def offered(*, worker: Worker | None, now: datetime) -> QuerySet[HIT]:
     return hits.exclude(Exists(mine))
 
 
-def groups(
-    *, worker: Worker | None, now: datetime, search: str, number: str | None
-) -> "Page[dict[str, int]]":
+def groups(*, worker: Worker | None, now: datetime, search: str, number: str | None) -> "Page[Any]":
     """Return one page of groups, newest first, each with `hit_type` (its key) and `available`."""
     hits = offered(worker=worker, now=now)
     for word in search.split()[:10]:
@@ -51,7 +50,7 @@ def _matches(word: str) -> Q:
     return found
 
 
-def described(page: "Page[dict[str, int]]", *, worker: Worker | None) -> list[Group]:
+def described(page: "Page[Any]", *, worker: Worker | None) -> list[Group]:
     """Add the types to a page of groups, without those the worker may not even discover. Two queries."""
     record = qualifications.record_of(worker) if worker else NEWCOMER
     types = HITType.objects.select_related("requester").in_bulk([row["hit_type"] for row in page])

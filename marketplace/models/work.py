@@ -1,70 +1,13 @@
-"""The marketplace's own tables: who asks, who works, what is offered, and where the money is."""
+"""What is offered and what was done, in MTurk's words."""
 
 from datetime import timedelta
-from typing import ClassVar
 
 from django.db import models
 from django.db.models import F, Q
 
+from marketplace.models.people import Requester, Worker
+
 LIVE = ("Open", "Submitted", "Approved", "Rejected")
-
-
-class NamedManager(models.Manager["Requester"]):
-    def get_by_natural_key(self, name: str) -> "Requester":
-        return self.get(name=name)
-
-
-class Requester(models.Model):
-    """An account that publishes HITs and pays for them."""
-
-    name = models.CharField(max_length=128, unique=True, help_text="Workers see it beside the HITs.")
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    objects: ClassVar[NamedManager] = NamedManager()
-
-    def __str__(self) -> str:
-        return self.name
-
-    def natural_key(self) -> tuple[str]:
-        return (self.name,)
-
-
-class AccessKey(models.Model):
-    """One key pair of a requester. The secret is derived from SECRET_KEY and `salt`, and never stored.
-
-    `known_secret` exists for the published demo key only, and such a key is honoured on loopback alone.
-    """
-
-    key_id = models.CharField("access key id", max_length=32, primary_key=True)
-    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="keys")
-    salt = models.CharField(max_length=64, blank=True, editable=False)
-    known_secret = models.CharField(max_length=64, blank=True, editable=False)
-    loopback_only = models.BooleanField(default=False, editable=False)
-    is_active = models.BooleanField(default=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(known_secret="") | Q(loopback_only=True), name="stored_secret_is_loopback_only"
-            ),
-            models.CheckConstraint(condition=~Q(salt="", known_secret=""), name="key_has_a_secret"),
-        ]
-
-    def __str__(self) -> str:
-        return self.key_id
-
-
-class Worker(models.Model):
-    """A person who does HITs. Signs in with the worker id and an access code kept only as a digest."""
-
-    worker_id = models.CharField("worker id", max_length=64, unique=True)
-    code_digest = models.CharField(max_length=64, editable=False)
-    is_active = models.BooleanField(default=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-
-    def __str__(self) -> str:
-        return self.worker_id
 
 
 class HITType(models.Model):
@@ -243,85 +186,3 @@ class Token(models.Model):
 
     def __str__(self) -> str:
         return f"{self.operation} {self.token}"
-
-
-class EntryManager(models.Manager["Entry"]):
-    def get_by_natural_key(self, reference: str) -> "Entry":
-        return self.get(reference=reference)
-
-
-class Entry(models.Model):
-    """One double entry: `cents` leave the account `source` and reach the account `target`."""
-
-    class Account(models.TextChoices):
-        OUTSIDE = "outside", "Outside the marketplace"
-        AVAILABLE = "available", "Available to the requester"
-        HELD = "held", "Held for published work"
-        WORKERS = "workers", "Paid to workers"
-        FEES = "fees", "Fees"
-
-    requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="entries")
-    source = models.CharField(max_length=16, choices=Account)
-    target = models.CharField(max_length=16, choices=Account)
-    cents = models.PositiveBigIntegerField()
-    hit = models.ForeignKey(HIT, null=True, blank=True, on_delete=models.PROTECT, related_name="entries")
-    assignment = models.ForeignKey(
-        Assignment, null=True, blank=True, on_delete=models.PROTECT, related_name="entries"
-    )
-    reference = models.CharField(
-        max_length=64,
-        null=True,
-        blank=True,
-        unique=True,
-        help_text="The event behind a deposit, booked once.",
-    )
-    created_at = models.DateTimeField()
-
-    objects: ClassVar[EntryManager] = EntryManager()
-
-    class Meta:
-        verbose_name_plural = "entries"
-        constraints = [
-            models.CheckConstraint(condition=Q(cents__gt=0), name="marketplace_entry_moves_money"),
-            models.CheckConstraint(condition=~Q(source=F("target")), name="marketplace_entry_has_two_sides"),
-        ]
-        indexes = [models.Index(fields=["requester", "id"])]
-
-    def __str__(self) -> str:
-        return f"{self.source} -> {self.target}: {self.cents}"
-
-    def natural_key(self) -> tuple[str | None]:
-        return (self.reference,)
-
-
-class Balance(models.Model):
-    """What the entries of a requester add up to, kept so that a purchase needs no sum over all of them."""
-
-    requester = models.OneToOneField(Requester, on_delete=models.CASCADE, primary_key=True)
-    available_cents = models.BigIntegerField(default=0)
-    held_cents = models.BigIntegerField(default=0)
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(available_cents__gte=0, held_cents__gte=0),
-                name="marketplace_balance_not_negative",
-            ),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.requester}: {self.available_cents} + {self.held_cents}"
-
-
-class ClockOffset(models.Model):
-    """How far the marketplace's clock runs ahead of real time. At most one row."""
-
-    seconds = models.FloatField(default=0)
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(condition=Q(pk=1), name="marketplace_one_clock"),
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.seconds} s ahead"

@@ -1,0 +1,20 @@
+"""The marketplace's own tables: who asks, who works, what is offered, and where the money is."""
+
+from marketplace.models.money import Balance, Entry
+from marketplace.models.people import AccessKey, Requester, Worker
+from marketplace.models.time import ClockOffset
+from marketplace.models.work import HIT, LIVE, Assignment, HITType, Token
+
+__all__ = [
+    "HIT",
+    "LIVE",
+    "AccessKey",
+    "Assignment",
+    "Balance",
+    "ClockOffset",
+    "Entry",
+    "HITType",
+    "Requester",
+    "Token",
+    "Worker",
+]

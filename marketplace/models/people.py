@@ -1,0 +1,64 @@
+"""Who asks and who works."""
+
+from typing import ClassVar
+
+from django.db import models
+from django.db.models import Q
+
+
+class NamedManager(models.Manager["Requester"]):
+    def get_by_natural_key(self, name: str) -> "Requester":
+        return self.get(name=name)
+
+
+class Requester(models.Model):
+    """An account that publishes HITs and pays for them."""
+
+    name = models.CharField(max_length=128, unique=True, help_text="Workers see it beside the HITs.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects: ClassVar[NamedManager] = NamedManager()
+
+    def __str__(self) -> str:
+        return self.name
+
+    def natural_key(self) -> tuple[str]:
+        return (self.name,)
+
+
+class AccessKey(models.Model):
+    """One key pair of a requester. The secret is derived from SECRET_KEY and `salt`, and never stored.
+
+    `known_secret` exists for the published demo key only, and such a key is honoured on loopback alone.
+    """
+
+    key_id = models.CharField("access key id", max_length=32, primary_key=True)
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="keys")
+    salt = models.CharField(max_length=64, blank=True, editable=False)
+    known_secret = models.CharField(max_length=64, blank=True, editable=False)
+    loopback_only = models.BooleanField(default=False, editable=False)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(known_secret="") | Q(loopback_only=True), name="stored_secret_is_loopback_only"
+            ),
+            models.CheckConstraint(condition=~Q(salt="", known_secret=""), name="key_has_a_secret"),
+        ]
+
+    def __str__(self) -> str:
+        return self.key_id
+
+
+class Worker(models.Model):
+    """A person who does HITs. Signs in with the worker id and an access code kept only as a digest."""
+
+    worker_id = models.CharField("worker id", max_length=64, unique=True)
+    code_digest = models.CharField(max_length=64, editable=False)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.worker_id
