@@ -1,0 +1,285 @@
+"use strict";
+// The HIT works without this file. With it: one question at a time, keys, drafts saved as they change.
+(() => {
+  const done = document.querySelector("form[data-send]");
+  if (done) return done.submit();
+  const form = document.getElementById("hit");
+  if (!form) return;
+
+  const DEBOUNCE_MS = 500, IDLE_MS = 60_000, LONGEST_WAIT_MS = 60_000;
+  const find = (selector, root = document) => root.querySelector(selector);
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const state = find("#state"), news = find("#news"), errors = find("#errors"), keys = find("#keys");
+  const instructions = find("#instructions"), comment = find("#comment");
+  const [back, next, submit] = ["back", "next", "submit"].map((go) => find(`[data-go=${go}]`));
+  const items = all(".item").map((node) => ({
+    node,
+    position: Number(node.dataset.position),
+    version: Number(node.dataset.version),
+    groups: all(".group", node),
+    seconds: find("[name$=-seconds]", node),
+    savedSeconds: 0,
+    tries: 0,
+    timer: 0,
+    isDirty: false,
+    isSending: false,
+  }));
+  let current = 0, isSubmitting = false, isStale = false, lastSign = Date.now(), lastTick = Date.now();
+
+  // -- What is answered ----------------------------------------------------------------------------------
+  const isAnswered = (group) => Boolean(find("input:checked", group));
+  const isComplete = (item) => item.groups.every(isAnswered);
+  const itemOf = (node) => items.find((item) => item.node.contains(node));
+  const inputs = (group) => all("input", group);
+
+  function activeGroup() {
+    const { groups } = items[current];
+    return groups.find((group) => group.contains(document.activeElement)) ?? groups.find((g) => !isAnswered(g));
+  }
+
+  function nextOpenGroup(after) {
+    const { groups } = items[current];
+    return groups.slice(groups.indexOf(after) + 1).find((group) => !isAnswered(group));
+  }
+
+  // -- One question at a time ----------------------------------------------------------------------------
+  const steps = find("[data-steps]");
+  const marks = items.map((item, index) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.addEventListener("click", () => show(index, { isMoved: true }));
+    const entry = document.createElement("li");
+    entry.append(button);
+    steps.append(entry);
+    return button;
+  });
+
+  function refresh() {
+    const active = activeGroup();
+    items.forEach((item, index) => {
+      const isDone = isComplete(item), button = marks[index];
+      button.textContent = isDone ? "✓" : item.position;
+      button.setAttribute("aria-label", `Question ${item.position}, ${isDone ? "complete" : "not complete"}`);
+      button.toggleAttribute("data-done", isDone);
+      index === current ? button.setAttribute("aria-current", "step") : button.removeAttribute("aria-current");
+      item.groups.forEach((group) => group.classList.toggle("active", group === active));
+    });
+  }
+
+  function show(index, { isMoved = false } = {}) {
+    current = Math.max(0, Math.min(index, items.length - 1));
+    const isLast = current === items.length - 1;
+    items.forEach((item, n) => (item.node.hidden = n !== current));
+    comment.hidden = submit.hidden = !isLast;
+    next.hidden = isLast;
+    back.hidden = current === 0;
+    all("img[loading]", items[current + 1]?.node ?? items[current].node).forEach((img) => (img.loading = "eager"));
+    refresh();
+    if (!isMoved) return;
+    find("h2", items[current].node).focus({ preventScroll: true });
+    steps.scrollIntoView();
+  }
+
+  function goOn() {
+    const open = nextOpenGroup(activeGroup());
+    if (open) return inputs(open)[0].focus();
+    return current === items.length - 1 ? form.requestSubmit() : show(current + 1, { isMoved: true });
+  }
+
+  // -- Choosing ------------------------------------------------------------------------------------------
+  function keepExclusive(input) {
+    const ticked = inputs(input.closest(".group")).filter((other) => other !== input && other.checked);
+    ticked
+      .filter((other) => "exclusive" in input.dataset || "exclusive" in other.dataset)
+      .forEach((other) => (other.checked = false));
+  }
+
+  function forgetError(group) {
+    find(".error", group)?.remove();
+    group.removeAttribute("aria-invalid");
+    if (!errors) return;
+    find(`a[href="#${inputs(group)[0].id}"]`, errors)?.closest("li").remove();
+    errors.hidden = !find("li", errors);
+  }
+
+  function choose(input) {
+    const group = input.closest(".group");
+    input.focus();
+    input.click();
+    const isSettled = input.type === "radio" || ("exclusive" in input.dataset && input.checked);
+    const open = isSettled && nextOpenGroup(group);
+    if (open) inputs(open)[0].focus();
+  }
+
+  form.addEventListener("change", ({ target }) => {
+    if (!target.name) return;
+    const group = target.closest(".group");
+    if (target.type === "checkbox" && target.checked) keepExclusive(target);
+    if (group && isAnswered(group)) forgetError(group);
+    changed(group ? itemOf(group) : items.at(-1));
+    refresh();
+  });
+  form.addEventListener("input", ({ target }) => target.id === "id_comment" && changed(items.at(-1)));
+  form.addEventListener("focusin", refresh);
+
+  // -- Keys ----------------------------------------------------------------------------------------------
+  const isTyping = (node) => node.matches("textarea, input[type=text]");
+  const keysAreOn = () => find("input", keys).checked;
+
+  function inputFor(key) {
+    const group = activeGroup();
+    if (!group) return undefined;
+    if (/^[1-9]$/.test(key)) return inputs(group)[Number(key) - 1];
+    return inputs(group).find((input) => input.value === { y: "yes", n: "no" }[key.toLowerCase()]);
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event.target)) return;
+    if (event.key === "Enter" && !event.target.closest("button, a, summary")) {
+      event.preventDefault();
+      return keysAreOn() && !event.repeat && goOn();
+    }
+    if (!keysAreOn()) return;
+    if (event.key === "?") return void (keys.open = !keys.open);
+    const input = inputFor(event.key);
+    if (input && !event.repeat) {
+      event.preventDefault();
+      choose(input);
+    }
+  });
+
+  // -- Drafts --------------------------------------------------------------------------------------------
+  function dataOf(item) {
+    const data = {};
+    for (const group of item.groups) {
+      const [first] = inputs(group), ticked = all("input:checked", group).map((input) => input.value);
+      data[first.name.replace(`i${item.position}-`, "")] = first.type === "checkbox" ? ticked : (ticked[0] ?? "");
+    }
+    return item === items.at(-1) ? { ...data, comment: find("#id_comment").value } : data;
+  }
+
+  function draftOf(item) {
+    item.version += 1;
+    item.savedSeconds = Number(item.seconds.value);
+    return JSON.stringify({
+      token: form.elements.token.value,
+      position: item.position,
+      version: item.version,
+      seconds: item.savedSeconds,
+      data: dataOf(item),
+    });
+  }
+
+  function say(kind, text, { isNews = false } = {}) {
+    state.dataset.state = kind;
+    state.textContent = text;
+    if (isNews && news.textContent !== text) news.textContent = text;
+  }
+
+  function changed(item) {
+    item.isDirty = true;
+    say("saving", "Saving…");
+    wait(item, DEBOUNCE_MS);
+  }
+
+  function wait(item, milliseconds) {
+    clearTimeout(item.timer);
+    item.timer = setTimeout(() => save(item), milliseconds);
+  }
+
+  async function save(item) {
+    if (item.isSending || isSubmitting || isStale) return;
+    item.isSending = true;
+    item.isDirty = false;
+    const status = await post(draftOf(item));
+    item.isSending = false;
+    if (isSubmitting) return;
+    if (status === 200) saved(item);
+    else if (status >= 400 && status < 500) refused(status);
+    else failed(item);
+  }
+
+  async function post(body) {
+    try {
+      return (await fetch(form.dataset.draft, { method: "POST", body, keepalive: true })).status;
+    } catch {
+      return 0;
+    }
+  }
+
+  function saved(item) {
+    item.tries = 0;
+    news.textContent = "";
+    if (item.isDirty) return wait(item, 0);
+    if (items.some((other) => other.isDirty || other.isSending)) return;
+    const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    say("saved", `Saved ${time}`);
+  }
+
+  function refused(status) {
+    isStale = true;
+    const why = status === 409 ? "this HIT was changed in another tab" : "this page has expired";
+    say("failed", `Not saved: ${why}. Reload to go on.`, { isNews: true });
+  }
+
+  function failed(item) {
+    item.isDirty = true;
+    item.tries += 1;
+    const why = navigator.onLine ? "the server can’t be reached" : "offline";
+    say("failed", `Not saved: ${why} – retrying`, { isNews: true });
+    wait(item, Math.min(1000 * 2 ** item.tries, LONGEST_WAIT_MS));
+  }
+
+  function flush() {
+    if (isSubmitting || isStale) return;
+    items
+      .filter((item) => item.isDirty || Number(item.seconds.value) - item.savedSeconds >= 1)
+      .forEach((item) => navigator.sendBeacon(form.dataset.draft, draftOf(item)));
+  }
+
+  window.addEventListener("online", () => items.filter((item) => item.isDirty).forEach((item) => save(item)));
+  window.addEventListener("pagehide", flush);
+  document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && flush());
+  form.addEventListener("submit", (event) => {
+    if (isSubmitting) return event.preventDefault();
+    isSubmitting = true;
+    say("saving", "Saving…");
+    return undefined;
+  });
+  // A page that comes back from the browser's memory may be older than its drafts.
+  window.addEventListener("pageshow", (event) => event.persisted && location.reload());
+
+  // -- Time: only while the page is visible, has the focus, and somebody is there ------------------------
+  function tick() {
+    const now = Date.now(), item = items[current];
+    const isActive = document.visibilityState === "visible" && document.hasFocus() && now - lastSign < IDLE_MS;
+    if (isActive) item.seconds.value = (Number(item.seconds.value) + Math.min(now - lastTick, 2000) / 1000).toFixed(1);
+    lastTick = now;
+  }
+  ["pointermove", "pointerdown", "keydown", "scroll", "focus"].forEach((sign) =>
+    window.addEventListener(sign, () => (lastSign = Date.now()), { passive: true, capture: true }),
+  );
+  setInterval(tick, 1000);
+
+  // -- Start ---------------------------------------------------------------------------------------------
+  back.addEventListener("click", () => show(current - 1, { isMoved: true }));
+  next.addEventListener("click", () => show(current + 1, { isMoved: true }));
+  errors?.addEventListener("click", (event) => {
+    const target = event.target.closest("a") && find(event.target.closest("a").hash);
+    if (!target) return;
+    event.preventDefault();
+    show(items.indexOf(itemOf(target)), { isMoved: true });
+    target.focus();
+  });
+  find("[data-begin]").addEventListener("click", () => {
+    instructions.open = false;
+    show(current, { isMoved: true });
+  });
+  document.documentElement.classList.add("js");
+  all("[hidden]:not(.item)").forEach((node) => (node.hidden = false));
+  items.forEach((item) => (item.savedSeconds = Number(item.seconds.value)));
+  const first = items.findIndex((item) => (errors ? find(".error", item.node) : !isComplete(item)));
+  show(first === -1 ? items.length - 1 : first);
+  if (errors) errors.focus();
+  else if (items.some((item) => item.version > 0)) say("saved", "Saved");
+})();
