@@ -19,7 +19,7 @@ ALGORITHM = "AWS4-HMAC-SHA256"
 SERVICE = "mturk-requester"
 MAXIMUM_SKEW = timedelta(minutes=15)
 HEADER = re.compile(
-    rf"{ALGORITHM} Credential=(?P<key>[^/,\s]+)/(?P<day>\d{{8}})/(?P<region>[a-z0-9-]+)/(?P<service>[a-z-]+)"
+    rf"{ALGORITHM} Credential=(?P<key>[^/,\s]+)/(?P<day>\d{{8}})/(?P<region>[a-z0-9-]+)/(?P<service>[a-z0-9-]+)"
     r"/aws4_request,\s*SignedHeaders=(?P<headers>[a-z0-9;-]+),\s*Signature=(?P<signature>[0-9a-f]{64})"
 )
 

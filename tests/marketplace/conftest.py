@@ -11,10 +11,10 @@ from botocore.config import Config
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
+from marketplace_words import QUESTION
 
 from marketplace import clock, keys, ledger
 from marketplace.models import Requester, Worker
-from marketplace_words import QUESTION
 
 PLAIN_STATIC = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
