@@ -1,6 +1,5 @@
 """Several files into one folder: all of them, or none."""
 
-import os
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -21,5 +20,5 @@ def write_files(folder: Path, *, writers: Mapping[str, Writer]) -> list[Path]:
             with (scratch / filename).open("w", encoding="utf-8", newline="") as stream:
                 write(stream)
         for filename in writers:
-            os.replace(scratch / filename, folder / filename)
+            (scratch / filename).replace(folder / filename)
     return [folder / filename for filename in writers]

@@ -1,16 +1,20 @@
-"""The layouts by name."""
+"""The layouts by name, for download views and for commands."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import IO
 
 from surveys.exports.files import Writer
 from surveys.exports.legacy import write_legacy
+from surveys.exports.pairs import LayoutError, has_pairs
 from surveys.exports.processed import write_processed
-from surveys.exports.report import write_summary
+from surveys.exports.raw import write_raw
+from surveys.exports.report import Report, make_report, write_summary
 from surveys.exports.tidy import write_tidy
 from surveys.frames import Frame
+from surveys.frames.database import read_batch
+from surveys.models import Batch
 
 CSV, JSON = "text/csv", "application/json"
 
@@ -28,7 +32,10 @@ class FrameLayout:
 FRAME_LAYOUTS: dict[str, FrameLayout] = {
     "processed": FrameLayout("Processed", "processed.csv", CSV, write_processed),
     "processed_filtered": FrameLayout(
-        "Processed, right answers only", "processed_filtered.csv", CSV, partial(write_processed, filtered=True)
+        "Processed, right answers only",
+        "processed_filtered.csv",
+        CSV,
+        partial(write_processed, filtered=True),
     ),
     "legacy": FrameLayout("As OFA-X published", "legacy_processed.csv", CSV, write_legacy),
     "legacy_filtered": FrameLayout(
@@ -52,3 +59,60 @@ def result_writers(frame: Frame, *, legacy: bool = False) -> dict[str, Writer]:
         "summary.json": "summary",
     }
     return {name: partial(FRAME_LAYOUTS[layout].write, frame) for name, layout in chosen.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A file made from a batch. `write(batch, stream)` needs a stream opened with newline="".
+
+    `has_worker_ids`: the file names workers as the marketplace does; it is for those who may export raw results.
+    """
+
+    label: str
+    filename: str
+    content_type: str
+    write: Callable[[Batch, IO[str]], None]
+    has_worker_ids: bool = False
+
+
+def _from_frame(layout: FrameLayout) -> Layout:
+    def write(batch: Batch, stream: IO[str]) -> None:
+        layout.write(read_batch(batch), stream)
+
+    return Layout(layout.label, layout.filename, layout.content_type, write)
+
+
+LAYOUTS: dict[str, Layout] = {
+    "raw": Layout("Raw, MTurk batch format", "raw.csv", CSV, write_raw, has_worker_ids=True),
+    **{name: _from_frame(layout) for name, layout in FRAME_LAYOUTS.items()},
+}
+PAIRED = ("raw", "legacy", "legacy_filtered")
+
+
+def layouts_for(batch: Batch) -> dict[str, Layout]:
+    """Return the layouts this batch's survey type can be written in."""
+    is_pair = has_pairs(batch.definition)
+    return {name: layout for name, layout in LAYOUTS.items() if is_pair or name not in PAIRED}
+
+
+def batch_report(batch: Batch) -> Report:
+    """Return the numbers of a batch as plain dataclasses; three queries, whatever its size."""
+    return make_report(read_batch(batch))
+
+
+def batch_writers(batch: Batch, *, names: list[str]) -> dict[str, Writer]:
+    """Return {file name: writer} for several layouts; the frame is read once, and only when it is needed.
+
+    Raises LayoutError for a name this batch has no layout for.
+    """
+    known = layouts_for(batch)
+    if unknown := [name for name in names if name not in known]:
+        raise LayoutError(f"No layout {unknown[0]!r} for this survey type; there is {', '.join(known)}.")
+    frame = cache(partial(read_batch, batch))
+    return {known[name].filename: _writer(batch, name, frame) for name in names}
+
+
+def _writer(batch: Batch, name: str, frame: Callable[[], Frame]) -> Writer:
+    if name in FRAME_LAYOUTS:
+        return lambda stream: FRAME_LAYOUTS[name].write(frame(), stream)
+    return partial(LAYOUTS[name].write, batch)

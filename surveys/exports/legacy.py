@@ -17,7 +17,7 @@ from typing import IO
 
 import pandas as pd
 
-from surveys.exports.pairs import SHORTCOMINGS, Pairs
+from surveys.exports.pairs import SHORTCOMINGS, Pairs, require_pairs
 from surveys.frames import Frame
 
 INDEX = "selected"
@@ -57,7 +57,11 @@ def legacy_table(frame: Frame, rows: pd.DataFrame, *, formats: pd.DataFrame | No
 
 
 def write_legacy(frame: Frame, stream: IO[str], *, filtered: bool = False) -> None:
-    """Write the published layout of all kept rows, or of those whose answer was right."""
+    """Write the published layout of all kept rows, or of those whose answer was right.
+
+    Raises LayoutError for a survey type that layout has no columns for.
+    """
+    require_pairs(frame)
     rows = frame.filtered if filtered else frame.kept
     legacy_table(frame, rows, formats=frame.kept).to_csv(stream, lineterminator="\n")
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from surveys.definitions import Definition
 from surveys.frames import Frame, column
 from surveys.frames.base import PREFERRED, SELECTED, score_maps
 
@@ -15,16 +16,34 @@ SHORTCOMINGS = {
 NEEDED = {"justifies", "shortcomings"}
 
 
-def is_paired(frame: Frame) -> bool:
-    """Can this frame be written in the published layout: e-ViL's questions, a reference beside the model?"""
-    definition = frame.definition
+class LayoutError(ValueError):
+    """This study can't be written in that layout; the message says why."""
+
+
+def has_pairs(definition: Definition) -> bool:
+    """Does a survey type ask e-ViL's questions of two explanations, one of them the reference?"""
     keys = {criterion.key for criterion in definition.output_criteria}
     return (
         keys >= NEEDED
-        and definition.outputs_per_item == 2
+        and definition.answer is not None
         and definition.preference is not None
-        and definition.reference_system in frame.systems
+        and definition.outputs_per_item == 2
+        and definition.reference_system != ""
     )
+
+
+def is_paired(frame: Frame) -> bool:
+    """Can this frame be written in the published layouts?"""
+    is_complete = frame.definition.reference_system in frame.systems and len(frame.systems) > 1
+    return has_pairs(frame.definition) and is_complete
+
+
+def require_pairs(frame: Frame) -> None:
+    """LayoutError where the published layouts have no place for what the frame holds."""
+    if not is_paired(frame):
+        raise LayoutError(
+            "This layout is for e-ViL surveys, with outputs of a model and of the ground truth."
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,4 +66,6 @@ def _general(frame: Frame, rows: pd.DataFrame) -> pd.DataFrame:
     for _, key, name in frame.rating_columns():
         columns[name] = rows[name]
         columns[f"{name}.score"] = rows[name].map(maps[key]).astype("float64")
-    return pd.DataFrame({**columns, "is_skipped": rows["is_skipped"], **{name: rows[name] for name in CONTEXT}})
+    return pd.DataFrame(
+        {**columns, "is_skipped": rows["is_skipped"], **{name: rows[name] for name in CONTEXT}}
+    )

@@ -21,7 +21,15 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import IO, Any
 
-from surveys.aggregation import CriterionSummary, Selection, Share, Summary, SystemSummary, TaskScores, summarise
+from surveys.aggregation import (
+    CriterionSummary,
+    Selection,
+    Share,
+    Summary,
+    SystemSummary,
+    TaskScores,
+    summarise,
+)
 from surveys.agreement import Agreement, agreements
 from surveys.frames import Frame
 

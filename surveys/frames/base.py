@@ -135,7 +135,9 @@ class Frame:
                 "row": rows,
                 "system": system,
                 "role": self.role(system),
-                "shown_position": pd.array([pd.NA] * len(rows), "Int64") if shown is None else shown.array[rows],
+                "shown_position": pd.array([pd.NA] * len(rows), "Int64")
+                if shown is None
+                else shown.array[rows],
                 "criterion": key,
                 "value": given.array,
                 "score": given.map(score_maps(self.definition)[key]).astype("float64").array,
@@ -149,7 +151,11 @@ def _no_ratings() -> pd.DataFrame:
 
 
 def build_frame(
-    *, definition: Definition, systems: tuple[str, ...], responses: dict[str, object], outputs: dict[str, object]
+    *,
+    definition: Definition,
+    systems: tuple[str, ...],
+    responses: dict[str, object],
+    outputs: dict[str, object],
 ) -> Frame:
     """Put columns of equal length together, in the types the frame promises."""
     data = pd.DataFrame({name: responses[name] for name in RESPONSE_COLUMNS}).astype(RESPONSE_COLUMNS)

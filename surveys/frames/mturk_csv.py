@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from surveys.definitions import ESNLIVE, VCR, VQAX, Definition
-from surveys.definitions.evil import GROUND_TRUTH
+from surveys.definitions import Definition
+from surveys.definitions.evil import ESNLIVE, GROUND_TRUTH, VCR, VQAX
 from surveys.frames import task_answers
 from surveys.frames.base import (
     KEPT_STATUSES,
@@ -42,7 +42,11 @@ Cells = npt.NDArray[np.object_]
 
 
 def read_mturk_csv(
-    path: Path, *, system: str = "model", definition: Definition | None = None, pseudonyms: Pseudonyms | None = None
+    path: Path,
+    *,
+    system: str = "model",
+    definition: Definition | None = None,
+    pseudonyms: Pseudonyms | None = None,
 ) -> Frame:
     """Read a batch results file. `system` names the model; the definition is found out where none is given.
 

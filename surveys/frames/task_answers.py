@@ -80,7 +80,9 @@ class TaskAnswers:
         ]
         for row, names in enumerate(chosen, start=2):
             if len(names) > 1:
-                raise SourceError(f"{key} has two options selected: {', '.join(names)}", row=row, column=COLUMN)
+                raise SourceError(
+                    f"{key} has two options selected: {', '.join(names)}", row=row, column=COLUMN
+                )
             if names and self.objects[row - 2][key][names[0]] is not True:
                 raise SourceError(f"{key}: {names[0]!r} is neither true nor false", row=row, column=COLUMN)
         return [names[0] if names else None for names in chosen]

@@ -1,0 +1,129 @@
+"""A batch as MTurk's batch results CSV: the bytes its download has, so that scripts made for it read ours.
+
+Format: OFA-X's published raw files. UTF-8, CRLF between rows and none after the last, every cell quoted, Pacific
+time, the header two cells longer than the rows (`Approve`, `Reject`). Explanation 1 is the model's and
+explanation 2 the ground truth, wherever they were shown. Worker ids are the real ones. Cells are not altered
+against formula injection: the format's readers must find what was there.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import IO
+from zoneinfo import ZoneInfo
+
+from django.db.models import QuerySet
+
+from annotators.models import Assignment
+from surveys.exports.approval import ApprovalRates, approval_rates
+from surveys.exports.inputs import InputSheet
+from surveys.exports.pairs import require_pairs
+from surveys.exports.task_answers import task_answers
+from surveys.frames import Frame, Pseudonyms
+from surveys.frames.database import SUBMITTED, read_batch
+from surveys.models import Batch
+
+FIXED = (
+    "HITId", "HITTypeId", "Title", "Description", "Keywords", "Reward", "CreationTime", "MaxAssignments",
+    "RequesterAnnotation", "AssignmentDurationInSeconds", "AutoApprovalDelayInSeconds", "Expiration",
+    "NumberOfSimilarHITs", "LifetimeInSeconds", "AssignmentId", "WorkerId", "AssignmentStatus", "AcceptTime",
+    "SubmitTime", "AutoApprovalTime", "ApprovalTime", "RejectionTime", "RequesterFeedback", "WorkTimeInSeconds",
+    "LifetimeApprovalRate", "Last30DaysApprovalRate", "Last7DaysApprovalRate",
+)  # fmt: skip
+ANSWER = "Answer.taskAnswers"
+REVIEW = ("Approve", "Reject")
+PACIFIC = ZoneInfo("America/Los_Angeles")
+
+
+def write_raw(batch: Batch, stream: IO[str]) -> None:
+    """Write every submitted assignment of a batch; `stream` must be opened with newline="".
+
+    Raises LayoutError for a survey type whose questions MTurk's file has no place for.
+    """
+    pseudonyms = Pseudonyms()
+    frame = read_batch(batch, pseudonyms=pseudonyms)
+    require_pairs(frame)
+    sheet = InputSheet(batch)
+    stream.write(_line([*FIXED, *(f"Input.{name}" for name in sheet.header), ANSWER, *REVIEW]))
+    for cells in _rows(batch, frame=frame, sheet=sheet, pseudonyms=pseudonyms):
+        stream.write("\r\n" + _line(cells))
+
+
+def _rows(batch: Batch, *, frame: Frame, sheet: InputSheet, pseudonyms: Pseudonyms) -> Iterator[list[str]]:
+    answers = task_answers(frame, choices=sheet.options)
+    rates = approval_rates(batch.endpoint)
+    for assignment in _assignments(batch):
+        worker_id = assignment.worker.worker_id
+        given = answers.get((assignment.assignment_id, pseudonyms(worker_id)))
+        if given is not None:
+            yield [
+                *_hit_cells(assignment, batch=batch),
+                *_assignment_cells(assignment),
+                *_rate_cells(rates.get(worker_id, ApprovalRates())),
+                *sheet.cells(assignment.hit_id),
+                given.as_cell(comment=assignment.comment),
+            ]
+
+
+def _assignments(batch: Batch) -> QuerySet[Assignment]:
+    return (
+        Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
+        .select_related("hit__hit_type", "worker")
+        .order_by("hit__questionnaire__position", "submitted_at", "pk")
+    )
+
+
+def _hit_cells(assignment: Assignment, *, batch: Batch) -> list[str]:
+    hit, terms = assignment.hit, assignment.hit.hit_type
+    return [
+        hit.hit_id,
+        terms.hit_type_id,
+        terms.title,
+        terms.description,
+        terms.keywords,
+        f"${terms.reward:.2f}",
+        _time(hit.created_at),
+        str(hit.max_assignments),
+        f"BatchId:{batch.pk};OriginalHitTemplateId:{batch.survey_id};",
+        str(int(terms.assignment_duration.total_seconds())),
+        str(int(terms.auto_approval_delay.total_seconds())),
+        _time(hit.expires_at),
+        "",
+        "",
+    ]
+
+
+def _assignment_cells(assignment: Assignment) -> list[str]:
+    status = Assignment.Status(assignment.status)
+    is_decided = status != Assignment.Status.SUBMITTED
+    work_seconds = assignment.work_seconds
+    return [
+        assignment.assignment_id,
+        assignment.worker.worker_id,
+        status,
+        _time(assignment.accepted_at),
+        _time(assignment.submitted_at),
+        _time(_auto_approval(assignment)),
+        _time(assignment.approved_at if status == Assignment.Status.APPROVED else None),
+        _time(assignment.rejected_at if status == Assignment.Status.REJECTED else None),
+        assignment.feedback if is_decided else "",
+        "" if work_seconds is None else str(work_seconds),
+    ]
+
+
+def _auto_approval(assignment: Assignment) -> datetime | None:
+    if assignment.auto_approval_at or not assignment.submitted_at:
+        return assignment.auto_approval_at
+    return assignment.submitted_at + assignment.hit.hit_type.auto_approval_delay
+
+
+def _rate_cells(rates: ApprovalRates) -> list[str]:
+    return [str(rates.lifetime), str(rates.last_30_days), str(rates.last_7_days)]
+
+
+def _time(moment: datetime | None) -> str:
+    """Return MTurk's form of a time, `Tue Nov 08 08:45:27 PST 2022`."""
+    return f"{moment.astimezone(PACIFIC):%a %b %d %H:%M:%S %Z %Y}" if moment else ""
+
+
+def _line(cells: list[str]) -> str:
+    return ",".join('"' + cell.replace('"', '""') + '"' for cell in cells)
