@@ -2,9 +2,20 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from surveys.views import imports, pictures, worker
+from surveys.views import batches, downloads, imports, pictures, review, worker
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("batches/<int:pk>/", batches.batch, name="batch"),
+    path("batches/<int:pk>/progress", batches.progress, name="batch_progress"),
+    path("batches/<int:pk>/publish", batches.publish, name="batch_publish"),
+    path("batches/<int:pk>/stop", batches.stop, name="batch_stop"),
+    path("batches/<int:pk>/retry", batches.retry, name="batch_retry"),
+    path("batches/<int:pk>/sync", batches.sync, name="batch_sync"),
+    path("batches/<int:pk>/downloads/<slug:layout>", downloads.download, name="batch_download"),
+    path("batches/<int:pk>/assignments/", review.assignments, name="assignments"),
+    path("batches/<int:pk>/assignments/decide", review.decide_many, name="decide_many"),
+    path("batches/<int:pk>/assignments/<int:assignment_pk>/", review.assignment, name="assignment"),
+    path("batches/<int:pk>/assignments/<int:assignment_pk>/decide", review.decide, name="decide"),
     path("hits/<uuid:pk>/", worker.hit, name="hit"),
     path("hits/<uuid:pk>/draft", worker.draft, name="draft"),
     path("import/", imports.import_items, name="import_items"),

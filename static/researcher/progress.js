@@ -1,0 +1,37 @@
+"use strict";
+(() => {
+  const SECONDS = 3;
+  const card = document.querySelector("[data-progress]");
+  if (!card) return;
+
+  const show = (counts) => {
+    for (const place of card.querySelectorAll("[data-count]")) {
+      const text = String(counts[place.dataset.count]);
+      if (place.textContent !== text) place.textContent = text;
+    }
+    for (const bar of card.querySelectorAll("[data-bar]")) {
+      bar.max = counts[bar.dataset.barMax] || 1;
+      bar.value = counts[bar.dataset.bar];
+    }
+  };
+
+  const ask = async () => {
+    if (!document.hidden) {
+      try {
+        const answer = await fetch(card.dataset.progress, { headers: { Accept: "application/json" } });
+        if (answer.ok && !answer.redirected) {
+          const counts = await answer.json();
+          show(counts);
+          if (counts.status !== card.dataset.status) {
+            location.reload();
+            return;
+          }
+        }
+      } catch {
+        // The server may be restarting; the next round asks again.
+      }
+    }
+    setTimeout(ask, SECONDS * 1000);
+  };
+  setTimeout(ask, SECONDS * 1000);
+})();

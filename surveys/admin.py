@@ -1,0 +1,262 @@
+"""Surveys and batches to set up, and what became of them to look up."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import admin, messages
+from django.db.models import Count, QuerySet
+from django.forms import ModelForm
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from annotators.admin import KeptAdmin, ModelAdmin, ReadOnlyAdmin
+from surveys.forms.batch import BatchForm, PublishedBatchForm, default_terms
+from surveys.forms.durations import in_words
+from surveys.models import Batch, Decision, Item, Output, Picture, Questionnaire, QuestionnaireItem, Survey
+from surveys.overview import with_counts
+
+admin.site.site_header = "Assent"
+admin.site.site_title = "Assent"
+admin.site.index_title = "Batches"
+admin.site.site_url = None
+admin.site.enable_nav_sidebar = False
+
+FROZEN = (
+    "survey",
+    "endpoint",
+    "title",
+    "description",
+    "keywords",
+    "items_per_hit",
+    "assignments_per_hit",
+    "reward",
+    "time_allowed",
+    "findable_for",
+    "approved_after",
+    "review_policy",
+    "seed",
+    "status",
+    "published_at",
+)
+DRAFT_FIELDSETS = (
+    (None, {"fields": ["survey", "name", "endpoint"]}),
+    ("What workers get", {"fields": ["items_per_hit", "assignments_per_hit", "reward", "assumed_minutes"]}),
+    ("Time", {"fields": ["assignment_duration", "lifetime", "auto_approval_delay"]}),
+    ("Review", {"fields": ["policy_kind", ("policy_minimum", "policy_out_of")]}),
+    ("What workers read in the list of HITs", {"fields": ["title", "description", "keywords"]}),
+    ("Chance", {"fields": ["seed"], "classes": ["collapse"]}),
+)
+PUBLISHED_FIELDSETS = (
+    (None, {"fields": ["name", "assumed_minutes"]}),
+    ("As published", {"fields": list(FROZEN)}),
+)
+
+
+class InlineRows(admin.TabularInline):  # type: ignore[type-arg]
+    """Rows that are only shown."""
+
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class OutputRows(InlineRows):
+    model = Output
+    fields = ["system", "answer", "text"]
+
+
+class PictureRows(InlineRows):
+    model = Picture
+    fields = ["position", "name", "file", "width", "height"]
+
+
+class SlotRows(InlineRows):
+    model = QuestionnaireItem
+    fields = ["position", "item"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[QuestionnaireItem]:
+        return super().get_queryset(request).select_related("item", "questionnaire__batch")
+
+
+@admin.register(Survey)
+class SurveyAdmin(ModelAdmin):
+    list_display = ["name", "definition_key", "n_items", "n_batches", "created_at"]
+    list_filter = ["definition_key"]
+    search_fields = ["name", "slug"]
+    prepopulated_fields = {"slug": ["name"]}
+    change_form_template = "admin/surveys/survey/change_form.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Survey]:
+        counts = {"n_items": Count("items", distinct=True), "n_batches": Count("batches", distinct=True)}
+        return super().get_queryset(request).annotate(**counts)
+
+    @admin.display(description="items", ordering="n_items")
+    def n_items(self, survey: Any) -> int:
+        return int(survey.n_items)
+
+    @admin.display(description="batches", ordering="n_batches")
+    def n_batches(self, survey: Any) -> int:
+        return int(survey.n_batches)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Survey | None = None) -> list[str]:
+        return ["definition_key"] if obj and obj.items.exists() else []
+
+    def get_prepopulated_fields(
+        self, request: HttpRequest, obj: Survey | None = None
+    ) -> dict[str, Sequence[str]]:
+        return {} if obj else {"slug": ["name"]}
+
+    def has_delete_permission(self, request: HttpRequest, obj: Survey | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and not (obj and obj.batches.exists())
+
+
+@admin.register(Item)
+class ItemAdmin(ReadOnlyAdmin):
+    list_display = ["external_id", "survey", "question", "gold"]
+    list_filter = ["survey"]
+    list_select_related = ["survey"]
+    search_fields = ["external_id"]
+    inlines = [OutputRows, PictureRows]
+
+    @admin.display
+    def question(self, item: Item) -> str:
+        return str(item.payload.get("question", ""))
+
+
+@admin.register(Batch)
+class BatchAdmin(ModelAdmin):
+    form = BatchForm
+    list_display = [
+        "page",
+        "survey",
+        "endpoint",
+        "status",
+        "hits",
+        "kept",
+        "undecided",
+        "reward",
+        "created_at",
+    ]
+    list_display_links = None
+    list_filter = ["status", "endpoint", "survey"]
+    list_select_related = ["survey"]
+    search_fields = ["name", "survey__name"]
+    view_on_site = True
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Batch]:
+        return with_counts(super().get_queryset(request))
+
+    @admin.display(description="name", ordering="name")
+    def page(self, batch: Batch) -> SafeString:
+        return format_html('<a href="{}">{}</a>', batch.get_absolute_url(), batch.name)
+
+    @admin.display(description="HITs")
+    def hits(self, batch: Any) -> int:
+        return int(batch.n_hits)
+
+    @admin.display(description="kept")
+    def kept(self, batch: Any) -> str:
+        return f"{batch.n_kept} of {batch.n_wanted}"
+
+    @admin.display(description="undecided")
+    def undecided(self, batch: Any) -> int:
+        return int(batch.n_undecided)
+
+    @admin.display(description="Time for one assignment")
+    def time_allowed(self, batch: Batch) -> str:
+        return in_words(batch.assignment_duration)
+
+    @admin.display(description="HITs can be found for")
+    def findable_for(self, batch: Batch) -> str:
+        return in_words(batch.lifetime)
+
+    @admin.display(description="Approved by itself after")
+    def approved_after(self, batch: Batch) -> str:
+        return in_words(batch.auto_approval_delay)
+
+    def get_form(
+        self, request: HttpRequest, obj: Batch | None = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        if _is_frozen(obj):
+            kwargs["form"] = PublishedBatchForm
+        return super().get_form(request, obj, change=change, **kwargs)
+
+    def get_fieldsets(self, request: HttpRequest, obj: Batch | None = None) -> Any:
+        return PUBLISHED_FIELDSETS if _is_frozen(obj) or not self.may_edit(request, obj) else DRAFT_FIELDSETS
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Batch | None = None) -> Sequence[str]:
+        return FROZEN if _is_frozen(obj) or not self.may_edit(request, obj) else ()
+
+    def may_edit(self, request: HttpRequest, obj: Batch | None) -> bool:
+        return self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """Fill in the terms of the survey that is asked for, or of the only one there is."""
+        initial: dict[str, Any] = dict(super().get_changeform_initial_data(request))
+        asked_for = initial.get("survey", "")
+        surveys = Survey.objects.filter(pk=asked_for) if asked_for.isdecimal() else Survey.objects.all()
+        found = list(surveys[:2])
+        if len(found) == 1:
+            initial = {"survey": found[0], **default_terms(found[0].definition), **initial}
+        return initial
+
+    def save_model(self, request: HttpRequest, obj: Batch, form: "ModelForm[Batch]", change: bool) -> None:
+        if not change:
+            obj.created_by_id = request.user.pk
+            super().save_model(request, obj, form, change)
+        elif not _write_if_unchanged(obj, form=form):
+            messages.error(request, "The batch was published in the meantime. Nothing was changed.")
+
+    def delete_model(self, request: HttpRequest, obj: Batch) -> None:
+        Batch.objects.filter(pk=obj.pk, status=Batch.Status.DRAFT).delete()
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Batch]) -> None:
+        Batch.objects.filter(pk__in=queryset.values("pk"), status=Batch.Status.DRAFT).delete()
+
+    def has_delete_permission(self, request: HttpRequest, obj: Batch | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and not _is_frozen(obj)
+
+    def response_post_save_add(self, request: HttpRequest, obj: Batch) -> HttpResponse:
+        return redirect(obj)
+
+    def response_post_save_change(self, request: HttpRequest, obj: Batch) -> HttpResponse:
+        return redirect(obj)
+
+
+@admin.register(Questionnaire)
+class QuestionnaireAdmin(ReadOnlyAdmin):
+    list_display = ["id", "batch", "position", "target_assignments", "hit", "sibling_of"]
+    list_filter = ["batch"]
+    list_select_related = ["batch", "hit", "sibling_of__batch"]
+    search_fields = ["id", "hit__hit_id"]
+    inlines = [SlotRows]
+
+
+@admin.register(Decision)
+class DecisionAdmin(KeptAdmin):
+    list_display = ["assignment", "verdict", "n_correct", "n_graded", "reason", "decided_by", "decided_at"]
+    list_filter = ["verdict", "assignment__hit__questionnaire__batch"]
+    list_select_related = ["assignment__worker", "decided_by"]
+    search_fields = ["assignment__assignment_id", "assignment__worker__worker_id"]
+    date_hierarchy = "decided_at"
+
+    def has_change_permission(self, request: HttpRequest, obj: Decision | None = None) -> bool:
+        return False
+
+
+def _is_frozen(batch: Batch | None) -> bool:
+    return batch is not None and batch.status != Batch.Status.DRAFT
+
+
+def _write_if_unchanged(batch: Batch, *, form: "ModelForm[Batch]") -> bool:
+    """Write the form's fields unless the batch's status has moved on since it was read."""
+    names = [*form._meta.fields, "review_policy"]  # type: ignore[misc]
+    values = {name: getattr(batch, name) for name in names}
+    return Batch.objects.filter(pk=batch.pk, status=batch.status).update(**values) == 1

@@ -1,0 +1,57 @@
+"""What a reviewer asks for and decides."""
+
+from typing import Any
+
+from django import forms
+from django.db.models import QuerySet
+
+from annotators.models import Assignment
+from surveys.models import Decision
+
+LONGEST_FEEDBACK = 1024  # MTurk's limit for RequesterFeedback
+UNDECIDED = "undecided"
+ACTIONS = {"approve": "Approve", "reject": "Reject", "overturn": "Overturn the rejection"}
+
+
+class FilterForm(forms.Form):
+    """Which assignments to list. Everything is optional; what makes no sense is left out."""
+
+    status = forms.ChoiceField(choices=[("", "Any status"), *Assignment.Status.choices], required=False)
+    verdict = forms.ChoiceField(
+        label="Decision",
+        choices=[("", "Any decision"), (UNDECIDED, "None yet"), *Decision.Verdict.choices],
+        required=False,
+    )
+    worker = forms.CharField(max_length=64, required=False)
+    hit = forms.CharField(label="HIT", max_length=64, required=False)
+
+
+class ReasonForm(forms.Form):
+    """A decision by a person. Rejecting and overturning need a reason; the worker reads it."""
+
+    action = forms.ChoiceField(choices=list(ACTIONS.items()))
+    reason = forms.CharField(
+        max_length=LONGEST_FEEDBACK,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="The worker reads this.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if data.get("action") in {"reject", "overturn"} and not data.get("reason", "").strip():
+            self.add_error("reason", "Give a reason: the worker reads it.")
+        return data
+
+
+class BulkForm(forms.Form):
+    """One decision about many assignments. A rejection without a reason names each worker's own count."""
+
+    action = forms.ChoiceField(choices=[(key, ACTIONS[key]) for key in ("approve", "reject")])
+    reason = forms.CharField(max_length=LONGEST_FEEDBACK, required=False)
+
+    def __init__(self, *args: Any, assignments: QuerySet[Assignment], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["selected"] = forms.ModelMultipleChoiceField(
+            assignments, error_messages={"required": "Select assignments first."}
+        )

@@ -1,0 +1,50 @@
+"""Batches as lists show them: with their counts, in one query however many there are."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotators.models import Assignment
+from surveys.models import Batch, Questionnaire
+
+LONGEST_WARNING = timedelta(hours=6)
+
+
+def with_counts(batches: QuerySet[Batch]) -> QuerySet[Batch]:
+    """Annotate n_hits, n_published, n_wanted (assignments to keep), n_kept, n_undecided and n_rejected."""
+    questionnaires = Questionnaire.objects.filter(batch=OuterRef("pk"))
+    assignments = Assignment.objects.filter(hit__questionnaire__batch=OuterRef("pk"))
+    status = Assignment.Status
+    return batches.annotate(
+        n_hits=_number(questionnaires, Count("pk"), by="batch"),
+        n_published=_number(questionnaires, Count("hit"), by="batch"),
+        n_wanted=_number(questionnaires.filter(sibling_of=None), Sum("target_assignments"), by="batch"),
+        n_kept=_of(assignments.filter(status__in=[status.SUBMITTED, status.APPROVED])),
+        n_undecided=_of(assignments.filter(status=status.SUBMITTED)),
+        n_rejected=_of(assignments.filter(status=status.REJECTED)),
+    )
+
+
+def warning_time(batch: Batch) -> timedelta:
+    """How long before auto-approval undecided work is urgent: a quarter of the delay, at most six hours."""
+    return min(LONGEST_WARNING, batch.auto_approval_delay / 4)
+
+
+def urgent(batch: Batch, *, now: datetime | None = None) -> QuerySet[Assignment]:
+    """Return the undecided assignments the marketplace is about to approve by itself."""
+    deadline = (now or timezone.now()) + warning_time(batch)
+    return Assignment.objects.filter(
+        Q(auto_approval_at__lte=deadline), hit__questionnaire__batch=batch, status=Assignment.Status.SUBMITTED
+    )
+
+
+def _of(assignments: QuerySet[Assignment]) -> Coalesce:
+    return _number(assignments, Count("pk"), by="hit__questionnaire__batch")
+
+
+def _number(rows: QuerySet[Any], aggregate: Count | Sum, *, by: str) -> Coalesce:
+    numbers = rows.order_by().values(by).annotate(number=aggregate).values("number")
+    return Coalesce(Subquery(numbers, output_field=IntegerField()), 0)

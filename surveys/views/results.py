@@ -1,0 +1,185 @@
+"""The numbers of a batch as a page shows them: one grid, its drawings, and how far raters agree."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from django.core.cache import cache
+from django.db.models import Count, Max
+
+from annotators.models import Assignment
+from surveys.aggregation import BLANK, Counts, CriterionSummary, Minutes, Selection, Share, SystemSummary
+from surveys.agreement import Agreement
+from surveys.exports import Report, make_report
+from surveys.frames.database import SUBMITTED, read_batch
+from surveys.models import Batch
+from surveys.views.charts import Chart, score_chart, share_chart
+
+CACHED_SECONDS = 3600
+SELECTIONS = {
+    "all": "All submitted",
+    "kept": "Kept (not rejected)",
+    "filtered": "Filtered (kept, answer right)",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number and what it counts, over `span` columns."""
+
+    text: str
+    note: str = ""
+    span: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    label: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows that answer one question."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a results page shows. `columns` repeats the systems for each of `selections`."""
+
+    counts: Counts
+    minutes: Minutes
+    systems: tuple[str, ...]
+    selections: tuple[str, ...]
+    columns: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    scores: Chart
+    shares: tuple[Chart, ...]
+    agreement: tuple[Agreement, ...]
+
+
+def results(batch: Batch) -> Results | None:
+    """Return a batch's results, None before anything was submitted. Counted anew only when something changed."""
+    state = _state(batch)
+    if not state["n"]:
+        return None
+    key = f"results:{batch.pk}:" + ":".join(str(value).replace(" ", "_") for value in state.values())
+    return cache.get_or_set(key, lambda: arrange(make_report(read_batch(batch))), CACHED_SECONDS)
+
+
+def arrange(report: Report) -> Results:
+    """Lay out a report's numbers as a page shows them."""
+    summary = report.summary
+    selections = summary.selections
+    systems = tuple(report.systems)
+    criteria = summary.kept.systems[0].criteria if summary.kept.systems else ()
+    scales = [criterion for criterion in criteria if criterion.score is not None]
+    return Results(
+        counts=summary.counts,
+        minutes=summary.minutes,
+        systems=systems,
+        selections=tuple(SELECTIONS[selection.name] for selection in selections),
+        columns=systems * len(selections),
+        blocks=tuple(_blocks(selections, criteria, headline=summary.headline)),
+        scores=score_chart(selections, key=summary.headline, title="Mean score"),
+        shares=tuple(share_chart(summary.kept, key=c.key, title=c.label) for c in scales),
+        agreement=report.agreement,
+    )
+
+
+def _state(batch: Batch) -> dict[str, object]:
+    """Return values that change whenever the results do."""
+    submitted = Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
+    times = {name: Max(name) for name in ("saved_at", "submitted_at", "approved_at", "rejected_at")}
+    return submitted.aggregate(n=Count("pk"), decided_at=Max("decision__decided_at"), **times)
+
+
+def _blocks(
+    selections: Iterable[Selection], criteria: Iterable[CriterionSummary], *, headline: str
+) -> Iterable[Block]:
+    selections = tuple(selections)
+    if any(selection.correct for selection in selections):
+        yield Block("Answers", (_accuracy(selections),))
+    for criterion in criteria:
+        rows = [*_score_rows(selections, criterion), *_share_rows(selections, criterion)]
+        yield Block(criterion.label, tuple(rows))
+    if any(system.evil for selection in selections for system in selection.systems):
+        yield Block("e-ViL scores, on the items that were rated", tuple(_evil_rows(selections)))
+    if selections[0].preference:
+        yield Block("Preference", tuple(_preference_rows(selections)))
+
+
+def _accuracy(selections: tuple[Selection, ...]) -> Row:
+    return Row("Answer right", tuple(_share(s.correct, span=len(s.systems)) for s in selections))
+
+
+def _score_rows(selections: tuple[Selection, ...], criterion: CriterionSummary) -> Iterable[Row]:
+    if criterion.score is None:
+        return
+    yield _row("Mean of ratings", selections, lambda system: _rating_mean(system.criterion(criterion.key)))
+    yield _row("Mean of item means", selections, lambda system: _item_mean(system.criterion(criterion.key)))
+
+
+def _share_rows(selections: tuple[Selection, ...], criterion: CriterionSummary) -> Iterable[Row]:
+    for place, share in enumerate(criterion.shares):
+        if share.key == BLANK and not _is_anywhere(selections, criterion.key, place):
+            continue
+        yield _row(
+            share.label, selections, lambda s, place=place: _share(s.criterion(criterion.key).shares[place])
+        )  # type: ignore[misc]
+
+
+def _evil_rows(selections: tuple[Selection, ...]) -> Iterable[Row]:
+    names = {
+        "task": "S_T, answers of the model",
+        "explanation": "S_E, explanations",
+        "overall": "S_O = S_T · S_E",
+    }
+    for name, label in names.items():
+        yield _row(label, selections, lambda system, name=name: _evil(system, name))  # type: ignore[misc]
+
+
+def _preference_rows(selections: tuple[Selection, ...]) -> Iterable[Row]:
+    """A row per thing that could be preferred; its cells span a selection's systems."""
+    for place, share in enumerate(selections[0].preference):
+        cells = tuple(_share(s.preference[place], span=len(s.systems)) for s in selections)
+        if share.key != BLANK or any(s.preference[place].count for s in selections):
+            yield Row(share.label, cells)
+
+
+def _row(label: str, selections: tuple[Selection, ...], cell: Callable[[SystemSummary], Cell]) -> Row:
+    return Row(label, tuple(cell(system) for selection in selections for system in selection.systems))
+
+
+def _is_anywhere(selections: tuple[Selection, ...], key: str, place: int) -> bool:
+    return any(sys.criterion(key).shares[place].count for s in selections for sys in s.systems)
+
+
+def _rating_mean(criterion: CriterionSummary) -> Cell:
+    score = criterion.score
+    return Cell(_number(score.rating_mean), f"{score.ratings} ratings") if score else Cell("–")
+
+
+def _item_mean(criterion: CriterionSummary) -> Cell:
+    score = criterion.score
+    return Cell(_number(score.item_mean), f"{score.items} items") if score else Cell("–")
+
+
+def _evil(system: SystemSummary, name: str) -> Cell:
+    if system.evil is None:
+        return Cell("")
+    note = f"{system.evil.items_right} of {system.evil.items} items" if name == "task" else ""
+    return Cell(_number(getattr(system.evil, name)), note)
+
+
+def _share(share: Share | None, *, span: int = 1) -> Cell:
+    if share is None:
+        return Cell("–", span=span)
+    text = "–" if share.share is None else f"{100 * share.share:.1f} %"
+    return Cell(text, f"{share.count} of {share.total}", span)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"

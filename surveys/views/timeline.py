@@ -1,0 +1,68 @@
+"""The facts about one assignment in the order they happened."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from annotators.models import Assignment, Call
+from surveys.models import Decision, Replacement
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened, who says so, and details a person may want to read."""
+
+    at: datetime
+    what: str
+    source: str
+    details: str = ""
+
+
+def timeline(assignment: Assignment, *, decision: Decision | None) -> list[Event]:
+    """Return all that is known about an assignment: our facts, the marketplace's, and the ledger's calls."""
+    events = [*_work(assignment), *_decided(decision), *_calls(assignment), *_replaced(assignment)]
+    return sorted(events, key=lambda event: event.at)
+
+
+def _work(assignment: Assignment) -> Iterator[Event]:
+    ours, theirs = "our page", "marketplace"
+    facts = [
+        (assignment.accepted_at, "Accepted", theirs),
+        (assignment.loaded_at, "First opened", ours),
+        (assignment.saved_at, "Answers complete and saved", ours),
+        (assignment.submitted_at, "Submitted", theirs),
+        (assignment.approved_at, "Approved", theirs),
+        (assignment.rejected_at, "Rejected", theirs),
+    ]
+    for at, what, source in facts:
+        if at:
+            yield Event(at, what, source)
+
+
+def _decided(decision: Decision | None) -> Iterator[Event]:
+    if decision is None:
+        return
+    who = str(decision.decided_by or "the batch's rule")
+    if decision.overturned_at:
+        yield Event(decision.decided_at, "Decided: Reject", "")
+        yield Event(decision.overturned_at, "Rejection overturned", who, decision.reason)
+    else:
+        yield Event(decision.decided_at, f"Decided: {decision.get_verdict_display()}", who, decision.reason)
+
+
+def _calls(assignment: Assignment) -> Iterator[Event]:
+    for call in Call.objects.filter(assignment=assignment):
+        yield Event(
+            call.finished_at or call.sent_at or call.created_at,
+            f"Call {call.get_operation_display()}: {call.get_state_display()}",
+            "ledger",
+            call.error,
+        )
+
+
+def _replaced(assignment: Assignment) -> Iterator[Event]:
+    for replacement in Replacement.objects.filter(rejected=assignment):
+        if replacement.opened_at:
+            yield Event(replacement.opened_at, "Replacement opened", "ledger")
+        else:
+            yield Event(replacement.created_at, "Replacement planned", "ledger")
