@@ -17,55 +17,16 @@ import django
 
 django.setup()
 
-from django.template import Context, Engine, Template
+from django.template import Context, Engine, Template  # noqa: E402
 
-from surveys.definitions import VQAX, Choice
-from surveys.forms import HitForm
-from surveys.presenting import ShownItem, ShownOutput, ShownPicture
+from surveys.definitions import VQAX, Choice  # noqa: E402
+from surveys.forms import HitForm  # noqa: E402
+from surveys.presenting import ShownItem, ShownOutput, ShownPicture  # noqa: E402
 
 LIMIT = 1.2
 ROUNDS = 60
 CRISPY = "{% load crispy_forms_tags %}{% crispy form %}"
-PLAIN = """{% for item in items %}
-<section class="item" id="i{{ item.position }}" data-position="{{ item.position }}" data-version="0" aria-labelledby="i{{ item.position }}-title">
-<div class="look">{% for picture in item.pictures %}
-<img src="{{ picture.url }}"{% if picture.width %} width="{{ picture.width }}" height="{{ picture.height }}"{% endif %} alt="{{ picture.alt }}"{% if item.position > 1 %} loading="lazy"{% endif %}>{% endfor %}
-</div>
-<div class="judge">
-<h2 id="i{{ item.position }}-title" tabindex="-1"><span class="count">{{ item.position }} of {{ items|length }}<span class="vh">. {{ definition.question_label }}:</span></span> {{ item.question }}</h2>
-<fieldset class="group radio" role="radiogroup" aria-required="true">
-<legend>{{ definition.answer.label }}</legend>
-<div class="choices">{% for choice in item.choices %}
-<label><input type="radio" name="i{{ item.position }}-answer" value="{{ choice.value }}"{% if forloop.first %} id="i{{ item.position }}-answer-1"{% endif %}{% if choice.value == item.draft.answer %} checked{% endif %}><span>{{ choice.label }}</span></label>{% endfor %}
-</div>
-</fieldset>
-{% for output in item.outputs %}
-<section class="output" aria-labelledby="i{{ item.position }}-{{ output.code }}">
-<h3 id="i{{ item.position }}-{{ output.code }}">{{ output.label }}</h3>
-<blockquote>{{ output.text }}</blockquote>
-{% for criterion in definition.output_criteria %}
-<fieldset class="group {% if criterion.is_checklist %}checkbox" role="group"{% else %}radio" role="radiogroup" aria-required="true"{% endif %}{% if criterion.help %} aria-describedby="i{{ item.position }}-{{ output.code }}-{{ criterion.key }}-h"{% endif %}>
-<legend>{{ criterion.label }}</legend>{% if criterion.help %}
-<p class="help" id="i{{ item.position }}-{{ output.code }}-{{ criterion.key }}-h">{{ criterion.help }}</p>{% endif %}
-<div class="choices">{% for choice in criterion.choices %}
-<label><input type="{% if criterion.is_checklist %}checkbox{% else %}radio{% endif %}" name="i{{ item.position }}-{{ output.code }}-{{ criterion.key }}" value="{{ choice.value }}"{% if forloop.first %} id="i{{ item.position }}-{{ output.code }}-{{ criterion.key }}-1"{% endif %}{% if choice.value == criterion.exclusive %} data-exclusive{% endif %}><span>{{ choice.label }}</span></label>{% endfor %}
-</div>
-</fieldset>
-{% endfor %}
-</section>
-{% endfor %}
-<fieldset class="group radio" role="radiogroup" aria-required="true">
-<legend>{{ definition.preference.label }}</legend>
-<div class="choices">{% for output in item.outputs %}
-<label><input type="radio" name="i{{ item.position }}-preference" value="{{ output.code }}"{% if forloop.first %} id="i{{ item.position }}-preference-1"{% endif %}{% if output.code == item.draft.preference %} checked{% endif %}><span>{{ output.label }}</span></label>{% endfor %}
-<label><input type="radio" name="i{{ item.position }}-preference" value="no_preference"{% if item.draft.preference == "no_preference" %} checked{% endif %}><span>{{ definition.preference.none_label }}</span></label>
-</div>
-</fieldset>
-<input type="hidden" name="i{{ item.position }}-seconds" value="0.0">
-</div>
-</section>
-{% endfor %}
-"""
+PLAIN = Path(__file__).with_name("hit_page_plain.html")
 
 
 def make_items() -> list[ShownItem]:
@@ -77,7 +38,8 @@ def make_items() -> list[ShownItem]:
             pictures=(ShownPicture(f"/pictures/{n:016x}", 640, 480, f"Picture for question {n}"),),
             choices=(Choice("rainy", "rainy"), Choice("snowy", "snowy"), Choice("sunny", "sunny")),
             outputs=tuple(
-                ShownOutput(f"{n}{k:015x}", f"Explanation {k}", "The people hold open umbrellas.") for k in (1, 2)
+                ShownOutput(f"{n}{k:015x}", f"Explanation {k}", "The people hold open umbrellas.")
+                for k in (1, 2)
             ),
             draft={"answer": "rainy"} if n < 3 else {},
         )
@@ -102,7 +64,7 @@ def cpu_ms(render: Callable[[], str]) -> float:
 
 def main() -> int:
     engine, items = Engine.get_default(), make_items()
-    crispy, plain = engine.from_string(CRISPY), engine.from_string(PLAIN)
+    crispy, plain = engine.from_string(CRISPY), engine.from_string(PLAIN.read_text())
     pages = {"crispy": lambda: crispy_page(crispy, items), "plain": lambda: plain_page(plain, items)}
     controls = {name: page().count("<input") for name, page in pages.items()}
     assert controls["crispy"] == controls["plain"], controls

@@ -10,16 +10,31 @@ from annotators.models import HIT, HITType
 from surveys.definitions import VQAX, Definition
 from surveys.models import Batch, Item, Output, Picture, Questionnaire, QuestionnaireItem, Survey
 
-QUESTIONS = ("What is the weather like?", "Is the dog asleep?", "What sport is this?", "Where is the cat?", "What time is it?")
-ANSWERS = (("rainy", "snowy", "sunny"), ("no", "yes"), ("football", "golf", "tennis"), ("kitchen", "sofa"), ("morning", "night"))
-SVG_FREE_PIXEL = bytes.fromhex(
+QUESTIONS = {  # question: (gold, other answers)
+    "What is the weather like?": ("rainy", "snowy", "sunny"),
+    "Is the dog asleep?": ("no", "yes"),
+    "What sport is this?": ("football", "golf", "tennis"),
+    "Where is the cat?": ("kitchen", "sofa"),
+    "What time is it?": ("morning", "night"),
+}
+TEXTS = {
+    "ofa-x": "The umbrellas are open.",
+    "ground_truth": "There is a bus <bin_817> & more.",
+    "third": "So.",
+}
+PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010806000000"
     "1f15c4890000000d49444154789c6360606060000000050001a5f645400000000049454e44ae426082"
 )
 
 
 def make_questionnaire(
-    *, n_items: int = 5, definition: Definition = VQAX, name: str = "study", picture: bytes = SVG_FREE_PIXEL, **batch_values
+    *,
+    n_items: int = 5,
+    definition: Definition = VQAX,
+    name: str = "study",
+    picture: bytes = PIXEL,
+    **batch_values,
 ) -> Questionnaire:
     """Return a questionnaire on a HIT of the embedded marketplace, with gold in every id and file name."""
     survey = Survey.objects.create(name=name, slug=name, definition_key="evil-vqax")
@@ -67,26 +82,26 @@ def make_hit(hit_id: str) -> HIT:
 
 
 def make_item(survey: Survey, *, position: int, definition: Definition, picture: bytes) -> Item:
-    gold, *others = ANSWERS[(position - 1) % 5]
+    question, (gold, *others) = list(QUESTIONS.items())[(position - 1) % 5]
     item = Item.objects.create(
         survey=survey,
         external_id=f"16054198{position}.jpg#3r1e",
         position=position,
-        payload={"question": QUESTIONS[(position - 1) % 5], "columns": {"answer": gold}},
+        payload={"question": question, "columns": {"answer": gold}},
         choices=[{"value": v, "label": v} for v in sorted([gold, *others])],
         gold=gold,
     )
+    name = f"{item.external_id}.jpg"
     file = ContentFile(picture, name=f"{position}.png")
-    Picture.objects.create(
-        item=item, name=f"16054198{position}.jpg#3r1e.jpg", file=file, content_type="image/png", width=800, height=600
-    )
-    systems = ["ofa-x", "ground_truth", "third"][: definition.outputs_per_item]
-    for system, text in zip(systems, ("The umbrellas are open.", "There is a bus <bin_817> & more.", "So."), strict=False):
+    Picture.objects.create(item=item, name=name, file=file, content_type="image/png", width=800, height=600)
+    for system, text in list(TEXTS.items())[: definition.outputs_per_item]:
         Output.objects.create(item=item, system=system, text=text, answer=gold)
     return item
 
 
-def frame_query(questionnaire: Questionnaire, *, worker: str = "A1WORKER", assignment: str = "3ASSIGNMENT1") -> dict[str, str]:
+def frame_query(
+    questionnaire: Questionnaire, *, worker: str = "A1WORKER", assignment: str = "3ASSIGNMENT1"
+) -> dict[str, str]:
     """Return the query MTurk adds to the ExternalURL."""
     return {
         "assignmentId": assignment,

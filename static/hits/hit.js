@@ -99,6 +99,7 @@
     group.removeAttribute("aria-invalid");
     if (!errors) return;
     find(`a[href="#${inputs(group)[0].id}"]`, errors)?.closest("li").remove();
+    all("ul", errors).forEach((list) => (list.hidden = list.previousElementSibling.hidden = !find("li", list)));
     errors.hidden = !find("li", errors);
   }
 
@@ -149,13 +150,13 @@
   });
 
   // -- Drafts --------------------------------------------------------------------------------------------
-  function dataOf(item) {
-    const data = {};
+  function answersOf(item) {
+    const answers = {};
     for (const group of item.groups) {
       const [first] = inputs(group), ticked = all("input:checked", group).map((input) => input.value);
-      data[first.name.replace(`i${item.position}-`, "")] = first.type === "checkbox" ? ticked : (ticked[0] ?? "");
+      answers[first.name.replace(`i${item.position}-`, "")] = first.type === "checkbox" ? ticked : (ticked[0] ?? "");
     }
-    return item === items.at(-1) ? { ...data, comment: find("#id_comment").value } : data;
+    return item === items.at(-1) ? { ...answers, comment: find("#id_comment").value } : answers;
   }
 
   function draftOf(item) {
@@ -166,7 +167,7 @@
       position: item.position,
       version: item.version,
       seconds: item.savedSeconds,
-      data: dataOf(item),
+      answers: answersOf(item),
     });
   }
 
@@ -212,7 +213,7 @@
     news.textContent = "";
     if (item.isDirty) return wait(item, 0);
     if (items.some((other) => other.isDirty || other.isSending)) return;
-    const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+    const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     say("saved", `Saved ${time}`);
   }
 

@@ -1,5 +1,5 @@
 """Forms built from a definition."""
 
-from surveys.forms.worker import HitForm
+from surveys.forms.worker import DraftForm, HitForm, Progress
 
-__all__ = ["HitForm"]
+__all__ = ["DraftForm", "HitForm", "Progress"]

@@ -1,5 +1,6 @@
-"""The two kinds of question a definition can ask: choose one, or tick what applies."""
+"""The fields of a HIT: choose one, tick what applies; and what may be wrong without stopping anybody."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,17 +9,30 @@ from django.core.exceptions import ValidationError
 
 from surveys.definitions import Choice
 
+COMMENT_MAX = 2000
+# MTurk: an assignment lasts at most 31,536,000 s.
+SECONDS_MAX = 31_536_000.0
+# XML 1.0 (the marketplace's copy is written in it), production 2: no other character is allowed.
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
 
 class GroupField(forms.Field):
-    """A question with choices, rendered as one group. `where` names it in the error summary ("Question 2")."""
+    """A question with choices, rendered as one group. `position` and `where` ("Explanation 1") say which it is."""
 
     is_checklist = False
 
-    def __init__(self, *, label: str, where: str, choices: Sequence[Choice], help_text: str = "") -> None:
+    def __init__(
+        self, *, label: str, position: int, choices: Sequence[Choice], where: str = "", help_text: str = ""
+    ) -> None:
         super().__init__(label=label, help_text=help_text)
+        self.position = position
         self.where = where
         self.choices = tuple(choices)
         self.values = {choice.value for choice in self.choices}
+
+    def draft(self, value: object) -> str | list[str]:
+        """Return what of `value` could be an answer, as JSON data; empty if nothing could."""
+        raise NotImplementedError
 
 
 class OneOf(GroupField):
@@ -47,7 +61,7 @@ class AnyOf(GroupField):
     default_error_messages = {
         "required": "Tick at least one.",
         "unknown": "Tick only choices shown.",
-        "exclusive": "“{label}” can't be ticked together with others.",
+        "exclusive": "“{label}” can’t be ticked together with others.",
     }
 
     def __init__(self, *, exclusive: str = "", **kwargs: Any) -> None:
@@ -75,3 +89,26 @@ class AnyOf(GroupField):
     def _exclusive_message(self) -> str:
         label = next(choice.label for choice in self.choices if choice.value == self.exclusive)
         return self.error_messages["exclusive"].format(label=label)
+
+
+class CommentField(forms.CharField):
+    """Free text, as much of it as can be kept; nobody's work is held up by a comment."""
+
+    widget = forms.Textarea
+
+    def to_python(self, value: Any) -> str:
+        text = NOT_XML.sub("", super().to_python(value) or "")
+        return text.replace("\r\n", "\n")[:COMMENT_MAX]
+
+
+class SecondsField(forms.FloatField):
+    """What the page's clock says; a value it can't have measured counts as nothing."""
+
+    widget = forms.HiddenInput
+
+    def clean(self, value: Any) -> float:
+        try:
+            seconds = float(value)
+        except (TypeError, ValueError):
+            return 0.0
+        return seconds if 0 <= seconds <= SECONDS_MAX else 0.0

@@ -6,7 +6,7 @@ A layout object is whatever has crispy's `render(form, context, template_pack, *
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from django.forms import Form
 from django.template import Context, Template
@@ -32,7 +32,7 @@ def _render(part: str, **values: Any) -> SafeString:
 
 
 def _join(parts: Iterable[LayoutObject], form: Form, context: Context) -> SafeString:
-    return mark_safe("".join(part.render(form, context) for part in parts))  # noqa: S308: rendered templates
+    return mark_safe("".join(part.render(form, context) for part in parts))  # noqa: S308
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,7 @@ class ChoiceGroup:
     name: str
 
     def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
-        group = form.fields[self.name]
-        assert isinstance(group, GroupField)
+        group = cast(GroupField, form.fields[self.name])
         value = form[self.name].value() or ()
         chosen = {value} if isinstance(value, str) else set(value)
         return _render(

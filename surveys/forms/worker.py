@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from crispy_forms.helper import FormHelper
 from crispy_forms.layout import Layout
@@ -10,14 +12,11 @@ from django import forms
 
 from surveys.collecting import ItemAnswer
 from surveys.definitions import Choice, Criterion, Definition, Preference
-from surveys.forms.fields import AnyOf, GroupField, OneOf
+from surveys.forms.fields import SECONDS_MAX, AnyOf, CommentField, GroupField, OneOf, SecondsField
 from surveys.forms.layout import ChoiceGroup, ItemBlock, LayoutObject, OutputBlock
 from surveys.presenting import ShownItem
 
-COMMENT_MAX = 2000
 NO_PREFERENCE = "no_preference"
-# Anything longer was not measured by our page: no endpoint lets an assignment last more than a year.
-SECONDS_MAX = 31_536_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +27,36 @@ class Progress:
     active_seconds: float = 0.0
 
 
-class SecondsField(forms.FloatField):
-    """What the page's clock says; a value it can't have measured counts as nothing."""
+class DraftForm(forms.Form):
+    """One item's draft as the page posts it."""
 
-    widget = forms.HiddenInput
+    token = forms.CharField()
+    position = forms.IntegerField()
+    version = forms.IntegerField(min_value=1, max_value=2**31 - 1)
+    seconds = forms.FloatField(min_value=0, max_value=SECONDS_MAX)
+    answers = forms.JSONField(required=False)
 
-    def clean(self, value: Any) -> float:
-        try:
-            seconds = float(value)
-        except (TypeError, ValueError):
-            return 0.0
-        return seconds if 0 <= seconds <= SECONDS_MAX else 0.0
+    def clean_answers(self) -> dict[str, Any]:
+        if not isinstance(answers := self.cleaned_data["answers"] or {}, dict):
+            raise forms.ValidationError("A draft's answers are an object.")
+        return answers
+
+
+class Problem(NamedTuple):
+    """One error of the summary: the control it is about, where that is, its question, what to do about it."""
+
+    control: str
+    where: str
+    label: str
+    message: str
+    code: str | None
 
 
 class HitForm(forms.Form):
     """All items of one assignment in one form, filled from their drafts.
 
     Names: `i{position}-answer`, `i{position}-{output code}-{criterion}`, `i{position}-{criterion}`,
-    `i{position}-{preference key}`, `i{position}-seconds`, and `comment`. What follows `i{position}-` is the name in a draft.
+    `i{position}-{preference key}`, `i{position}-seconds`, and `comment`. A draft's names lack `i{position}-`.
     """
 
     def __init__(
@@ -54,7 +65,7 @@ class HitForm(forms.Form):
         *,
         definition: Definition,
         items: Sequence[ShownItem],
-        progress: Mapping[int, Progress] | None = None,
+        progress: dict[int, Progress] | None = None,
     ) -> None:
         super().__init__(data)
         self.definition = definition
@@ -62,7 +73,7 @@ class HitForm(forms.Form):
         self.progress = progress or {}
         for item in items:
             self._add_item(item)
-        self.fields["comment"] = forms.CharField(required=False, max_length=COMMENT_MAX, widget=forms.Textarea)
+        self.fields["comment"] = CommentField(required=False)
         self.initial["comment"] = next((i.draft["comment"] for i in items if i.draft.get("comment")), "")
 
     @property
@@ -76,26 +87,39 @@ class HitForm(forms.Form):
         return helper
 
     @property
-    def problems(self) -> list[tuple[str, str, str]]:
-        """The error summary: (id of the control to go to, where it is, what to do), in the order of the page."""
-        return [
-            (f"{name}-1", f"{group.where}: {group.label}", str(message))
+    def problems(self) -> list[tuple[int, list[Problem]]]:
+        """The error summary: what is wrong in each item, by position, in the order of the page."""
+        found = [
+            (
+                group.position,
+                Problem(f"{name}-1", group.where, str(group.label), error.messages[0], error.code),
+            )
             for name, group in self._groups()
-            for message in self.errors.get(name, ())
+            if name in self.errors
+            for error in self.errors[name].as_data()[:1]
+        ]
+        return [
+            (position, [p for _, p in entries]) for position, entries in groupby(found, key=itemgetter(0))
         ]
 
     def answers(self) -> list[ItemAnswer]:
         """Return the cleaned answers, one per item."""
         return [self._answer(item) for item in self.items]
 
+    def item_at(self, position: int) -> ShownItem:
+        """Return the item shown at `position`; KeyError if there is none."""
+        return {item.position: item for item in self.items}[position]
+
     def draft_of(self, item: ShownItem, data: Mapping[str, Any]) -> dict[str, Any]:
         """Return what of `data` is a possible answer to a question about `item`, under its draft name."""
         prefix = f"i{item.position}-"
-        groups = {name.removeprefix(prefix): group for name, group in self._groups() if name.startswith(prefix)}
+        groups = {
+            name.removeprefix(prefix): group for name, group in self._groups() if name.startswith(prefix)
+        }
         draft: dict[str, Any] = {
             name: value for name, group in groups.items() if (value := group.draft(data.get(name)))
         }
-        if comment := str(data.get("comment") or "")[:COMMENT_MAX]:
+        if comment := CommentField(required=False).clean(data.get("comment")):
             draft["comment"] = comment
         return draft
 
@@ -105,11 +129,6 @@ class HitForm(forms.Form):
         posted = {n.removeprefix(prefix): self[n].data for n, _ in self._groups() if n.startswith(prefix)}
         last = {"comment": self["comment"].data} if item is self.items[-1] else {}
         return self.draft_of(item, posted | last)
-
-    def clean_comment(self) -> str:
-        """XML 1.0, which the marketplace's copy is written in, has no other control characters."""
-        comment: str = self.cleaned_data["comment"]
-        return "".join(c for c in comment if c in "\n\t" or (c.isprintable() and c not in "\ufffe\uffff"))
 
     def _groups(self) -> Iterator[tuple[str, GroupField]]:
         for name, group in self.fields.items():
@@ -140,7 +159,9 @@ class HitForm(forms.Form):
         if self.definition.answer:
             yield ChoiceGroup(f"{prefix}answer")
         for output in item.outputs:
-            criteria = [ChoiceGroup(f"{prefix}{output.code}-{c.key}") for c in self.definition.output_criteria]
+            criteria = [
+                ChoiceGroup(f"{prefix}{output.code}-{c.key}") for c in self.definition.output_criteria
+            ]
             yield OutputBlock(output, item.position, criteria)
         for criterion in self.definition.item_criteria:
             yield ChoiceGroup(f"{prefix}{criterion.key}")
@@ -154,7 +175,9 @@ class HitForm(forms.Form):
             position=item.position,
             answer=given[f"{prefix}answer"] if definition.answer else "",
             ratings={
-                output.code: {c.key: given[f"{prefix}{output.code}-{c.key}"] for c in definition.output_criteria}
+                output.code: {
+                    c.key: given[f"{prefix}{output.code}-{c.key}"] for c in definition.output_criteria
+                }
                 for output in item.outputs
             },
             item_ratings={c.key: given[prefix + c.key] for c in definition.item_criteria},
@@ -165,33 +188,32 @@ class HitForm(forms.Form):
 
 def _questions(definition: Definition, item: ShownItem) -> Iterator[tuple[str, OneOf | AnyOf]]:
     """Yield (draft name, question) in the order they are asked."""
-    where = f"Question {item.position}"
+    at = item.position
     if definition.answer:
-        yield "answer", OneOf(label=definition.answer.label, where=where, choices=item.choices)
+        yield "answer", OneOf(label=definition.answer.label, position=at, choices=item.choices)
     for output in item.outputs:
         for criterion in definition.output_criteria:
-            yield f"{output.code}-{criterion.key}", _rating(criterion, where=f"{where}, {output.label}")
+            yield f"{output.code}-{criterion.key}", _rating(criterion, position=at, where=output.label)
     for criterion in definition.item_criteria:
-        yield criterion.key, _rating(criterion, where=where)
+        yield criterion.key, _rating(criterion, position=at)
     if definition.preference:
         choices = _preference_choices(definition.preference, item)
-        yield definition.preference.key, OneOf(label=definition.preference.label, where=where, choices=choices)
-
-
-def _rating(criterion: Criterion, *, where: str) -> OneOf | AnyOf:
-    if criterion.is_checklist:
-        return AnyOf(
-            label=criterion.label,
-            where=where,
-            choices=criterion.choices,
-            help_text=criterion.help,
-            exclusive=criterion.exclusive,
+        yield (
+            definition.preference.key,
+            OneOf(label=definition.preference.label, position=at, choices=choices),
         )
-    return OneOf(label=criterion.label, where=where, choices=criterion.choices, help_text=criterion.help)
+
+
+def _rating(criterion: Criterion, *, position: int, where: str = "") -> OneOf | AnyOf:
+    texts = {"label": criterion.label, "help_text": criterion.help, "where": where}
+    if criterion.is_checklist:
+        return AnyOf(**texts, position=position, choices=criterion.choices, exclusive=criterion.exclusive)
+    return OneOf(**texts, position=position, choices=criterion.choices)
 
 
 def _preference_choices(preference: Preference, item: ShownItem) -> list[Choice]:
     outputs = [
-        Choice(output.code, preference.output_label.format(n=n)) for n, output in enumerate(item.outputs, start=1)
+        Choice(output.code, preference.output_label.format(n=n))
+        for n, output in enumerate(item.outputs, start=1)
     ]
     return [*outputs, Choice(NO_PREFERENCE, preference.none_label)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -12,15 +12,14 @@ from django.views.decorators.csrf import csrf_exempt
 from surveys.presenting import CannotServe
 from surveys.views.tokens import TokenError, TokenExpired
 
-P = ParamSpec("P")
-View = Callable[Concatenate[HttpRequest, P], HttpResponse]
+View = Callable[..., HttpResponse]
 
 EXPIRED = "This page was open for too long. What you answered is kept: open the HIT again and carry on."
 FOREIGN = "This page does not belong to this HIT. Please open the HIT again from your queue."
 STATUS = {"not_published": 503, "unknown": 404}
 
 
-def framed(view: View[P]) -> View[P]:
+def framed(view: View) -> View:
     """Allow the marketplaces' frames, turn refusals into pages a worker can read, and keep all of it uncached.
 
     A token in the request takes the place of the CSRF cookie, which browsers don't send from a frame.
@@ -28,13 +27,17 @@ def framed(view: View[P]) -> View[P]:
 
     @csrf_exempt
     @wraps(view)
-    def wrapped(request: HttpRequest, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             response = view(request, *args, **kwargs)
         except CannotServe as error:
-            response = refusal("This HIT can't be shown to you", str(error), status=STATUS.get(error.kind, 403))
+            response = refusal(
+                "This HIT can't be shown to you", str(error), status=STATUS.get(error.kind, 403)
+            )
         except TokenExpired:
-            response = refusal("This page has expired", EXPIRED, status=403, reload_url=request.get_full_path())
+            response = refusal(
+                "This page has expired", EXPIRED, status=403, reload_url=request.get_full_path()
+            )
         except TokenError:
             response = refusal("This page can't be used", FOREIGN, status=403)
         return with_frame_headers(response)
@@ -48,7 +51,7 @@ def refusal(title: str, message: str, *, status: int, reload_url: str = "") -> H
 
 
 def with_frame_headers(response: HttpResponse) -> HttpResponse:
-    response.xframe_options_exempt = True  # type: ignore[attr-defined]
+    response.xframe_options_exempt = True
     response["Content-Security-Policy"] = content_security_policy()
     response["Referrer-Policy"] = "no-referrer"
     response["Cache-Control"] = "no-store"

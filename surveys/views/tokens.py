@@ -43,9 +43,7 @@ def read(token: str, *, questionnaire: Questionnaire) -> Bearer:
         raise TokenExpired from error
     except signing.BadSignature as error:
         raise TokenError from error
-    mine = Assignment.objects.select_related("worker").filter(
-        pk=claims["a"], nonce=claims["n"], hit_id=questionnaire.hit_id
-    )
+    mine = Assignment.objects.filter(pk=claims["a"], nonce=claims["n"], hit=questionnaire.hit)
     if (assignment := mine.first()) is None:
         raise TokenError
     return Bearer(assignment, claims["s"])

@@ -12,12 +12,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotators.models import Assignment
 from surveys.collecting import save_answers, save_draft, task_answers
-from surveys.forms import HitForm
-from surveys.forms.worker import Progress
+from surveys.forms import DraftForm, HitForm, Progress
 from surveys.models import Batch, Questionnaire, Response
 from surveys.presenting import CannotServe, open_assignment, preview_items, read_claims, shown_items
 from surveys.views import tokens
 from surveys.views.framing import framed
+
+DRAFT_STATUS = {"": 200, "unreadable": 400, "expired": 403, "outdated": 409}
 
 
 @framed
@@ -43,33 +44,35 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 def draft(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Keep one item's draft: 200 saved, 409 a newer one is there or the answers are complete, 400, 403.
 
-    The body is JSON: token, position, version, seconds, data. Any origin may read the answer: in a sandboxed frame
+    The body is JSON: token, position, version, seconds, answers. Any origin may read the answer: in a sandboxed frame
     our own page's origin is "null", and the token, not the origin, says who asks.
     """
-    response = _save_draft(request, _questionnaire(pk))
+    why = _save_draft(request, _questionnaire(pk))
+    response = JsonResponse({"saved": not why, "why": why}, status=DRAFT_STATUS[why])
     response["Access-Control-Allow-Origin"] = "*"
     return response
 
 
-def _save_draft(request: HttpRequest, questionnaire: Questionnaire) -> JsonResponse:
+def _save_draft(request: HttpRequest, questionnaire: Questionnaire) -> str:
+    """Return why the draft could not be saved, "" if it was."""
     try:
-        posted = json.loads(request.body)
-        token, position, data = str(posted["token"]), int(posted["position"]), dict(posted["data"])
-        version, seconds = int(posted["version"]), float(posted["seconds"])
-    except (ValueError, KeyError, TypeError):
-        return JsonResponse({"saved": False, "why": "unreadable"}, status=400)
-    try:
-        assignment = tokens.read(token, questionnaire=questionnaire).assignment
+        posted = DraftForm(json.loads(request.body))
+        sent = posted.cleaned_data if posted.is_valid() else {}
+        assignment = tokens.read(sent["token"], questionnaire=questionnaire).assignment
+        form = _form(questionnaire, assignment)
+        item = form.item_at(sent["position"])
     except tokens.TokenError:
-        return JsonResponse({"saved": False, "why": "expired"}, status=403)
-    form = _form(questionnaire, assignment)
-    item = next((item for item in form.items if item.position == position), None)
-    if item is None:
-        return JsonResponse({"saved": False, "why": "unreadable"}, status=400)
+        return "expired"
+    except (ValueError, AttributeError, KeyError):
+        return "unreadable"
     is_saved = save_draft(
-        assignment, position=position, data=form.draft_of(item, data), version=version, active_seconds=seconds
+        assignment,
+        position=item.position,
+        data=form.draft_of(item, sent["answers"]),
+        version=sent["version"],
+        active_seconds=sent["seconds"],
     )
-    return JsonResponse({"saved": is_saved}, status=200 if is_saved else 409)
+    return "" if is_saved else "outdated"
 
 
 def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
@@ -123,7 +126,12 @@ def _preview(questionnaire: Questionnaire) -> HttpResponse:
 
 
 def _page(
-    request: HttpRequest, questionnaire: Questionnaire, bearer: tokens.Bearer, form: HitForm, *, status: int = 200
+    request: HttpRequest,
+    questionnaire: Questionnaire,
+    bearer: tokens.Bearer,
+    form: HitForm,
+    *,
+    status: int = 200,
 ) -> HttpResponse:
     html = _render_page(
         questionnaire.batch,
@@ -138,7 +146,7 @@ def _page(
 
 def _is_first_visit(assignment: Assignment) -> bool:
     """True until this worker has begun to answer, here or in another HIT."""
-    begun = Response.objects.filter(worker=assignment.worker).exclude(draft_version=0, saved_at=None)
+    begun = Response.objects.filter(worker=assignment.worker_id).exclude(draft_version=0, saved_at=None)
     return not begun.exists()
 
 
