@@ -50,12 +50,12 @@ class ImportForm(PicturesForm):
     """Everything the preview needs. A new survey is named here and created only with its items."""
 
     survey = forms.ModelChoiceField(
-        Survey.objects.all(), required=False, empty_label="A new survey", help_text="Where the items go."
+        Survey.objects.all(), label="Import into", required=False, empty_label="A new survey"
     )
     name = forms.CharField(label="Name of the new survey", max_length=200, required=False)
     definition_key = forms.ChoiceField(label="Type of the new survey", required=False)
     items = forms.FileField(
-        label="Items",
+        label="File",
         help_text="CSV or JSONL in UTF-8: a batch CSV with columns such as id_0, question_0, or one row per output.",
         error_messages={"empty": "The file is empty (0 bytes)."},
     )
@@ -69,7 +69,7 @@ class ImportForm(PicturesForm):
     allow_missing = forms.BooleanField(
         label="Import items whose pictures are missing",
         required=False,
-        help_text="They are marked, and can't go to a paying endpoint before their pictures arrive.",
+        help_text="They are marked, and can’t go to a paying endpoint before their pictures arrive.",
     )
     field_order = ["survey", "name", "definition_key", "items", "archive", "address", "system", "layout"]
 

@@ -4,11 +4,11 @@ from collections.abc import Collection
 
 from django.conf import settings
 
-from surveys.definitions import Definition
+from surveys.definitions import DEFINITIONS, Definition
 from surveys.importing.batch_layout import batch_entries
 from surveys.importing.checks import check_entries, is_system_name
 from surveys.importing.long_layout import long_entries
-from surveys.importing.plan import Layout, Plan, Problem
+from surveys.importing.plan import Layout, Plan, Problem, Severity
 from surveys.importing.tables import Table, decode, file_error, read_csv, read_jsonl
 
 
@@ -37,7 +37,7 @@ def read_items(
     else:
         entries, problems = long_entries(table, definition=definition)
     plan = check_entries(entries, definition=definition, taken=taken)
-    return plan.with_problems((*table.problems, *problems))
+    return plan.with_problems((*table.problems, *problems, *_type_problems(plan)))
 
 
 def _text(data: bytes) -> str | Problem:
@@ -73,6 +73,18 @@ def _unusable(table: Table, *, layout: Layout) -> list[Problem]:
             )
         ]
     return []
+
+
+def _type_problems(plan: Plan) -> list[Problem]:
+    """Warn where the items' own choices are just what another survey type fixes for all."""
+    values = {choice["value"] for item in plan.items for choice in item.choices}
+    return [
+        Problem(
+            Severity.WARNING, f'The choices are those of the survey type "{other.name}"; is the type right?'
+        )
+        for other in DEFINITIONS.values()
+        if other.answer and values and values == {choice.value for choice in other.answer.choices}
+    ]
 
 
 def _system_problems(system: str, *, definition: Definition) -> list[Problem]:

@@ -13,6 +13,8 @@ from django.contrib.auth.decorators import permission_required
 from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST
 
 from surveys.definitions import Definition, get_definition
@@ -143,7 +145,10 @@ def _confirm(request: HttpRequest, *, staged: Staged) -> HttpResponse:
     except PictureError:
         return _preview_page(request, staged=staged, status=422)
     waiting = f" {len(plan.missing)} pictures are still missing." if plan.missing else ""
-    messages.success(request, f"Imported {len(plan.items):,} items into {survey}.{waiting}")
+    where = format_html(
+        '<a href="{}">{}</a>', reverse("admin:surveys_survey_change", args=[survey.pk]), survey
+    )
+    messages.success(request, format_html("Imported {} items into {}.{}", len(plan.items), where, waiting))
     return redirect("import_items")
 
 
