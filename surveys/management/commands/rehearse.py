@@ -1,0 +1,106 @@
+"""Run a whole study with simulated workers: nothing has to be started by hand, nobody's data are touched."""
+
+import shutil
+import sys
+import tempfile
+from argparse import SUPPRESS, ArgumentParser
+from pathlib import Path
+from typing import Any
+
+import urllib3
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from surveys.definitions import DEFINITIONS
+from surveys.management.supervisor import ProcessError
+from surveys.rehearsal import stage
+from surveys.rehearsal.control import ControlError
+from surveys.rehearsal.hit_page import UnexpectedPage
+from surveys.rehearsal.performance import Terms, perform
+from surveys.rehearsal.study import Material
+from surveys.rehearsal.waiting import Stalled
+
+FAILURES = (Stalled, UnexpectedPage, ControlError, ProcessError, urllib3.exceptions.HTTPError)
+
+
+class Command(BaseCommand):
+    help = "Drive a study from the item file to the result files over HTTP, with simulated workers."
+    requires_migrations_checks = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--survey", required=True, choices=list(DEFINITIONS), help="survey type")
+        parser.add_argument("--items", required=True, type=Path, help="batch CSV, long CSV or JSONL")
+        parser.add_argument("--images", default="", metavar="PLACE", help="folder, ZIP or URL prefix")
+        parser.add_argument("--allow-missing-images", action="store_true")
+        parser.add_argument("--workers", type=int, default=25, help="simulated workers (default: 25)")
+        parser.add_argument("--seed", type=int, default=0, help="same seed, same answers (default: 0)")
+        parser.add_argument("--report", type=Path, metavar="FILE", help="write the summary as JSON")
+        parser.add_argument("--out", type=Path, metavar="DIR", help="where the result files go")
+        parser.add_argument("--timeout", type=float, default=1800, metavar="SECONDS", help="default: 1800")
+        parser.add_argument("--keep", action="store_true", help="keep the data folder and say where it is")
+        parser.add_argument("--on-stage", action="store_true", help=SUPPRESS)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        _check(options)
+        if options["on_stage"]:
+            self._perform(options)
+        else:
+            self._go_on_stage(options)
+
+    def _go_on_stage(self, options: dict[str, Any]) -> None:
+        """Run this command again as a process of its own, whose settings point into an empty data folder."""
+        folder = Path(tempfile.mkdtemp(prefix="assent-rehearsal-"))
+        try:
+            code = stage.run_there(["rehearse", *_arguments(options), "--on-stage"], folder=folder)
+        finally:
+            if options["keep"]:
+                self.stdout.write(f"Kept: {folder}")
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
+        sys.exit(code)
+
+    def _perform(self, options: dict[str, Any]) -> None:
+        try:
+            report = perform(_terms(options), stream=sys.stderr)
+        except FAILURES as failure:
+            raise CommandError(str(failure)) from None
+        if options["report"]:
+            report.write(options["report"])
+        self.stdout.write(report.text())
+        if report.problems:
+            raise CommandError(" ".join(report.problems))
+
+
+def _check(options: dict[str, Any]) -> None:
+    """Refuse at once what would fail only after minutes."""
+    if not options["items"].is_file():
+        raise CommandError(f"There is no file {options['items']}.")
+    if options["workers"] < 1 or options["seed"] < 0:
+        raise CommandError("--workers must be at least 1, and --seed not negative.")
+    if options["report"] and not options["report"].absolute().parent.is_dir():
+        raise CommandError(f"There is no folder for {options['report']}.")
+
+
+def _arguments(options: dict[str, Any]) -> list[str]:
+    """Return the options as they are typed, with the results in the caller's data folder if nothing else is said."""
+    out = options["out"] or settings.DATA_DIR / "rehearsals" / f"{options['survey']}-{options['seed']}"
+    named = {
+        name: options[name] for name in ("survey", "items", "images", "workers", "seed", "report", "timeout")
+    }
+    given = [f"--{name}={value}" for name, value in (named | {"out": out}).items() if value not in {None, ""}]
+    return [*given, *(["--allow-missing-images"] if options["allow_missing_images"] else [])]
+
+
+def _terms(options: dict[str, Any]) -> Terms:
+    return Terms(
+        material=Material(
+            definition=DEFINITIONS[options["survey"]],
+            items=options["items"],
+            images=options["images"],
+            allow_missing_images=options["allow_missing_images"],
+        ),
+        n_workers=options["workers"],
+        seed=options["seed"],
+        out=options["out"],
+        timeout=options["timeout"],
+    )

@@ -1,0 +1,131 @@
+"""What each kind of worker answers: a function of the seed, the worker and the item as it is shown."""
+
+import random
+from dataclasses import dataclass
+
+from surveys.rehearsal.hit_page import Group, ItemView, Option
+from surveys.rehearsal.knowledge import Knowledge
+from surveys.rehearsal.people import Kind, Person
+
+Given = str | list[str]
+Answers = dict[str, Given]
+
+# How far a worker's view of an explanation strays from what it is worth, as a share of the scale.
+NOISE = {Kind.DILIGENT: 0.12, Kind.DOUBLE_SUBMITTER: 0.15, Kind.CARELESS: 0.35}
+CLEARLY_BETTER = 0.1
+FLAWLESS = 0.6
+# Median seconds that one item takes.
+PACE = {
+    Kind.DILIGENT: 45.0,
+    Kind.DOUBLE_SUBMITTER: 40.0,
+    Kind.CARELESS: 20.0,
+    Kind.RANDOM: 6.0,
+    Kind.STRAIGHT_LINER: 4.0,
+    Kind.ABANDONER: 15.0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One worker looking at one item: the chance that is theirs alone, and what each output seems worth (0 to 1)."""
+
+    item: ItemView
+    chance: random.Random
+    worth: dict[str, float]
+
+
+def answers_for(item: ItemView, *, person: Person, knowledge: Knowledge, seed: int) -> Answers:
+    """Return {field name: value or values} for every question about the item."""
+    chance = random.Random(f"{seed}:{person.worker_id}:{item.key}")  # noqa: S311 (a simulation, not a secret)
+    if person.kind == Kind.STRAIGHT_LINER:
+        return {group.name: _given(group, [group.options[0]]) for group in item.all_groups()}
+    if person.kind == Kind.RANDOM:
+        return {group.name: _anything(group, item, chance) for group in item.all_groups()}
+    view = View(item, chance, _worth(item, person=person, chance=chance, seed=seed))
+    return _considered(view, person=person, right=knowledge.right_answer(item))
+
+
+def seconds_for(item: ItemView, *, person: Person, seed: int) -> float:
+    """Return how long the worker looks at the item."""
+    chance = random.Random(f"{seed}:{person.worker_id}:{item.key}:seconds")  # noqa: S311
+    return round(PACE[person.kind] * chance.lognormvariate(0, 0.4), 1)
+
+
+def forgets(item: ItemView, *, person: Person, seed: int) -> bool:
+    """Tell whether the worker leaves a question of the item open at the first try; only the careless do."""
+    chance = random.Random(f"{seed}:{person.worker_id}:{item.key}:forgets")  # noqa: S311
+    return person.kind == Kind.CARELESS and chance.random() < 0.05
+
+
+def _worth(item: ItemView, *, person: Person, chance: random.Random, seed: int) -> dict[str, float]:
+    """What an output is worth is a fact of the study; each worker sees it through a noise of their own."""
+    seen = {}
+    for text in sorted(output.text for output in item.outputs):
+        worth = random.Random(f"{seed}:worth:{item.key}:{text}").triangular(0, 1, 0.85)  # noqa: S311
+        seen[text] = min(max(chance.gauss(worth, NOISE.get(person.kind, 0.2)), 0.0), 1.0)
+    return seen
+
+
+def _considered(view: View, *, person: Person, right: str) -> Answers:
+    answers: Answers = {}
+    for group in view.item.groups:
+        if group is view.item.answer:
+            answers[group.name] = _answer(group, right, person=person, chance=view.chance)
+        else:
+            answers[group.name] = _about_item(group, view)
+    for output in sorted(view.item.outputs, key=lambda output: output.text):
+        for group in output.groups:
+            answers[group.name] = _judged(group, view.worth[output.text], view.chance)
+    return answers
+
+
+def _answer(group: Group, right: str, *, person: Person, chance: random.Random) -> str:
+    others = sorted(option.value for option in group.options if option.value != right)
+    knows = chance.random() < person.competence
+    other = chance.choice(others) if others else right
+    return right if knows and right else other
+
+
+def _about_item(group: Group, view: View) -> Given:
+    texts = _texts_by_code(view.item)
+    if not set(texts) & {option.value for option in group.options}:
+        return _judged(group, sum(view.worth.values()) / max(len(view.worth), 1), view.chance)
+    best = max(texts, key=lambda code: (view.worth[texts[code]], texts[code]))
+    second = max((worth for text, worth in view.worth.items() if text != texts[best]), default=0.0)
+    is_clear = view.worth[texts[best]] - second > CLEARLY_BETTER
+    undecided = next((option.value for option in group.options if option.value not in texts), best)
+    return best if is_clear else undecided
+
+
+def _texts_by_code(item: ItemView) -> dict[str, str]:
+    """Return {output code: text}, by the names of the questions about each output."""
+    return {
+        output.groups[0].name.removeprefix(item.prefix).partition("-")[0]: output.text
+        for output in item.outputs
+        if output.groups
+    }
+
+
+def _judged(group: Group, worth: float, chance: random.Random) -> Given:
+    """A scale as far down as the output falls short; a checklist with what is wrong, if anything seems wrong."""
+    if not group.is_checklist:
+        step = min(int((1 - worth) * len(group.options)), len(group.options) - 1)
+        return group.options[step].value
+    fine = [option for option in group.options if option.is_exclusive]
+    flaws = [option for option in group.options if not option.is_exclusive] or fine
+    if fine and worth > FLAWLESS:
+        return _given(group, fine)
+    return _given(group, chance.sample(flaws, k=2 if worth < FLAWLESS / 3 and len(flaws) > 1 else 1))
+
+
+def _anything(group: Group, item: ItemView, chance: random.Random) -> Given:
+    texts = _texts_by_code(item)
+    options = sorted(group.options, key=lambda option: texts.get(option.value, option.label))
+    if not group.is_checklist:
+        return chance.choice(options).value
+    return _given(group, [chance.choice(options)])
+
+
+def _given(group: Group, chosen: list[Option]) -> Given:
+    values = [option.value for option in group.options if option in chosen]
+    return values if group.is_checklist else values[0]

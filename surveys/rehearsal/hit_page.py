@@ -1,0 +1,140 @@
+"""What a worker sees of a HIT: read from the page's HTML, and from nothing else."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from surveys.rehearsal.markup import Element, Form
+
+
+class UnexpectedPage(Exception):
+    """The server showed something else than this step of the work needs; the message quotes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    value: str
+    label: str
+    is_exclusive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One question: choose one, or (`is_checklist`) tick what applies. `options` as shown."""
+
+    name: str
+    is_checklist: bool
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One explanation as shown, and the questions about it."""
+
+    text: str
+    groups: tuple[Group, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemView:
+    """One item as shown. `groups` are the questions that are not about one output."""
+
+    position: int
+    version: int
+    question: str
+    outputs: tuple[Output, ...]
+    groups: tuple[Group, ...]
+    pictures: tuple[str, ...] = ()
+
+    @property
+    def prefix(self) -> str:
+        return f"i{self.position}-"
+
+    @property
+    def answer(self) -> Group | None:
+        return next((group for group in self.groups if group.name == f"{self.prefix}answer"), None)
+
+    @property
+    def key(self) -> str:
+        """Name the item by what it shows, whatever the order: one string for one question, choices and outputs."""
+        labels = sorted(option.label for option in self.answer.options) if self.answer else []
+        return item_key(self.question, labels=labels, texts=[output.text for output in self.outputs])
+
+    def all_groups(self) -> Iterator[Group]:
+        """Yield every question in an order that does not depend on which side an output is shown."""
+        yield from self.groups
+        for output in sorted(self.outputs, key=lambda output: output.text):
+            yield from output.groups
+
+
+@dataclass(frozen=True, slots=True)
+class HitPage:
+    """The working page: its form, where drafts go, and its items."""
+
+    form: Form
+    draft_url: str
+    items: tuple[ItemView, ...]
+
+
+def item_key(question: str, *, labels: list[str], texts: list[str]) -> str:
+    parts = [question, *sorted(labels), "", *sorted(texts)]
+    return "\n".join(" ".join(part.split()) for part in parts)
+
+
+def read_hit_page(root: Element) -> HitPage:
+    """Return the working page. Raises UnexpectedPage if this is not one."""
+    form = root.find("form", id="hit")
+    if form is None:
+        raise UnexpectedPage(f"No HIT to work on: {headline(root)}")
+    items = tuple(_item(section) for section in form.all("section", css_class="item"))
+    return HitPage(Form.of(form), form.attributes["data-draft"], items)
+
+
+def read_last_form(root: Element) -> Form:
+    """Return the form that tells the marketplace. Raises UnexpectedPage if the answers were not taken."""
+    for form in root.all("form"):
+        if form.attributes.get("action", "").endswith("/mturk/externalSubmit"):
+            return Form.of(form)
+    raise UnexpectedPage(f"The answers were not taken: {headline(root)}")
+
+
+def headline(root: Element) -> str:
+    """Return what a page says first, to quote it."""
+    heading = root.find("h1") or root.find("title")
+    paragraph = root.find("p")
+    return " ".join(element.text() for element in (heading, paragraph) if element)[:300] or "an empty page"
+
+
+def _item(section: Element) -> ItemView:
+    heading = section.find("h2")
+    outputs = tuple(_output(part) for part in section.all("section", css_class="output"))
+    about_outputs = {group.name for output in outputs for group in output.groups}
+    return ItemView(
+        position=int(section.attributes["data-position"]),
+        version=int(section.attributes["data-version"]),
+        question=heading.text(without="span") if heading else "",
+        outputs=outputs,
+        groups=tuple(group for group in _groups(section) if group.name not in about_outputs),
+        pictures=tuple(image.attributes["src"] for image in section.all("img")),
+    )
+
+
+def _output(section: Element) -> Output:
+    quote = section.find("blockquote")
+    return Output(quote.text() if quote else "", tuple(_groups(section)))
+
+
+def _groups(section: Element) -> Iterator[Group]:
+    for fieldset in section.all("fieldset"):
+        inputs = list(fieldset.all("label"))
+        controls = [(label, control) for label in inputs for control in label.all("input")]
+        if controls:
+            first = controls[0][1].attributes
+            yield Group(
+                name=first["name"],
+                is_checklist=first["type"] == "checkbox",
+                options=tuple(_option(label, control) for label, control in controls),
+            )
+
+
+def _option(label: Element, control: Element) -> Option:
+    return Option(control.attributes["value"], label.text(), "data-exclusive" in control.attributes)

@@ -1,0 +1,69 @@
+"""One rehearsal from the first import to the last file, inside the data folder it was given."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from django.conf import settings
+
+from surveys.rehearsal import stage, study
+from surveys.rehearsal.browser import new_pool
+from surveys.rehearsal.control import Control
+from surveys.rehearsal.driver import Driver
+from surveys.rehearsal.knowledge import Knowledge
+from surveys.rehearsal.report import Report
+from surveys.rehearsal.tally import Course, count
+from surveys.rehearsal.visits import World
+from surveys.rehearsal.waiting import Patience
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What was asked for. `timeout` in seconds."""
+
+    material: study.Material
+    n_workers: int
+    seed: int
+    out: Path
+    timeout: float
+
+
+def perform(terms: Terms, *, stream: TextIO) -> Report:
+    """Return the report. Raises what stops a rehearsal: see `FAILURES` of the command."""
+    with stage.running() as supervisor:
+        patience = Patience(terms.timeout, watch=supervisor.check)
+        seconds: dict[str, float] = {}
+        driver = _driver(terms, patience=patience, stream=stream)
+        seconds["import"] = patience.seconds
+        driver.publish()
+        seconds["publish"] = patience.seconds - seconds["import"]
+        course = driver.run(n_workers=terms.n_workers)
+        seconds["work"] = patience.seconds - sum(seconds.values())
+        return _report(terms, driver=driver, course=course, seconds=seconds)
+
+
+def _driver(terms: Terms, *, patience: Patience, stream: TextIO) -> Driver:
+    material = terms.material
+    survey = study.import_material(material)
+    knowledge = Knowledge.of_file(material.items, definition=material.definition)
+    pool = new_pool()
+    return Driver(
+        batch=study.draft_batch(survey, seed=terms.seed),
+        world=World(settings.MARKETPLACE_URL, terms.seed, knowledge),
+        control=Control(settings.MARKETPLACE_URL, settings.MARKETPLACE_CONTROL_TOKEN, pool),
+        pool=pool,
+        patience=patience,
+        stream=stream,
+    )
+
+
+def _report(terms: Terms, *, driver: Driver, course: Course, seconds: dict[str, float]) -> Report:
+    return Report(
+        survey=terms.material.definition.key,
+        seed=terms.seed,
+        tally=count(driver.batch),
+        course=course,
+        marketplace_cost=driver.control.charged(),
+        files=study.write_results(driver.batch, folder=terms.out),
+        seconds={name: round(spent, 1) for name, spent in seconds.items()},
+    )

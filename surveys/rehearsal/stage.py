@@ -1,0 +1,70 @@
+"""A server of its own for one rehearsal: an empty data folder, a free port, and the processes of the app."""
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+
+from surveys.management.ports import free_port
+from surveys.management.stack import addresses, stack
+from surveys.management.supervisor import Supervisor, die_with_parent
+
+FUNDS = "marketplace_demo"
+# What would make the stage reach into the data of whoever calls it.
+OUTSIDE = (
+    "DATABASE_URL",
+    "REDIS_URL",
+    "ASSENT_MEDIA_DIR",
+    "ALLOWED_HOSTS",
+    "TRUST_PROXY",
+    "SECRET_KEY",
+    "DEBUG",
+)
+SYNC_SECONDS = 10
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return the whole environment of a rehearsal that keeps its data in `folder`."""
+    inherited = {name: value for name, value in os.environ.items() if name not in OUTSIDE}
+    return {
+        **inherited,
+        **addresses(free_port()),
+        "ASSENT_DATA_DIR": str(folder),
+        "ASSENT_SYNC_SECONDS": str(SYNC_SECONDS),
+        "MARKETPLACE_CONTROL_TOKEN": secrets.token_urlsafe(24),
+        "LOG_LEVEL": "WARNING",
+        "NO_PROXY": "127.0.0.1,localhost",
+    }
+
+
+def run_there(arguments: Sequence[str], *, folder: Path) -> int:
+    """Run a management command with its data in `folder`. Returns its exit code."""
+    child = subprocess.Popen(  # noqa: S603 (this interpreter, our own command)
+        [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments],
+        env=environment(folder),
+        preexec_fn=die_with_parent if sys.platform == "linux" else None,
+    )
+    while True:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:
+            child.send_signal(signal.SIGINT)
+
+
+@contextmanager
+def running() -> Iterator[Supervisor]:
+    """Prepare this process's own data folder and keep web, worker and beat running."""
+    call_command("migrate", verbosity=0)
+    call_command("loaddata", FUNDS, verbosity=0)
+    call_command("collectstatic", interactive=False, verbosity=0)
+    port = int(settings.APP_URL.rsplit(":", 1)[1])
+    processes = stack(port=port, environment={}, state_dir=settings.DATA_DIR / "state")
+    with Supervisor(processes, log_dir=settings.DATA_DIR / "logs") as supervisor:
+        yield supervisor

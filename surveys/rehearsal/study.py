@@ -1,0 +1,143 @@
+"""The researcher's side of a rehearsal: import, publish, wait, count, export."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from io import StringIO
+from pathlib import Path
+
+from django.core.management import CommandError, call_command
+from django.db.models import Count, F, Q, QuerySet
+from django.db.models.functions import Coalesce
+
+from annotators.models import HIT, Assignment
+from surveys import publishing, tasks
+from surveys.definitions import Definition
+from surveys.exports import batch_writers, layouts_for, write_files
+from surveys.models import Batch, Survey
+
+REWARD = Decimal("0.38")  # OFA-X's VQA-X batch
+DURATION = timedelta(hours=1)
+SHARE_RIGHT = 0.6  # OFA-X's rule: at least 3 of 5
+IN = (Assignment.Status.SUBMITTED, Assignment.Status.APPROVED, Assignment.Status.REJECTED)
+DECIDED = (Assignment.Status.APPROVED, Assignment.Status.REJECTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What is studied: a survey type, its item file, its pictures."""
+
+    definition: Definition
+    items: Path
+    images: str = ""
+    allow_missing_images: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A HIT that still wants `n` assignments, of the questionnaire at `position` (the original's, for a sibling)."""
+
+    position: int
+    hit_type_id: str
+    hit_id: str
+    n: int
+
+
+def import_material(material: Material) -> Survey:
+    """Import the items by the command people use. Raises CommandError with what it wrote."""
+    said = StringIO()
+    key = material.definition.key
+    try:
+        call_command(
+            "import_items",
+            str(material.items),
+            survey=key,
+            definition=key,
+            images=material.images,
+            accept_warnings=True,
+            allow_missing_images=material.allow_missing_images,
+            stdout=said,
+            stderr=said,
+        )
+    except CommandError as error:
+        raise CommandError(f"{said.getvalue()}{error}") from error
+    return Survey.objects.get(slug=key)
+
+
+def draft_batch(survey: Survey, *, seed: int) -> Batch:
+    """Write the batch with the terms of OFA-X's study."""
+    definition = survey.definition
+    return Batch.objects.create(
+        survey=survey,
+        name=f"Rehearsal {seed} of {definition.name}",
+        title=definition.title,
+        description=definition.instructions.summary,
+        items_per_hit=definition.items_per_hit,
+        reward=REWARD,
+        assignment_duration=DURATION,
+        auto_approval_delay=timedelta(days=3),
+        review_policy=_policy(definition),
+        seed=seed,
+    )
+
+
+def _policy(definition: Definition) -> dict[str, object]:
+    if definition.answer is None:
+        return {"kind": "never"}
+    out_of = definition.items_per_hit
+    return {"kind": "minimum_correct", "minimum": round(SHARE_RIGHT * out_of), "out_of": out_of}
+
+
+def publish(batch: Batch) -> None:
+    """Freeze the batch and hand it to Celery."""
+    publishing.start_publishing(batch)
+    tasks.publish_batch.delay(batch.pk)
+
+
+def ask_for_sync(batch: Batch) -> None:
+    """Ask for the sync that beat would bring later."""
+    tasks.sync_batch.delay(batch.pk)
+
+
+def n_published(batch: Batch) -> int:
+    return batch.questionnaires.filter(hit__isnull=False).count()
+
+
+def n_settled(batch: Batch) -> int:
+    """Count the assignments that are decided on both sides and, if rejected, replaced."""
+    is_open = Q(status=Assignment.Status.REJECTED) & ~Q(replacement__opened_at__isnull=False)
+    return assignments(batch).filter(status__in=DECIDED).exclude(is_open).count()
+
+
+def assignments(batch: Batch) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(hit__questionnaire__batch=batch)
+
+
+def places(batch: Batch) -> list[Place]:
+    """Return the HITs that still want assignments, in the order of the questionnaires."""
+    of_batch = HIT.objects.filter(questionnaire__batch=batch).annotate(
+        n_in=Count("assignments", filter=Q(assignments__status__in=IN)),
+        position=Coalesce("questionnaire__sibling_of__position", "questionnaire__position"),
+    )
+    wanting = of_batch.filter(n_in__lt=F("max_assignments")).select_related("hit_type")
+    return [
+        Place(hit.position, hit.hit_type.hit_type_id, hit.hit_id, hit.max_assignments - hit.n_in)
+        for hit in wanting.order_by("position", "questionnaire__position")
+    ]
+
+
+def waiting(batch: Batch) -> str:
+    """Say in one line what a batch is waiting for."""
+    batch.refresh_from_db()
+    state = publishing.progress(batch)
+    return (
+        f"batch {state.status}; HITs published {state.n_published} of {state.n_questionnaires}; "
+        f"assignments open {state.n_open}, submitted {state.n_submitted}, approved {state.n_approved} of "
+        f"{state.n_wanted}, rejected {state.n_rejected}, replaced {state.n_replaced}, "
+        f"left to a person {state.n_flagged}{'; ' + state.error if state.error else ''}."
+    )
+
+
+def write_results(batch: Batch, *, folder: Path) -> list[Path]:
+    """Write every layout the survey type has."""
+    return write_files(folder, writers=batch_writers(batch, names=list(layouts_for(batch))))
