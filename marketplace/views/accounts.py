@@ -21,7 +21,9 @@ class SignInForm(forms.Form):
     """Worker id and access code, checked together so that neither is given away alone."""
 
     worker_id = forms.CharField(
-        max_length=64, label="Worker id", widget=forms.TextInput(attrs={"autofocus": True})
+        max_length=64,
+        label="Worker id",
+        widget=forms.TextInput(attrs={"autofocus": True, "autocomplete": "username"}),
     )
     access_code = forms.CharField(
         max_length=64,
@@ -41,7 +43,7 @@ class SignInForm(forms.Form):
 
 @require_http_methods(["GET", "POST"])
 def sign_in_page(request: HttpRequest) -> HttpResponse:
-    form = SignInForm(request.POST or None)
+    form = SignInForm(request.POST or None, label_suffix="")
     if request.method == "POST" and form.is_valid():
         sign_in(request, worker=form.worker)
         return redirect(_back(request))

@@ -1,0 +1,95 @@
+"""The control API: closed by default, deterministic when open."""
+
+import pytest
+from django.test import Client
+
+from marketplace import clock
+from marketplace.models import Worker
+
+OPEN = {"authorization": "Bearer let-me"}
+
+
+@pytest.fixture
+def call(settings, db):
+    settings.MARKETPLACE_CONTROL_TOKEN = "let-me"
+
+    def call(name, body=None, *, headers=OPEN, method="post"):
+        client = Client(headers={"host": "localhost", **headers}, enforce_csrf_checks=True)
+        if method == "get":
+            response = client.get(f"/control/{name}")
+        else:
+            response = client.post(f"/control/{name}", body, content_type="application/json")
+        return response.status_code, response.json()
+
+    return call
+
+
+def test_without_a_setting_it_is_closed(call, settings):
+    settings.MARKETPLACE_CONTROL_TOKEN = ""
+    assert call("advance", {"seconds": 5}, headers={"authorization": "Bearer "})[0] == 404
+
+
+@pytest.mark.parametrize("header", ["", "Bearer wrong", "let-me"])
+def test_without_the_token_it_is_closed(call, header):
+    assert call("workers", {"count": 1, "seed": 1}, headers={"authorization": header})[0] == 401
+    assert Worker.objects.count() == 0
+
+
+def test_workers_follow_from_the_seed_and_can_sign_in(call):
+    status, pairs = call("workers", {"count": 3, "seed": 7})
+    assert (status, len({row["worker_id"] for row in pairs})) == (200, 3)
+    assert call("workers", {"count": 3, "seed": 7}) == (200, pairs)
+    assert call("workers", {"count": 3, "seed": 8})[1][0] != pairs[0]
+    assert Worker.objects.count() == 6
+    client = Client(headers={"host": "localhost"})
+    assert client.post("/sign-in", pairs[2]).status_code == 302
+
+
+def test_the_clock_moves_forward(call):
+    before = clock.now()
+    status, answer = call("advance", {"seconds": 86_400})
+    assert (status, list(answer)) == (200, ["now"])
+    assert 86_400 <= (clock.now() - before).total_seconds() < 86_460
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("advance", {"seconds": -1}),
+        ("advance", {"seconds": "5"}),
+        ("advance", {}),
+        ("advance", [5]),
+        ("workers", {"count": 0, "seed": 1}),
+        ("workers", {"count": 1}),
+        ("workers", "{"),
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense_is_refused(call, name, body):
+    assert call(name, body)[0] == 400
+
+
+def test_only_the_right_method(call):
+    assert call("advance", method="get")[0] == 405
+
+
+def test_the_ledger_is_read(call, requester):
+    assert call("ledger", method="get") == (
+        200,
+        {
+            "is_sound": True,
+            "requesters": [
+                {
+                    "requester": "Vision Lab",
+                    "deposited": "1000.00",
+                    "available": "1000.00",
+                    "held": "0.00",
+                    "rewards": "0.00",
+                    "fees": "0.00",
+                    "charged": "0.00",
+                    "approved": 0,
+                    "problems": [],
+                }
+            ],
+        },
+    )
