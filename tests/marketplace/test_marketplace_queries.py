@@ -1,0 +1,84 @@
+"""Pages and operations cost the same number of queries for few rows and for many."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from marketplace import clock
+from marketplace.api import operations
+
+
+@pytest.fixture
+def counted():
+    def counted(action):
+        with CaptureQueriesContext(connection) as queries:
+            action()
+        return len(queries)
+
+    return counted
+
+
+@pytest.fixture
+def scene(mturk, new_hit, new_worker):
+    """A function that adds a HIT type with HITs, and work in every state for one worker."""
+    worker = new_worker()
+
+    def add(number):
+        kind = {"Title": f"Kind {number}"}
+        hits = [new_hit(**kind) for _ in range(4)]
+        type_id = mturk.get_hit(HITId=hits[0])["HIT"]["HITTypeId"]
+        held = [worker.accept(type_id) for _ in range(3)]
+        worker.submit(held[0])
+        worker.submit(held[1])
+        mturk.reject_assignment(AssignmentId=held[0], RequesterFeedback="No.")
+        for other in [new_worker(), new_worker()]:
+            other.submit(other.accept(type_id))
+        return type_id, hits[0]
+
+    return worker, add
+
+
+def test_pages_cost_the_same_for_few_and_many(scene, counted):
+    worker, add = scene
+    type_id, _ = add(0)
+    pages = ["/", "/work", f"/projects/{type_id}/tasks", "/?q=kind"]
+    few = [counted(lambda page=page: worker.client.get(page)) for page in pages]
+    for number in range(1, 5):
+        add(number)
+    many = [counted(lambda page=page: worker.client.get(page)) for page in pages]
+    assert few == many
+    assert max(many) <= 13
+
+
+LISTS = [
+    ("ListHITs", lambda hit: {"MaxResults": 100}),
+    ("ListReviewableHITs", lambda hit: {"MaxResults": 100}),
+    ("ListAssignmentsForHIT", lambda hit: {"HITId": hit, "MaxResults": 100}),
+]
+
+
+@pytest.mark.parametrize(("name", "body"), LISTS, ids=[row[0] for row in LISTS])
+def test_lists_cost_the_same_for_few_and_many(scene, counted, requester, new_worker, name, body):
+    _, add = scene
+    type_id, hit_id = add(0)
+    call = operations.Call(requester=requester, body=body(hit_id), now=clock.now())
+    few = counted(lambda: operations.OPERATIONS[name](call))
+    for number in range(1, 4):
+        add(number)
+    for worker in [new_worker() for _ in range(3)]:
+        worker.submit(worker.accept(type_id))
+    assert counted(lambda: operations.OPERATIONS[name](call)) == few <= 2
+
+
+def test_accepting_and_submitting_cost_the_same_for_few_and_many(scene, counted, new_worker):
+    _, add = scene
+    type_id, _ = add(0)
+
+    def go():
+        worker = new_worker()
+        worker.submit(worker.accept(type_id))
+
+    few = counted(go)
+    for number in range(1, 4):
+        add(number)
+    assert counted(go) == few

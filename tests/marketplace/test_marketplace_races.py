@@ -1,0 +1,111 @@
+"""Several at once: the database lets exactly one through. Run on SQLite and, with DATABASE_URL, on PostgreSQL."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Barrier
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from marketplace import audit, engine, engine_hits, keys
+from marketplace.engine_hits import Offer, TypeValues
+from marketplace.errors import Refusal, WorkerRefusal
+from marketplace.models import HIT, Assignment
+
+pytestmark = pytest.mark.django_db(transaction=True)
+KIND = TypeValues(
+    title="Look",
+    description="Look at a picture.",
+    keywords="",
+    reward_cents=38,
+    duration_seconds=3600,
+    auto_approval_seconds=3600,
+    requirements=[],
+)
+
+
+def at_once(calls):
+    """Run the calls in as many threads at the same moment; return their results, refusals included."""
+    barrier = Barrier(len(calls))
+
+    def run(call):
+        try:
+            barrier.wait(timeout=20)
+            return call()
+        except (Refusal, WorkerRefusal) as refusal:
+            return refusal
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(run, calls))
+
+
+def publish(requester, *, token=None, max_assignments=1):
+    now = timezone.now()
+    hit_type = engine_hits.hit_type_for(requester, values=KIND, now=now)
+    offer = Offer(question="-", max_assignments=max_assignments, lifetime=timedelta(days=1), token=token)
+    return engine_hits.publish(hit_type, offer=offer, now=now)
+
+
+def test_the_last_assignment_goes_to_one_of_eight(requester):
+    hit, now = publish(requester), timezone.now()
+    workers = [keys.create_worker()[0] for _ in range(8)]
+    results = at_once(
+        [lambda worker=worker: engine.accept(hit, worker=worker, now=now) for worker in workers]
+    )
+    assert sum(isinstance(result, Assignment) for result in results) == 1
+    hit.refresh_from_db()
+    assert (hit.pending, Assignment.objects.count()) == (1, 1)
+
+
+def test_one_worker_in_two_windows_gets_a_hit_once(requester):
+    hit, now = publish(requester, max_assignments=5), timezone.now()
+    worker = keys.create_worker()[0]
+    results = at_once([lambda: engine.accept(hit, worker=worker, now=now)] * 6)
+    assert sum(isinstance(result, Assignment) for result in results) == 1
+
+
+def test_a_recycled_id_goes_to_one_worker(requester):
+    hit, now = publish(requester, max_assignments=3), timezone.now()
+    first, *others = [keys.create_worker()[0] for _ in range(4)]
+    given_back = engine.accept(hit, worker=first, now=now)
+    engine.give_back(given_back, now=now)
+    results = at_once([lambda worker=worker: engine.accept(hit, worker=worker, now=now) for worker in others])
+    names = [result.assignment_id for result in results]
+    assert (len(set(names)), names.count(given_back.assignment_id)) == (3, 1)
+
+
+def test_work_submitted_twice_at_once_is_recorded_once(requester):
+    hit, now = publish(requester), timezone.now()
+    assignment = engine.accept(hit, worker=keys.create_worker()[0], now=now)
+    results = at_once([lambda: engine.submit(assignment, answer="-", now=now)] * 4)
+    assert results.count(None) == 1
+    assert HIT.objects.values_list("pending", "submitted").get() == (0, 1)
+
+
+def test_approval_and_rejection_at_once_are_one_decision(requester):
+    hit, now = publish(requester), timezone.now()
+    assignment = engine.accept(hit, worker=keys.create_worker()[0], now=now)
+    engine.submit(assignment, answer="-", now=now)
+    rows = [engine.find_assignment(assignment.assignment_id, requester=requester) for _ in range(4)]
+    results = at_once(
+        [lambda row=row: engine.approve(row, now=now) for row in rows[:2]]
+        + [lambda row=row: engine.reject(row, now=now, feedback="") for row in rows[2:]]
+    )
+    assert results.count(None) == 1
+    assert audit.report()["is_sound"]
+
+
+def test_a_token_sent_twice_at_once_makes_one_hit(requester):
+    results = at_once([lambda: publish(requester, token="create:1")] * 4)
+    assert sum(isinstance(result, HIT) for result in results) == 1
+    assert HIT.objects.count() == 1
+
+
+def test_the_same_money_is_not_spent_twice(requester):
+    results = at_once([lambda: publish(requester, max_assignments=900)] * 4)
+    # One costs 900 * (0.38 + 0.15) = $477 of $1,000.
+    assert sum(isinstance(result, HIT) for result in results) == 2
+    assert audit.report()["is_sound"]
