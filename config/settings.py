@@ -43,6 +43,7 @@ def env_decimal(name: str, default: str) -> Decimal:
         raise ImproperlyConfigured(f"{name} must be a number.") from error
 
 
+DEMO_PORT = env_int("ASSENT_PORT", 8000)
 DATA_DIR = Path(env("ASSENT_DATA_DIR", str(BASE_DIR / "var")))
 DATA_DIR.mkdir(parents=True, exist_ok=True)
 
@@ -53,7 +54,7 @@ def secret_key() -> str:
         return given
     path = DATA_DIR / "secret_key"
     try:
-        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
+        with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as file:
             file.write(secrets.token_urlsafe(50))
     except FileExistsError:
         pass
@@ -167,6 +168,7 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+WORKER_READY_FILE = env("ASSENT_WORKER_READY_FILE")
 SYNC_EVERY_SECONDS = env_int("ASSENT_SYNC_SECONDS", 60)
 CELERY_BEAT_SCHEDULE = {
     "sweep": {

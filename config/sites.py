@@ -15,5 +15,5 @@ class UrlconfByHostMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         host = request.get_host().rsplit(":", 1)[0]
         if host == settings.MARKETPLACE_HOST:
-            request.urlconf = settings.MARKETPLACE_URLCONF  # type: ignore[attr-defined]
+            request.urlconf = settings.MARKETPLACE_URLCONF
         return self.get_response(request)

@@ -1,0 +1,54 @@
+# `make demo` and `make test` need Python 3.11 or later with venv, and make. PYTHON=... chooses the Python.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes
+
+.PHONY: demo test lint venv lock clean
+
+demo: $(VENV)/.run-installed
+	@$(BIN)/python manage.py demo $(ARGS)
+
+test: venv
+	@$(BIN)/python -m pytest $(ARGS)
+
+venv: $(VENV)/.test-installed
+
+lint: venv
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy .
+	$(BIN)/lint-imports
+
+# What runs.
+$(VENV)/.run-installed: requirements.txt | $(VENV)/.created
+	@echo "Installing what runs (about 300 MB, once) ..."
+	@$(PIP) -r $<
+	@touch $@
+
+# What tests and checks; the project's own folder joins the path so that pytest finds its plugin.
+$(VENV)/.test-installed: requirements-dev.txt | $(VENV)/.created
+	@echo "Installing what runs and tests (about 600 MB, once) ..."
+	@$(PIP) -r $<
+	@$(BIN)/python -c 'import pathlib, sysconfig; \
+		pathlib.Path(sysconfig.get_path("purelib"), "assent.pth").write_text("$(CURDIR)\n")'
+	@touch $@
+
+$(VENV)/.created:
+	@test -n "$(PYTHON)" || { echo "Assent needs Python 3.11 or later. Debian, Ubuntu: apt-get install python3 python3-venv"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Assent needs Python 3.11 or later; $(PYTHON) is not. Try: make $(MAKECMDGOALS) PYTHON=python3.11"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+		|| { echo "$(PYTHON) lacks venv. Debian, Ubuntu: apt-get install python3-venv"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# After a change in requirements*.in: pin again, with hashes. Needs uv (pip install uv).
+lock:
+	for name in requirements requirements-dev; do \
+		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+			--no-emit-index-url --no-emit-find-links --no-header $$name.in -o $$name.txt || exit 1; done
+
+clean:
+	rm -rf $(VENV) var

@@ -1,0 +1,95 @@
+"""manage.py demo: the whole of Assent on this machine, until Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+import webbrowser
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from surveys.management.commands.prepare import PASSWORD_FILE, RESEARCHER
+from surveys.management.ports import free_port
+from surveys.management.stack import addresses, stack
+from surveys.management.supervisor import STOP_SIGNALS, ProcessError, Supervisor
+
+WELCOME = """
+Assent is running. Ctrl-C stops it.
+
+  Researcher   {app}/admin/
+               name {name}, password {password}
+  Worker site  {market}/
+
+Data and logs are in {data}.
+"""
+
+
+class Command(BaseCommand):
+    help = "Prepare the data folder, start web server, Celery worker and beat, and stop them all on Ctrl-C."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--port", type=int, default=settings.DEMO_PORT, help="The first port to try.")
+        parser.add_argument("--no-browser", action="store_true", help="Do not open a browser.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for number in STOP_SIGNALS:
+            signal.signal(number, signal.default_int_handler)
+        port = free_port(start=options["port"])
+        environment = {**addresses(port), "MARKETPLACE_OPEN_SIGNUP": "1"}
+        try:
+            prepare(environment)
+            supervisor = Supervisor(
+                stack(port=port, environment=environment, state_dir=settings.DATA_DIR / "run"),
+                log_dir=settings.DATA_DIR / "logs",
+            )
+            supervisor.run(when_ready=lambda: self.welcome(environment, browse=not options["no_browser"]))
+        except ProcessError as error:
+            raise CommandError(str(error)) from None
+        except KeyboardInterrupt:
+            pass
+        self.stdout.write("Stopped.")
+
+    def welcome(self, environment: dict[str, str], *, browse: bool) -> None:
+        """Say where everything is, and show it if there is a screen to show it on."""
+        app = environment["ASSENT_APP_URL"]
+        text = WELCOME.format(
+            app=app,
+            market=environment["ASSENT_MARKETPLACE_URL"],
+            name=RESEARCHER,
+            password=known_password(settings.DATA_DIR / PASSWORD_FILE),
+            data=settings.DATA_DIR,
+        )
+        self.stdout.write(text)
+        self.stdout.flush()
+        if browse and has_display():
+            webbrowser.open(f"{app}/admin/")
+
+
+def prepare(environment: dict[str, str]) -> None:
+    """Run `manage.py prepare` under the addresses the site will have; ProcessError if it fails."""
+    command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "prepare"]
+    done = subprocess.run(
+        command,
+        env={**os.environ, **environment},
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    if done.returncode:
+        raise ProcessError(
+            f"Preparing {settings.DATA_DIR} failed with exit code {done.returncode}; see above."
+        )
+
+
+def known_password(path: Path) -> str:
+    return path.read_text() if path.exists() else "as you set it"
+
+
+def has_display() -> bool:
+    """Say whether a browser window can appear: macOS always, elsewhere with a display server."""
+    return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,0 +1,167 @@
+"""Start a handful of processes, wait until they are ready, watch them, and leave none behind."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Self
+
+POLL_SECONDS = 0.1
+LAST_LINES = 20
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class ProcessError(Exception):
+    """A process ended or did not become ready; the message holds the last lines it wrote."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Process:
+    """One program to keep running. `is_ready` is asked until it says yes; None means ready once started."""
+
+    name: str
+    command: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    is_ready: Callable[[], bool] | None = None
+
+
+class Supervisor:
+    """Processes that live and die together, each with its output in `log_dir`/NAME.log.
+
+    They run in sessions of their own, so a Ctrl-C reaches only the supervisor, which stops them in order. On
+    Linux the kernel stops them too if the supervisor is killed (prctl(2), PR_SET_PDEATHSIG).
+    """
+
+    def __init__(self, processes: Sequence[Process], *, log_dir: Path, grace_seconds: float = 10) -> None:
+        self.processes = processes
+        self.log_dir = log_dir
+        self.grace_seconds = grace_seconds
+        self.children: dict[str, subprocess.Popen[bytes]] = {}
+        self.is_stopping = False
+
+    def __enter__(self) -> Self:
+        try:
+            self.start()
+            self.wait_ready()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def run(self, *, when_ready: Callable[[], None] = lambda: None) -> None:
+        """Start, call `when_ready`, and watch until a stop signal; ProcessError if a process ends by itself."""
+        with self._stop_on_signals():
+            try:
+                self.start()
+                self.wait_ready()
+                if not self.is_stopping:
+                    when_ready()
+                self.watch()
+            finally:
+                self.stop()
+
+    def start(self) -> None:
+        """Start every process, in order."""
+        self.log_dir.mkdir(parents=True, exist_ok=True)
+        for process in self.processes:
+            if not self.is_stopping:
+                self.children[process.name] = self._spawn(process)
+
+    def wait_ready(self, *, timeout: float = 60) -> None:
+        """Return when every process is ready; ProcessError if one ends or takes longer than `timeout` seconds."""
+        deadline = time.monotonic() + timeout
+        for process in self.processes:
+            while not self.is_stopping and not (process.is_ready is None or process.is_ready()):
+                self.check()
+                if time.monotonic() > deadline:
+                    raise ProcessError(self._story(process.name, f"was not ready after {timeout:.0f} s"))
+                time.sleep(POLL_SECONDS)
+        if not self.is_stopping:
+            self.check()
+
+    def watch(self) -> None:
+        """Return when asked to stop; ProcessError as soon as a process ends by itself."""
+        while not self.is_stopping:
+            self.check()
+            time.sleep(POLL_SECONDS)
+
+    def check(self) -> None:
+        """Raise ProcessError if a process has ended."""
+        for name, child in self.children.items():
+            if (code := child.poll()) is not None and not self.is_stopping:
+                raise ProcessError(self._story(name, f"ended with exit code {code}"))
+
+    def stop(self) -> None:
+        """Ask every process to finish, wait `grace_seconds` in all, then kill what is left of their sessions."""
+        for child in self.children.values():
+            if child.poll() is None:
+                child.terminate()
+        deadline = time.monotonic() + self.grace_seconds
+        for child in self.children.values():
+            self._wait(child, until=deadline)
+            _kill_session(child)
+        self.children.clear()
+
+    def last_lines(self, name: str) -> str:
+        """Return the end of what the process wrote."""
+        text = (self.log_dir / f"{name}.log").read_text(errors="replace")
+        return "\n".join(text.splitlines()[-LAST_LINES:])
+
+    def _spawn(self, process: Process) -> subprocess.Popen[bytes]:
+        with (self.log_dir / f"{process.name}.log").open("ab") as log:
+            return subprocess.Popen(
+                process.command,
+                env={**os.environ, **process.environment},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=die_with_parent if sys.platform == "linux" else None,
+            )
+
+    def _wait(self, child: subprocess.Popen[bytes], *, until: float) -> None:
+        try:
+            child.wait(timeout=max(0.0, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
+
+    def _story(self, name: str, what: str) -> str:
+        return f"{name} {what}. The end of {self.log_dir / name}.log:\n{self.last_lines(name)}"
+
+    def _ask_to_stop(self, number: int, frame: FrameType | None) -> None:
+        self.is_stopping = True
+
+    @contextmanager
+    def _stop_on_signals(self) -> Iterator[None]:
+        before = {number: signal.signal(number, self._ask_to_stop) for number in STOP_SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def die_with_parent() -> None:
+    """Have the kernel send this process SIGTERM when the one that started it dies. Linux only."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _kill_session(child: subprocess.Popen[bytes]) -> None:
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
