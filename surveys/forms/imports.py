@@ -1,6 +1,6 @@
 """The upload form: which survey, which file, where the pictures are."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
@@ -12,6 +12,11 @@ from surveys.importing import Layout
 from surveys.importing.checks import is_system_name
 from surveys.importing.staging import Wish
 from surveys.models import Picture, Survey
+
+if TYPE_CHECKING:
+    Upload = UploadedFile[bytes]
+else:
+    Upload = UploadedFile
 
 LAYOUTS = [
     (Layout.AUTO, "Look at the file"),
@@ -36,7 +41,7 @@ class PicturesForm(forms.Form):
         help_text="For example https://pictures.example.org/study/ with the file names after it. Fetched once, now.",
     )
 
-    def clean_archive(self) -> UploadedFile | None:
+    def clean_archive(self) -> Upload | None:
         return _within(self.cleaned_data["archive"], limit=settings.IMAGE_ARCHIVE_MAX_BYTES)
 
     def clean(self) -> dict[str, Any]:
@@ -84,7 +89,7 @@ class ImportForm(PicturesForm):
         )
         self.order_fields(self.field_order)
 
-    def clean_items(self) -> UploadedFile | None:
+    def clean_items(self) -> Upload | None:
         return _within(self.cleaned_data["items"], limit=settings.UPLOAD_MAX_BYTES)
 
     def clean_system(self) -> str:
@@ -144,7 +149,7 @@ class AttachForm(PicturesForm):
         return data
 
 
-def _within(file: UploadedFile | None, *, limit: int) -> UploadedFile | None:
+def _within(file: Upload | None, *, limit: int) -> Upload | None:
     if file and (file.size or 0) > limit:
         raise forms.ValidationError(
             f"The file has {file.size:,} bytes; at most {limit // 2**20} MB are allowed."

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand
 
 from annotators.models import Endpoint
-from surveys.definitions import VQAX
+from surveys.definitions.evil import VQAX
 from surveys.importing import FolderPictures, check_pictures, read_items, write_items
 from surveys.models import Batch, Survey
 
