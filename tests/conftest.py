@@ -12,3 +12,12 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
     database = settings.DATABASES["default"]
     if database["ENGINE"] == "django.db.backends.sqlite3":
         database["TEST"]["NAME"] = str(Path(tmp_path_factory.mktemp("database")) / "test.sqlite3")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of published studies beside the project. It is not part of it."""
+    folder = settings.BASE_DIR.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip("the published studies (../shared) are not on this machine")
+    return folder

@@ -119,8 +119,8 @@ class _Batch:
     def _input(self, name: str) -> Cells:
         return self._by_task(lambda task: self.table.column(f"Input.{name}_{task - 1}"))
 
-    def _field(self, field: str) -> Cells:
-        return self._by_task(lambda task: self.answers.selected(task, field))
+    def _field(self, field: str, *, among: Sequence[str] = ()) -> Cells:
+        return self._by_task(lambda task: self.answers.selected(task, field, among=among))
 
     def _responses(self, present: Cells) -> dict[str, Cells]:
         table, gold = self.table, self._input("answer")
@@ -150,15 +150,18 @@ class _Batch:
 
     def _outputs(self) -> dict[str, Cells]:
         columns: dict[str, Cells] = {}
-        preference = self._field(task_answers.PREFERENCE)
+        preference = self._field(task_answers.PREFERENCE, among=tuple(PREFERENCE_OPTIONS.values()))
+        scale = self.definition.criterion("justifies").values
         texts = ("output_explanation", "explanation")
         for system, side, text in zip(self.systems, SIDES, texts, strict=True):
             columns[column(system, "text")] = self._input(text)
             columns[column(system, "answer")] = self._output_answers(side)
-            columns[column(system, "justifies")] = self._field(task_answers.JUSTIFIES.format(side=side))
+            columns[column(system, "justifies")] = self._field(
+                task_answers.JUSTIFIES.format(side=side), among=scale
+            )
             for option in OPTIONS:
                 field = task_answers.SHORTCOMING.format(side=side, option=option)
-                columns[column(system, f"shortcomings.{option}")] = _ticked(self._field(field))
+                columns[column(system, f"shortcomings.{option}")] = _ticked(self._field(field, among=(SELECTED,)))
             columns[column(system, "preference")] = _preferred(preference, side)
         return columns
 

@@ -35,6 +35,9 @@ class TaskAnswers:
         self.tasks = sorted({int(match[1]) for match in matches})
         if not self.tasks:
             raise SourceError("no answer has a key like 'task1_answer'", column=COLUMN)
+        for row, answers in enumerate(self.objects, start=2):
+            if not any(TASK_KEY.fullmatch(key) for key in answers):
+                raise SourceError("there is no answer at all", row=row, column=COLUMN)
 
     @property
     def answer_field(self) -> str:
@@ -71,21 +74,30 @@ class TaskAnswers:
                 raise SourceError(f"{key} is not a set of options", row=row, column=COLUMN)
         return found
 
-    def selected(self, task: int, field: str) -> list[str | None]:
-        """Return the one option that is true, None where none is; SourceError where two are."""
+    def selected(self, task: int, field: str, *, among: Sequence[str] = ()) -> list[str | None]:
+        """Return the one option that is true, None where none is.
+
+        SourceError where two are, or where it is not `among` the known ones.
+        """
         key = f"task{task}_{field}"
         chosen = [
             [option for option, is_on in options.items() if is_on is not False]
             for options in self.options(task, field)
         ]
         for row, names in enumerate(chosen, start=2):
-            if len(names) > 1:
-                raise SourceError(
-                    f"{key} has two options selected: {', '.join(names)}", row=row, column=COLUMN
-                )
-            if names and self.objects[row - 2][key][names[0]] is not True:
-                raise SourceError(f"{key}: {names[0]!r} is neither true nor false", row=row, column=COLUMN)
+            if names and (problem := self._problem(names, self.objects[row - 2][key], among)):
+                raise SourceError(f"{key} {problem}", row=row, column=COLUMN)
         return [names[0] if names else None for names in chosen]
+
+    @staticmethod
+    def _problem(names: Sequence[str], options: Options, among: Sequence[str]) -> str:
+        if len(names) > 1:
+            return f"has two options selected: {', '.join(names)}"
+        if options[names[0]] is not True:
+            return f"says neither true nor false to {names[0]!r}"
+        if among and names[0] not in among:
+            return f"has {names[0]!r}, not one of {', '.join(among)}"
+        return ""
 
 
 _NOTHING: dict[str, bool] = {}

@@ -1,0 +1,167 @@
+"""A published raw file as rows of our own tables, so that both doors can be compared on the same answers."""
+
+import csv
+import json
+from datetime import datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from annotators.models import HIT, Assignment, HITType, Worker
+from surveys.definitions import Definition
+from surveys.importing.batch_layout import take_apart
+from surveys.models import (
+    Batch,
+    Item,
+    Output,
+    Questionnaire,
+    QuestionnaireItem,
+    Rating,
+    Response,
+    Survey,
+)
+
+PACIFIC = ZoneInfo("America/Los_Angeles")
+
+
+def load_published(path: Path, *, definition: Definition) -> Batch:
+    """Store every assignment of a raw file as if it had been done here."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return _Loader(rows, definition).load(path.stem)
+
+
+def parse_time(text: str) -> datetime | None:
+    if not text:
+        return None
+    zone = text.split()[4]
+    moment = datetime.strptime(text.replace(f" {zone}", ""), "%a %b %d %H:%M:%S %Y")
+    return moment.replace(tzinfo=PACIFIC)
+
+
+class _Loader:
+    def __init__(self, rows: list[dict[str, str]], definition: Definition) -> None:
+        self.rows, self.definition, self.first = rows, definition, rows[0]
+        header = tuple(name.removeprefix("Input.") for name in self.first if name and name.startswith("Input."))
+        self.columns = take_apart(header)
+        self.hits: dict[str, HIT] = {}
+        self.workers: dict[str, Worker] = {}
+
+    def load(self, name: str) -> Batch:
+        self.survey = Survey.objects.create(name=name, slug="published", definition_key=self.definition.key)
+        self.batch = self._batch(name)
+        hit_type = self._hit_type()
+        position = 0
+        for row in self.rows:
+            if row["HITId"] not in self.hits:
+                position += 1
+                self._hit(row, hit_type=hit_type, position=position)
+        for row in self.rows:
+            self._assignment(row)
+        return self.batch
+
+    def _batch(self, name: str) -> Batch:
+        return Batch.objects.create(
+            survey=self.survey, name=name, title=self.first["Title"], description=self.first["Description"],
+            reward=Decimal(self.first["Reward"][1:]), auto_approval_delay=timedelta(days=3), status="open",
+            snapshot=self.definition.to_snapshot(),
+        )  # fmt: skip
+
+    def _hit_type(self) -> HITType:
+        seconds = {
+            key: timedelta(seconds=int(self.first[name]))
+            for key, name in (
+                ("assignment_duration", "AssignmentDurationInSeconds"),
+                ("auto_approval_delay", "AutoApprovalDelayInSeconds"),
+            )
+        }
+        return HITType.objects.create(
+            endpoint="embedded", hit_type_id=self.first["HITTypeId"], title=self.first["Title"],
+            description=self.first["Description"], keywords=self.first["Keywords"],
+            reward=Decimal(self.first["Reward"][1:]), **seconds,
+        )  # fmt: skip
+
+    def _hit(self, row: dict[str, str], *, hit_type: HITType, position: int) -> None:
+        hit = HIT.objects.create(
+            hit_type=hit_type, hit_id=row["HITId"], max_assignments=int(row["MaxAssignments"]),
+            created_at=parse_time(row["CreationTime"]), expires_at=parse_time(row["Expiration"]),
+        )  # fmt: skip
+        self.hits[row["HITId"]] = hit
+        questionnaire = Questionnaire.objects.create(
+            batch=self.batch, position=position, target_assignments=5, hit=hit
+        )
+        for slot in range(self.columns.n):
+            item = self._item(row, slot, position=(position - 1) * self.columns.n + slot + 1, source_row=position)
+            QuestionnaireItem.objects.create(questionnaire=questionnaire, item=item, position=slot + 1)
+
+    def _item(self, row: dict[str, str], slot: int, *, position: int, source_row: int) -> Item:
+        cells = {name: row[f"Input.{name}_{slot}"] for name in self.columns.names}
+        shared = {name: row[f"Input.{name}"] for name in self.columns.shared}
+        options = {"answer", "other_answer1", "other_answer2"} & cells.keys()
+        item = Item.objects.create(
+            survey=self.survey, external_id=cells["id"], position=position, source_row=source_row,
+            gold=cells["answer"],
+            choices=[{"value": v, "label": v} for v in sorted({cells[name] for name in options})],
+            payload={"header": list(self.columns.header), "columns": cells, "row": shared},
+        )  # fmt: skip
+        Output.objects.create(
+            item=item, system="ofa-x", text=cells["output_explanation"], answer=cells["output_answer"]
+        )
+        Output.objects.create(item=item, system="ground_truth", text=cells["explanation"], answer=cells["answer"])
+        return item
+
+    def _assignment(self, row: dict[str, str]) -> None:
+        worker_id = row["WorkerId"]
+        if worker_id not in self.workers:
+            self.workers[worker_id] = Worker.objects.create(worker_id=worker_id, source="embedded")
+        answers = json.loads(row["Answer.taskAnswers"])[0]
+        assignment = Assignment.objects.create(
+            hit=self.hits[row["HITId"]], worker=self.workers[worker_id], assignment_id=row["AssignmentId"],
+            status=row["AssignmentStatus"], accepted_at=parse_time(row["AcceptTime"]),
+            submitted_at=parse_time(row["SubmitTime"]), saved_at=parse_time(row["SubmitTime"]),
+            approved_at=parse_time(row["ApprovalTime"]), rejected_at=parse_time(row["RejectionTime"]),
+            feedback=row["RequesterFeedback"], comment=answers.get("feedback", ""),
+        )  # fmt: skip
+        slots = QuestionnaireItem.objects.filter(questionnaire__hit=assignment.hit).select_related("item")
+        for slot in slots:
+            self._response(assignment, slot, answers=answers)
+
+    def _response(self, assignment: Assignment, slot: QuestionnaireItem, *, answers: dict) -> None:
+        task = f"task{slot.position}"
+        given = answers.get(f"{task}_answer") or answers[f"{task}_image_statement_relationship"]
+        answer = _chosen(given)
+        ours, gt = Output.objects.filter(item=slot.item).order_by("pk")
+        response = Response.objects.create(
+            assignment=assignment, batch=self.batch, worker=assignment.worker, item=slot.item,
+            position=slot.position, answer=answer, is_correct=answer == slot.item.gold,
+            shown={"outputs": [gt.pk, ours.pk], "choices": []}, active_seconds=30,
+        )  # fmt: skip
+        ratings = [
+            *_explanation(answers, f"{task}_explanation1", output=ours),
+            *_explanation(answers, f"{task}_explanation2", output=gt),
+            *_preference(_chosen(answers[f"{task}_preference"]), ours=ours, gt=gt),
+        ]
+        Rating.objects.bulk_create(
+            Rating(response=response, output=output, criterion=criterion, value=value, score=score)
+            for output, criterion, value, score in ratings
+        )
+
+
+def _explanation(answers, key, *, output):
+    if value := _chosen(answers[f"{key}_explanation_justifies_answer"]):
+        score = {"yes": 1, "weak_yes": 2 / 3, "weak_no": 1 / 3, "no": 0}[value]
+        yield output, "justifies", value, score
+    for option in ("incorrect_description", "insufficient_justification", "confusing_sentence"):
+        is_ticked = answers[f"{key}_shortcomings_{option}"]["selected"]
+        yield output, f"shortcomings.{option}", "selected" if is_ticked else "not_selected", float(is_ticked)
+
+
+def _preference(choice, *, ours, gt):
+    for output, option in ((ours, "expl_1"), (gt, "expl_2")):
+        if choice:
+            value = "no_preference" if choice == "no_preference" else "preferred" if choice == option else "other"
+            yield output, "preference", value, float(value == "preferred")
+
+
+def _chosen(options: dict[str, bool]) -> str:
+    return next((option for option, is_on in options.items() if is_on), "")
