@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError, EndpointConnectionError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    ParamValidationError,
+    PartialCredentialsError,
+)
 from django.conf import settings
 
 if TYPE_CHECKING:
@@ -37,7 +44,8 @@ class AlreadyProcessed(MarketError):
 
 
 class NotReady(MarketError):
-    """Nothing happened and trying again later can work: throttled, or MTurk has not seen the submission yet."""
+    """Nothing happened and trying again later can work: throttled, no connection, no credentials, or MTurk has not
+    seen the submission yet."""
 
 
 class WrongState(MarketError):
@@ -201,7 +209,7 @@ def _endpoint_arguments(endpoint: str) -> dict[str, str]:
 @lru_cache(maxsize=8)
 def _client(endpoint: str, **arguments: str) -> "MTurkClient":
     config = Config(
-        retries={"mode": "adaptive", "max_attempts": 5},
+        retries={"mode": "adaptive", "total_max_attempts": 4},
         connect_timeout=5,
         read_timeout=30,
         user_agent_extra=f"assent-{endpoint}",
@@ -214,7 +222,9 @@ def _call(method: Callable[..., Any], **arguments: Any) -> Any:
         return method(**arguments)
     except ClientError as error:
         raise _translated(error) from error
-    except EndpointConnectionError as error:
+    except ParamValidationError as error:
+        raise Refused(str(error)) from error
+    except (EndpointConnectionError, NoCredentialsError, PartialCredentialsError) as error:
         raise NotReady(str(error)) from error
     except BotoCoreError as error:
         raise Unreachable(str(error)) from error

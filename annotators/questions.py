@@ -27,8 +27,8 @@ def parse_answers(document: str) -> dict[str, str]:
     if "<!DOCTYPE" in document:
         raise AnswerError("The answer document declares a DOCTYPE, which MTurk never does.")
     try:
-        root = ElementTree.fromstring(document.encode())  # noqa: S314 (no DOCTYPE, so no entities to expand)
-    except ElementTree.ParseError as error:
+        root = ElementTree.fromstring(document)  # noqa: S314 (no DOCTYPE, so no entities to expand)
+    except (ElementTree.ParseError, UnicodeError) as error:
         raise AnswerError(f"The answer document is not XML: {error}") from error
     return dict(_identifier_and_text(answer) for answer in root if _local(answer) == "Answer")
 

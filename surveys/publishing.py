@@ -1,5 +1,6 @@
 """2: a batch becomes questionnaires, and questionnaires become HITs."""
 
+import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -11,7 +12,7 @@ from django.db import transaction
 from django.db.models import Count, Q
 from django.utils import timezone
 
-from annotators import market
+from annotators import ledger, market, mirror
 from annotators.fees import fee_rate, price
 from annotators.gateway import Gateway
 from annotators.models import HIT, Assignment, Call
@@ -143,7 +144,7 @@ def publish_questionnaire(questionnaire: Questionnaire, *, gateway: Gateway) -> 
         raise CannotPublish(f"{batch} has no HITType yet.")
     call = market.offer_hit(
         batch.hit_type,
-        token=f"create:{questionnaire.pk}",
+        token=_create_token(questionnaire.pk),
         url=settings.APP_URL + questionnaire.get_absolute_url(),
         lifetime=batch.lifetime,
         max_assignments=questionnaire.target_assignments,
@@ -156,6 +157,18 @@ def publish_questionnaire(questionnaire: Questionnaire, *, gateway: Gateway) -> 
     return call
 
 
+def to_publish(batch: Batch) -> list[uuid.UUID]:
+    """Return the questionnaires that wait for their HIT.
+
+    In a stopped batch only those whose HIT may exist already, unknown to us: it has to be found to be expired.
+    """
+    waiting = _waiting(batch)
+    if batch.status == Batch.Status.STOPPED:
+        sent = Call.objects.filter(token__in=waiting, state=Call.State.SENT)
+        return [waiting[token] for token in sent.values_list("token", flat=True)]
+    return list(waiting.values())
+
+
 def finish_publishing(batch: Batch) -> bool:
     """Open the batch if every questionnaire has its HIT."""
     if batch.questionnaires.filter(hit=None).exists():
@@ -166,10 +179,9 @@ def finish_publishing(batch: Batch) -> bool:
 
 def retry_refused(batch: Batch) -> int:
     """Plan the refused CreateHIT calls of a batch again, for example after its account was topped up."""
-    tokens = [f"create:{pk}" for pk in batch.questionnaires.filter(hit=None).values_list("pk", flat=True)]
-    refused = Call.objects.filter(token__in=tokens, state=Call.State.REFUSED)
+    refused = Call.objects.filter(token__in=_waiting(batch), state=Call.State.REFUSED)
     Batch.objects.filter(pk=batch.pk).update(error="")
-    return sum(market.plan_again(call) for call in refused)
+    return sum(ledger.plan_again(call) for call in refused)
 
 
 def stop(batch: Batch) -> bool:
@@ -182,11 +194,11 @@ def expire(hit: HIT, *, gateway: Gateway) -> None:
     """Expire a HIT that still takes workers; nothing happens to one that has expired."""
     if hit.expires_at > timezone.now():
         market.move_expiration(hit, when=timezone.now(), gateway=gateway)
-        market.mirror_hit(hit, gateway.get_hit(hit.hit_id))
+        mirror.mirror_hit(hit, gateway.get_hit(hit.hit_id))
 
 
 def progress(batch: Batch) -> Progress:
-    """Count a batch's questionnaires and assignments in two queries."""
+    """Count a batch's questionnaires and assignments in three queries."""
     status = Assignment.Status
     questionnaires = batch.questionnaires.aggregate(n=Count("pk"), published=Count("hit"))
     of_batch = Assignment.objects.filter(hit__questionnaire__batch=batch)
@@ -207,6 +219,16 @@ def progress(batch: Batch) -> Progress:
         n_wanted=n_wanted,
         **{f"n_{key}": value for key, value in counts.items()},
     )
+
+
+def _create_token(pk: uuid.UUID) -> str:
+    return f"create:{pk}"
+
+
+def _waiting(batch: Batch) -> dict[str, uuid.UUID]:
+    """Return {token of its CreateHIT call: questionnaire} for those without a HIT, in the order of the batch."""
+    waiting = batch.questionnaires.filter(hit=None).order_by("position")
+    return {_create_token(pk): pk for pk in waiting.values_list("pk", flat=True)}
 
 
 def _problems(batch: Batch) -> Iterator[str]:

@@ -13,7 +13,7 @@ from django.db.models import Count, DateTimeField, Exists, ExpressionWrapper, F,
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotators import market
+from annotators import ledger, market, mirror
 from annotators.gateway import Gateway
 from annotators.models import HIT, Assignment, Call
 from surveys.models import Batch, Decision, Questionnaire, QuestionnaireItem, Replacement
@@ -22,10 +22,10 @@ from surveys.policies import APPROVE, FLAG, REJECT, Verdict, read_policy
 OVERTURN_WITHIN = timedelta(days=30)  # MTurk: OverrideRejection only within 30 days of submission
 LARGEST_GROWING_HIT = 9  # MTurk: a HIT created with fewer than 10 assignments can't be extended to 10
 LISTING_LAG = timedelta(hours=1)  # how long after its deadline we still look for a submission
-Status = Assignment.Status
-
-
+FEEDBACK_MAX = 1024  # API reference: RequesterFeedback in characters
 AUTO_APPROVED = "The marketplace approved it before we decided."
+REJECTED_ELSEWHERE = "It was rejected on the marketplace, not here."
+Status = Assignment.Status
 
 
 class CannotDecide(Exception):
@@ -46,6 +46,10 @@ def record_decision(assignment: Assignment, *, batch: Batch) -> Decision:
     verdict = decide(assignment, batch=batch)
     if assignment.status == Status.APPROVED:
         verdict = dataclasses.replace(verdict, verdict=APPROVE, reason=AUTO_APPROVED)
+    if assignment.status == Status.REJECTED:
+        verdict = dataclasses.replace(
+            verdict, verdict=REJECT, reason=assignment.feedback or REJECTED_ELSEWHERE
+        )
     decision, _ = Decision.objects.get_or_create(
         assignment=assignment,
         defaults={
@@ -78,16 +82,9 @@ def replace(rejected: Assignment, *, questionnaire: Questionnaire, gateway: Gate
     A sibling shows the same items on a HIT of its own; the caller publishes it like any other questionnaire.
     """
     replacement = _planned_replacement(rejected, questionnaire)
-    target = replacement.questionnaire
-    if replacement.opened_at or target.hit is None:
-        return replacement
-    if replacement.opened_by == Replacement.OpenedBy.EXTEND:
-        call = market.extend(target.hit, token=f"replace:{rejected.pk}", gateway=gateway)
-        if call.state != Call.State.DONE:
-            return replacement
-        market.mirror_hit(target.hit, gateway.get_hit(target.hit.hit_id))
-        _keep_open(target, gateway=gateway)
-    Replacement.objects.filter(pk=replacement.pk, opened_at=None).update(opened_at=timezone.now())
+    if replacement.opened_at is None and _is_open(replacement, gateway=gateway):
+        Replacement.objects.filter(pk=replacement.pk, opened_at=None).update(opened_at=timezone.now())
+        replacement.refresh_from_db(fields=["opened_at"])
     return replacement
 
 
@@ -100,6 +97,8 @@ def reject(assignment: Assignment, *, by: AbstractBaseUser, reason: str) -> Deci
     """Record that a person rejects, with the sentence the worker reads. CannotDecide without one."""
     if not reason.strip():
         raise CannotDecide("A rejection needs a reason: the worker reads it.")
+    if len(reason) > FEEDBACK_MAX:
+        raise CannotDecide(f"MTurk passes on {FEEDBACK_MAX} characters of a reason; this one is longer.")
     return _by_person(assignment, REJECT, by=by, reason=reason.strip())
 
 
@@ -112,6 +111,7 @@ def overturn(assignment: Assignment, *, by: AbstractBaseUser, reason: str) -> De
         raise CannotDecide("MTurk lets a rejection be overturned within 30 days of submission only.")
     changes = {"overturned_at": timezone.now(), "decided_by": by, "verdict": APPROVE, "reason": reason}
     Decision.objects.filter(assignment=assignment, overturned_at=None).update(**changes)
+    _forget_refusal(assignment, Call.Operation.OVERTURN)
     return Decision.objects.get(assignment=assignment)
 
 
@@ -142,12 +142,12 @@ def due_hits(*, every: timedelta) -> QuerySet[HIT]:
     )
     can_fill = Q(n_in__lt=F("max_assignments"), last_submission__gt=now - LISTING_LAG)
     waiting = Exists(Assignment.objects.filter(hit=OuterRef("pk"), status=Status.SUBMITTED))
-    is_running = Q(
-        questionnaire__batch__status__in=[Batch.Status.PUBLISHING, Batch.Status.OPEN, Batch.Status.STOPPED]
-    )
     return seen.filter(Q(synced_at=None) | Q(synced_at__lte=now - every)).filter(
-        (is_running & (can_fill | waiting | Exists(_unreplaced().filter(hit=OuterRef("pk")))))
-        | Exists(_overturned().filter(hit=OuterRef("pk")))
+        can_fill
+        | waiting
+        | Exists(_unreplaced().filter(hit=OuterRef("pk")))
+        | Exists(_overturned().filter(hit=OuterRef("pk"))),
+        questionnaire__isnull=False,
     )
 
 
@@ -170,7 +170,12 @@ def _unreplaced() -> QuerySet[Assignment]:
 
 
 def _overturned() -> QuerySet[Assignment]:
-    return Assignment.objects.filter(status=Status.REJECTED, decision__overturned_at__isnull=False)
+    """Return rejected assignments we overturned, unless the marketplace has refused that for good."""
+    refused = Call.objects.filter(
+        assignment=OuterRef("pk"), operation=Call.Operation.OVERTURN, state=Call.State.REFUSED
+    )
+    overturned = Assignment.objects.filter(status=Status.REJECTED, decision__overturned_at__isnull=False)
+    return overturned.exclude(Exists(refused))
 
 
 def _by_person(assignment: Assignment, verdict: str, *, by: AbstractBaseUser, reason: str) -> Decision:
@@ -180,13 +185,26 @@ def _by_person(assignment: Assignment, verdict: str, *, by: AbstractBaseUser, re
         raise CannotDecide("The marketplace is being told an earlier decision about this assignment.")
     changes = {"verdict": verdict, "reason": reason, "decided_by": by, "decided_at": timezone.now()}
     decision, _ = Decision.objects.update_or_create(assignment=assignment, defaults=changes)
+    is_approval = verdict == APPROVE
+    _forget_refusal(assignment, Call.Operation.APPROVE if is_approval else Call.Operation.REJECT)
     return decision
+
+
+def _forget_refusal(assignment: Assignment, operation: Call.Operation) -> None:
+    """A person asked again: what the marketplace refused is sent once more, with the new words."""
+    for call in Call.objects.filter(assignment=assignment, operation=operation):
+        ledger.plan_again(call)
+
+
+def _lock(batch_pk: int) -> None:
+    """Let one transaction at a time plan replacements: they share the positions of the batch."""
+    Batch.objects.select_for_update(no_key=True).get(pk=batch_pk)
 
 
 @transaction.atomic
 def _planned_replacement(rejected: Assignment, questionnaire: Questionnaire) -> Replacement:
     root = questionnaire.sibling_of or questionnaire
-    Questionnaire.objects.select_for_update().get(pk=root.pk)
+    _lock(root.batch_id)
     found = (
         Replacement.objects.filter(rejected=rejected).select_related("questionnaire__hit__hit_type").first()
     )
@@ -198,6 +216,32 @@ def _planned_replacement(rejected: Assignment, questionnaire: Questionnaire) -> 
         questionnaire=roomy or _sibling(root),
         opened_by=Replacement.OpenedBy.EXTEND if roomy else Replacement.OpenedBy.CREATE,
     )
+
+
+def _is_open(replacement: Replacement, *, gateway: Gateway) -> bool:
+    """Open the slot if that is still to be done. False while it is not certain, or waits for a sibling HIT."""
+    target = replacement.questionnaire
+    if target.hit is None or replacement.opened_by == Replacement.OpenedBy.CREATE:
+        return target.hit is not None
+    call = market.extend(target.hit, token=f"replace:{replacement.rejected_id}", gateway=gateway)
+    if call.state == Call.State.REFUSED:
+        _use_sibling(replacement)
+    if call.state != Call.State.DONE:
+        return False
+    mirror.mirror_hit(target.hit, gateway.get_hit(target.hit.hit_id))
+    return _keep_open(target.hit, target.batch, gateway=gateway)
+
+
+@transaction.atomic
+def _use_sibling(replacement: Replacement) -> None:
+    """The HIT can't grow after all (MTurk: too old, disposed of): a sibling HIT takes its place."""
+    root = replacement.questionnaire.sibling_of or replacement.questionnaire
+    _lock(root.batch_id)
+    if Replacement.objects.filter(pk=replacement.pk, opened_by=Replacement.OpenedBy.EXTEND).exists():
+        Replacement.objects.filter(pk=replacement.pk).update(
+            questionnaire=_sibling(root), opened_by=Replacement.OpenedBy.CREATE
+        )
+    replacement.refresh_from_db()
 
 
 def _roomy(root: Questionnaire) -> Questionnaire | None:
@@ -227,11 +271,12 @@ def _sibling(root: Questionnaire) -> Questionnaire:
     return sibling
 
 
-def _keep_open(questionnaire: Questionnaire, *, gateway: Gateway) -> None:
+def _keep_open(hit: HIT, batch: Batch, *, gateway: Gateway) -> bool:
     """Extending an expired HIT reopens nothing: where it is about to expire, its expiration moves too."""
-    hit, batch = questionnaire.hit, questionnaire.batch
-    if hit and hit.expires_at < timezone.now() + batch.assignment_duration:
-        market.move_expiration(hit, when=timezone.now() + batch.lifetime, gateway=gateway)
+    if hit.expires_at >= timezone.now() + batch.assignment_duration:
+        return True
+    call = market.move_expiration(hit, when=timezone.now() + batch.lifetime, gateway=gateway)
+    return call.state == Call.State.DONE
 
 
 def _is_filled(batch: Batch) -> bool:

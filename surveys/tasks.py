@@ -8,8 +8,9 @@ from datetime import timedelta
 
 from celery import shared_task
 from django.conf import settings
+from django.utils import timezone
 
-from annotators import market
+from annotators import mirror
 from annotators.gateway import Gateway, MarketError
 from annotators.models import HIT, Assignment
 from surveys import collecting, publishing, review
@@ -27,6 +28,7 @@ def sweep() -> None:
         _enqueue_unpublished(batch)
         review.finish(batch)
     for batch in Batch.objects.filter(status=Batch.Status.STOPPED):
+        _enqueue_unpublished(batch)
         expire_batch.delay(batch.pk)
     for hit in review.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2)):
         sync_hit.delay(hit.pk)
@@ -53,7 +55,7 @@ def publish_questionnaire(questionnaire_pk: str) -> None:
     """Create one HIT; the last one opens the batch."""
     questionnaire = Questionnaire.objects.select_related("batch__hit_type").get(pk=questionnaire_pk)
     batch = questionnaire.batch
-    if questionnaire.hit_id is None and batch.status in {Batch.Status.PUBLISHING, Batch.Status.OPEN}:
+    if questionnaire.pk in publishing.to_publish(batch):
         publishing.publish_questionnaire(questionnaire, gateway=Gateway(batch.endpoint))
     publishing.finish_publishing(batch)
 
@@ -62,7 +64,7 @@ def publish_questionnaire(questionnaire_pk: str) -> None:
 def sync_hit(hit_pk: int) -> None:
     """Fetch one HIT's assignments, recover and grade answers, decide, act, replace. One task a HIT at a time."""
     hit = HIT.objects.select_related("hit_type", "questionnaire__batch").get(pk=hit_pk)
-    with market.lease(hit) as is_ours:
+    with mirror.lease(hit) as is_ours:
         if is_ours:
             try:
                 _settle(hit, gateway=Gateway(hit.endpoint))
@@ -80,20 +82,23 @@ def sync_batch(batch_pk: int) -> None:
 @shared_task
 def expire_batch(batch_pk: int) -> None:
     """Expire the open HITs of a stopped batch. Who has accepted one may still submit it."""
-    for hit in HIT.objects.filter(
-        questionnaire__batch=batch_pk, questionnaire__batch__status=Batch.Status.STOPPED
-    ):
-        publishing.expire(hit, gateway=Gateway(hit.endpoint))
+    stopped = Batch.objects.filter(pk=batch_pk, status=Batch.Status.STOPPED)
+    open_hits = HIT.objects.filter(questionnaire__batch__in=stopped, expires_at__gt=timezone.now())
+    for hit in open_hits.select_related("hit_type"):
+        try:
+            publishing.expire(hit, gateway=Gateway(hit.endpoint))
+        except MarketError as error:
+            logger.warning("HIT %s is expired by the next sweep: %s", hit.hit_id, error)
 
 
 def _enqueue_unpublished(batch: Batch) -> None:
-    for pk in batch.questionnaires.filter(hit=None).values_list("pk", flat=True):
+    for pk in publishing.to_publish(batch):
         publish_questionnaire.delay(str(pk))
 
 
 def _settle(hit: HIT, *, gateway: Gateway) -> None:
     questionnaire = hit.questionnaire
-    for assignment in market.fetch(hit, gateway=gateway):
+    for assignment in mirror.fetch(hit, gateway=gateway):
         _recover(assignment, questionnaire)
         review.record_decision(assignment, batch=questionnaire.batch)
     for assignment in review.to_carry_out(hit):

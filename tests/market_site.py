@@ -1,0 +1,173 @@
+"""The embedded marketplace on a live server, reached by our gateway through a proxy that can lose answers."""
+
+import http.client
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from django.utils import timezone
+
+from annotators import gateway as gateway_module
+from annotators.gateway import Gateway
+from annotators.models import HIT
+from marketplace import answers, clock, engine, engine_due, keys, ledger
+from marketplace import models as marketplace
+
+Reply = tuple[int, dict[str, str], bytes]
+
+
+@dataclass
+class Wire:
+    """What went over the wire, and what is to go wrong: `lose` drops the answer after the call was carried out."""
+
+    calls: Counter[str] = field(default_factory=Counter)
+    lose: set[str] = field(default_factory=set)
+    block: set[str] = field(default_factory=set)
+    replies: dict[str, Reply] = field(default_factory=dict)
+
+    def heal(self) -> None:
+        self.lose.clear()
+        self.block.clear()
+        self.replies.clear()
+
+
+def make_proxy(target: str, wire: Wire) -> ThreadingHTTPServer:
+    host, port = urlsplit(target).hostname, urlsplit(target).port
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            operation = self.headers["X-Amz-Target"].rpartition(".")[2]
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            wire.calls[operation] += 1
+            if operation in wire.block:
+                return self.hang_up()
+            status, headers, payload = wire.replies.get(operation) or self.forward(body)
+            if operation in wire.lose:
+                return self.hang_up()
+            self.send_response(status)
+            for name, value in {**headers, "Content-Length": str(len(payload))}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(payload)
+            return None
+
+        def forward(self, body: bytes) -> Reply:
+            connection = http.client.HTTPConnection(host or "", port, timeout=20)
+            connection.request("POST", self.path, body=body, headers=dict(self.headers))
+            answer = connection.getresponse()
+            return answer.status, {"Content-Type": answer.headers["Content-Type"]}, answer.read()
+
+        def hang_up(self) -> None:
+            self.close_connection = True
+            self.connection.shutdown(2)
+
+        def log_message(self, *arguments: Any) -> None:
+            pass
+
+    return ThreadingHTTPServer(("localhost", 0), Handler)
+
+
+class Site:
+    """The marketplace as its workers and its requester see it."""
+
+    def __init__(self, requester: marketplace.Requester, wire: Wire) -> None:
+        self.requester = requester
+        self.wire = wire
+        self.gateway = Gateway("embedded")
+
+    def worker(self) -> marketplace.Worker:
+        return keys.create_worker()[0]
+
+    def hit(self, hit: HIT) -> marketplace.HIT:
+        return marketplace.HIT.objects.get(hit_id=hit.hit_id)
+
+    def accept(self, hit: HIT, *, worker: marketplace.Worker | None = None) -> marketplace.Assignment:
+        return engine.accept(self.hit(hit), worker=worker or self.worker(), now=clock.now())
+
+    def submit(self, accepted: marketplace.Assignment, **fields: str) -> marketplace.Assignment:
+        document = answers.document(fields or {"answer": "yes"})
+        engine.submit(accepted, answer=document, now=clock.now())
+        accepted.refresh_from_db()
+        return accepted
+
+    def pass_time(self, *, seconds: float) -> None:
+        engine_due.sweep(now=clock.advance(seconds=seconds))
+
+    def held(self) -> int:
+        """Cents on hold."""
+        return ledger.balance_of(self.requester).held_cents
+
+    def spent(self, *, of: int = 100_000) -> int:
+        """Cents that are gone for good."""
+        balance = ledger.balance_of(self.requester)
+        return of - balance.available_cents - balance.held_cents
+
+
+@pytest.fixture
+def wire() -> Wire:
+    return Wire()
+
+
+@pytest.fixture
+def site(live_server: Any, settings: Any, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """A requester with $1,000.00, and `Gateway("embedded")` wired to the live server."""
+    settings.MARKETPLACE_HOST = "localhost"
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
+    settings.MARKETPLACE_ALLOW_HTTP_QUESTIONS = True
+    requester = marketplace.Requester.objects.create(name="Vision Lab")
+    ledger.deposit(requester, cents=100_000, now=timezone.now())
+    key, secret = keys.create_key(requester)
+    proxy = make_proxy(live_server.url, wire)
+    threading.Thread(target=proxy.serve_forever, args=(0.02,), daemon=True).start()
+    url = f"http://localhost:{proxy.server_port}"
+    settings.MTURK_ENDPOINTS = {
+        **settings.MTURK_ENDPOINTS,
+        "embedded": {
+            "endpoint_url": url,
+            "aws_access_key_id": key.key_id,
+            "aws_secret_access_key": secret,
+            "submit_origins": [url],
+            "is_paying": False,
+        },
+    }
+    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda seconds: None)
+    gateway_module._client.cache_clear()
+    yield Site(requester, wire)
+    proxy.shutdown()
+    proxy.server_close()
+
+
+@pytest.fixture
+def in_parallel() -> Callable[..., list[Any]]:
+    """A function that runs functions at once, each with its own database connection, and returns their results."""
+
+    def run(*functions: Callable[[], Any]) -> list[Any]:
+        barrier = threading.Barrier(len(functions))
+        results: list[Any] = [None] * len(functions)
+
+        def work(n: int) -> None:
+            from django.db import connection
+
+            barrier.wait()
+            try:
+                results[n] = functions[n]()
+            except Exception as error:
+                results[n] = error
+            finally:
+                connection.close()
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(len(functions))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return results
+
+    return run
