@@ -42,7 +42,8 @@ class WorkerAdmin(KeptAdmin):
     readonly_fields = ["worker_id", "source", "created_at"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Worker]:
-        return super().get_queryset(request).annotate(n_assignments=Count("assignments"))
+        workers: QuerySet[Worker] = super().get_queryset(request)
+        return workers.annotate(n_assignments=Count("assignments"))
 
     @admin.display(description="assignments", ordering="n_assignments")
     def n_assignments(self, worker: Any) -> int:

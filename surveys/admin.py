@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.db.models import Count, QuerySet
 from django.forms import ModelForm
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotators.admin import KeptAdmin, ModelAdmin, ReadOnlyAdmin
-from surveys.forms.batch import BatchForm, PublishedBatchForm, default_terms
+from surveys.forms.batch import BatchForm, PublishedBatchForm, default_terms, policy_in_words
 from surveys.forms.durations import in_words
 from surveys.models import Batch, Decision, Item, Output, Picture, Questionnaire, QuestionnaireItem, Survey
 from surveys.overview import with_counts
@@ -35,7 +36,7 @@ FROZEN = (
     "time_allowed",
     "findable_for",
     "approved_after",
-    "review_policy",
+    "review",
     "seed",
     "status",
     "published_at",
@@ -95,7 +96,8 @@ class SurveyAdmin(ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Survey]:
         counts = {"n_items": Count("items", distinct=True), "n_batches": Count("batches", distinct=True)}
-        return super().get_queryset(request).annotate(**counts)
+        surveys: QuerySet[Survey] = super().get_queryset(request)
+        return surveys.annotate(**counts)
 
     @admin.display(description="items", ordering="n_items")
     def n_items(self, survey: Any) -> int:
@@ -181,17 +183,34 @@ class BatchAdmin(ModelAdmin):
     def approved_after(self, batch: Batch) -> str:
         return in_words(batch.auto_approval_delay)
 
+    @admin.display(description="Review")
+    def review(self, batch: Batch) -> str:
+        return policy_in_words(batch.review_policy)
+
     def get_form(
         self, request: HttpRequest, obj: Batch | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
         if _is_frozen(obj):
             kwargs["form"] = PublishedBatchForm
-        return super().get_form(request, obj, change=change, **kwargs)
+        form = super().get_form(request, obj, change=change, **kwargs)
+        if survey := form.base_fields.get("survey"):
+            _calm(survey.widget)
+        return form
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, Any] | None = None,
+    ) -> Any:
+        context = {"show_save_and_add_another": False, **(extra_context or {})}
+        return super().changeform_view(request, object_id, form_url, context)
 
     def get_fieldsets(self, request: HttpRequest, obj: Batch | None = None) -> Any:
         return PUBLISHED_FIELDSETS if _is_frozen(obj) or not self.may_edit(request, obj) else DRAFT_FIELDSETS
 
-    def get_readonly_fields(self, request: HttpRequest, obj: Batch | None = None) -> Sequence[str]:
+    def get_readonly_fields(self, request: HttpRequest, obj: Batch | None = None) -> tuple[str, ...]:
         return FROZEN if _is_frozen(obj) or not self.may_edit(request, obj) else ()
 
     def may_edit(self, request: HttpRequest, obj: Batch | None) -> bool:
@@ -223,10 +242,10 @@ class BatchAdmin(ModelAdmin):
     def has_delete_permission(self, request: HttpRequest, obj: Batch | None = None) -> bool:
         return super().has_delete_permission(request, obj) and not _is_frozen(obj)
 
-    def response_post_save_add(self, request: HttpRequest, obj: Batch) -> HttpResponse:
+    def response_post_save_add(self, request: HttpRequest, obj: Batch) -> HttpResponseRedirect:
         return redirect(obj)
 
-    def response_post_save_change(self, request: HttpRequest, obj: Batch) -> HttpResponse:
+    def response_post_save_change(self, request: HttpRequest, obj: Batch) -> HttpResponseRedirect:
         return redirect(obj)
 
 
@@ -249,6 +268,11 @@ class DecisionAdmin(KeptAdmin):
 
     def has_change_permission(self, request: HttpRequest, obj: Decision | None = None) -> bool:
         return False
+
+
+def _calm(widget: RelatedFieldWidgetWrapper) -> None:
+    """Leave out the buttons that would change or delete the survey from within a batch."""
+    widget.can_change_related = widget.can_delete_related = widget.can_view_related = False
 
 
 def _is_frozen(batch: Batch | None) -> bool:

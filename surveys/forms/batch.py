@@ -50,13 +50,23 @@ def default_terms(definition: Definition) -> dict[str, Any]:
     }
 
 
+def policy_in_words(policy: dict[str, Any]) -> str:
+    """Return a review policy as one sentence."""
+    sentence = POLICIES.get(policy.get("kind", ""), "Unknown")
+    if "minimum" not in policy:
+        return sentence + "."
+    return f"{sentence}. The minimum is {policy['minimum']} right of {policy['out_of']}."
+
+
 class BatchForm(BatchModelForm):
     """A draft: everything may still change. What is left empty follows the survey type."""
 
     endpoint = forms.ChoiceField(
         label="Where the HITs go", choices=list(ENDPOINTS.items()), widget=forms.RadioSelect
     )
-    title = forms.CharField(max_length=128, required=False)
+    title = forms.CharField(
+        max_length=128, required=False, widget=forms.TextInput(attrs={"class": "vLargeTextField"})
+    )
     description = forms.CharField(
         max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 2, "class": "vLargeTextField"})
     )

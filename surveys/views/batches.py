@@ -13,12 +13,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotators.models import Assignment
 from surveys import publishing, tasks
-from surveys.forms.batch import ENDPOINTS, POLICIES, PublishForm
+from surveys.forms.batch import ENDPOINTS, PublishForm, policy_in_words
 from surveys.forms.durations import in_words
-from surveys.models import Batch, Questionnaire
+from surveys.models import Batch
 from surveys.overview import urgent, warning_time
 from surveys.views.access import researcher
 from surveys.views.downloads import downloads
+from surveys.views.enqueue import enqueue
 from surveys.views.results import results
 
 HITS_PER_PAGE = 30
@@ -56,7 +57,7 @@ def publish(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(found)
     if is_first:
-        tasks.publish_batch.delay_on_commit(found.pk)
+        enqueue(tasks.publish_batch, found.pk)
         messages.success(request, "Publishing has started.")
     else:
         messages.info(request, "This batch is published already.")
@@ -72,7 +73,7 @@ def stop(request: HttpRequest, pk: int) -> HttpResponse:
         context = {**admin.site.each_context(request), "title": f"Stop {found.name}?", "batch": found}
         return render(request, "researcher/stop.html", {**context, "progress": counts})
     if publishing.stop(found):
-        tasks.expire_batch.delay_on_commit(found.pk)
+        enqueue(tasks.expire_batch, found.pk)
         messages.success(request, "The batch is stopped. Its HITs are taken off the marketplace.")
     else:
         messages.info(request, "This batch is not running.")
@@ -85,7 +86,7 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
     """Try HITs again that the marketplace refused."""
     found = _batch(pk)
     publishing.retry_refused(found)
-    tasks.publish_batch.delay_on_commit(found.pk)
+    enqueue(tasks.publish_batch, found.pk)
     messages.success(request, "Trying again.")
     return redirect(found)
 
@@ -95,7 +96,7 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
 def sync(request: HttpRequest, pk: int) -> HttpResponse:
     """Fetch what workers have submitted now instead of at the next sweep."""
     found = _batch(pk)
-    tasks.sync_batch.delay_on_commit(found.pk)
+    enqueue(tasks.sync_batch, found.pk)
     messages.success(request, "Asked the marketplace for news.")
     return redirect(found)
 
@@ -140,7 +141,7 @@ def _published(request: HttpRequest, batch: Batch) -> dict[str, Any]:
     }
 
 
-def _hits(batch: Batch, *, page: str) -> Page[Questionnaire]:
+def _hits(batch: Batch, *, page: str) -> Page[Any]:
     status = Assignment.Status
     of = {name: Count("hit__assignments", filter=Q(hit__assignments__status=name)) for name in status.values}
     near = urgent(batch).values("pk")
@@ -183,11 +184,3 @@ def terms(batch: Batch) -> list[tuple[str, str]]:
         ("Review", policy_in_words(batch.review_policy)),
         ("Seed", str(batch.seed)),
     ]
-
-
-def policy_in_words(policy: dict[str, Any]) -> str:
-    """Return a review policy as one sentence."""
-    sentence = POLICIES.get(policy.get("kind", ""), "Unknown")
-    if "minimum" not in policy:
-        return sentence + "."
-    return f"{sentence}. The minimum is {policy['minimum']} right of {policy['out_of']}."

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from surveys.aggregation import BLANK, Selection, Share
 
-WIDTH, LABEL_WIDTH, NUMBER_WIDTH, ROW_HEIGHT = 720, 150, 70, 34
+WIDTH, LABEL_WIDTH, MARGIN, ROW_HEIGHT = 720, 220, 10, 34
 LEVELS = 6
 ROOM_FOR_TEXT = 44
 
@@ -55,7 +55,7 @@ class Chart:
     legend: tuple[tuple[int, str], ...] = ()
     width: int = WIDTH
     left: int = LABEL_WIDTH
-    right: int = WIDTH - NUMBER_WIDTH
+    right: int = WIDTH - MARGIN
 
 
 def share_chart(selection: Selection, *, key: str, title: str) -> Chart:
@@ -105,4 +105,4 @@ def _answered(shares: Iterable[Share]) -> Iterable[Share]:
 
 
 def _x(value: float) -> float:
-    return round(LABEL_WIDTH + value * (WIDTH - LABEL_WIDTH - NUMBER_WIDTH), 2)
+    return round(LABEL_WIDTH + value * (WIDTH - LABEL_WIDTH - MARGIN), 2)

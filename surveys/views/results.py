@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from django.core.cache import cache
 from django.db.models import Count, Max
@@ -116,29 +117,21 @@ def _accuracy(selections: tuple[Selection, ...]) -> Row:
 
 
 def _score_rows(selections: tuple[Selection, ...], criterion: CriterionSummary) -> Iterable[Row]:
-    if criterion.score is None:
-        return
-    yield _row("Mean of ratings", selections, lambda system: _rating_mean(system.criterion(criterion.key)))
-    yield _row("Mean of item means", selections, lambda system: _item_mean(system.criterion(criterion.key)))
+    if criterion.score is not None:
+        yield _row("Mean of ratings", selections, partial(_rating_mean, key=criterion.key))
+        yield _row("Mean of item means", selections, partial(_item_mean, key=criterion.key))
 
 
 def _share_rows(selections: tuple[Selection, ...], criterion: CriterionSummary) -> Iterable[Row]:
     for place, share in enumerate(criterion.shares):
-        if share.key == BLANK and not _is_anywhere(selections, criterion.key, place):
-            continue
-        yield _row(
-            share.label, selections, lambda s, place=place: _share(s.criterion(criterion.key).shares[place])
-        )  # type: ignore[misc]
+        if share.key != BLANK or _is_anywhere(selections, criterion.key, place):
+            yield _row(share.label, selections, partial(_criterion_share, key=criterion.key, place=place))
 
 
 def _evil_rows(selections: tuple[Selection, ...]) -> Iterable[Row]:
-    names = {
-        "task": "S_T, answers of the model",
-        "explanation": "S_E, explanations",
-        "overall": "S_O = S_T · S_E",
-    }
-    for name, label in names.items():
-        yield _row(label, selections, lambda system, name=name: _evil(system, name))  # type: ignore[misc]
+    yield _row("S_T, answers of the model", selections, _task)
+    yield _row("S_E, explanations", selections, _explanation)
+    yield _row("S_O = S_T · S_E", selections, _overall)
 
 
 def _preference_rows(selections: tuple[Selection, ...]) -> Iterable[Row]:
@@ -157,21 +150,31 @@ def _is_anywhere(selections: tuple[Selection, ...], key: str, place: int) -> boo
     return any(sys.criterion(key).shares[place].count for s in selections for sys in s.systems)
 
 
-def _rating_mean(criterion: CriterionSummary) -> Cell:
-    score = criterion.score
+def _criterion_share(system: SystemSummary, *, key: str, place: int) -> Cell:
+    return _share(system.criterion(key).shares[place])
+
+
+def _rating_mean(system: SystemSummary, *, key: str) -> Cell:
+    score = system.criterion(key).score
     return Cell(_number(score.rating_mean), f"{score.ratings} ratings") if score else Cell("–")
 
 
-def _item_mean(criterion: CriterionSummary) -> Cell:
-    score = criterion.score
+def _item_mean(system: SystemSummary, *, key: str) -> Cell:
+    score = system.criterion(key).score
     return Cell(_number(score.item_mean), f"{score.items} items") if score else Cell("–")
 
 
-def _evil(system: SystemSummary, name: str) -> Cell:
-    if system.evil is None:
-        return Cell("")
-    note = f"{system.evil.items_right} of {system.evil.items} items" if name == "task" else ""
-    return Cell(_number(getattr(system.evil, name)), note)
+def _task(system: SystemSummary) -> Cell:
+    scores = system.evil
+    return Cell(_number(scores.task), f"{scores.items_right} of {scores.items} items") if scores else Cell("")
+
+
+def _explanation(system: SystemSummary) -> Cell:
+    return Cell(_number(system.evil.explanation)) if system.evil else Cell("")
+
+
+def _overall(system: SystemSummary) -> Cell:
+    return Cell(_number(system.evil.overall)) if system.evil else Cell("")
 
 
 def _share(share: Share | None, *, span: int = 1) -> Cell:

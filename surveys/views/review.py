@@ -19,6 +19,7 @@ from surveys.overview import warning_time
 from surveys.policies import APPROVE
 from surveys.views.access import researcher
 from surveys.views.answers import answered_items
+from surveys.views.enqueue import enqueue
 from surveys.views.timeline import timeline
 
 PER_PAGE = 50
@@ -63,7 +64,7 @@ def decide(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
     except review.CannotDecide as error:
         messages.error(request, str(error))
     else:
-        tasks.sync_hit.delay_on_commit(found.hit_id)
+        enqueue(tasks.sync_hit, found.hit_id)
         messages.success(request, "Your decision is recorded. The marketplace is told next.")
     return redirect("assignment", pk=batch.pk, assignment_pk=found.pk)
 
@@ -77,7 +78,7 @@ def decide_many(request: HttpRequest, pk: int) -> HttpResponse:
     if form.is_valid():
         _decide_all(request, batch, **form.cleaned_data)
     else:
-        messages.error(request, " ".join(text for errors in form.errors.values() for text in errors))
+        messages.error(request, " ".join(str(text) for errors in form.errors.values() for text in errors))
     query = request.META["QUERY_STRING"]
     return redirect(reverse("assignments", args=[batch.pk]) + (f"?{query}" if query else ""))
 
@@ -99,7 +100,7 @@ def _decide_all(
         else:
             done.add(found)
     for hit_pk in {found.hit_id for found in done}:
-        tasks.sync_hit.delay_on_commit(hit_pk)
+        enqueue(tasks.sync_hit, hit_pk)
     if done:
         messages.success(request, f"{len(done)} decided. The marketplace is told next.")
     if refused:
@@ -154,7 +155,7 @@ def _query(request: HttpRequest) -> str:
     return f"{kept.urlencode()}&" if kept else ""
 
 
-def _page(found: QuerySet[Assignment], *, number: str) -> Page[Assignment]:
+def _page(found: QuerySet[Assignment], *, number: str) -> Page[Any]:
     undecided_first = Case(
         When(status=Assignment.Status.SUBMITTED, then=Value(0)), default=Value(1), output_field=IntegerField()
     )

@@ -1,0 +1,66 @@
+"""Create the groups a lab needs, with no more rights than their work takes."""
+
+from typing import Any
+
+from django.contrib.auth.models import Group, Permission
+from django.core.management.base import BaseCommand
+from django.db import transaction
+from django.db.models import Q
+
+SEE = (
+    "surveys.view_survey",
+    "surveys.view_item",
+    "surveys.view_output",
+    "surveys.view_picture",
+    "surveys.view_batch",
+    "surveys.view_questionnaire",
+    "surveys.view_questionnaireitem",
+    "surveys.view_decision",
+    "annotators.view_worker",
+    "annotators.view_hit",
+    "annotators.view_hittype",
+    "annotators.view_assignment",
+)
+REVIEW = ("annotators.change_assignment",)
+LAUNCH = (
+    "surveys.add_survey",
+    "surveys.change_survey",
+    "surveys.delete_survey",
+    "surveys.add_item",
+    "surveys.delete_item",
+    "surveys.add_batch",
+    "surveys.change_batch",
+    "surveys.delete_batch",
+    "surveys.publish_batch",
+    "surveys.export_raw",
+    "annotators.change_worker",
+    "annotators.view_call",
+)
+ROLES = {
+    "Assistant": SEE + REVIEW,
+    "Researcher": SEE + REVIEW + LAUNCH,
+}
+
+
+class Command(BaseCommand):
+    help = "Create the groups Researcher and Assistant, or set their permissions back to what is meant."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        for name, names in ROLES.items():
+            give(name, names)
+            self.stdout.write(f"{name}: {len(names)} permissions.")
+
+
+@transaction.atomic
+def give(role: str, names: tuple[str, ...]) -> Group:
+    """Return the group `role` with exactly the permissions `names`, each as "app.codename"."""
+    group, _ = Group.objects.get_or_create(name=role)
+    wanted = Q(pk=None)
+    for name in names:
+        app, codename = name.split(".")
+        wanted |= Q(content_type__app_label=app, codename=codename)
+    found = list(Permission.objects.filter(wanted))
+    if len(found) != len(names):
+        raise Permission.DoesNotExist(f"Not all permissions of {role} exist; run migrate first.")
+    group.permissions.set(found)
+    return group
