@@ -29,8 +29,8 @@ def read_items(
     if isinstance(text, Problem):
         return Plan(problems=(text,))
     table, layout = _table(text, layout=layout)
-    if problem := _unusable(table, layout=layout):
-        return Plan().with_problems((*table.problems, *problem))
+    if not table.rows or layout == Layout.AUTO:
+        return Plan().with_problems((*table.problems, *_unusable(table)))
     if layout == Layout.BATCH:
         entries, problems = batch_entries(table, definition=definition, system=system)
         problems = [*_system_problems(system, definition=definition), *problems]
@@ -61,18 +61,12 @@ def _table(text: str, *, layout: Layout) -> tuple[Table, Layout]:
     return table, layout
 
 
-def _unusable(table: Table, *, layout: Layout) -> list[Problem]:
-    """Say why there is nothing to read entries from; an empty list if there is."""
-    if not table.rows:
-        return [] if table.problems else [file_error("The file has a header but no rows.")]
-    if layout == Layout.AUTO:
-        return [
-            file_error(
-                'The header has neither "id_0" (a batch CSV, one row a HIT) nor "item_id" (one row an output).',
-                line=1,
-            )
-        ]
-    return []
+def _unusable(table: Table) -> list[Problem]:
+    """Say why there is nothing to read entries from, unless the table has said it already."""
+    if table.rows:
+        message = 'The header has neither "id_0" (a batch CSV, one row a HIT) nor "item_id" (one row an output).'
+        return [file_error(message, line=1)]
+    return [] if table.problems else [file_error("The file has a header but no rows.")]
 
 
 def _type_problems(plan: Plan) -> list[Problem]:
