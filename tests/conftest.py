@@ -1,23 +1,137 @@
-"""What all tests share."""
+"""What all tests share: the published studies, a browser, and the site on two host names."""
 
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from django.conf import settings
+import redis
+from django.conf import settings as django_settings
+from django.core.management import call_command
+from django.db import connection
+from django.test import override_settings
+from pytest_django import Settings
+from pytest_django.live_server_helper import LiveServer
+
+from surveys.management.ports import free_port
+from surveys.management.stack import addresses, web, worker
+from surveys.management.supervisor import Process, Supervisor
+from tests.services_browser import FLAGS, chromium
+
+# Playwright's event loop runs in the test's thread, where Django would refuse the ORM.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+
+STORAGES = django_settings.STORAGES
+PLAIN_STATIC = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where the app and the embedded marketplace answer; `supervisor` where they run as processes of their own."""
+
+    app_url: str
+    marketplace_url: str
+    supervisor: Supervisor | None = None
 
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Test SQLite as it runs: in a file, so that every thread and the live server have their own connection."""
-    database = settings.DATABASES["default"]
+    database = django_settings.DATABASES["default"]
     if database["ENGINE"] == "django.db.backends.sqlite3":
         database["TEST"]["NAME"] = str(Path(tmp_path_factory.mktemp("database")) / "test.sqlite3")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plain_static() -> Iterator[None]:
+    """Serve static files by their own names, so that no test waits for collectstatic."""
+    with override_settings(STORAGES=STORAGES | PLAIN_STATIC):
+        yield
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of published studies beside the project. It is not part of it."""
-    folder = settings.BASE_DIR.parent / "shared"
+    folder = django_settings.BASE_DIR.parent / "shared"
     if not folder.is_dir():
         pytest.skip("the published studies (../shared) are not on this machine")
     return folder
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    return {**browser_type_launch_args, "executable_path": str(chromium()), "args": FLAGS}
+
+
+@pytest.fixture
+def site(live_server: LiveServer, settings: Settings) -> Site:
+    """The site on the live server, in this process: the app on 127.0.0.1, the marketplace on localhost."""
+    return settle(settings, port=live_server.thread.port)
+
+
+@pytest.fixture(scope="session")
+def collected_static(plain_static: None) -> None:
+    """Static files under their hashed names, as the processes of `running_site` serve them."""
+    with override_settings(STORAGES=STORAGES):
+        call_command("collectstatic", interactive=False, verbosity=0)
+
+
+@pytest.fixture
+def celery_worker_process(transactional_db: None, tmp_path: Path) -> Iterator[Supervisor]:
+    """A real Celery worker with forked processes, on the test's database and broker."""
+    with supervise([a_worker(tmp_path, environment={})], folder=tmp_path) as supervisor:
+        yield supervisor
+
+
+@pytest.fixture
+def running_site(
+    transactional_db: None, collected_static: None, settings: Settings, tmp_path: Path
+) -> Iterator[Site]:
+    """The site as real processes, gunicorn and a Celery worker, on the test's database and broker."""
+    port = free_port()
+    site = settle(settings, port=port)
+    environment = {**addresses(port), **database_environment(), "MARKETPLACE_OPEN_SIGNUP": "1"}
+    processes = [
+        web(port=port, environment=environment, workers=1),
+        a_worker(tmp_path, environment=environment),
+    ]
+    with supervise(processes, folder=tmp_path) as supervisor:
+        yield Site(site.app_url, site.marketplace_url, supervisor)
+
+
+def settle(settings: Settings, *, port: int) -> Site:
+    """Point this process's settings at the app and the marketplace on `port`."""
+    site = Site(f"http://127.0.0.1:{port}", f"http://localhost:{port}")
+    settings.APP_URL, settings.MARKETPLACE_URL = site.app_url, site.marketplace_url
+    settings.APP_HOST, settings.MARKETPLACE_HOST = "127.0.0.1", "localhost"
+    settings.ALLOWED_HOSTS = ["127.0.0.1", "localhost", "testserver"]
+    settings.CSRF_TRUSTED_ORIGINS = [site.app_url, site.marketplace_url]
+    settings.MARKETPLACE_OPEN_SIGNUP = True
+    embedded = {"endpoint_url": site.marketplace_url, "submit_origins": [site.marketplace_url]}
+    endpoints = django_settings.MTURK_ENDPOINTS
+    settings.MTURK_ENDPOINTS = {**endpoints, "embedded": {**endpoints["embedded"], **embedded}}
+    settings.FRAME_ANCESTORS = [site.marketplace_url]
+    return site
+
+
+def supervise(processes: list[Process], *, folder: Path) -> Supervisor:
+    """Return a supervisor of `processes`, for a broker that remembers no other test."""
+    if django_settings.REDIS_URL:
+        redis.Redis.from_url(django_settings.REDIS_URL).flushdb()
+    return Supervisor(processes, log_dir=folder / "logs")
+
+
+def a_worker(folder: Path, *, environment: dict[str, str]) -> Process:
+    return worker(environment={**environment, **database_environment()}, state_dir=folder, pool="prefork")
+
+
+def database_environment() -> dict[str, str]:
+    """Return what points another process at the test's database instead of the one it was made beside."""
+    values = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return {"DATABASE_URL": f"sqlite:///{values['NAME']}"}
+    return {
+        "DATABASE_URL": f"postgresql://{values['USER']}@{values['HOST']}:{values['PORT']}/{values['NAME']}"
+    }

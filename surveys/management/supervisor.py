@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import pwd
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Self
+from typing import Any, Self
 
 POLL_SECONDS = 0.1
 LAST_LINES = 20
@@ -25,11 +26,16 @@ class ProcessError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Process:
-    """One program to keep running. `is_ready` is asked until it says yes; None means ready once started."""
+    """One program to keep running. `is_ready` is asked until it says yes; None means ready once started.
+
+    `account` (only root can choose one) and `folder` default to our own account and working directory.
+    """
 
     name: str
     command: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
+    account: str | None = None
+    folder: Path | None = None
     is_ready: Callable[[], bool] | None = None
 
 
@@ -125,6 +131,8 @@ class Supervisor:
             return subprocess.Popen(
                 process.command,
                 env={**os.environ, **process.environment},
+                cwd=process.folder,
+                **identity(process.account),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -158,6 +166,13 @@ class Supervisor:
 def die_with_parent() -> None:
     """Have the kernel send this process SIGTERM when the one that started it dies. Linux only."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def identity(account: str | None) -> dict[str, Any]:
+    """Return what Popen needs to give up root for `account`, its groups included."""
+    if account is None:
+        return {}
+    return {"user": account, "group": pwd.getpwnam(account).pw_gid, "extra_groups": []}
 
 
 def _kill_session(child: subprocess.Popen[bytes]) -> None:

