@@ -211,7 +211,7 @@ def _values(rows: pd.DataFrame, name: str) -> "pd.Series[str]":
 
 
 def _score(scores: "pd.Series[float]", items: "pd.Series[str]") -> Score:
-    given = scores.dropna()
+    given = scores.dropna().sort_values()  # a sum must not depend on the order of the rows
     by_item = given.groupby(items[given.index]).mean()
     return Score(
         rating_mean=float(given.mean()) if len(given) else None,
@@ -269,7 +269,7 @@ def _task_scores(frame: Frame, rows: pd.DataFrame, *, system: str) -> TaskScores
     items, items_right = int(graded["item_id"].nunique()), int(right["item_id"].nunique())
     headline = frame.definition.headline
     scores = _values(right, column(system, headline)).map(score_maps(frame.definition)[headline])
-    given = scores.astype("float64").dropna()
+    given = scores.astype("float64").dropna().sort_values()
     return TaskScores(
         task=items_right / items if items else None,
         items_right=items_right,

@@ -129,15 +129,13 @@ class Frame:
         values = self.responses[name]
         rows = np.flatnonzero(values.notna().to_numpy())
         given = values.iloc[rows]
-        shown = self.responses.get(column(system, "shown_position"))
+        shown = self.responses[column(system, "shown_position")].array[rows] if system else None
         return pd.DataFrame(
             {
                 "row": rows,
                 "system": system,
                 "role": self.role(system),
-                "shown_position": pd.array([pd.NA] * len(rows), "Int64")
-                if shown is None
-                else shown.array[rows],
+                "shown_position": pd.array([pd.NA] * len(rows), "Int64") if shown is None else shown,
                 "criterion": key,
                 "value": given.array,
                 "score": given.map(score_maps(self.definition)[key]).astype("float64").array,

@@ -137,8 +137,8 @@ class _Batch:
             "worker": every([self.pseudonyms(worker) for worker in table.column("WorkerId")]),
             "item_id": self._by_task(lambda task: self.answers.texts(task, task_answers.IMAGE_ID)),
             "position": self._by_task(lambda task: [task] * table.n_rows),
-            "answer": answer,
-            "gold": gold,
+            "answer": _trimmed(answer),
+            "gold": _trimmed(gold),
             "answer_correct": answer == gold,
             "is_skipped": nothing.astype(bool),
             "active_seconds": nothing,
@@ -155,13 +155,16 @@ class _Batch:
         texts = ("output_explanation", "explanation")
         for system, side, text in zip(self.systems, SIDES, texts, strict=True):
             columns[column(system, "text")] = self._input(text)
-            columns[column(system, "answer")] = self._output_answers(side)
+            columns[column(system, "shown_position")] = self._by_assignment([None] * self.table.n_rows)
+            columns[column(system, "answer")] = _trimmed(self._output_answers(side))
             columns[column(system, "justifies")] = self._field(
                 task_answers.JUSTIFIES.format(side=side), among=scale
             )
             for option in OPTIONS:
                 field = task_answers.SHORTCOMING.format(side=side, option=option)
-                columns[column(system, f"shortcomings.{option}")] = _ticked(self._field(field, among=(SELECTED,)))
+                columns[column(system, f"shortcomings.{option}")] = _ticked(
+                    self._field(field, among=(SELECTED,))
+                )
             columns[column(system, "preference")] = _preferred(preference, side)
         return columns
 
@@ -221,6 +224,13 @@ def _work_seconds(table: CsvTable) -> list[int | None]:
             raise SourceError(f"{text!r} is not a number of seconds", row=row, column=name)
         seconds.append(int(text) if text else None)
     return seconds
+
+
+def _trimmed(texts: Cells) -> Cells:
+    """Return texts without the spaces around them; blank is None."""
+    trimmed = np.empty(texts.shape, dtype=object)
+    trimmed.ravel()[:] = [text.strip() or None if text else None for text in texts.ravel()]
+    return trimmed
 
 
 def _ticked(selected: Cells) -> Cells:

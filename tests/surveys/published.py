@@ -24,10 +24,10 @@ from surveys.models import (
 PACIFIC = ZoneInfo("America/Los_Angeles")
 
 
-def load_published(path: Path, *, definition: Definition) -> Batch:
-    """Store every assignment of a raw file as if it had been done here."""
+def load_published(path: Path, *, definition: Definition, n: int | None = None) -> Batch:
+    """Store the first `n` assignments of a raw file (default: every one) as if they had been done here."""
     with path.open(newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
+        rows = list(csv.DictReader(file))[:n]
     return _Loader(rows, definition).load(path.stem)
 
 
@@ -46,6 +46,9 @@ class _Loader:
         self.columns = take_apart(header)
         self.hits: dict[str, HIT] = {}
         self.workers: dict[str, Worker] = {}
+        self.slots: dict[str, list[tuple[Item, Output, Output]]] = {}
+        self.responses: list[Response] = []
+        self.ratings: list[Rating] = []
 
     def load(self, name: str) -> Batch:
         self.survey = Survey.objects.create(name=name, slug="published", definition_key=self.definition.key)
@@ -58,6 +61,8 @@ class _Loader:
                 self._hit(row, hit_type=hit_type, position=position)
         for row in self.rows:
             self._assignment(row)
+        Response.objects.bulk_create(self.responses)
+        Rating.objects.bulk_create(self.ratings)
         return self.batch
 
     def _batch(self, name: str) -> Batch:
@@ -91,10 +96,12 @@ class _Loader:
             batch=self.batch, position=position, target_assignments=5, hit=hit
         )
         for slot in range(self.columns.n):
-            item = self._item(row, slot, position=(position - 1) * self.columns.n + slot + 1, source_row=position)
-            QuestionnaireItem.objects.create(questionnaire=questionnaire, item=item, position=slot + 1)
+            place = (position - 1) * self.columns.n + slot + 1
+            said = self._item(row, slot, position=place, source_row=position)
+            self.slots.setdefault(row["HITId"], []).append(said)
+            QuestionnaireItem.objects.create(questionnaire=questionnaire, item=said[0], position=slot + 1)
 
-    def _item(self, row: dict[str, str], slot: int, *, position: int, source_row: int) -> Item:
+    def _item(self, row: dict[str, str], slot: int, *, position: int, source_row: int):
         cells = {name: row[f"Input.{name}_{slot}"] for name in self.columns.names}
         shared = {name: row[f"Input.{name}"] for name in self.columns.shared}
         options = {"answer", "other_answer1", "other_answer2"} & cells.keys()
@@ -104,11 +111,13 @@ class _Loader:
             choices=[{"value": v, "label": v} for v in sorted({cells[name] for name in options})],
             payload={"header": list(self.columns.header), "columns": cells, "row": shared},
         )  # fmt: skip
-        Output.objects.create(
+        ours = Output.objects.create(
             item=item, system="ofa-x", text=cells["output_explanation"], answer=cells["output_answer"]
         )
-        Output.objects.create(item=item, system="ground_truth", text=cells["explanation"], answer=cells["answer"])
-        return item
+        gt = Output.objects.create(
+            item=item, system="ground_truth", text=cells["explanation"], answer=cells["answer"]
+        )
+        return item, ours, gt
 
     def _assignment(self, row: dict[str, str]) -> None:
         worker_id = row["WorkerId"]
@@ -122,18 +131,18 @@ class _Loader:
             approved_at=parse_time(row["ApprovalTime"]), rejected_at=parse_time(row["RejectionTime"]),
             feedback=row["RequesterFeedback"], comment=answers.get("feedback", ""),
         )  # fmt: skip
-        slots = QuestionnaireItem.objects.filter(questionnaire__hit=assignment.hit).select_related("item")
-        for slot in slots:
-            self._response(assignment, slot, answers=answers)
+        for position, (item, ours, gt) in enumerate(self.slots[row["HITId"]], start=1):
+            self._response(assignment, item, ours=ours, gt=gt, position=position, answers=answers)
 
-    def _response(self, assignment: Assignment, slot: QuestionnaireItem, *, answers: dict) -> None:
-        task = f"task{slot.position}"
+    def _response(
+        self, assignment: Assignment, item: Item, *, ours: Output, gt: Output, position: int, answers: dict
+    ) -> None:
+        task = f"task{position}"
         given = answers.get(f"{task}_answer") or answers[f"{task}_image_statement_relationship"]
         answer = _chosen(given)
-        ours, gt = Output.objects.filter(item=slot.item).order_by("pk")
-        response = Response.objects.create(
-            assignment=assignment, batch=self.batch, worker=assignment.worker, item=slot.item,
-            position=slot.position, answer=answer, is_correct=answer == slot.item.gold,
+        response = Response(
+            assignment=assignment, batch=self.batch, worker=assignment.worker, item=item,
+            position=position, answer=answer, is_correct=answer == item.gold,
             shown={"outputs": [gt.pk, ours.pk], "choices": []}, active_seconds=30,
         )  # fmt: skip
         ratings = [
@@ -141,10 +150,11 @@ class _Loader:
             *_explanation(answers, f"{task}_explanation2", output=gt),
             *_preference(_chosen(answers[f"{task}_preference"]), ours=ours, gt=gt),
         ]
-        Rating.objects.bulk_create(
+        self.responses.append(response)
+        self.ratings += [
             Rating(response=response, output=output, criterion=criterion, value=value, score=score)
             for output, criterion, value, score in ratings
-        )
+        ]
 
 
 def _explanation(answers, key, *, output):

@@ -1,0 +1,178 @@
+import csv
+import io
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotators.models import Assignment
+from surveys.definitions import get_definition
+from surveys.exports import LAYOUTS, LayoutError, make_report, write_raw
+from surveys.exports.approval import Rate, approval_rates
+from surveys.exports.inputs import _widened
+from surveys.frames.database import read_batch
+from surveys.frames.mturk_csv import frame_from_csv
+from surveys.models import Batch, Item, Rating
+from tests.surveys.published import load_published
+
+pytestmark = pytest.mark.django_db
+
+RAW = "data/ofax/esnlive_unifiedresults_raw.csv"
+# Ours differ: another batch number, and the worker's record with us instead of with the authors.
+OURS = ("RequesterAnnotation", "LifetimeApprovalRate", "Last30DaysApprovalRate", "Last7DaysApprovalRate")
+
+
+@pytest.fixture
+def study(shared):
+    return load_published(shared / RAW, definition=get_definition("evil-esnlive"))
+
+
+@pytest.fixture
+def batch(shared):
+    """The first two HITs of that study, with the rejected assignments in them."""
+    return load_published(shared / RAW, definition=get_definition("evil-esnlive"), n=12)
+
+
+def written(batch):
+    stream = io.StringIO(newline="")
+    write_raw(batch, stream)
+    return stream.getvalue()
+
+
+def lines_by_assignment(text):
+    header, *rows = csv.reader(io.StringIO(text, newline=""))
+    place = header.index("AssignmentId")
+    skipped = {header.index(name) for name in OURS}
+    cells = {row[place]: [c for n, c in enumerate(row) if n not in skipped] for row in rows}
+    return header, cells
+
+
+def test_a_published_file_comes_out_as_it_went_in(study, shared):
+    published = (shared / RAW).read_bytes().decode()
+
+    assert lines_by_assignment(written(study)) == lines_by_assignment(published)
+
+
+def test_the_bytes_are_those_of_mturk(study):
+    text = written(study)
+    header, *rows = text.split("\r\n")
+    cells = list(csv.reader(io.StringIO(text, newline="")))
+
+    assert len(rows) == 123
+    assert not text.endswith("\n")
+    assert header.endswith('"Answer.taskAnswers","Approve","Reject"')
+    assert all(line.startswith('"') and line.endswith('"') for line in rows)
+    assert {len(cells[0]) - len(row) for row in cells[1:]} == {2}
+
+
+def test_read_again_it_gives_the_scores_of_the_database(study):
+    again = frame_from_csv(written(study).encode(), study=str(study.survey), system="ofa-x")
+
+    assert make_report(again).as_data() == make_report(read_batch(study)).as_data()
+
+
+def test_blank_ratings_stay_blank(batch):
+    Rating.objects.filter(response__batch=batch, criterion__in=["justifies", "preference"]).delete()
+
+    again = frame_from_csv(written(batch).encode(), study="s", system="ofa-x").responses
+
+    assert again["ofa-x.justifies"].isna().all()
+    assert again["ofa-x.preference"].isna().all()
+
+
+def test_items_that_came_in_the_long_layout_get_the_columns_of_ofax(batch):
+    before = make_report(read_batch(batch)).as_data()
+    for item in Item.objects.filter(survey=batch.survey):
+        item.payload = {"question": item.payload["columns"]["statement"], "header": [], "columns": {}, "row": {}}
+        item.save()
+
+    text = written(batch)
+
+    header = next(csv.reader(io.StringIO(text)))
+    assert [name for name in header if name.startswith("Input.") and name.endswith("_0")] == [
+        "Input.id_0",
+        "Input.statement_0",
+        "Input.answer_0",
+        "Input.output_answer_0",
+        "Input.output_explanation_0",
+        "Input.explanation_0",
+        "Input.other_answer1_0",
+        "Input.other_answer2_0",
+        "Input.img_name_0",
+    ]
+    again = frame_from_csv(text.encode(), study=str(batch.survey), system="ofa-x")
+    assert make_report(again).as_data() == before
+
+
+def test_a_cell_with_spaces_around_is_written_as_it_was_and_still_matches(batch):
+    item = Item.objects.filter(survey=batch.survey).order_by("position").first()
+    item.payload["columns"]["answer"] = f" {item.gold} "
+    item.save()
+
+    again = frame_from_csv(written(batch).encode(), study=str(batch.survey), system="ofa-x")
+
+    assert make_report(again).as_data() == make_report(read_batch(batch)).as_data()
+
+
+def test_formulas_are_left_as_they_are(batch):
+    Assignment.objects.filter(hit__questionnaire__batch=batch).update(comment="=1+1")
+
+    assert '""feedback"":""=1+1""' in written(batch)
+
+
+def test_times_are_pacific(batch):
+    first = Assignment.objects.filter(hit__questionnaire__batch=batch).order_by("pk").first()
+    header, cells = lines_by_assignment(written(batch))
+
+    assert "Thu Nov 10 18:10:15 PST 2022" in cells[first.assignment_id]
+    Assignment.objects.filter(pk=first.pk).update(accepted_at="2022-07-01T12:00:00Z")
+    assert '"Fri Jul 01 05:00:00 PDT 2022"' in written(batch)
+
+
+def test_a_batch_without_pairs_has_no_raw_file(batch):
+    empty = Batch.objects.create(
+        survey=batch.survey, name="empty", title="t", description="d", reward=1, auto_approval_delay=batch.lifetime
+    )
+
+    with pytest.raises(LayoutError):
+        write_raw(empty, io.StringIO())
+
+
+def test_queries_do_not_grow_with_the_batch(batch, django_assert_num_queries):
+    batch = Batch.objects.select_related("survey").get(pk=batch.pk)
+
+    with django_assert_num_queries(9):
+        LAYOUTS["raw"].write(batch, io.StringIO())
+
+
+@pytest.mark.parametrize(
+    ("rate", "text"), [(Rate(109, 119), "92% (109/119)"), (Rate(0, 0), "0% (0/0)"), (Rate(1, 8), "13% (1/8)")]
+)
+def test_rates_are_printed_as_mturk_does(rate, text):
+    assert str(rate) == text
+
+
+def test_rates_look_back_seven_and_thirty_days(batch):
+    worker = Assignment.objects.filter(status="Approved").order_by("pk").first().worker
+    mine = Assignment.objects.filter(worker=worker)
+    total, rejected = mine.exclude(status="Submitted").count(), mine.filter(status="Rejected").count()
+    recent = mine.filter(status="Approved").order_by("pk").first()
+    Assignment.objects.filter(pk=recent.pk).update(approved_at=timezone.now() - timedelta(days=10))
+
+    rates = approval_rates("embedded")[worker.worker_id]
+
+    assert rates.lifetime == Rate(total - rejected, total)
+    assert rates.last_30_days == Rate(1, 1)
+    assert rates.last_7_days == Rate(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("n", "names"),
+    [
+        (2, ["index", "index_0", "index_1", "id_0", "id_1"]),
+        (3, ["index", "index_0", "index_1", "index_2", "id_0", "id_1", "id_2"]),
+        (1, ["index", "index_0", "id_0"]),
+    ],
+)
+def test_a_header_follows_the_length_of_the_hits(n, names):
+    assert _widened(("index", "index_0", "index_1", "id_0", "id_1"), n=n) == names
