@@ -1,5 +1,6 @@
 """A server of its own for one rehearsal: an empty data folder, a free port, and the processes of the app."""
 
+import hashlib
 import os
 import secrets
 import signal
@@ -30,13 +31,18 @@ OUTSIDE = (
 SYNC_SECONDS = 10
 
 
-def environment(folder: Path) -> dict[str, str]:
-    """Return the whole environment of a rehearsal that keeps its data in `folder`."""
+def environment(folder: Path, *, seed: int) -> dict[str, str]:
+    """Return the whole environment of a rehearsal that keeps its data in `folder`.
+
+    The secret key follows from the seed, so that workers have the same pseudonyms again; it guards nothing but a few
+    minutes of simulated data on loopback.
+    """
     inherited = {name: value for name, value in os.environ.items() if name not in OUTSIDE}
     return {
         **inherited,
         **addresses(free_port()),
         "ASSENT_DATA_DIR": str(folder),
+        "SECRET_KEY": hashlib.sha256(f"rehearsal:{seed}".encode()).hexdigest(),
         "ASSENT_SYNC_SECONDS": str(SYNC_SECONDS),
         "MARKETPLACE_CONTROL_TOKEN": secrets.token_urlsafe(24),
         "LOG_LEVEL": "WARNING",
@@ -44,11 +50,11 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
-def run_there(arguments: Sequence[str], *, folder: Path) -> int:
+def run_there(arguments: Sequence[str], *, folder: Path, seed: int) -> int:
     """Run a management command with its data in `folder`. Returns its exit code."""
-    child = subprocess.Popen(  # noqa: S603 (this interpreter, our own command)
+    child = subprocess.Popen(
         [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments],
-        env=environment(folder),
+        env=environment(folder, seed=seed),
         preexec_fn=die_with_parent if sys.platform == "linux" else None,
     )
     while True:

@@ -51,7 +51,8 @@ class Command(BaseCommand):
         """Run this command again as a process of its own, whose settings point into an empty data folder."""
         folder = Path(tempfile.mkdtemp(prefix="assent-rehearsal-"))
         try:
-            code = stage.run_there(["rehearse", *_arguments(options), "--on-stage"], folder=folder)
+            arguments = ["rehearse", *_arguments(options), "--on-stage"]
+            code = stage.run_there(arguments, folder=folder, seed=options["seed"])
         finally:
             if options["keep"]:
                 self.stdout.write(f"Kept: {folder}")
