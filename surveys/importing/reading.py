@@ -64,7 +64,9 @@ def _table(text: str, *, layout: Layout) -> tuple[Table, Layout]:
 def _unusable(table: Table) -> list[Problem]:
     """Say why there is nothing to read entries from, unless the table has said it already."""
     if table.rows:
-        message = 'The header has neither "id_0" (a batch CSV, one row a HIT) nor "item_id" (one row an output).'
+        message = (
+            'The header has neither "id_0" (a batch CSV, one row a HIT) nor "item_id" (one row an output).'
+        )
         return [file_error(message, line=1)]
     return [] if table.problems else [file_error("The file has a header but no rows.")]
 
