@@ -29,7 +29,12 @@ def document(fields: dict[str, str]) -> str:
     )
 
 
+def legal(text: str) -> str:
+    """Leave out the characters XML 1.0 does not allow, which no database need take either."""
+    return ILLEGAL.sub("", text)
+
+
 def _text(value: str) -> str:
     # A bare carriage return would be read back as a line feed (XML 1.0, section 2.11).
-    legal = escape(ILLEGAL.sub("", value), {"\r": "&#13;"})
-    return legal.encode("ascii", "xmlcharrefreplace").decode("ascii")
+    escaped = escape(legal(value), {"\r": "&#13;"})
+    return escaped.encode("ascii", "xmlcharrefreplace").decode("ascii")

@@ -17,7 +17,7 @@ OVERRIDE_WITHIN = timedelta(days=30)  # API reference, ApproveAssignment
 
 def locked(hit_pk: int) -> HIT:
     """Return the HIT with its row locked (on SQLite the IMMEDIATE transaction is the lock)."""
-    hits = HIT.objects.select_for_update(of=("self",))
+    hits = HIT.objects.select_for_update(of=("self",), no_key=True)
     return hits.select_related("hit_type", "requester").get(pk=hit_pk)
 
 

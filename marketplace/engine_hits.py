@@ -13,6 +13,7 @@ from marketplace.errors import Refusal
 from marketplace.models import HIT, HITType, Requester, Token
 
 TOKEN_LIFE = timedelta(hours=24)  # API reference, UniqueRequestToken
+MOST_ASSIGNMENTS = 1_000_000_000  # API reference, MaxAssignments
 TEN = 10  # HITs created with fewer than ten assignments stay below ten (API reference)
 
 
@@ -108,7 +109,12 @@ def _check_not_disposed(hit: HIT) -> None:
 
 
 def _check_extension(hit: HIT, *, additional: int) -> None:
-    if hit.max_assignments < TEN <= hit.max_assignments + additional:
+    total = hit.max_assignments + additional
+    if total > MOST_ASSIGNMENTS:
+        raise Refusal(
+            "InvalidMaximumAssignmentsIncrease", f"A HIT has at most {MOST_ASSIGNMENTS} assignments."
+        )
+    if hit.max_assignments < TEN <= total:
         raise Refusal(
             "InvalidMaximumAssignmentsIncrease",
             f"HIT {hit.hit_id} was created with fewer than {TEN} assignments "
@@ -143,7 +149,7 @@ def dispose(hit: HIT, *, now: datetime) -> None:
 
 def _valid(requester: Requester, *, operation: str, token: str, now: datetime) -> Token | None:
     """Return the token's earlier use of the last 24 hours; the locked requester keeps two from passing."""
-    Requester.objects.select_for_update().get(pk=requester.pk)
+    Requester.objects.select_for_update(no_key=True).get(pk=requester.pk)
     uses = Token.objects.filter(
         requester=requester, operation=operation, token=token, used_at__gt=now - TOKEN_LIFE
     )

@@ -2,10 +2,28 @@
 
 import hashlib
 import hmac
+import re
 import secrets
 import string
 
+PATTERN = re.compile(r"[A-Z0-9]{1,64}")  # EntityId and WorkerId in the service model
 ALPHABET = string.ascii_uppercase + string.digits
+
+
+class EntityConverter:
+    """The identifiers in the worker site's addresses."""
+
+    regex = PATTERN.pattern
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+def is_entity_id(text: str) -> bool:
+    return PATTERN.fullmatch(text) is not None
 
 
 def entity_id() -> str:

@@ -1,8 +1,11 @@
 """Addresses of the marketplace: the requester API and the worker site, spelled as MTurk's."""
 
-from django.urls import include, path
+from django.urls import include, path, register_converter
 
+from marketplace.ids import EntityConverter
 from marketplace.views import accounts, hits, submit
+
+register_converter(EntityConverter, "entity")
 
 urlpatterns = [
     path("", hits.root, name="hit-list"),
@@ -12,10 +15,10 @@ urlpatterns = [
     path("work", accounts.my_work, name="my-work"),
     path("mturk/preview", hits.preview_by_group, name="preview-by-group"),
     path("mturk/externalSubmit", submit.external_submit, name="external-submit"),
-    path("projects/<str:identifier>/tasks", hits.preview, name="preview"),
-    path("projects/<str:identifier>/tasks/accept_random", hits.accept, name="accept"),
-    path("projects/<str:identifier>/tasks/<str:hit_id>", hits.work, name="work"),
-    path("assignments/<str:assignment_id>", hits.after, name="after"),
-    path("assignments/<str:assignment_id>/return", hits.give_back, name="return"),
+    path("projects/<entity:identifier>/tasks", hits.preview, name="preview"),
+    path("projects/<entity:identifier>/tasks/accept_random", hits.accept, name="accept"),
+    path("projects/<entity:identifier>/tasks/<entity:hit_id>", hits.work, name="work"),
+    path("assignments/<entity:assignment_id>", hits.after, name="after"),
+    path("assignments/<entity:assignment_id>/return", hits.give_back, name="return"),
     path("control/", include("marketplace.control")),
 ]

@@ -3,6 +3,8 @@
 import time
 from typing import Any
 
+LONGEST_ECHO = 2100  # a little more than the longest address that can be valid
+
 
 class ApiError(Exception):
     """An answer that is not a success: HTTP status and JSON body."""
@@ -29,7 +31,8 @@ def request_error(code: str, message: str) -> ApiError:
 def bad_value(value: object, parameter: str, *, why: str = "") -> ApiError:
     """A value outside pattern, range or enumeration (boto3#2355)."""
     reason = f" {why}." if why else ""
-    text = f'The value "{value}" is not valid for the parameter {parameter}.{reason} ({_epoch_ms()} s)'
+    shown = str(value)[:LONGEST_ECHO]
+    text = f'The value "{shown}" is not valid for the parameter {parameter}.{reason} ({_epoch_ms()} s)'
     return ApiError("ParameterValidationError", Message=text)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from botocore.model import ListShape, Shape, StructureShape
 
+from marketplace.answers import ILLEGAL
 from marketplace.api.errors import ApiError, bad_value, missing_value, wrong_type
 
 LATEST = 253_402_300_799  # 9999-12-31T23:59:59Z, the last second a datetime holds
@@ -35,7 +36,7 @@ Leaf = tuple[str, Shape, Any]
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _is_whole(value: Any) -> bool:
@@ -100,7 +101,7 @@ def _leaves(shape: Shape, value: Any, *, path: str) -> Iterator[Leaf]:
 def _check_value(path: str, shape: Shape, value: Any) -> None:
     shown = value if isinstance(value, str | int | float) else f"{len(value)} values"
     low, high = _range(path, shape)
-    if not low <= _size(path, value) <= high:
+    if not low <= _size(path, value) <= high or (isinstance(value, str) and ILLEGAL.search(value)):
         raise bad_value(shown, path)
     pattern, allowed = shape.metadata.get("pattern"), shape.metadata.get("enum")
     if (pattern and not re.search(pattern.replace("$", r"\Z"), value)) or (allowed and value not in allowed):
@@ -120,4 +121,5 @@ def _size(path: str, value: Any) -> float:
     """Return a number itself, the length of a list or text, of the Question in bytes."""
     if isinstance(value, str) and path == "Question":
         return len(value.encode("utf-8", "surrogatepass"))
-    return len(value) if isinstance(value, str | list) else float(value)
+    number: float = len(value) if isinstance(value, str | list) else value
+    return number

@@ -7,7 +7,7 @@ from django.db.models import Sum
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from marketplace import clock, engine_due, keys, ledger, qualifications
 from marketplace.models import Assignment, Entry, Worker
@@ -77,7 +77,7 @@ def sign_out(request: HttpRequest) -> HttpResponse:
     return redirect("hit-list")
 
 
-@require_GET
+@require_safe
 @worker_required
 def my_work(request: HttpRequest, worker: Worker) -> HttpResponse:
     """Show the queue, what was submitted and decided, and the earnings."""

@@ -7,9 +7,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST, require_safe
 
-from marketplace import clock, engine, engine_due, listing, qualifications, questions
+from marketplace import answers, clock, engine, engine_due, ids, listing, qualifications, questions
 from marketplace.api.dispatch import handle
 from marketplace.errors import WorkerRefusal
 from marketplace.models import HIT, Assignment, HITType, Worker
@@ -24,11 +24,11 @@ def root(request: HttpRequest) -> HttpResponse:
     return handle(request) if request.method == "POST" else hit_list(request)
 
 
-@require_GET
+@require_safe
 def hit_list(request: HttpRequest) -> HttpResponse:
     now, worker = clock.now(), current_worker(request)
     engine_due.sweep(now=now)
-    search = request.GET.get("q", "").strip()[:100]
+    search = answers.legal(request.GET.get("q", "")).strip()[:100]
     page = listing.groups(worker=worker, now=now, search=search, number=request.GET.get("page"))
     context = {
         "worker": worker,
@@ -39,10 +39,13 @@ def hit_list(request: HttpRequest) -> HttpResponse:
     return render(request, "marketplace/hit_list.html", context)
 
 
-@require_GET
+@require_safe
 def preview_by_group(request: HttpRequest) -> HttpResponse:
     """Follow the older address, which some requesters' tools print."""
-    return redirect("preview", identifier=request.GET.get("groupId") or "-")
+    identifier = request.GET.get("groupId", "")
+    if not ids.is_entity_id(identifier):
+        raise Http404("No such group of HITs.")
+    return redirect("preview", identifier=identifier)
 
 
 def _hit_type(identifier: str) -> HITType:
@@ -51,7 +54,7 @@ def _hit_type(identifier: str) -> HITType:
     return get_object_or_404(types, Q(type_id=identifier) | Q(group_id=identifier))
 
 
-@require_GET
+@require_safe
 def preview(request: HttpRequest, identifier: str) -> HttpResponse:
     hit_type, worker, now = _hit_type(identifier), current_worker(request), clock.now()
     engine_due.sweep(now=now)
@@ -91,7 +94,9 @@ def accept(request: HttpRequest, worker: Worker, identifier: str) -> HttpRespons
     if not qualifications.may("Accept", hit_type, record=qualifications.record_of(worker)):
         messages.error(request, "Your account does not meet the requirements of these HITs.")
         return redirect("preview", identifier=hit_type.type_id)
-    wanted = HIT.objects.filter(hit_id=request.POST.get("hitId", ""), hit_type=hit_type).first()
+    wanted = HIT.objects.filter(
+        hit_id=answers.legal(request.POST.get("hitId", "")), hit_type=hit_type
+    ).first()
     for _ in range(ACCEPT_TRIES):
         hit = wanted or listing.next_hit(hit_type, worker=worker, now=now)
         if hit is None:
@@ -119,7 +124,7 @@ def _latest(worker: Worker, **lookup: str) -> Assignment:
     return found
 
 
-@require_GET
+@require_safe
 @worker_required
 def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> HttpResponse:
     now = clock.now()
@@ -152,7 +157,7 @@ def give_back(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpR
     return redirect("preview", identifier=assignment.hit.hit_type.type_id)
 
 
-@require_GET
+@require_safe
 @worker_required
 def after(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
     """Say what became of an assignment, and offer the next HIT of the same kind."""

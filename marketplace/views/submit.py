@@ -46,7 +46,9 @@ def _open_assignment(form: dict[str, list[str]]) -> Assignment:
     assignment_id = form.get("assignmentId", [""])[0]
     if assignment_id in {"", questions.PREVIEW_ID}:
         raise WorkerRefusal("This was a preview. Accept the HIT before you submit it.")
-    rows = Assignment.objects.filter(assignment_id=assignment_id, status=Assignment.Status.OPEN)
+    rows = Assignment.objects.filter(
+        assignment_id=answers.legal(assignment_id), status=Assignment.Status.OPEN
+    )
     assignment = rows.select_related("worker", "hit").first()
     if assignment is None:
         raise WorkerRefusal(

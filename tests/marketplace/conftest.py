@@ -16,20 +16,14 @@ from marketplace_words import QUESTION
 from marketplace import clock, keys, ledger
 from marketplace.models import Requester, Worker
 
-PLAIN_STATIC = {
-    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-}
-
 
 @pytest.fixture(autouse=True)
-def site(settings: Any) -> None:
+def marketplace_site(settings: Any) -> None:
     settings.MARKETPLACE_HOST = "localhost"
     settings.MARKETPLACE_URL = "http://localhost"
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "testserver"]
     settings.MARKETPLACE_ALLOW_HTTP_QUESTIONS = False
     settings.MARKETPLACE_OPEN_SIGNUP = True
-    settings.STORAGES = PLAIN_STATIC
 
 
 @pytest.fixture
@@ -47,7 +41,7 @@ def connect(live_server: Any) -> Callable[..., Any]:
     def connect(key_id: str, secret: str, **options: Any) -> Any:
         return boto3.client(
             "mturk",
-            endpoint_url=live_server.url,
+            endpoint_url=f"http://localhost:{live_server.thread.port}",
             region_name="us-east-1",
             aws_access_key_id=key_id,
             aws_secret_access_key=secret,

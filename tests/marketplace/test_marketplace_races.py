@@ -109,3 +109,18 @@ def test_the_same_money_is_not_spent_twice(requester):
     # One costs 900 * (0.38 + 0.15) = $477 of $1,000.
     assert sum(isinstance(result, HIT) for result in results) == 2
     assert audit.report()["is_sound"]
+
+
+def test_publishing_and_deciding_at_once_do_not_lock_each_other_out(requester):
+    now = timezone.now()
+    rows = []
+    for _ in range(4):
+        assignment = engine.accept(publish(requester), worker=keys.create_worker()[0], now=now)
+        engine.submit(assignment, answer="-", now=now)
+        rows.append(engine.find_assignment(assignment.assignment_id, requester=requester))
+    results = at_once(
+        [lambda row=row: engine.reject(row, now=now, feedback="") for row in rows]
+        + [lambda n=n: publish(requester, token=f"create:{n}") for n in range(4)]
+    )
+    assert [type(result) for result in results] == [type(None)] * 4 + [HIT] * 4
+    assert audit.report()["is_sound"]

@@ -1,39 +1,17 @@
 """Who may call: signatures, clocks, and the demo key that is good on this machine alone."""
 
-import json
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from botocore.auth import SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 from django.core.management import call_command
 from django.db import IntegrityError
-from django.test import Client
+from marketplace_signing import send
 
 from marketplace import keys
 from marketplace.models import AccessKey
 
 DEMO = ("AKIDASSENTDEMO", "assent-demo-secret-loopback-only")
-TARGET = "MTurkRequesterServiceV20170117.GetAccountBalance"
-
-
-def send(key, *, moment=None, service="mturk-requester", target=TARGET, body=b"{}", changed=None, **environ):
-    """Sign a call as AWS does, change some headers afterwards, and return (HTTP status, code)."""
-    moment = moment or datetime.now(UTC)
-    headers = {"Host": "localhost", "X-Amz-Target": target, "Content-Type": "application/x-amz-json-1.1"}
-    request = AWSRequest(method="POST", url="http://localhost/", data=body, headers=headers)
-    signer = SigV4Auth(Credentials(*key), service, "us-east-1")
-    request.context["timestamp"] = moment.strftime("%Y%m%dT%H%M%SZ")
-    request.headers["X-Amz-Date"] = request.context["timestamp"]
-    text = signer.string_to_sign(request, signer.canonical_request(request))
-    signer._inject_signature_to_request(request, signer.signature(text, request))
-    sent = {**dict(request.headers.items()), **(changed or {})}
-    response = Client().post(
-        "/", sent.pop("__body", body), content_type=sent.pop("Content-Type"), headers=sent, **environ
-    )
-    return response.status_code, json.loads(response.content).get("__type", "")
 
 
 @pytest.fixture
