@@ -1,6 +1,8 @@
-"""Cells that a spreadsheet would run as a formula are made harmless in the layouts that are ours.
+"""Text cells of the layouts that are ours, made safe to open and to read again.
 
-https://owasp.org/www-community/attacks/CSV_Injection: a leading apostrophe makes a cell text.
+A cell that a spreadsheet would run as a formula gets a leading apostrophe, which makes it text
+(https://owasp.org/www-community/attacks/CSV_Injection). Line ends within a cell become "\\n": before Python 3.13
+the csv module does not quote a lone carriage return, and readers would take it for the end of the row.
 """
 
 import pandas as pd
@@ -9,7 +11,7 @@ DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def neutralised(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with an apostrophe before every text cell that could start a formula."""
+    """Return the table with its text cells made safe; numbers and booleans are left alone."""
     return table.assign(**{name: _harmless(table[name]) for name in table.columns if _is_text(table[name])})
 
 
@@ -18,5 +20,11 @@ def _is_text(values: "pd.Series[str]") -> bool:
 
 
 def _harmless(values: "pd.Series[str]") -> "pd.Series[str]":
-    is_dangerous = values.str.startswith(DANGEROUS).fillna(False).astype(bool)
-    return values.mask(is_dangerous, "'" + values) if is_dangerous.any() else values
+    distinct = values.dropna().drop_duplicates()
+    safe = {text: fixed for text in distinct if (fixed := _safe(text)) != text}
+    return values.map(lambda text: safe.get(text, text), na_action="ignore") if safe else values
+
+
+def _safe(text: str) -> str:
+    fixed = f"'{text}" if text.startswith(DANGEROUS) else text
+    return fixed.replace("\r\n", "\n").replace("\r", "\n")
