@@ -85,7 +85,7 @@ def read_hit_page(root: Element) -> HitPage:
     form = root.find("form", id="hit")
     if form is None:
         raise UnexpectedPage(f"No HIT to work on: {headline(root)}")
-    items = tuple(_item(section) for section in form.all("section", css_class="item"))
+    items = tuple(_item(section) for section in form.all(css_class="item"))
     return HitPage(Form.of(form), form.attributes["data-draft"], items)
 
 
@@ -106,7 +106,7 @@ def headline(root: Element) -> str:
 
 def _item(section: Element) -> ItemView:
     heading = section.find("h2")
-    outputs = tuple(_output(part) for part in section.all("section", css_class="output"))
+    outputs = tuple(_output(part) for part in section.all(css_class="output"))
     about_outputs = {group.name for output in outputs for group in output.groups}
     return ItemView(
         position=int(section.attributes["data-position"]),

@@ -16,13 +16,12 @@ class Element:
     attributes: dict[str, str] = field(default_factory=dict)
     children: list["Element | str"] = field(default_factory=list)
 
-    def all(self, tag: str, *, css_class: str = "") -> Iterator["Element"]:
-        """Yield the descendants of this tag (and class), in the order of the page."""
+    def all(self, tag: str = "", *, css_class: str = "") -> Iterator["Element"]:
+        """Yield the descendants of this tag and class ("" for any), in the order of the page."""
         for child in self.children:
             if isinstance(child, Element):
-                if child.tag == tag and (
-                    not css_class or css_class in child.attributes.get("class", "").split()
-                ):
+                classes = child.attributes.get("class", "").split()
+                if tag in {"", child.tag} and (not css_class or css_class in classes):
                     yield child
                 yield from child.all(tag, css_class=css_class)
 
