@@ -1,0 +1,321 @@
+"""Upload, look, confirm: nothing before the last step, and that one once."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from surveys.importing import PictureError
+from surveys.models import Item, Picture, Survey
+from tests.surveys.importing_cases import archive, batch_csv, png, slot
+
+pytestmark = pytest.mark.django_db
+NEW = {"name": "My Study", "definition_key": "evil-vqax", "system": "ofa-x", "layout": "auto"}
+TWO = {"1.png": png("red"), "2.png": png("blue")}
+
+
+@pytest.fixture(autouse=True)
+def folders(settings, tmp_path: Path) -> Path:
+    settings.DATA_DIR, settings.MEDIA_ROOT = tmp_path, tmp_path / "media"
+    return tmp_path
+
+
+def researcher(name: str = "ada", *, permission: str = "add_item", is_staff: bool = True) -> Client:
+    person = User.objects.create_user(name, is_staff=is_staff)
+    if permission:
+        person.user_permissions.add(Permission.objects.get(codename=permission))
+    client = Client(headers={"host": "127.0.0.1"})
+    client.force_login(person)
+    return client
+
+
+def upload(client: Client, items: bytes, *, pictures: dict[str, bytes] | None = None, **data: object):
+    files = {"items": SimpleUploadedFile("items.csv", items)}
+    if pictures is not None:
+        files["archive"] = SimpleUploadedFile("p.zip", archive(pictures))
+    return client.post(reverse("import_items"), NEW | data | files)
+
+
+def preview_of(client: Client, items: bytes, **options) -> str:
+    """Upload and return the address of the preview."""
+    response = upload(client, items, **options)
+    assert response.status_code == 302
+    return response["Location"]
+
+
+def staged(folders: Path) -> list[str]:
+    return sorted(path.name for path in (folders / "imports").glob("*"))
+
+
+def said(response) -> list[str]:
+    return [str(message) for message in response.context["messages"]]
+
+
+def test_nothing_is_created_before_the_confirmation(folders: Path) -> None:
+    client = researcher()
+    url = preview_of(client, batch_csv([slot(1), slot(2)]), pictures=TWO)
+    response = client.get(url)
+    assert response.status_code == 200
+    plan = response.context["plan"]
+    assert (len(plan.items), plan.n_outputs, plan.n_pictures, plan.problems) == (2, 4, 2, ())
+    assert (Survey.objects.count(), Item.objects.count(), (folders / "media").exists()) == (0, 0, False)
+
+
+def test_the_preview_shows_what_annotators_read_and_marks_the_answer() -> None:
+    client = researcher()
+    response = client.get(preview_of(client, batch_csv([slot(1, question="A <b>& B?")]), pictures=TWO))
+    shown = response.context["items"][0]
+    assert shown.choices == [("bat", False), ("cat", True), ("dog", False)]
+    assert shown.outputs == [("ofa-x", "it has whiskers 1"), ("ground_truth", "it purrs 1")]
+    assert [uri[:23] for uri in shown.thumbnails] == ["data:image/jpeg;base64,"]
+    html = response.content.decode()
+    assert "A &lt;b&gt;&amp; B?" in html
+    assert "A <b>" not in html
+    assert '<li class="gold">cat <b>right answer</b></li>' in html
+
+
+def test_confirming_imports_and_removes_the_files(folders: Path) -> None:
+    client = researcher()
+    url = preview_of(client, batch_csv([slot(1), slot(2)]), pictures=TWO)
+    response = client.post(url, follow=True)
+    survey = Survey.objects.get()
+    link = f'<a href="/admin/surveys/survey/{survey.pk}/change/">My Study</a>'
+    assert said(response) == [f"Imported 2 items into {link}."]
+    assert (survey.slug, survey.definition_key, survey.items.count()) == ("my-study", "evil-vqax", 2)
+    assert set(survey.items.values_list("outputs__system", flat=True)) == {"ofa-x", "ground_truth"}
+    assert Picture.objects.exclude(file="").count() == 2
+    assert staged(folders) == []
+
+
+def test_a_second_click_imports_nothing_more() -> None:
+    client = researcher()
+    url = preview_of(client, batch_csv([slot(1)]), pictures=TWO)
+    client.post(url)
+    response = client.post(url, follow=True)
+    assert said(response)[-1] == "This import is done already, is under way, or was left for more than a day."
+    assert Item.objects.count() == 1
+    assert client.get(url)["Location"] == reverse("import_items")
+
+
+def test_a_second_click_while_the_first_runs(folders: Path) -> None:
+    client = researcher()
+    url = preview_of(client, batch_csv([slot(1)]), pictures=TWO)
+    folder = next((folders / "imports").glob("*"))
+    folder.rename(folder.with_suffix(".claimed"))
+    assert client.post(url)["Location"] == reverse("import_items")
+    assert Item.objects.count() == 0
+
+
+def test_warnings_need_the_box() -> None:
+    client = researcher()
+    url = preview_of(
+        client, batch_csv([slot(1, other_answer2="bat"), slot(2, explanation="<i>so</i>")]), pictures=TWO
+    )
+    page = client.get(url)
+    assert "I accept these 2 warnings" in page.content.decode()
+    refused = client.post(url)
+    assert (refused.status_code, Item.objects.count()) == (422, 0)
+    assert "Accept the warnings to go on." in refused.content.decode()
+    assert client.post(url, {"accept_warnings": "on"}).status_code == 302
+    assert Item.objects.count() == 2
+
+
+def test_errors_leave_nothing_to_confirm() -> None:
+    client = researcher()
+    url = preview_of(client, batch_csv([slot(1), slot(2, question="")]), pictures=TWO)
+    page = client.get(url).content.decode()
+    assert "Confirm" not in page
+    assert "<code>question_1</code></td><td>The cell is empty.</td>" in page
+    assert client.post(url, {"accept_warnings": "on"}).status_code == 422
+    assert Survey.objects.count() == 0
+
+
+def test_a_missing_picture_is_an_error_unless_allowed() -> None:
+    client = researcher()
+    url = preview_of(client, batch_csv([slot(1), slot(3)]), pictures=TWO)
+    assert [(p.row, p.column) for p in client.get(url).context["plan"].errors] == [(1, "img_name_1")]
+    url = preview_of(client, batch_csv([slot(1), slot(3)]), pictures=TWO, allow_missing="on")
+    assert client.get(url).context["items"][1].n_missing == 1
+    assert said(client.post(url, follow=True))[0].endswith("</a>. 1 pictures are still missing.")
+    assert list(Picture.objects.filter(file="").values_list("name", flat=True)) == ["3.png"]
+
+
+def test_pictures_come_later() -> None:
+    client = researcher()
+    client.post(preview_of(client, batch_csv([slot(1), slot(3)]), allow_missing="on"))
+    page = client.get(reverse("import_items"))
+    assert page.context["attach_form"] is not None
+    data = {
+        "attach-survey": Survey.objects.get().pk,
+        "attach-archive": SimpleUploadedFile("p.zip", archive(TWO)),
+    }
+    response = client.post(reverse("import_pictures"), data, follow=True)
+    assert said(response)[-1] == "1 pictures attached, 1 still missing."
+    assert list(Picture.objects.filter(file="").values_list("name", flat=True)) == ["3.png"]
+
+
+def test_broken_pictures_are_told_beside_the_field() -> None:
+    client = researcher()
+    client.post(preview_of(client, batch_csv([slot(1)]), allow_missing="on"))
+    survey = Survey.objects.get().pk
+    cases = [
+        (archive({"1.png": b"x"}), 'The picture "1.png": It is not a JPEG, PNG, GIF, WebP or SVG picture.'),
+        (b"x", "The archive of pictures is not a ZIP that can be read."),
+    ]
+    for data, message in cases:
+        upload = {"attach-survey": survey, "attach-archive": SimpleUploadedFile("p.zip", data)}
+        response = client.post(reverse("import_pictures"), upload)
+        assert (response.status_code, response.context["attach_form"].errors) == (422, {"archive": [message]})
+    response = client.post(reverse("import_pictures"), {"attach-survey": survey})
+    assert response.context["attach_form"].errors == {"archive": ["Choose a ZIP or give an address."]}
+
+
+def test_a_broken_archive_is_an_error_in_the_preview() -> None:
+    client = researcher()
+    response = upload(client, batch_csv([slot(1)]), archive=SimpleUploadedFile("p.zip", b"no zip"))
+    page = client.get(response["Location"])
+    assert [str(p) for p in page.context["plan"].errors] == [
+        "column pictures: The archive of pictures is not a ZIP that can be read."
+    ]
+    assert client.post(response["Location"]).status_code == 422
+
+
+def test_into_a_survey_that_is_there() -> None:
+    survey = Survey.objects.create(name="Old", slug="old", definition_key="evil-vqax")
+    survey.items.create(external_id="item-2", position=1)
+    client = researcher()
+    options = {"pictures": TWO, "survey": survey.pk, "name": "", "definition_key": ""}
+    plan = client.get(preview_of(client, batch_csv([slot(1), slot(2)]), **options)).context["plan"]
+    assert [str(p) for p in plan.errors] == [
+        'row 1 (line 2), column id_1: The survey has an item "item-2" already.'
+    ]
+    client.post(preview_of(client, batch_csv([slot(1)]), **options))
+    assert list(survey.items.values_list("external_id", "position")) == [("item-2", 1), ("item-1", 2)]
+
+
+def test_a_survey_of_that_name_came_in_between() -> None:
+    client = researcher()
+    url = preview_of(client, batch_csv([slot(1)]), pictures=TWO)
+    Survey.objects.create(name="Other", slug="my-study", definition_key="evil-vcr")
+    response = client.post(url)
+    assert response.status_code == 422
+    assert [str(p) for p in response.context["refused"]] == [
+        'A survey with the short name "my-study" exists already.'
+    ]
+    assert Item.objects.count() == 0
+
+
+FORM_CASES = {
+    "no name": ({"name": ""}, {"name": ["Give the new survey a name."]}),
+    "a name of signs": ({"name": "!?"}, {"name": ["Give the new survey a name."]}),
+    "a name that is taken": (
+        {"name": "Taken"},
+        {"name": ["A survey of this name exists; choose it above or take another name."]},
+    ),
+    "no type": ({"definition_key": ""}, {"definition_key": ["Choose the type of the new survey."]}),
+    "a system": ({"system": "ofa x"}, {"system": ["Use letters, digits, - and _ only."]}),
+    "both": ({"address": "https://example.org/"}, {"address": ["Give a ZIP or an address, not both."]}),
+}
+
+
+@pytest.mark.parametrize("case", FORM_CASES)
+def test_the_form_says_what_is_wrong(case: str, folders: Path) -> None:
+    Survey.objects.create(name="Taken", slug="taken", definition_key="evil-vqax")
+    data, errors = FORM_CASES[case]
+    response = upload(researcher(), batch_csv([slot(1)]), pictures=TWO, **data)
+    assert (response.status_code, response.context["form"].errors) == (422, errors)
+    assert staged(folders) == []
+
+
+def test_an_empty_file_and_a_large_one(settings) -> None:
+    client = researcher()
+    assert upload(client, b"").context["form"].errors == {"items": ["The file is empty (0 bytes)."]}
+    settings.UPLOAD_MAX_BYTES = 2**20
+    large = upload(client, b"x" * (2**20 + 1)).context["form"].errors
+    assert large == {"items": ["The file has 1,048,577 bytes; at most 1 MB are allowed."]}
+
+
+def test_a_large_archive(settings) -> None:
+    settings.IMAGE_ARCHIVE_MAX_BYTES = 2**20
+    pictures = {"1.png": os.urandom(2**20)}
+    response = upload(researcher(), batch_csv([slot(1)]), pictures=pictures)
+    size = len(archive(pictures))
+    message = f"The file has {size:,} bytes; at most 1 MB are allowed."
+    assert response.context["form"].errors == {"archive": [message]}
+
+
+def test_a_private_address_is_refused(folders: Path) -> None:
+    response = upload(researcher(), batch_csv([slot(1)]), address="http://169.254.169.254/latest/")
+    assert response.context["form"].errors == {
+        "address": ["The host 169.254.169.254 is inside a private network."]
+    }
+    assert staged(folders) == []
+
+
+def test_fetched_pictures_are_kept_for_the_confirmation(monkeypatch) -> None:
+    asked = []
+
+    def fetch(url: str) -> bytes:
+        asked.append(url)
+        if url.endswith("2.png"):
+            raise PictureError("The server answers with status 500.")
+        return png()
+
+    monkeypatch.setattr("surveys.importing.fetching.fetch", fetch)
+    client = researcher()
+    url = preview_of(client, batch_csv([slot(1)]), address="https://93.184.215.14/pics")
+    client.post(url)
+    assert (asked, Picture.objects.get().width) == (["https://93.184.215.14/pics/1.png"], 3)
+    url = preview_of(client, batch_csv([slot(2)]), address="https://93.184.215.14/", name="Two")
+    assert [p.message for p in client.get(url).context["plan"].errors] == [
+        'The picture "2.png": The server answers with status 500.'
+    ]
+
+
+def test_only_researchers_who_may_import() -> None:
+    client = researcher("eve", permission="view_item")
+    assert [client.get(reverse("import_items")).status_code, upload(client, b"x").status_code] == [403, 403]
+    assert client.post(reverse("import_pictures")).status_code == 403
+    for visitor in (researcher("bob", is_staff=False), Client(headers={"host": "127.0.0.1"})):
+        response = visitor.get(reverse("import_items"))
+        assert (response.status_code, response["Location"]) == (302, "/admin/login/?next=/import/")
+
+
+def test_a_preview_belongs_to_who_uploaded_it() -> None:
+    url = preview_of(researcher("ada"), batch_csv([slot(1)]), pictures=TWO)
+    other = researcher("eve")
+    assert [other.get(url).status_code, other.post(url).status_code] == [404, 404]
+    assert other.get(url.replace("import/", "import/x")).status_code == 404
+    assert Item.objects.count() == 0
+
+
+def test_what_nobody_confirms_goes_after_a_day(folders: Path) -> None:
+    client = researcher()
+    url = preview_of(client, batch_csv([slot(1)]), pictures=TWO)
+    (old,) = (folders / "imports").glob("*")
+    yesterday = time.time() - 24 * 60 * 60 - 1
+    os.utime(old, (yesterday, yesterday))
+    preview_of(client, batch_csv([slot(2)]), pictures=TWO)
+    assert not old.exists()
+    assert len(staged(folders)) == 1
+    assert client.get(url)["Location"] == reverse("import_items")
+
+
+def test_a_failed_import_can_be_tried_again(monkeypatch, folders: Path) -> None:
+    client = researcher()
+    url = preview_of(client, batch_csv([slot(1)]), pictures=TWO)
+
+    def fail(*args: object, **kwargs: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as broken:
+        broken.setattr("surveys.views.imports.write_items", fail)
+        with pytest.raises(MemoryError):
+            client.post(url)
+    assert client.post(url).status_code == 302
+    assert Item.objects.count() == 1
