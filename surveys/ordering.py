@@ -6,6 +6,9 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from django.db.models import Q
+from django.utils import timezone
+
 from annotators.models import Assignment, Worker
 from surveys.definitions import Definition
 from surveys.models import Batch, Item, Response
@@ -56,9 +59,16 @@ class History:
 
     @classmethod
     def of(cls, batch: Batch, *, items: Sequence[Item], worker: Worker) -> "History":
-        """Count what the batch has shown so far; rejected assignments don't count, they are rated again."""
+        """Count what the batch has shown so far, but not to those whose work is rated again by others.
+
+        These are the rejected, and those who left without answering and can't come back in time.
+        """
         history = cls()
-        counted = batch.responses.exclude(assignment__status=Assignment.Status.REJECTED)
+        left = Q(
+            assignment__saved_at=None,
+            assignment__loaded_at__lt=timezone.now() - 2 * batch.assignment_duration,
+        )
+        counted = batch.responses.exclude(assignment__status=Assignment.Status.REJECTED).exclude(left)
         for response in counted.filter(item__in=items):
             history._count_item(response)
         for response in (
@@ -82,7 +92,7 @@ class History:
             "choices": base_values(item, batch.definition, seed=batch.seed)
             if _is_fixed(batch.definition)
             else draw_order(
-                [choice["value"] for choice in item.choices],
+                _values(item, batch.definition),
                 seed=f"{batch.seed}:choices:{item.external_id}",
                 tie_seed=f"{tie}:choices",
                 first_on_item=self.choices_first[item.pk],
@@ -123,7 +133,11 @@ def _is_fixed(definition: Definition) -> bool:
     return bool(definition.answer and definition.answer.is_ordered)
 
 
+def _values(item: Item, definition: Definition) -> list[str]:
+    return [choice.value for choice in item.choices_for(definition)]
+
+
 def base_values(item: Item, definition: Definition, *, seed: int) -> list[str]:
     """Return the choices' values in natural order where they have one, else as the seed has it."""
-    values = [choice.value for choice in item.choices_for(definition)]
+    values = _values(item, definition)
     return values if _is_fixed(definition) else shuffled(values, seed=f"{seed}:choices:{item.external_id}")
