@@ -73,10 +73,17 @@ def read_policy(data: Mapping[str, Any], *, items_per_hit: int) -> Policy:
         return NeverReject()
     if kind not in {"minimum_correct", "flag_only"}:
         raise PolicyError(f"Unknown review policy {kind!r}.")
-    minimum, out_of = int(data["minimum"]), int(data["out_of"])
+    minimum, out_of = _whole_number(data, "minimum"), _whole_number(data, "out_of")
     if out_of != items_per_hit:
         raise PolicyError(f"The policy counts {out_of} answers, but a HIT has {items_per_hit}.")
     return MinimumCorrect(minimum, out_of, below=REJECT if kind == "minimum_correct" else FLAG)
+
+
+def _whole_number(data: Mapping[str, Any], key: str) -> int:
+    try:
+        return int(data[key])
+    except (KeyError, TypeError, ValueError) as error:
+        raise PolicyError(f"The review policy needs a whole number called {key!r}.") from error
 
 
 def _count(is_correct: Sequence[bool | None]) -> tuple[int, int]:
