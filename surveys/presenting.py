@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from annotators.models import HIT, Assignment, Worker
 from surveys.definitions import Choice, Definition
@@ -13,6 +13,9 @@ from surveys.models import Item, Output, Questionnaire, QuestionnaireItem, Respo
 from surveys.ordering import History, base_values, output_ids, shuffled
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+SEEN_BEFORE = (
+    "You have already worked on these questions in another HIT. Please return this one; it costs you nothing."
+)
 
 
 class CannotServe(Exception):
@@ -97,19 +100,12 @@ def open_assignment(questionnaire: Questionnaire, *, claims: Claims, user_agent:
         raise CannotServe(
             "excluded", "This HIT is not open to you. Please return it; returning costs you nothing."
         )
-    with transaction.atomic():
-        Questionnaire.objects.select_for_update().get(pk=questionnaire.pk)
-        assignment = _existing(hit, worker, claims)
-        if assignment is None:
-            _check_not_seen(questionnaire, worker)
-            assignment = Assignment.objects.create(
-                hit=hit,
-                worker=worker,
-                assignment_id=claims.assignment_id,
-                user_agent=user_agent[:255],
-            )
-        _draw_responses(questionnaire, assignment)
-    return assignment
+    try:
+        return _opened(questionnaire, hit, worker, claims, user_agent=user_agent[:255])
+    except (
+        IntegrityError
+    ) as error:  # the same worker at once on a sibling HIT, or with another HIT's AssignmentId
+        raise CannotServe("seen_before", SEEN_BEFORE) from error
 
 
 def shown_items(assignment: Assignment) -> list[ShownItem]:
@@ -151,11 +147,27 @@ def preview_items(questionnaire: Questionnaire) -> list[ShownItem]:
 def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
     if questionnaire.hit is None:
         raise CannotServe("not_published", "This HIT is being published. Please reload the page in a minute.")
-    if claims.hit_id != questionnaire.hit.hit_id or not claims.worker_id or claims.is_preview:
+    is_ours = claims.hit_id == questionnaire.hit.hit_id and not claims.is_preview
+    if not is_ours or not claims.worker_id.isalnum() or not claims.assignment_id.isalnum():
         raise CannotServe(
             "bad_claims", "This address does not belong to this HIT. Please open it from your queue."
         )
     return questionnaire.hit
+
+
+@transaction.atomic
+def _opened(
+    questionnaire: Questionnaire, hit: HIT, worker: Worker, claims: Claims, *, user_agent: str
+) -> Assignment:
+    Questionnaire.objects.select_for_update().get(pk=questionnaire.pk)
+    assignment = _existing(hit, worker, claims)
+    if assignment is None:
+        _check_not_seen(questionnaire, worker)
+        assignment = Assignment.objects.create(
+            hit=hit, worker=worker, assignment_id=claims.assignment_id, user_agent=user_agent
+        )
+    _draw_responses(questionnaire, assignment)
+    return assignment
 
 
 def _existing(hit: HIT, worker: Worker, claims: Claims) -> Assignment | None:
@@ -174,10 +186,7 @@ def _check_not_seen(questionnaire: Questionnaire, worker: Worker) -> None:
         batch_id=questionnaire.batch_id, worker=worker, item__slots__questionnaire=questionnaire
     )
     if seen.exists():
-        raise CannotServe(
-            "seen_before",
-            "You have already worked on these questions in another HIT. Please return this one; it costs you nothing.",
-        )
+        raise CannotServe("seen_before", SEEN_BEFORE)
 
 
 def _draw_responses(questionnaire: Questionnaire, assignment: Assignment) -> None:
