@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotators.models import Assignment
@@ -18,6 +18,8 @@ from surveys.definitions import Criterion, Definition
 from surveys.models import Item, Output, Questionnaire, QuestionnaireItem, Rating, Response
 
 FIELD = "taskAnswers"
+VERSION_MAX = 2**31 - 1
+SECONDS_MAX = 30 * 24 * 3600.0
 
 
 class IncompleteAnswers(ValueError):
@@ -45,13 +47,15 @@ def save_draft(
 ) -> bool:
     """Keep an item's form data. False if a newer draft is there already or the answers are complete."""
     newer = assignment.responses.filter(
-        position=position, draft_version__lt=version, assignment__saved_at__isnull=True
+        position=position,
+        draft_version__lt=min(version, VERSION_MAX),
+        assignment__saved_at__isnull=True,
     )
     return (
         newer.update(
             draft=data,
-            draft_version=version,
-            active_seconds=max(active_seconds, 0.0),
+            draft_version=min(version, VERSION_MAX),
+            active_seconds=_seconds(active_seconds),
             saved_at=timezone.now(),
         )
         == 1
@@ -81,8 +85,9 @@ def task_answers(assignment: Assignment) -> str:
 
     It holds all that `recover` needs and nothing that tells a browser which system said what.
     """
-    responses = assignment.responses.prefetch_related("item__outputs", "ratings")
-    return json.dumps([_answer_as_data(response) for response in responses], ensure_ascii=True)
+    responses = assignment.responses.select_related("item", "batch__survey")
+    complete = responses.prefetch_related("item__outputs", "ratings")
+    return json.dumps([_answer_as_data(response) for response in complete], ensure_ascii=True)
 
 
 def recover(assignment: Assignment, *, questionnaire: Questionnaire) -> bool:
@@ -99,18 +104,25 @@ def recover(assignment: Assignment, *, questionnaire: Questionnaire) -> bool:
         raise IncompleteAnswers("The marketplace's copy does not answer every question.")
     for answer in answers:
         _check(answer, slots[answer.position].item, definition)
-    with transaction.atomic():
-        _write_missing_responses(assignment, questionnaire, slots, answers)
-        return save_answers(
-            assignment, answers=answers, comment=_fields(assignment.answer_xml).get("comment", "")
-        )
+    comment = _fields(assignment.answer_xml).get("comment", "")
+    try:
+        with transaction.atomic():
+            _write_missing_responses(assignment, questionnaire, slots, answers)
+            return save_answers(assignment, answers=answers, comment=comment)
+    except IntegrityError as error:  # worker_sees_item_once_per_batch
+        raise IncompleteAnswers("This worker has worked on these questions in another HIT.") from error
+
+
+def _seconds(measured: float) -> float:
+    """Return what a browser measured within bounds: it can say anything, NaN and infinity too."""
+    return min(measured, SECONDS_MAX) if measured > 0 else 0.0
 
 
 def _write_answer(response: Response, answer: ItemAnswer) -> None:
     gold = response.item.gold
     response.answer = answer.answer
     response.is_correct = answer.answer == gold if gold else None
-    response.active_seconds = max(response.active_seconds, answer.active_seconds)
+    response.active_seconds = max(response.active_seconds, _seconds(answer.active_seconds))
     response.save(update_fields=["answer", "is_correct", "active_seconds"])
 
 
@@ -131,13 +143,12 @@ def _criterion_ratings(
     response: Response, output: Output | None, criterion: Criterion, given: str | list[str]
 ) -> Iterator[Rating]:
     if isinstance(given, str):
-        score = criterion.score(given)
         yield Rating(
             response=response,
             output=output,
             criterion=criterion.key,
             value=given,
-            score=0.0 if score is None else score,
+            score=criterion.score(given),
         )
         return
     for value in criterion.values:
@@ -159,6 +170,7 @@ def _preference_rating(response: Response, output: Output, key: str, preferred: 
 
 
 def _answer_as_data(response: Response) -> dict[str, Any]:
+    preference = response.batch.definition.preference
     codes = {output.pk: output.code for output in response.item.outputs.all()}
     ratings: dict[str, dict[str, Any]] = {codes[pk]: {} for pk in response.shown["outputs"]}
     data: dict[str, Any] = {
@@ -174,10 +186,10 @@ def _answer_as_data(response: Response) -> dict[str, Any]:
         key, _, option = rating.criterion.partition(".")
         if option:
             target.setdefault(key, []).extend([option] if rating.score else [])
+        elif preference is None or key != preference.key:
+            target[key] = rating.value
         elif rating.value == "preferred":
             data["preference"] = codes[rating.output_id or 0]
-        elif rating.value not in {"other", "no_preference"}:
-            target[key] = rating.value
     return data
 
 
@@ -189,9 +201,10 @@ def _fields(document: str) -> dict[str, str]:
 
 
 def _entries(document: str) -> list[Mapping[str, Any]]:
+    text = _fields(document).get(FIELD, "")
     try:
-        entries = json.loads(_fields(document).get(FIELD, ""))
-    except ValueError as error:
+        entries = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise IncompleteAnswers(f"The marketplace's copy has no readable {FIELD}.") from error
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise IncompleteAnswers(f"{FIELD} is not a list of answers.")
@@ -208,14 +221,14 @@ def _answer_from_data(entry: Mapping[str, Any]) -> ItemAnswer:
             preference=str(entry["preference"]),
             active_seconds=float(entry["seconds"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise IncompleteAnswers("The marketplace's copy lacks a field.") from error
 
 
 def _check(answer: ItemAnswer, item: Item, definition: Definition) -> None:
     where = f"Question {answer.position}"
     codes = {output.code for output in item.outputs.all()}
-    if definition.answer and answer.answer not in [c.value for c in item.choices_for(definition)]:
+    if answer.answer not in ([c.value for c in item.choices_for(definition)] if definition.answer else [""]):
         raise IncompleteAnswers(f"{where}: {answer.answer!r} is not one of the answers.")
     if set(answer.ratings) != codes:
         raise IncompleteAnswers(f"{where}: its outputs are not this item's.")
@@ -229,10 +242,19 @@ def _check(answer: ItemAnswer, item: Item, definition: Definition) -> None:
 def _check_values(where: str, values: Any, criteria: tuple[Criterion, ...]) -> None:
     for criterion in criteria:
         given = values.get(criterion.key) if isinstance(values, dict) else None
-        expected = list if criterion.is_checklist else str
-        ticked = given if isinstance(given, list) else [given]
-        if not isinstance(given, expected) or not ticked or not set(ticked) <= set(criterion.values):
+        if not (_is_checklist_answer if criterion.is_checklist else _is_scale_answer)(given, criterion):
             raise IncompleteAnswers(f"{where}: {criterion.label!r} is not answered.")
+
+
+def _is_scale_answer(given: Any, criterion: Criterion) -> bool:
+    return isinstance(given, str) and given in criterion.values
+
+
+def _is_checklist_answer(given: Any, criterion: Criterion) -> bool:
+    """Something is ticked, and nothing beside the choice that rules out all others."""
+    if not isinstance(given, list) or not given or any(value not in criterion.values for value in given):
+        return False
+    return criterion.exclusive not in given or set(given) == {criterion.exclusive}
 
 
 def _write_missing_responses(
