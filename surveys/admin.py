@@ -190,7 +190,7 @@ class BatchAdmin(ModelAdmin):
     def get_form(
         self, request: HttpRequest, obj: Batch | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        if _is_frozen(obj):
+        if _is_frozen(obj) or not self.may_edit(request, obj):
             kwargs["form"] = PublishedBatchForm
         form = super().get_form(request, obj, change=change, **kwargs)
         if survey := form.base_fields.get("survey"):
@@ -281,6 +281,6 @@ def _is_frozen(batch: Batch | None) -> bool:
 
 def _write_if_unchanged(batch: Batch, *, form: "ModelForm[Batch]") -> bool:
     """Write the form's fields unless the batch's status has moved on since it was read."""
-    names = [*form._meta.fields, "review_policy"]  # type: ignore[misc]
-    values = {name: getattr(batch, name) for name in names}
+    stored = {field.name for field in Batch._meta.fields}
+    values = {name: getattr(batch, name) for name in stored & {*form.cleaned_data, "review_policy"}}
     return Batch.objects.filter(pk=batch.pk, status=batch.status).update(**values) == 1

@@ -40,7 +40,9 @@ def batch(request: HttpRequest, pk: int) -> HttpResponse:
 def progress(request: HttpRequest, pk: int) -> JsonResponse:
     """Answer with the batch's counts, for the page that shows them."""
     found = _batch(pk)
-    return JsonResponse({**asdict(publishing.progress(found)), "n_urgent": urgent(found).count()})
+    counts = publishing.progress(found)
+    derived = {"n_kept": counts.n_kept, "n_urgent": urgent(found).count()}
+    return JsonResponse({**asdict(counts), **derived})
 
 
 @require_POST

@@ -1,0 +1,110 @@
+"""The results of a batch as a page shows them: counts beside every share, and drawings that agree with them."""
+
+import pytest
+from django.core.cache import cache
+from django.urls import reverse
+from django.utils import timezone
+
+from annotators.models import Assignment
+from surveys.definitions import ESNLIVE
+from surveys.views.charts import LABEL_WIDTH, MARGIN, WIDTH
+from surveys.views.results import Cell, Results, results
+from tests.factories import make_published, open_for, submitted
+from tests.people import client_of
+from tests.surveys.published import load_published
+from tests.surveys.views.test_batches import text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def empty_cache() -> None:
+    cache.clear()
+
+
+def block(found: Results, title: str) -> dict[str, tuple[Cell, ...]]:
+    return {row.label: row.cells for row in next(b for b in found.blocks if b.title == title).rows}
+
+
+def test_nothing_submitted_has_no_results():
+    questionnaire = make_published()
+    open_for(questionnaire)
+    assert results(questionnaire.batch) is None
+    page = client_of("Assistant").get(reverse("batch", args=[questionnaire.batch_id]))
+    assert "Nothing has been submitted yet." in text_of(page)
+
+
+def test_every_share_has_its_count():
+    questionnaire = make_published()
+    submitted(questionnaire, n_correct=5)
+    submitted(questionnaire, n_correct=3)
+    found = results(questionnaire.batch)
+    assert found.selections == ("All submitted", "Kept (not rejected)", "Filtered (kept, answer right)")
+    assert found.columns == ("model", "ground_truth") * 3
+    assert block(found, "Answers")["Answer right"] == (
+        Cell("80.0 %", "8 of 10", 2),
+        Cell("80.0 %", "8 of 10", 2),
+        Cell("100.0 %", "8 of 8", 2),
+    )
+    assert (
+        sum(
+            int(cell.note.split()[0])
+            for cell in block(found, "Does the explanation justify the answer?")["Yes"][:2]
+        )
+        == 10
+    )
+
+
+def test_a_rejection_changes_the_numbers_at_once():
+    questionnaire = make_published()
+    submitted(questionnaire, n_correct=5)
+    bad = submitted(questionnaire, n_correct=0)
+    assert results(questionnaire.batch).counts.kept == 2
+    Assignment.objects.filter(pk=bad.pk).update(status="Rejected", rejected_at=timezone.now())
+    found = results(questionnaire.batch)
+    assert (found.counts.kept, found.counts.rejected) == (1, 1)
+    assert [cell.note for cell in block(found, "Answers")["Answer right"]] == ["5 of 10", "5 of 5", "5 of 5"]
+
+
+def test_unchanged_results_are_not_counted_again(monkeypatch):
+    questionnaire = make_published()
+    submitted(questionnaire)
+    first = results(questionnaire.batch)
+    monkeypatch.setattr("surveys.views.results.read_batch", lambda batch: pytest.fail("read again"))
+    assert results(questionnaire.batch) == first
+
+
+def test_a_bar_is_as_long_as_its_shares():
+    questionnaire = make_published()
+    submitted(questionnaire)
+    chart = results(questionnaire.batch).shares[0]
+    assert chart.legend == ((0, "Yes"), (1, "Weak yes"), (2, "Weak no"), (3, "No"))
+    assert [bar.label for bar in chart.bars] == ["model", "ground_truth"]
+    for bar in chart.bars:
+        assert bar.note == "n = 5"
+        assert sum(part.width for part in bar.segments) == pytest.approx(
+            WIDTH - LABEL_WIDTH - MARGIN, abs=0.1
+        )
+
+
+def test_the_published_study_shows_its_published_numbers(shared):
+    batch = load_published(shared / "data/ofax/esnlive_unifiedresults_raw.csv", definition=ESNLIVE)
+    found = results(batch)
+    assert (found.counts.assignments, found.counts.kept, found.counts.rejected) == (123, 101, 22)
+    assert block(found, "Answers")["Answer right"][1].text == "80.2 %"
+    means = block(found, "Does the explanation justify the answer?")["Mean of ratings"]
+    assert [cell.text for cell in means[2:]] == ["0.7923", "0.8313", "0.8036", "0.8589"]
+    filtered = block(found, "Does the explanation justify the answer?")
+    assert [filtered[label][4].note for label in ("Yes", "Weak yes", "Weak no", "No", "Blank")] == [
+        "286 of 405", "47 of 405", "22 of 405", "49 of 405", "1 of 405",
+    ]  # fmt: skip
+    preferred = block(found, "Preference")
+    assert [cells[2].text for cells in preferred.values()] == ["32.8 %", "38.8 %", "25.9 %", "2.5 %"]
+    assert [f"{entry.alpha:.3f}" for entry in found.agreement] == ["0.179", "0.110"]
+
+
+def test_the_page_draws_without_scripts(shared):
+    batch = load_published(shared / "data/ofax/esnlive_unifiedresults_raw.csv", definition=ESNLIVE)
+    page = client_of("Researcher").get(reverse("batch", args=[batch.pk])).content.decode()
+    assert page.count('<svg class="chart"') == 2
+    assert page.count("<title>Yes: ") == 2
