@@ -4,12 +4,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from django.contrib import messages
 from django.contrib.admin import site
-from django.contrib.admin.views.decorators import staff_member_required
-from django.contrib.auth.decorators import permission_required
 from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -41,16 +38,13 @@ from surveys.importing import (
 from surveys.importing.images import thumbnail_uri
 from surveys.importing.staging import KEPT_SECONDS, Staged, StagedGone, claimed, discard, load, stage
 from surveys.models import Picture, Survey
+from surveys.views.access import researcher
 
 SALT = "surveys.import"
 FETCH_SECONDS = 60
 SHOWN_ITEMS = 5
 SHOWN_PROBLEMS = 200
 GONE = "This import is done already, is under way, or was left for more than a day."
-
-
-def researcher_only(view: Any) -> Any:
-    return staff_member_required(permission_required("surveys.add_item", raise_exception=True)(view))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +59,7 @@ class PreviewedItem:
     n_missing: int
 
 
-@researcher_only
+@researcher("surveys.add_item")
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_items(request: HttpRequest) -> HttpResponse:
     """Step 1: the form. A valid upload is kept aside, and its preview shown."""
@@ -105,7 +99,7 @@ def _fetch(staged: Staged, *, prefix: str) -> None:
         fetch_pictures(names, prefix=prefix, into=staged.pictures_folder, seconds=FETCH_SECONDS)
 
 
-@researcher_only
+@researcher("surveys.add_item")
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_preview(request: HttpRequest, token: str) -> HttpResponse:
     """Steps 2 and 3: what the file would make; a POST makes it, once, however often it is sent."""
@@ -229,7 +223,7 @@ def _thumbnail(name: str, *, pictures: Pictures | None) -> str:
         return ""
 
 
-@researcher_only
+@researcher("surveys.add_item")
 @require_POST
 def import_pictures(request: HttpRequest) -> HttpResponse:
     """Bring missing pictures to a survey's items."""

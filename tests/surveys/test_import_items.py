@@ -186,6 +186,17 @@ def test_published_esnlive_with_the_pictures_there_are(shared) -> None:
     assert Picture.objects.exclude(file="").count() == 40
 
 
+def test_the_demo_is_published_once(monkeypatch, django_capture_on_commit_callbacks) -> None:
+    queued: list[int] = []
+    monkeypatch.setattr("surveys.tasks.publish_batch.delay", lambda pk: queued.append(pk))
+    for _ in range(2):
+        with django_capture_on_commit_callbacks(execute=True):
+            call_command("load_demo", "--publish", stdout=StringIO())
+    batch = Batch.objects.get()
+    assert (batch.status, queued) == ("publishing", [batch.pk])
+    assert [q.items.count() for q in batch.questionnaires.all()] == [5, 5, 5]
+
+
 def test_the_demo_loads_once() -> None:
     printed = [StringIO(), StringIO()]
     for out in printed:

@@ -3,13 +3,16 @@
 from argparse import ArgumentParser
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand
+from django.db import transaction
 
 from annotators.models import Endpoint
+from surveys import publishing, tasks
 from surveys.definitions.evil import VQAX
 from surveys.importing import FolderPictures, check_pictures, read_items, write_items
 from surveys.models import Batch, Survey
@@ -26,10 +29,15 @@ class Command(BaseCommand):
         parser.add_argument(
             "--folder", type=Path, default=FOLDER, help="items.csv and pictures/ (default: ours)"
         )
+        parser.add_argument(
+            "--publish", action="store_true", help="publish the batch, if it is still a draft"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         survey = demo_survey(options["folder"])
         batch = demo_batch(survey)
+        if options["publish"] and publishing.start_publishing(batch):
+            transaction.on_commit(partial(tasks.publish_batch.delay, batch.pk))
         self.stdout.write(
             f'"{survey}": {survey.items.count()} items. "{batch}": {batch.get_status_display()}.'
         )
