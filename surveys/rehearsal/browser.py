@@ -79,4 +79,4 @@ class Browser:
 
 
 def new_pool() -> urllib3.PoolManager:
-    return urllib3.PoolManager(num_pools=4, maxsize=4, timeout=TIMEOUT)
+    return urllib3.PoolManager(num_pools=4, maxsize=8, timeout=TIMEOUT)

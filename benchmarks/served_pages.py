@@ -1,0 +1,250 @@
+"""How long does an annotator wait? HIT page, draft and submission beside a bare Django page of the same gunicorn.
+
+Run `python benchmarks/served_pages.py [--rounds 100]`. It starts its own gunicorn on a free port with an empty
+SQLite database in a temporary folder; 15 demo questions, 5 to a HIT. Times are taken by a client on the same
+machine, first one at a time, then 8 at once. `cpu ms` is what gunicorn and its workers spent on a request (read from
+/proc, so on Linux only); unlike the waiting times it hardly changes on a busy machine.
+"""
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlencode, urljoin
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import django  # noqa: E402 (after the path)
+
+CLIENTS = (1, 8)
+DEMO = ROOT / "fixtures" / "demo"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Milliseconds of one kind of request as the client waited, and the server's CPU for one of them."""
+
+    name: str
+    milliseconds: list[float]
+    cpu: float
+    per_second: float
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.milliseconds)
+
+    @property
+    def slowest_twentieth(self) -> float:
+        return statistics.quantiles(self.milliseconds, n=20)[-1]
+
+
+@dataclass
+class Sitting:
+    """One worker with one HIT: the address of the frame, and what will be posted from it."""
+
+    url: str
+    html: str = ""
+    draft_url: str = ""
+    draft: dict[str, object] = field(default_factory=dict)
+    submit_url: str = ""
+    fields: list[tuple[str, str]] = field(default_factory=list)
+
+
+@contextmanager
+def served() -> Iterator[int]:
+    """Point this process and a gunicorn at an empty database, and yield its process id; both are gone afterwards."""
+    from surveys.rehearsal.stage import environment
+
+    with tempfile.TemporaryDirectory(prefix="assent-benchmark-") as name:
+        os.environ.update(environment(Path(name), seed=0))
+        os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.bare_settings"
+        django.setup()
+        from django.conf import settings
+        from django.core.management import call_command
+
+        from surveys.management.stack import web
+        from surveys.management.supervisor import Supervisor
+
+        call_command("migrate", verbosity=0)
+        call_command("collectstatic", interactive=False, verbosity=0)
+        port = int(settings.APP_URL.rsplit(":", 1)[1])
+        with Supervisor([web(port=port, environment={})], log_dir=Path(name) / "logs") as supervisor:
+            yield supervisor.children["web"].pid
+
+
+def frames() -> list[str]:
+    """Publish the demo study as if a marketplace had confirmed it; return the address of each HIT's frame."""
+    from django.conf import settings
+    from django.utils import timezone
+
+    from annotators.models import HIT, HITType
+    from surveys.definitions import VQAX
+    from surveys.publishing import start_publishing
+    from surveys.rehearsal.study import REWARD, Material, draft_batch, import_material
+
+    survey = import_material(Material(VQAX, DEMO / "items.csv", str(DEMO / "pictures")))
+    batch = draft_batch(survey, seed=1)
+    start_publishing(batch)
+    hit_type = HITType.objects.create(
+        endpoint=batch.endpoint,
+        hit_type_id="3TYPE",
+        title=batch.title,
+        reward=REWARD,
+        assignment_duration=timedelta(hours=1),
+        auto_approval_delay=timedelta(days=3),
+    )
+    urls = []
+    for questionnaire in batch.questionnaires.all():
+        now = timezone.now()
+        questionnaire.hit = HIT.objects.create(
+            hit_type=hit_type,
+            hit_id=f"3HIT{questionnaire.position}",
+            max_assignments=5,
+            created_at=now,
+            expires_at=now + timedelta(days=1),
+        )
+        questionnaire.save()
+        claims = {"hitId": questionnaire.hit.hit_id, "turkSubmitTo": settings.MARKETPLACE_URL}
+        urls.append(f"{settings.APP_URL}{questionnaire.get_absolute_url()}?{urlencode(claims)}")
+    return urls
+
+
+def sittings(urls: Sequence[str], *, n: int, prefix: str) -> list[Sitting]:
+    """Return n workers, each on one of the HITs."""
+    claims = [urlencode({"workerId": f"A{prefix}{k}", "assignmentId": f"3{prefix}{k}"}) for k in range(n)]
+    return [Sitting(f"{urls[k % len(urls)]}&{claim}") for k, claim in enumerate(claims)]
+
+
+def fill(sitting: Sitting) -> None:
+    """Read the page that was opened; prepare a draft and a complete submission."""
+    from surveys.definitions import VQAX
+    from surveys.rehearsal.behaviour import answers_for
+    from surveys.rehearsal.hit_page import read_hit_page
+    from surveys.rehearsal.knowledge import Knowledge
+    from surveys.rehearsal.markup import parse
+    from surveys.rehearsal.people import Kind, Person
+
+    page = read_hit_page(parse(sitting.html))
+    person, knowledge = Person("A1", "", Kind.RANDOM, 0.0, 1.0), Knowledge([], definition=VQAX)
+    given = {
+        item.position: answers_for(item, person=person, knowledge=knowledge, seed=1) for item in page.items
+    }
+    first = page.items[0]
+    sitting.draft_url = urljoin(sitting.url, page.draft_url)
+    sitting.draft = {
+        "token": page.form.hidden["token"],
+        "position": first.position,
+        "version": 1,
+        "seconds": 9.5,
+        "data": {name.removeprefix(first.prefix): value for name, value in given[first.position].items()},
+    }
+    sitting.submit_url = urljoin(sitting.url, page.form.action)
+    sitting.fields = list(page.form.hidden.items())
+    for answers in given.values():
+        for name, value in answers.items():
+            sitting.fields += [(name, one) for one in ([value] if isinstance(value, str) else value)]
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the CPU time of a process and its children, 0.0 where /proc does not tell. Source: proc(5)."""
+    folder = Path(f"/proc/{pid}")
+    if not folder.exists():
+        return 0.0
+    user, system = (folder / "stat").read_text().rpartition(")")[2].split()[11:13]
+    children = (folder / "task" / str(pid) / "children").read_text().split()
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK") + sum(
+        cpu_seconds(int(one)) for one in children
+    )
+
+
+def timed(name: str, work: Sequence[Callable[[], int]], *, clients: int, pid: int) -> Timing:
+    """Do every request with so many clients at once. Raises SystemExit unless all are answered with 200."""
+
+    def one(request: Callable[[], int]) -> float:
+        started = time.perf_counter()
+        status = request()
+        spent = (time.perf_counter() - started) * 1000
+        if status != 200:
+            raise SystemExit(f"{name} was answered with {status}.")
+        return spent
+
+    started, before = time.perf_counter(), cpu_seconds(pid)
+    with ThreadPoolExecutor(clients) as pool:
+        milliseconds = list(pool.map(one, work))
+    spent, cpu = time.perf_counter() - started, cpu_seconds(pid) - before
+    return Timing(name, milliseconds, cpu / len(work) * 1000, len(work) / spent)
+
+
+def measure(urls: Sequence[str], *, rounds: int, clients: int, pid: int) -> list[Timing]:
+    """Time every kind of request `rounds` times."""
+    from surveys.rehearsal.browser import Browser, new_pool
+
+    browser = Browser(new_pool())
+    bare = urljoin(urls[0], "/bare")
+    working = sittings(urls, n=rounds, prefix=f"X{clients}X")
+    for _ in range(20):
+        browser.get(bare)
+        browser.get(urls[0])
+
+    def opened(sitting: Sitting) -> int:
+        answer = browser.get(sitting.url)
+        sitting.html = answer.body.decode()
+        return answer.status
+
+    def in_turn(name: str, request: Callable[[Sitting], int]) -> Timing:
+        return timed(name, [partial(request, sitting) for sitting in working], clients=clients, pid=pid)
+
+    def rest() -> Iterator[Timing]:
+        yield in_turn("HIT page, reloaded", lambda s: browser.get(s.url).status)
+        yield in_turn("draft", lambda s: browser.post_json(s.draft_url, s.draft).status)
+        yield in_turn("submit", lambda s: browser.post_form(s.submit_url, s.fields).status)
+        yield in_turn("receipt", lambda s: browser.get(s.url).status)
+        yield in_turn("bare page again", lambda s: browser.get(bare).status)
+
+    first = [
+        in_turn("bare page", lambda s: browser.get(bare).status),
+        in_turn("HIT page, first time", opened),
+    ]
+    for sitting in working:
+        fill(sitting)
+    return [*first, *rest()]
+
+
+def show(timings: list[Timing], *, clients: int) -> None:
+    bare = timings[0].median
+    print(
+        f"\n{clients} client{'s' if clients > 1 else ''} at once, {len(timings[0].milliseconds)} requests each"
+    )
+    print(f"{'':22}{'p50 ms':>9}{'p95 ms':>9}{'x bare':>9}{'cpu ms':>9}{'a second':>10}")
+    for timing in timings:
+        ratio = timing.median / bare
+        print(
+            f"{timing.name:22}{timing.median:>9.1f}{timing.slowest_twentieth:>9.1f}"
+            f"{ratio:>9.1f}{timing.cpu:>9.1f}{timing.per_second:>10.0f}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--rounds", type=int, default=100, help="requests of each kind (default: 100)")
+    rounds = parser.parse_args().rounds
+    with served() as pid:
+        urls = frames()
+        for clients in CLIENTS:
+            show(measure(urls, rounds=rounds, clients=clients, pid=pid), clients=clients)
+
+
+if __name__ == "__main__":
+    main()
