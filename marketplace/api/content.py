@@ -43,6 +43,7 @@ def _cents(reward: str) -> int:
 def offer(body: dict[str, Any]) -> Offer:
     """Read what one HIT adds. Raises ApiError, Refusal."""
     _check_source(body)
+    _check_policies(body)
     _check_question(body["Question"])
     return Offer(
         question=body["Question"],
@@ -59,6 +60,13 @@ def _check_source(body: dict[str, Any]) -> None:
         raise bad_value("", "Question", why="Exactly one of Question and HITLayoutId is needed")
     if "HITLayoutId" in body:
         raise Refusal("HITLayoutDoesNotExist", f"HITLayout {body['HITLayoutId']} does not exist.")
+
+
+def _check_policies(body: dict[str, Any]) -> None:
+    """A policy that nobody acts upon would approve or reject differently from what was asked."""
+    for name in ("AssignmentReviewPolicy", "HITReviewPolicy"):
+        if name in body:
+            raise Refusal("ReviewPolicyNotSupported", f"This marketplace does not act upon {name}.")
 
 
 def _check_question(document: str) -> None:

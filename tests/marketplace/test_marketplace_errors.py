@@ -134,6 +134,10 @@ REFUSED = [
     ({"Question": external_question("https://lab.example/?a=1&b=2")}, "XMLParseError"),
     ({"MaxAssignments": 1_000_000}, "InsufficientFunds"),
     (
+        {"AssignmentReviewPolicy": {"PolicyName": "ScoreMyKnownAnswers/2011-09-01"}},
+        "ReviewPolicyNotSupported",
+    ),
+    (
         {"QualificationRequirements": [REQUIREMENT | {"QualificationTypeId": "3MINE"}]},
         "QualificationTypeDoesNotExist",
     ),
@@ -193,6 +197,14 @@ def test_a_hit_on_offer_cannot_be_deleted(mturk, new_hit):
     said = refusal(mturk.delete_hit, HITId=new_hit())
     assert said[2] == "InvalidHITState"
     assert "currently in the state 'Assignable'" in said[3]
+
+
+def test_a_hit_has_at_most_a_billion_assignments(mturk, new_hit):
+    hit_id = new_hit(MaxAssignments=10)
+    mturk.update_expiration_for_hit(HITId=hit_id, ExpireAt=0)
+    extension = {"HITId": hit_id, "NumberOfAdditionalAssignments": 1_000_000_000}
+    said = refusal(mturk.create_additional_assignments_for_hit, **extension)
+    assert said[2] == "InvalidMaximumAssignmentsIncrease"
 
 
 def test_a_deleted_hit_cannot_be_extended(mturk, new_hit):

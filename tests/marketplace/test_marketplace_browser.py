@@ -1,0 +1,146 @@
+"""The worker site in a real browser, with a task on another site inside the frame."""
+
+import re
+from collections.abc import Iterator
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
+from marketplace_words import external_question
+from playwright.sync_api import Page, expect
+
+from marketplace import engine, engine_hits, keys
+from marketplace.models import Assignment
+
+TASK = """<!doctype html><html lang="en"><title>Task</title><h1>Task</h1>
+<form method="post"><input type="hidden" name="assignmentId"><input name="answer" aria-label="Answer" value="yes">
+<button>Send</button></form>
+<script>
+const given = new URLSearchParams(location.search), form = document.forms[0];
+form.assignmentId.value = given.get("assignmentId");
+form.action = given.get("turkSubmitTo") + "/mturk/externalSubmit";
+</script>"""
+
+
+class TaskHandler(BaseHTTPRequestHandler):
+    """The requester's own server."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(TASK.encode())
+
+    def log_message(self, *args: object) -> None:
+        """Keep the test's output clean."""
+
+
+@pytest.fixture
+def task_url() -> Iterator[str]:
+    """The task's address: on 127.0.0.1, which is another site than localhost."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), TaskHandler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/task"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def address(live_server, requester, settings, task_url):
+    """The worker site's address, with two HITs on offer."""
+    address = f"http://localhost:{live_server.thread.port}"
+    settings.MARKETPLACE_URL = address
+    settings.CSRF_TRUSTED_ORIGINS = [address]
+    now = timezone.now()
+    values = engine_hits.TypeValues(
+        title="Look at a picture",
+        description="Five short questions about pictures, and which of two explanations convinces you.",
+        keywords="image",
+        reward_cents=38,
+        duration_seconds=3600,
+        auto_approval_seconds=3600,
+        requirements=[],
+    )
+    hit_type = engine_hits.hit_type_for(requester, values=values, now=now)
+    for _ in range(2):
+        offer = engine_hits.Offer(
+            question=external_question(task_url), max_assignments=2, lifetime=timedelta(days=1)
+        )
+        engine_hits.publish(hit_type, offer=offer, now=now)
+    return address
+
+
+@pytest.fixture
+def worker_page(page: Page, address):
+    """A signed-in worker's page, before the list of HITs."""
+    worker, code = keys.create_worker()
+    page.goto(f"{address}/sign-in")
+    page.get_by_label("Worker id").fill(worker.worker_id)
+    page.get_by_label("Access code").fill(code)
+    page.locator("#sign-in button").click()
+    return page
+
+
+def start(page):
+    page.get_by_role("link", name="Look at a picture").click()
+    page.get_by_role("button", name="Accept").click()
+    expect(page.frame_locator("#task").get_by_role("heading", name="Task")).to_be_visible()
+
+
+def test_a_task_on_another_site_submits_and_the_page_moves_on(worker_page):
+    start(worker_page)
+    expect(worker_page.locator("#countdown")).to_have_text(re.compile(r"00:5\d:\d\d"))
+    worker_page.frame_locator("#task").get_by_role("button", name="Send").press("Enter")
+    expect(worker_page.get_by_role("heading", name="Submitted")).to_be_visible()
+    row = Assignment.objects.get()
+    assert row.status == "Submitted"
+    assert "<QuestionIdentifier>answer</QuestionIdentifier><FreeText>yes</FreeText>" in row.answer
+    worker_page.get_by_role("button", name="Accept the next HIT").click()
+    expect(worker_page.locator("#task")).to_be_visible()
+
+
+def test_a_submission_after_the_time_says_so_in_the_frame(worker_page, later):
+    start(worker_page)
+    later(seconds=3601)
+    worker_page.frame_locator("#task").get_by_role("button", name="Send").press("Enter")
+    expect(worker_page.frame_locator("#task").locator("#refused")).to_contain_text("its time ran out")
+    assert Assignment.objects.get().status == "Abandoned"
+
+
+def problems(page):
+    """Return what axe objects to in WCAG 2.2 A and AA, and whether the page is wider than the window."""
+    options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+    found = [row["id"] for row in Axe().run(page, options=options).response["violations"]]
+    return found, page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_every_page_is_accessible_and_fits(worker_page, address, scheme, width):
+    page = worker_page
+    page.set_viewport_size({"width": width, "height": 760})
+    page.emulate_media(color_scheme=scheme)
+    seen = {"list": problems(page)}
+    page.get_by_role("link", name="Look at a picture").click()
+    seen["preview"] = problems(page)
+    page.get_by_role("button", name="Accept").click()
+    seen["work"] = problems(page)
+    done = Assignment.objects.get()
+    page.goto(f"{address}/work")
+    seen["queue"] = problems(page)
+    engine.submit(done, answer="-", now=timezone.now())
+    engine.reject(done, now=timezone.now(), feedback="Two of five were right.")
+    page.goto(f"{address}/assignments/{done.assignment_id}")
+    seen["after"] = problems(page)
+    page.goto(f"{address}/work")
+    seen["decided"] = problems(page)
+    page.goto(f"{address}/mturk/externalSubmit")
+    seen["refused"] = problems(page)
+    page.goto(f"{address}/sign-in")
+    seen["sign-in"] = problems(page)
+    page.get_by_role("button", name="Join as a new worker").click()
+    seen["joined"] = problems(page)
+    assert seen == dict.fromkeys(seen, ([], False))
