@@ -1,0 +1,128 @@
+"""What a researcher sees, in a real browser: on a desk and on a phone, in light and dark, with and without scripts."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.contrib.auth.models import User
+from playwright.sync_api import Browser, Page, expect
+
+from surveys.models import Batch, Questionnaire
+from tests.conftest import Site
+from tests.factories import make_assignment, make_draft, make_published, make_survey, submitted
+
+WAYS = [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 360)]
+Visit = Callable[..., Page]
+
+
+@pytest.fixture
+def visit(site: Site, browser: Browser) -> Visit:
+    """Open pages as a signed-in researcher, in a window of the test's choice."""
+    User.objects.create_superuser("ada", password="a long password")
+
+    def open_page(path: str, *, scheme: str = "light", width: int = 1280, scripts: bool = True) -> Page:
+        context = browser.new_context(
+            base_url=site.app_url,
+            color_scheme=scheme,
+            java_script_enabled=scripts,
+            viewport={"width": width, "height": 900},
+        )
+        page = context.new_page()
+        page.goto(f"/admin/login/?next={path}")
+        page.get_by_label("Username").fill("ada")
+        page.get_by_label("Password").fill("a long password")
+        page.get_by_role("button", name="Log in").click()
+        page.wait_for_url(f"**{path}")
+        return page
+
+    return open_page
+
+
+@pytest.fixture
+def questionnaire(db) -> Questionnaire:
+    questionnaire = make_published()
+    submitted(questionnaire, n_correct=5)
+    submitted(questionnaire, n_correct=2)
+    return questionnaire
+
+
+def pages_of(questionnaire: Questionnaire) -> list[str]:
+    batch = questionnaire.batch
+    draft = make_draft(batch.survey, endpoint="production", reward="0.01")
+    assignment = questionnaire.hit.assignments.first()
+    return [
+        "/admin/",
+        draft.get_absolute_url(),
+        batch.get_absolute_url(),
+        f"/batches/{batch.pk}/stop",
+        f"/batches/{batch.pk}/assignments/",
+        f"/batches/{batch.pk}/assignments/{assignment.pk}/",
+    ]
+
+
+@pytest.mark.parametrize(("scheme", "width"), WAYS)
+def test_pages_are_accessible_and_fit_the_window(visit, questionnaire, scheme, width):
+    paths = pages_of(questionnaire)
+    page = visit(paths[0], scheme=scheme, width=width)
+    for path in paths:
+        page.goto(path)
+        found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]})
+        assert found.response["passes"]
+        assert [(path, v["id"], v["nodes"][0]["target"]) for v in found.response["violations"]] == []
+        overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        assert (path, page.evaluate(overflow)) == (path, 0)
+
+
+def test_a_batch_is_planned_and_published(visit):
+    survey = make_survey(n_items=5, name="Cats")
+    page = visit("/admin/")
+    page.get_by_role("link", name="New batch").click()
+    page.get_by_label("Name").fill("Pilot")
+    page.get_by_label("Embedded marketplace").check()
+    page.get_by_label("Reward").fill("1.20")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".field-auto_approval_delay .errorlist")).to_have_text("This field is required.")
+    page.get_by_label("Approved by itself after").fill("3")
+    page.get_by_label("Unit of auto approval delay").select_option("days")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_role("heading", name="What it costs")).to_be_visible()
+    page.get_by_role("button", name="Publish 1 HITs for $7.20").click()
+    expect(page.get_by_text("Publishing has started.")).to_be_visible()
+    batch = Batch.objects.get(name="Pilot")
+    assert (batch.survey, batch.status) == (survey, Batch.Status.PUBLISHING)
+
+
+def test_progress_moves_without_reloading(visit, questionnaire):
+    page = visit(questionnaire.batch.get_absolute_url())
+    page.evaluate("window.isTheSamePage = true")
+    expect(page.locator("[data-count=n_kept]")).to_have_text("2")
+    make_assignment(questionnaire.hit, status="Approved")
+    expect(page.locator("[data-count=n_kept]")).to_have_text("3")
+    assert page.evaluate("window.isTheSamePage") is True
+    assert page.evaluate("document.querySelector('[data-bar=n_kept]').value") == 3
+
+
+def test_a_new_status_reloads_the_page(visit, questionnaire):
+    page = visit(questionnaire.batch.get_absolute_url())
+    Batch.objects.filter(pk=questionnaire.batch_id).update(status=Batch.Status.COMPLETE)
+    expect(page.locator(".status.complete")).to_have_text("Complete")
+    expect(page.get_by_role("link", name=re.compile("^Stop"))).to_have_count(0)
+
+
+def test_a_whole_page_is_selected_at_once(visit, questionnaire):
+    page = visit(f"/batches/{questionnaire.batch_id}/assignments/")
+    page.get_by_label("Select all on this page").check()
+    expect(page.locator("input[name=selected]:checked")).to_have_count(2)
+    page.get_by_role("button", name="Approve").click()
+    expect(page.get_by_text("2 decided.")).to_be_visible()
+
+
+def test_an_assignment_is_rejected_without_scripts(visit, questionnaire):
+    page = visit(f"/batches/{questionnaire.batch_id}/assignments/", scripts=False)
+    page.locator("tbody tr", has_text="2 of 5").get_by_role("link").click()
+    reason = "You answered 2 of 5 questions correctly; at least 3 are needed."
+    expect(page.get_by_label("Why it is rejected")).to_have_value(reason)
+    page.get_by_role("button", name="Reject").click()
+    expect(page.get_by_text("Your decision is recorded.")).to_be_visible()
+    expect(page.get_by_text("Reject, by ada.")).to_be_visible()
