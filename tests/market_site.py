@@ -171,3 +171,14 @@ def in_parallel() -> Callable[..., list[Any]]:
         return results
 
     return run
+
+
+@pytest.fixture
+def eager() -> Iterator[None]:
+    """Run Celery tasks where they are enqueued."""
+    from config.celery import app
+
+    before = app.conf.task_always_eager, app.conf.task_eager_propagates
+    app.conf.update(task_always_eager=True, task_eager_propagates=True)
+    yield
+    app.conf.update(task_always_eager=before[0], task_eager_propagates=before[1])

@@ -1,0 +1,327 @@
+from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.core.files.base import ContentFile
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from annotators.models import HIT, Assignment, Call
+from marketplace import models as marketplace
+from surveys import publishing
+from surveys.models import Batch, Decision, Picture, Questionnaire, Replacement
+from surveys.publishing import CannotPublish
+from tests.factories import (
+    make_assignment,
+    make_batch,
+    make_draft,
+    make_hit,
+    make_item,
+    make_questionnaire,
+    make_survey,
+)
+from tests.market_site import Site
+
+pytestmark = pytest.mark.django_db
+NEVER = {"kind": "never"}
+
+
+def test_the_quote_of_ofa_xs_vqa_x_study() -> None:
+    """60 HITs of 5 questions, 5 assignments each at $0.38: 300 × ($0.38 + $0.08)."""
+    quote = publishing.quote(make_draft(make_survey(n_items=300)))
+    assert (quote.n_items, quote.n_hits, quote.n_assignments) == (300, 60, 300)
+    assert (quote.reward, quote.fee_rate) == (Decimal("0.38"), Decimal("0.20"))
+    assert (quote.reward_total, quote.fee_total, quote.total) == (
+        Decimal("114.00"),
+        Decimal("24.00"),
+        Decimal("138.00"),
+    )
+    assert (quote.expected_rejections, quote.replacement_total) == (Decimal(30), Decimal("13.80"))
+    assert quote.worst_case_total == Decimal("248.40")  # nine assignments on each
+    assert (quote.minutes, quote.hourly_wage, quote.is_piloted) == (8, Decimal("2.85"), False)
+
+
+def test_ten_assignments_cost_forty_percent() -> None:
+    quote = publishing.quote(make_draft(make_survey(n_items=5), assignments_per_hit=10))
+    assert (quote.fee_rate, quote.fee_total, quote.total) == (
+        Decimal("0.40"),
+        Decimal("1.50"),
+        Decimal("5.30"),
+    )
+    assert quote.worst_case_total == Decimal("5.30")
+
+
+def test_without_rejections_nothing_is_replaced() -> None:
+    quote = publishing.quote(make_draft(make_survey(n_items=5), review_policy=NEVER))
+    assert (quote.expected_rejections, quote.replacement_total) == (0, Decimal("0.00"))
+    assert quote.worst_case_total == quote.total == Decimal("2.30")
+
+
+def test_the_last_hit_may_be_shorter() -> None:
+    quote = publishing.quote(make_draft(make_survey(n_items=11), items_per_hit=5))
+    assert (quote.n_items, quote.n_hits, quote.total) == (11, 3, Decimal("6.90"))
+
+
+def test_the_wage_comes_from_a_pilot_where_there_is_one() -> None:
+    survey = make_survey(n_items=5)
+    pilot = make_questionnaire(make_batch(survey), items=list(survey.items.all()), hit=make_hit())
+    assert pilot.hit is not None
+    now = timezone.now()
+    for seconds in (300, 600, 6000):
+        make_assignment(
+            pilot.hit, status="Submitted", accepted_at=now - timedelta(seconds=seconds), submitted_at=now
+        )
+    make_assignment(pilot.hit)
+    quote = publishing.quote(make_draft(survey))
+    assert (quote.minutes, quote.hourly_wage, quote.is_piloted) == (Decimal("10.00"), Decimal("2.28"), True)
+
+
+def test_a_survey_without_items_costs_nothing_and_cant_be_published() -> None:
+    batch = make_draft(make_survey())
+    assert (publishing.quote(batch).total, publishing.quote(batch).n_hits) == (0, 0)
+    assert publishing.problems(batch) == ["The survey has no items yet."]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {"auto_approval_delay": timedelta(seconds=119)},
+            "The auto-approval delay leaves no time to review: it must be at least two sync intervals.",
+        ),
+        (
+            {"review_policy": {"kind": "minimum_correct", "minimum": 3, "out_of": 4}},
+            "The policy counts 4 answers, but a HIT has 5.",
+        ),
+        ({"review_policy": {}}, "Unknown review policy None."),
+        (
+            {"review_policy": {"kind": "flag_only"}},
+            "The review policy needs a whole number called 'minimum'.",
+        ),
+        (
+            {"endpoint": "sandbox"},
+            "MTurk shows HITs from https addresses only; ASSENT_APP_URL is not one.",
+        ),
+    ],
+)
+def test_a_problem_is_one_sentence(settings: Any, changes: dict[str, Any], sentence: str) -> None:
+    settings.SYNC_EVERY_SECONDS = 60
+    settings.APP_URL = "http://127.0.0.1:8000"
+    assert publishing.problems(make_draft(make_survey(n_items=5), **changes)) == [sentence]
+
+
+def test_a_batch_without_problems(settings: Any) -> None:
+    settings.APP_URL = "https://lab.example"
+    survey = make_survey(n_items=5)
+    assert publishing.problems(make_draft(survey)) == []
+    assert publishing.problems(make_draft(survey, endpoint="sandbox")) == []
+
+
+def test_items_without_gold_stand_in_the_way_of_a_rule_only() -> None:
+    survey = make_survey(n_items=4)
+    make_item(survey, position=5, gold="")
+    assert publishing.problems(make_draft(survey)) == [
+        "1 items have no gold answer, which the review policy needs."
+    ]
+    assert publishing.problems(make_draft(survey, review_policy=NEVER)) == []
+
+
+def test_missing_pictures_stand_in_the_way_of_paying_endpoints_only(settings: Any, tmp_path: Any) -> None:
+    settings.MEDIA_ROOT, settings.APP_URL = tmp_path, "https://lab.example"
+    survey = make_survey(n_items=5)
+    first, second, *_ = survey.items.all()
+    Picture.objects.create(item=first, position=1, name="a.jpg", file=ContentFile(b"x", name="a.jpg"))
+    Picture.objects.create(item=second, position=1, name="b.jpg")
+    Picture.objects.create(item=second, position=2, name="c.jpg")
+    assert publishing.problems(make_draft(survey)) == []
+    assert publishing.problems(make_draft(survey, endpoint="production")) == [
+        "1 items still wait for their pictures; paid HITs need all of them."
+    ]
+
+
+def test_publishing_freezes_the_definition_and_writes_questionnaires() -> None:
+    batch = make_draft(make_survey(n_items=11), assignments_per_hit=4)
+    assert publishing.start_publishing(batch) is True
+    assert batch.snapshot is not None
+    assert (batch.status, batch.definition) == ("publishing", batch.survey.definition)
+    assert batch.published_at is not None
+    shown = [
+        (q.position, q.target_assignments, [slot.item.position for slot in q.slots.select_related("item")])
+        for q in batch.questionnaires.all()
+    ]
+    assert shown == [(1, 4, [1, 2, 3, 4, 5]), (2, 4, [6, 7, 8, 9, 10]), (3, 4, [11])]
+
+
+def test_publishing_twice_writes_one_set_of_questionnaires() -> None:
+    batch = make_draft(make_survey(n_items=10))
+    stale = Batch.objects.get()
+    assert [publishing.start_publishing(b) for b in (batch, batch, stale)] == [True, False, False]
+    assert Questionnaire.objects.count() == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_many_publish_at_once(in_parallel: Callable[..., list[Any]]) -> None:
+    make_draft(make_survey(n_items=10))
+    results = in_parallel(*[lambda: publishing.start_publishing(Batch.objects.get())] * 4)
+    assert sorted(results) == [False, False, False, True]
+    assert Questionnaire.objects.count() == 2
+
+
+def test_a_batch_with_problems_stays_a_draft() -> None:
+    batch = make_draft(make_survey(), review_policy={})
+    with pytest.raises(CannotPublish) as caught:
+        publishing.start_publishing(batch)
+    assert str(caught.value) == "The survey has no items yet. Unknown review policy None."
+    assert (Batch.objects.get().status, Questionnaire.objects.count()) == ("draft", 0)
+
+
+def published(site: Site, *, n_items: int = 10, **values: Any) -> Batch:
+    batch = make_draft(make_survey(n_items=n_items), **values)
+    publishing.start_publishing(batch)
+    publishing.register_hit_type(batch, gateway=site.gateway)
+    return batch
+
+
+def publish_all(batch: Batch, site: Site) -> list[Call]:
+    waiting = Questionnaire.objects.filter(pk__in=publishing.to_publish(batch)).select_related(
+        "batch__hit_type"
+    )
+    return [publishing.publish_questionnaire(q, gateway=site.gateway) for q in waiting.order_by("position")]
+
+
+def test_each_questionnaire_becomes_one_hit(site: Site, settings: Any) -> None:
+    settings.APP_URL = "http://127.0.0.1:8000"
+    batch = published(site)
+    assert publishing.finish_publishing(batch) is False
+    calls = publish_all(batch, site)
+    assert [call.state for call in calls] == ["done", "done"]
+    assert publish_all(batch, site) == []
+    assert publishing.finish_publishing(batch) is True
+    assert publishing.finish_publishing(batch) is False
+    assert Batch.objects.get().status == "open"
+    offered = {hit.hit_id: hit for hit in marketplace.HIT.objects.all()}
+    for questionnaire in batch.questionnaires.select_related("hit"):
+        assert questionnaire.hit is not None
+        hit = offered.pop(questionnaire.hit.hit_id)
+        assert f"<ExternalURL>http://127.0.0.1:8000/hits/{questionnaire.pk}/</ExternalURL>" in hit.question
+        assert (hit.max_assignments, hit.annotation) == (5, f"create:{questionnaire.pk}")
+        assert hit.expires_at - hit.created_at == timedelta(days=1)
+    assert (offered, site.held()) == ({}, 2 * 5 * 46)
+
+
+def test_a_questionnaire_published_twice_is_one_hit(site: Site) -> None:
+    batch = published(site, n_items=5)
+    questionnaire = Questionnaire.objects.get()
+    for _ in range(2):
+        publishing.publish_questionnaire(questionnaire, gateway=site.gateway)
+    assert (marketplace.HIT.objects.count(), HIT.objects.count(), batch.questionnaires.count()) == (1, 1, 1)
+
+
+def test_a_hit_recorded_but_not_yet_linked_is_linked(site: Site) -> None:
+    batch = published(site, n_items=5)
+    publish_all(batch, site)
+    Questionnaire.objects.update(hit=None)
+    publish_all(batch, site)
+    assert Questionnaire.objects.get().hit == HIT.objects.get()
+    assert site.wire.calls["CreateHITWithHITType"] == 1
+
+
+def test_equal_batches_share_a_hit_type(site: Site) -> None:
+    assert published(site).hit_type == published(site).hit_type
+    assert published(site, reward=Decimal("0.40")).hit_type != Batch.objects.last().hit_type  # type: ignore[union-attr]
+
+
+def test_a_questionnaire_needs_its_hit_type(site: Site) -> None:
+    publishing.start_publishing(make_draft(make_survey(n_items=5)))
+    with pytest.raises(CannotPublish):
+        publishing.publish_questionnaire(Questionnaire.objects.get(), gateway=site.gateway)
+
+
+def test_refused_hits_are_tried_again_when_asked(site: Site) -> None:
+    batch = published(site)
+    marketplace.Balance.objects.update(available_cents=230)
+    assert [call.state for call in publish_all(batch, site)] == ["done", "refused"]
+    batch.refresh_from_db()
+    assert batch.error == Call.objects.get(state="refused").error != ""
+    marketplace.Balance.objects.update(available_cents=230)
+    assert [call.state for call in publish_all(batch, site)] == ["refused"]
+    assert publishing.retry_refused(batch) == 1
+    assert publishing.retry_refused(batch) == 0
+    assert Batch.objects.get().error == ""
+    assert [call.state for call in publish_all(batch, site)] == ["done"]
+    assert publishing.finish_publishing(batch) is True
+
+
+def test_stop_and_expire(site: Site) -> None:
+    batch = published(site, n_items=5)
+    publish_all(batch, site)
+    publishing.finish_publishing(batch)
+    assert publishing.stop(batch) is True
+    assert publishing.stop(batch) is False
+    assert Batch.objects.get().status == "stopped"
+    hit = HIT.objects.select_related("hit_type").get()
+    accepted = site.accept(hit)
+    for _ in range(2):
+        publishing.expire(hit, gateway=site.gateway)
+    assert site.wire.calls["UpdateExpirationForHIT"] == 1
+    assert HIT.objects.get().expires_at <= timezone.now()
+    assert HIT.objects.get().status == "Unassignable"
+    site.submit(accepted)  # who has accepted it may still submit
+
+
+@pytest.mark.parametrize("status", ["draft", "complete", "stopped"])
+def test_only_a_running_batch_is_stopped(status: str) -> None:
+    batch = make_batch(make_survey(), status=status)
+    assert publishing.stop(batch) is False
+    assert Batch.objects.get().status == status
+
+
+def test_a_stopped_batch_looks_only_for_hits_that_may_exist(site: Site) -> None:
+    batch = published(site)
+    first, second = batch.questionnaires.all()
+    site.wire.lose.add("CreateHITWithHITType")
+    site.wire.block.add("GetHIT")
+    publishing.publish_questionnaire(first, gateway=site.gateway)
+    assert publishing.to_publish(batch) == [first.pk, second.pk]
+    publishing.stop(batch)
+    batch.refresh_from_db()
+    assert publishing.to_publish(batch) == [first.pk]
+
+
+def test_progress_counts_in_a_constant_number_of_queries(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    survey = make_survey(n_items=10)
+    batch = make_batch(survey, error="Out of funds.")
+    items = list(survey.items.all())
+    first = make_questionnaire(batch, items=items[:5], hit=make_hit())
+    make_questionnaire(batch, items=items[5:])
+    make_questionnaire(batch, items=items[:5], hit=make_hit(), sibling_of=first, target_assignments=1)
+    assert first.hit is not None
+    statuses = ["Accepted", "Submitted", "Submitted", "Approved", "Rejected", "Rejected"]
+    assignments = [make_assignment(first.hit, status=status) for status in statuses]
+    now = timezone.now()
+    Decision.objects.create(assignment=assignments[1], verdict="flag", decided_at=now)
+    for rejected, opened_at in ((assignments[4], now), (assignments[5], None)):
+        Replacement.objects.create(
+            rejected=rejected, questionnaire=first, opened_by="extend", opened_at=opened_at
+        )
+    with django_assert_num_queries(3):
+        progress = publishing.progress(batch)
+    assert progress == publishing.Progress(
+        status="open",
+        error="Out of funds.",
+        n_questionnaires=3,
+        n_published=2,
+        n_wanted=10,
+        n_open=1,
+        n_submitted=2,
+        n_approved=1,
+        n_rejected=2,
+        n_flagged=1,
+        n_replaced=1,
+    )
+    assert progress.n_kept == 3
+    assert Assignment.objects.count() == 6
