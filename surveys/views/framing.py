@@ -1,10 +1,12 @@
 """The headers of pages that live in the marketplace's frame. Every other page keeps X-Frame-Options: DENY."""
 
+import logging
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 from django.conf import settings
+from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
@@ -12,10 +14,13 @@ from django.views.decorators.csrf import csrf_exempt
 from surveys.presenting import CannotServe
 from surveys.views.tokens import TokenError, TokenExpired
 
+logger = logging.getLogger(__name__)
+
 View = Callable[..., HttpResponse]
 
 EXPIRED = "This page was open for too long. What you answered is kept: open the HIT again and carry on."
 FOREIGN = "This page does not belong to this HIT. Please open the HIT again from your queue."
+BROKEN = "The fault is ours, and we have a record of it. What you answered is kept: open the HIT again and carry on."
 STATUS = {"not_published": 503, "unknown": 404}
 
 
@@ -40,6 +45,12 @@ def framed(view: View) -> View:
             )
         except TokenError:
             response = refusal("This page can't be used", FOREIGN, status=403)
+        except Exception:  # without a page of its own the frame would stay blank
+            logger.exception("HIT page failed: %s", request.path)
+            got_request_exception.send(sender=None, request=request)
+            response = refusal(
+                "Something went wrong here", BROKEN, status=500, reload_url=request.get_full_path()
+            )
         return with_frame_headers(response)
 
     return wrapped

@@ -503,6 +503,16 @@ def test_unpublished_hit_asks_to_come_back(visitor: Client, questionnaire: Quest
     assert "Please reload the page in a minute." in response.content.decode()
 
 
+def test_our_own_failure_is_a_page_in_the_frame_too(
+    questionnaire: Questionnaire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("surveys.views.worker.shown_items", lambda assignment: 1 / 0)
+    response = open_page(Client(raise_request_exception=False), questionnaire)
+    assert response.status_code == 500
+    assert "Something went wrong here" in response.content.decode()
+    assert "X-Frame-Options" not in response.headers
+
+
 # -- Cost -------------------------------------------------------------------------------------------------------------
 
 

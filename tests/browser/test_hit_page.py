@@ -1,0 +1,373 @@
+"""The HIT in a real browser, in a sandboxed frame of another site, as marketplaces show it."""
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Frame, Page, Route, expect
+from pytest_django.live_server_helper import LiveServer
+
+from annotators.models import Assignment
+from surveys.models import Questionnaire, Rating, Response
+from tests.builders import frame_query, make_questionnaire
+
+# Playwright's loop runs in this thread; Django would refuse the ORM there.
+os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+MARKETPLACE = "http://localhost:8000"
+SECRETS = ("#3r1e", "%233r1e", "16054198", "ground_truth", "ofa-x")
+SANDBOX = "allow-scripts allow-forms allow-same-origin"
+WAYS = [("light", 1280, 900), ("dark", 1280, 900), ("light", 360, 740), ("dark", 360, 740)]
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, object]) -> dict[str, object]:
+    # The marketplace's page comes from the test, not from loopback: Chromium would ask before framing loopback in it.
+    flags = ["--disable-features=LocalNetworkAccessChecks", "--disable-gpu", "--disable-dev-shm-usage"]
+    return browser_type_launch_args | {"executable_path": "/usr/bin/chromium", "args": flags}
+
+
+@pytest.fixture
+def site(transactional_db, settings, tmp_path: Path) -> Iterator[str]:
+    settings.MEDIA_ROOT = tmp_path
+    settings.FRAME_ANCESTORS = [MARKETPLACE]
+    settings.STORAGES = {
+        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    }
+    server = LiveServer("127.0.0.1")
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture
+def questionnaire(site: str) -> Questionnaire:
+    return make_questionnaire(n_items=2, review_policy={"kind": "never"})
+
+
+class Market:
+    """A marketplace's page around the HIT, and what was posted to its externalSubmit."""
+
+    def __init__(self, context: BrowserContext, site: str, questionnaire: Questionnaire) -> None:
+        self.context, self.site, self.questionnaire = context, site, questionnaire
+        self.submitted: list[dict[str, list[str]]] = []
+        self.sandbox = SANDBOX
+        self.address = ""
+        context.set_default_timeout(8000)
+        context.route(f"{MARKETPLACE}/**", self._answer)
+
+    def url(self, **query: str) -> str:
+        return (
+            f"{self.site}/hits/{self.questionnaire.pk}/?{urlencode(frame_query(self.questionnaire) | query)}"
+        )
+
+    def open(self, **query: str) -> tuple[Page, Frame]:
+        self.address = self.url(**query)
+        page = self.context.new_page()
+        page.goto(f"{MARKETPLACE}/task")
+        return page, self.frame(page)
+
+    def frame(self, page: Page) -> Frame:
+        element = page.wait_for_selector("iframe")
+        frame = element.content_frame()
+        frame.wait_for_load_state()
+        return frame
+
+    def _answer(self, route: Route) -> None:
+        if route.request.url.endswith("/mturk/externalSubmit"):
+            self.submitted.append(parse_qs(route.request.post_data or ""))
+            route.fulfill(body="<h1>Thank you</h1>", content_type="text/html")
+        else:
+            address = self.address.replace("&", "&amp;")
+            html = f'<iframe width="1200" height="700" sandbox="{self.sandbox}" src="{address}"></iframe>'
+            route.fulfill(body=html, content_type="text/html")
+
+
+@pytest.fixture
+def market(context: BrowserContext, site: str, questionnaire: Questionnaire) -> Market:
+    return Market(context, site, questionnaire)
+
+
+def press(page: Page, *keys: str) -> None:
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def answer_all(frame: Frame) -> None:
+    """Choose the last choice of every group, without stepping through."""
+    for group in frame.query_selector_all(".group"):
+        group.evaluate("group => [...group.querySelectorAll('input')].at(-1).click()")
+
+
+def wait_saved(frame: Frame) -> None:
+    expect(frame.locator("#state")).to_have_text(re.compile(r"^Saved \d\d:\d\d$"))
+
+
+def wait_until(is_true: Callable[[], bool], *, page: Page, seconds: float = 8) -> None:
+    """Wait for something that no element of the page shows."""
+    deadline = time.monotonic() + seconds
+    while not is_true():
+        assert time.monotonic() < deadline, "It did not happen."
+        page.wait_for_timeout(50)
+
+
+# -- With JavaScript --------------------------------------------------------------------------------------------------
+
+
+def test_whole_hit_with_the_keyboard_alone(market: Market) -> None:
+    page, frame = market.open()
+    frame.locator("[data-begin]").press("Enter")
+    expect(frame.locator("#i1-title")).to_be_focused()
+    press(page, "1", "y", "4", "n", "2", "3", "Enter", "1", "Enter")
+    expect(frame.locator("#i2")).to_be_visible()
+    expect(frame.locator("#i1")).to_be_hidden()
+    press(page, "2", "1", "4", "2", "4", "2", "Enter")
+    expect(frame.locator("h1")).to_have_text("Thank you")
+    assert [sorted(fields) for fields in market.submitted] == [["assignmentId", "nonce", "taskAnswers"]]
+    first, _second = Response.objects.order_by("position")
+    ratings = Rating.objects.filter(response=first, output=first.shown["outputs"][0], score=1).values_list(
+        "criterion", "value"
+    )
+    assert sorted(ratings) == [
+        ("justifies", "yes"),
+        ("preference", "preferred"),
+        ("shortcomings.none", "selected"),
+    ]
+    second_output = Rating.objects.filter(response=first, output=first.shown["outputs"][1])
+    assert second_output.get(criterion="justifies").value == "no"
+    assert list(second_output.filter(score=1).values_list("criterion", flat=True).order_by("criterion")) == [
+        "shortcomings.confusing_sentence",
+        "shortcomings.insufficient_justification",
+    ]
+
+
+def test_reload_resumes_at_the_first_unfinished_item(market: Market) -> None:
+    page, frame = market.open()
+    frame.locator("#i1-title").focus()
+    press(page, "1", "y", "4", "y", "4", "3")
+    frame.locator("[data-go=next]").click()
+    frame.locator("#i2 .group").first.locator("label").nth(1).click()
+    frame.fill("#id_comment", "Fine so far")
+    wait_saved(frame)
+    page.reload()
+    frame = market.frame(page)
+    expect(frame.locator("#i1")).to_be_hidden()
+    expect(frame.locator("#i2")).to_be_visible()
+    expect(frame.locator("[data-steps] button").first).to_have_attribute("aria-label", "Question 1, complete")
+    expect(frame.locator("#i2 input:checked")).to_have_count(1)
+    expect(frame.locator("#id_comment")).to_have_value("Fine so far")
+    assert frame.locator("#i1 input:checked").count() == 6
+
+
+def test_none_rules_out_the_others(market: Market) -> None:
+    _, frame = market.open()
+    boxes = frame.locator("#i1 .checkbox").first.locator("input")
+    boxes.nth(0).check()
+    boxes.nth(3).check()
+    expect(boxes.nth(0)).not_to_be_checked()
+    boxes.nth(1).check()
+    expect(boxes.nth(3)).not_to_be_checked()
+
+
+def test_offline_is_said_and_saving_is_tried_again(market: Market) -> None:
+    page, frame = market.open()
+    page.route("**/draft", lambda route: route.abort())
+    frame.locator("#i1 label").first.click()
+    expect(frame.locator("#state")).to_have_text(re.compile("^Not saved: .* – retrying$"))
+    assert frame.locator("#news").text_content() == frame.locator("#state").text_content()
+    page.unroute("**/draft")
+    wait_saved(frame)
+    assert Response.objects.exclude(draft={}).count() == 1
+
+
+def test_second_tab_is_told_that_it_is_behind(market: Market) -> None:
+    _, first = market.open()
+    _, second = market.open()
+    first.locator("#i1 label").first.click()
+    wait_saved(first)
+    second.locator("#i1 label").nth(1).click()
+    expect(second.locator("#state")).to_contain_text("changed in another tab")
+
+
+def test_leaving_the_page_at_once_loses_nothing(market: Market) -> None:
+    page, frame = market.open()
+    frame.locator("#i1 label").first.click()
+    page.goto("about:blank")
+    wait_until(lambda: Response.objects.exclude(draft={}).exists(), page=page)
+    page.goto(f"{MARKETPLACE}/task")
+    expect(market.frame(page).locator("#i1 input:checked")).to_have_count(1)
+
+
+def test_time_counts_only_on_the_item_in_view(market: Market) -> None:
+    _page, frame = market.open()
+    frame.locator("#i1 label").first.click()
+    expect(frame.locator("[name=i1-seconds]")).not_to_have_value("0.0")
+    assert frame.locator("[name=i2-seconds]").input_value() == "0.0"
+
+
+def test_next_picture_is_fetched_while_the_first_is_looked_at(market: Market) -> None:
+    pictures: list[str] = []
+    market.context.on("request", lambda r: "/pictures/" in r.url and pictures.append(r.url))
+    page, frame = market.open()
+    expect(frame.locator("#i2")).to_be_hidden()
+    wait_until(lambda: len(pictures) == 2, page=page)
+
+
+def test_drafts_are_saved_in_a_frame_without_an_origin(market: Market) -> None:
+    market.sandbox = "allow-scripts allow-forms"
+    _, frame = market.open()
+    frame.locator("#i1 label").first.click()
+    wait_saved(frame)
+
+
+def test_errors_take_the_focus_and_lead_to_the_questions(market: Market) -> None:
+    _, frame = market.open()
+    frame.locator("#i1 label").first.click()
+    frame.locator("[data-steps] button").nth(1).click()
+    frame.locator("[data-go=submit]").click()
+    expect(frame.locator("#errors")).to_be_focused()
+    expect(frame.locator("#errors li")).to_have_count(11)
+    frame.locator("#errors li a").last.click()
+    target = frame.locator("#i2-preference-1")
+    expect(target).to_be_focused()
+    target.check()
+    expect(frame.locator("#errors li")).to_have_count(10)
+    assert target.locator("xpath=ancestor::fieldset").get_attribute("aria-invalid") is None
+
+
+def test_keys_can_be_switched_off(market: Market) -> None:
+    page, frame = market.open()
+    frame.locator("#keys summary").click()
+    frame.get_by_label("Use these keys").uncheck()
+    frame.locator("#i1-title").focus()
+    press(page, "1", "y", "?")
+    assert frame.locator("#i1 input:checked").count() == 0
+
+
+def test_second_submit_of_an_old_tab_shows_the_receipt(market: Market) -> None:
+    _, old = market.open()
+    _, new = market.open()
+    for frame in (new, old):
+        answer_all(frame)
+        frame.locator("[data-steps] button").nth(1).click()
+        frame.locator("[data-go=submit]").click()
+    expect(old.get_by_role("heading", name="Your answers are saved")).to_be_visible()
+    expect(old.get_by_role("button", name="Send again")).to_be_visible()
+    assert len(market.submitted) == 1
+
+
+# -- Preview, no JavaScript -------------------------------------------------------------------------------------------
+
+
+def test_preview_has_nothing_to_answer_or_submit(market: Market) -> None:
+    page, frame = market.open(assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE", workerId="")
+    posts: list[str] = []
+    page.on("request", lambda request: request.method == "POST" and posts.append(request.url))
+    expect(frame.get_by_text("This is a preview.")).to_be_visible()
+    press(page, "Tab", "1", "y", "Enter")
+    assert frame.locator("input:enabled, button:enabled:visible, form").count() == 0
+    assert frame.locator("input:checked").count() == 0
+    assert posts == []
+    assert Assignment.objects.count() == 0
+
+
+@pytest.fixture
+def plain_market(browser: Browser, site: str, questionnaire: Questionnaire) -> Iterator[Market]:
+    context = browser.new_context(java_script_enabled=False)
+    yield Market(context, site, questionnaire)
+    context.close()
+
+
+def test_hit_works_without_javascript(plain_market: Market) -> None:
+    _page, frame = plain_market.open()
+    groups = frame.locator(".group")
+    for n in range(groups.count() - 1):
+        groups.nth(n).locator("input").last.check()
+    frame.fill("#id_comment", "No script here")
+    frame.get_by_role("button", name="Submit").click()
+    expect(frame.locator("#errors li")).to_have_count(1)
+    assert frame.locator(".group input:checked").count() == 11
+    frame.locator("#i2-preference-1").check()
+    frame.get_by_role("button", name="Submit").click()
+    frame.get_by_role("button", name="Send to the marketplace").click()
+    expect(frame.locator("h1")).to_have_text("Thank you")
+    assert plain_market.submitted[0]["comment"] == ["No script here"]
+    assert Assignment.objects.get().saved_at is not None
+
+
+# -- Looks ------------------------------------------------------------------------------------------------------------
+
+
+def visit_states(market: Market) -> Iterator[tuple[str, Page]]:
+    """Every state of the page, at the top level, where axe can look into it."""
+    page = market.context.new_page()
+    page.goto(market.url(assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE"))
+    yield "preview", page
+    page.goto(market.url())
+    yield "first", page
+    page.locator("[data-begin]").click()
+    page.locator("#i1 label").first.click()
+    page.locator("#keys summary").evaluate("summary => summary.click()")
+    expect(page.locator("#state")).to_contain_text("Saved ")
+    yield "half", page
+    page.locator("[data-steps] button").nth(1).click()
+    page.locator("[data-go=submit]").click()
+    expect(page.locator("#errors")).to_be_focused()
+    yield "errors", page
+    answer_all(page.main_frame)
+    page.locator("[data-steps] button").nth(1).click()
+    page.locator("[data-go=submit]").click()
+    page.wait_for_url("**/mturk/externalSubmit")
+    page.goto(market.url())
+    yield "receipt", page
+    page.goto(market.url(hitId="3OTHER"))
+    yield "refused", page
+
+
+@pytest.mark.parametrize(("scheme", "width", "height"), WAYS)
+def test_every_state_is_accessible_and_fits(
+    browser: Browser, site: str, questionnaire: Questionnaire, scheme: str, width: int, height: int
+) -> None:
+    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height})
+    found = {
+        state: (
+            [f"{v['id']}: {v['nodes'][0]['html']}" for v in Axe().run(page).response["violations"]],
+            page.evaluate("document.documentElement.scrollWidth - innerWidth <= 0"),
+        )
+        for state, page in visit_states(Market(context, site, questionnaire))
+    }
+    context.close()
+    states = ("preview", "first", "half", "errors", "receipt", "refused")
+    assert found == dict.fromkeys(states, ([], True))
+
+
+def test_targets_are_large_enough_for_a_finger(market: Market) -> None:
+    _page, frame = market.open()
+    small = frame.evaluate(
+        """() => [...document.querySelectorAll('.choices label, button, summary')]
+        .filter(node => node.offsetParent && node.getBoundingClientRect().height < 44).map(node => node.outerHTML)"""
+    )
+    assert small == []
+
+
+def test_no_traffic_tells_gold_or_systems(market: Market) -> None:
+    seen: list[str] = []
+    market.context.on("request", lambda r: seen.append(f"{r.url} {r.post_data or ''}"))
+    market.context.on(
+        "response", lambda r: seen.append("" if "image" in r.headers["content-type"] else r.text())
+    )
+    _, frame = market.open()
+    frame.locator("#i1 label").first.click()
+    wait_saved(frame)
+    answer_all(frame)
+    frame.locator("[data-steps] button").nth(1).click()
+    frame.locator("[data-go=submit]").click()
+    expect(frame.locator("h1")).to_have_text("Thank you")
+    assert [(word, text[:200]) for text in seen for word in SECRETS if word in text] == []
+    assert any("/draft" in text for text in seen)
+    assert market.context.cookies() == []

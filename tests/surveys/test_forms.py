@@ -1,0 +1,212 @@
+"""One form for every definition: what the questions are called, checked for, and turned into."""
+
+import re
+
+import pytest
+from django.http import QueryDict
+from django.template import engines
+
+from surveys.collecting import ItemAnswer
+from surveys.definitions import ESNLIVE, VQAX, AnswerQuestion, Choice, Criterion, Definition, Instructions
+from surveys.forms import HitForm
+from surveys.presenting import ShownItem, ShownOutput
+
+FIVE = tuple(
+    Choice(str(n), f"{n}: {word}", n / 5)
+    for n, word in enumerate(("not", "little", "half", "well", "fully"), 1)
+)
+RUBRICS = ("fluency", "relevance", "logic")
+
+
+def make_definition(**values) -> Definition:
+    """A survey type that is none of the registered ones: criteria of one output, nothing else asked."""
+    return Definition(
+        **{
+            "key": "made-up",
+            "name": "Made up",
+            "version": 1,
+            "title": "Judge a text",
+            "question_label": "Story",
+            "output_label": "Text",
+            "outputs_per_item": 1,
+            "criteria": tuple(Criterion(key, f"How good is its {key}?", FIVE) for key in RUBRICS),
+            "headline": "logic",
+            "instructions": Instructions(summary="You will see texts.", steps=("Read.",)),
+        }
+        | values
+    )
+
+
+def make_item(
+    position: int = 1, *, outputs: int = 1, draft: dict | None = None, choices: str = ""
+) -> ShownItem:
+    return ShownItem(
+        position=position,
+        question="What?",
+        pictures=(),
+        choices=tuple(Choice(value, value) for value in choices.split()),
+        outputs=tuple(ShownOutput(f"c{n}", f"Explanation {n}", "Because.") for n in range(1, outputs + 1)),
+        draft=draft or {},
+    )
+
+
+def make_form(definition: Definition, *items: ShownItem, posted: str | None = None) -> HitForm:
+    return HitForm(QueryDict(posted) if posted is not None else None, definition=definition, items=items)
+
+
+def render(form: HitForm) -> str:
+    return (
+        engines["django"].from_string("{% load crispy_forms_tags %}{% crispy form %}").render({"form": form})
+    )
+
+
+def problems(form: HitForm) -> list[tuple[int, str, str, str]]:
+    return [(at, p.control, p.where, p.message) for at, entries in form.problems for p in entries]
+
+
+def test_survey_type_without_answer_or_preference_needs_no_new_code() -> None:
+    form = make_form(
+        make_definition(),
+        make_item(),
+        posted="i1-c1-fluency=5&i1-c1-relevance=1&i1-c1-logic=3&i1-seconds=2.5",
+    )
+    assert form.is_valid()
+    assert form.answers() == [
+        ItemAnswer(
+            position=1, ratings={"c1": {"fluency": "5", "relevance": "1", "logic": "3"}}, active_seconds=2.5
+        )
+    ]
+
+
+def test_criteria_about_the_item_come_after_the_outputs() -> None:
+    overall = Criterion("overall", "Overall?", FIVE, per_output=False)
+    definition = make_definition(criteria=(*make_definition().criteria, overall))
+    form = make_form(
+        definition, make_item(), posted="i1-c1-fluency=5&i1-c1-relevance=1&i1-c1-logic=3&i1-overall=4"
+    )
+    assert form.is_valid()
+    assert form.answers()[0].item_ratings == {"overall": "4"}
+    assert re.findall(r'id="([^"]+)-1"', render(form)) == [
+        "i1-c1-fluency",
+        "i1-c1-relevance",
+        "i1-c1-logic",
+        "i1-overall",
+    ]
+
+
+def test_every_definition_renders_all_its_controls_unchosen() -> None:
+    html = render(make_form(VQAX, make_item(outputs=2, choices="red blue")))
+    assert html.count('<input type="radio"') == 2 + 2 * 4 + 3
+    assert html.count('<input type="checkbox"') == 2 * 4
+    assert html.count("checked") == 0
+    assert html.count("<fieldset") == 6
+
+
+def test_ordered_answers_keep_their_order() -> None:
+    form = make_form(ESNLIVE, ShownItem(1, "A.", (), ESNLIVE.answer.choices, (), {}))
+    assert re.findall(r'name="i1-answer" value="(\w+)"', render(form)) == [
+        "entailment",
+        "neutral",
+        "contradiction",
+    ]
+
+
+def test_preference_names_an_output_or_nobody() -> None:
+    given = (
+        "i1-answer=red&i1-c1-justifies=yes&i1-c1-shortcomings=none&i1-c2-justifies=no"
+        "&i1-c2-shortcomings=confusing_sentence&i1-c2-shortcomings=incorrect_description"
+    )
+    item = make_item(outputs=2, choices="red blue")
+    forms = [
+        make_form(VQAX, item, posted=f"{given}&i1-preference={value}") for value in ("c2", "no_preference")
+    ]
+    assert [form.is_valid() for form in forms] == [True, True]
+    assert [form.answers()[0].preference for form in forms] == ["c2", ""]
+    assert forms[0].answers()[0].ratings == {
+        "c1": {"justifies": "yes", "shortcomings": ["none"]},
+        "c2": {"justifies": "no", "shortcomings": ["incorrect_description", "confusing_sentence"]},
+    }
+
+
+def test_every_gap_is_named_in_the_order_of_the_page() -> None:
+    form = make_form(VQAX, make_item(outputs=2, choices="red blue"), posted="")
+    assert problems(form) == [
+        (1, "i1-answer-1", "", "Choose one."),
+        (1, "i1-c1-justifies-1", "Explanation 1", "Choose one."),
+        (1, "i1-c1-shortcomings-1", "Explanation 1", "Tick at least one."),
+        (1, "i1-c2-justifies-1", "Explanation 2", "Choose one."),
+        (1, "i1-c2-shortcomings-1", "Explanation 2", "Tick at least one."),
+        (1, "i1-preference-1", "", "Choose one."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("posted", "message"),
+    [
+        ("i1-answer=green", "Choose one of the choices shown."),
+        ("i1-answer=yes", "Choose one of the choices shown."),
+        ("i1-c1-shortcomings=made_up", "Tick only choices shown."),
+        (
+            "i1-c1-shortcomings=none&i1-c1-shortcomings=confusing_sentence",
+            "“None” can’t be ticked together with others.",
+        ),
+        ("i1-preference=c3", "Choose one of the choices shown."),
+    ],
+)
+def test_values_that_were_not_offered_are_errors(posted: str, message: str) -> None:
+    form = make_form(VQAX, make_item(outputs=2, choices="red blue"), posted=posted)
+    control = posted.partition("=")[0]
+    assert [p[3] for p in problems(form) if p[1] == f"{control}-1"] == [message]
+
+
+def test_errors_stand_beside_their_question() -> None:
+    html = render(make_form(make_definition(), make_item(), posted="i1-c1-fluency=5&i1-c1-relevance=1"))
+    assert html.count('aria-invalid="true"') == 1
+    assert 'aria-describedby="i1-c1-logic-e"' in html
+    assert '<p class="error" id="i1-c1-logic-e">Choose one.</p>' in html
+    assert '<a href="#i1-c1-logic-1">Explanation 1: How good is its logic?</a>' in html
+    assert html.count(" checked") == 2
+
+
+def test_draft_fills_the_form_and_nonsense_in_it_does_not() -> None:
+    item = make_item(draft={"c1-fluency": "5", "c1-relevance": "9", "c1-logic": ["1"], "comment": "Hm."})
+    form = make_form(make_definition(), item)
+    assert re.findall(r'name="([^"]+)" value="5"[^>]* checked', render(form)) == ["i1-c1-fluency"]
+    assert render(form).count("checked") == 1
+    assert form["comment"].value() == "Hm."
+
+
+@pytest.mark.parametrize(
+    ("seconds", "expected"),
+    [("2.5", 2.5), ("", 0), ("-1", 0), ("nan", 0), ("inf", 0), ("1e12", 0), ("long", 0)],
+)
+def test_time_that_can_not_be_is_no_time_and_no_error(seconds: str, expected: float) -> None:
+    given = "i1-c1-fluency=5&i1-c1-relevance=1&i1-c1-logic=3"
+    form = make_form(make_definition(), make_item(), posted=f"{given}&i1-seconds={seconds}")
+    assert form.is_valid()
+    assert form.answers()[0].active_seconds == expected
+
+
+@pytest.mark.parametrize(
+    ("comment", "kept"),
+    [
+        ("  Nice.\r\nReally. ", "Nice.\nReally."),
+        ("a\x00b\x0bc\ud800d\ufffe", "abcd"),
+        ("😀 \u00a0é", "😀 \u00a0é"),
+        ("x" * 3000, "x" * 2000),
+    ],
+)
+def test_comment_never_holds_anybody_up(comment: str, kept: str) -> None:
+    form = HitForm({"comment": comment}, definition=make_definition(), items=[])
+    assert form.is_valid()
+    assert form.cleaned_data["comment"] == kept
+
+
+def test_texts_are_escaped() -> None:
+    definition = make_definition(
+        answer=AnswerQuestion("<b>Which?</b>"),
+        criteria=(Criterion("logic", "<i>", (Choice("1", "<u>", 1.0),), help="<s>"),),
+    )
+    html = render(make_form(definition, make_item(choices="<img>"), posted=""))
+    assert re.findall(r"<(?:b|i|u|s|img)>", html) == []
+    assert html.count("&lt;img&gt;") == 2
