@@ -9,7 +9,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotators.models import Assignment
 from surveys import publishing, tasks
@@ -66,6 +66,7 @@ def publish(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect(found)
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
 @researcher("surveys.publish_batch")
 def stop(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask, then take no more workers."""
