@@ -17,6 +17,7 @@ from surveys.management.ports import free_port
 from surveys.management.stack import addresses, stack
 from surveys.management.supervisor import STOP_SIGNALS, ProcessError, Supervisor
 
+SYNC_SECONDS = os.environ.get("ASSENT_SYNC_SECONDS", "10")  # who tries it out does not want to wait a minute
 WELCOME = """
 Assent is running. Ctrl-C stops it.
 
@@ -40,7 +41,7 @@ class Command(BaseCommand):
         for number in STOP_SIGNALS:
             signal.signal(number, signal.default_int_handler)
         port = free_port(start=options["port"])
-        environment = {**addresses(port), "MARKETPLACE_OPEN_SIGNUP": "1"}
+        environment = {**addresses(port), "MARKETPLACE_OPEN_SIGNUP": "1", "ASSENT_SYNC_SECONDS": SYNC_SECONDS}
         try:
             prepare(environment)
             supervisor = Supervisor(

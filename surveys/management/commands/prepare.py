@@ -8,7 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.core.management import call_command, get_commands
+from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
 RESEARCHER = "researcher"
@@ -29,8 +29,8 @@ class Command(BaseCommand):
         call_command("migrate", interactive=False, verbosity=0)
         load_fixtures(verbosity=verbosity)
         make_researcher()
-        if not options["no_demo"] and "load_demo" in get_commands():
-            call_command("load_demo", verbosity=verbosity)
+        if not options["no_demo"]:
+            call_command("load_demo", publish=True, verbosity=verbosity)
         call_command("collectstatic", interactive=False, verbosity=0)
 
 
