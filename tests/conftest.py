@@ -2,38 +2,27 @@
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-import redis
 from django.conf import settings as django_settings
 from django.core.management import call_command
-from django.db import connection
 from django.test import override_settings
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from surveys.management.ports import free_port
-from surveys.management.stack import addresses, web, worker
-from surveys.management.supervisor import Process, Supervisor
+from surveys.management.stack import addresses, web
+from surveys.management.supervisor import Supervisor
 from tests.services_browser import FLAGS, chromium
+from tests.services_site import Site, a_worker, database_environment, settle, supervise
 
 # Playwright's event loop runs in the test's thread, where Django would refuse the ORM.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 
 STORAGES = django_settings.STORAGES
 PLAIN_STATIC = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
-
-
-@dataclass(frozen=True)
-class Site:
-    """Where the app and the embedded marketplace answer; `supervisor` where they run as processes of their own."""
-
-    app_url: str
-    marketplace_url: str
-    supervisor: Supervisor | None = None
 
 
 @pytest.fixture(scope="session")
@@ -47,6 +36,7 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 @pytest.fixture(scope="session", autouse=True)
 def plain_static() -> Iterator[None]:
     """Serve static files by their own names, so that no test waits for collectstatic."""
+    Path(django_settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
     with override_settings(STORAGES=STORAGES | PLAIN_STATIC):
         yield
 
@@ -99,39 +89,3 @@ def running_site(
     ]
     with supervise(processes, folder=tmp_path) as supervisor:
         yield Site(site.app_url, site.marketplace_url, supervisor)
-
-
-def settle(settings: Settings, *, port: int) -> Site:
-    """Point this process's settings at the app and the marketplace on `port`."""
-    site = Site(f"http://127.0.0.1:{port}", f"http://localhost:{port}")
-    settings.APP_URL, settings.MARKETPLACE_URL = site.app_url, site.marketplace_url
-    settings.APP_HOST, settings.MARKETPLACE_HOST = "127.0.0.1", "localhost"
-    settings.ALLOWED_HOSTS = ["127.0.0.1", "localhost", "testserver"]
-    settings.CSRF_TRUSTED_ORIGINS = [site.app_url, site.marketplace_url]
-    settings.MARKETPLACE_OPEN_SIGNUP = True
-    embedded = {"endpoint_url": site.marketplace_url, "submit_origins": [site.marketplace_url]}
-    endpoints = django_settings.MTURK_ENDPOINTS
-    settings.MTURK_ENDPOINTS = {**endpoints, "embedded": {**endpoints["embedded"], **embedded}}
-    settings.FRAME_ANCESTORS = [site.marketplace_url]
-    return site
-
-
-def supervise(processes: list[Process], *, folder: Path) -> Supervisor:
-    """Return a supervisor of `processes`, for a broker that remembers no other test."""
-    if django_settings.REDIS_URL:
-        redis.Redis.from_url(django_settings.REDIS_URL).flushdb()
-    return Supervisor(processes, log_dir=folder / "logs")
-
-
-def a_worker(folder: Path, *, environment: dict[str, str]) -> Process:
-    return worker(environment={**environment, **database_environment()}, state_dir=folder, pool="prefork")
-
-
-def database_environment() -> dict[str, str]:
-    """Return what points another process at the test's database instead of the one it was made beside."""
-    values = connection.settings_dict
-    if connection.vendor == "sqlite":
-        return {"DATABASE_URL": f"sqlite:///{values['NAME']}"}
-    return {
-        "DATABASE_URL": f"postgresql://{values['USER']}@{values['HOST']}:{values['PORT']}/{values['NAME']}"
-    }

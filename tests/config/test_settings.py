@@ -1,0 +1,101 @@
+"""One settings file, driven by the environment."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+ASK = """
+import json
+from django.conf import settings as s
+database = s.DATABASES["default"]
+print(json.dumps({
+    "engine": database["ENGINE"], "name": str(database["NAME"]), "options": sorted(database.get("OPTIONS", {})),
+    "broker": s.CELERY_BROKER_URL, "cache": s.CACHES["default"]["BACKEND"], "secure": s.SESSION_COOKIE_SECURE,
+    "hosts": s.ALLOWED_HOSTS, "key": len(s.SECRET_KEY), "media": str(s.MEDIA_ROOT),
+}))
+"""
+
+
+def run(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    environment = {
+        **clean,
+        "DJANGO_SETTINGS_MODULE": "config.settings",
+        "ASSENT_DATA_DIR": str(folder),
+        **variables,
+    }
+    return subprocess.run(
+        [sys.executable, "-c", ASK],
+        env=environment,
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_without_variables_everything_lies_in_the_data_folder(tmp_path: Path) -> None:
+    assert json.loads(run(tmp_path).stdout) == {
+        "engine": "django.db.backends.sqlite3",
+        "name": str(tmp_path / "db.sqlite3"),
+        "options": ["init_command", "timeout", "transaction_mode"],
+        "broker": "filesystem://",
+        "cache": "django.core.cache.backends.locmem.LocMemCache",
+        "secure": False,
+        "hosts": ["127.0.0.1", "localhost"],
+        "key": 67,
+        "media": str(tmp_path / "media"),
+    }
+
+
+def test_urls_choose_postgresql_and_redis(tmp_path: Path) -> None:
+    answer = run(
+        tmp_path,
+        DATABASE_URL="postgresql://assent:secret@db.example/assent",
+        REDIS_URL="redis://redis.example:6379/0",
+        ASSENT_APP_URL="https://app.example.org",
+        ASSENT_MARKETPLACE_URL="https://work.example.org/",
+        ALLOWED_HOSTS="127.0.0.1, 10.0.0.1",
+        SECRET_KEY="k" * 50,
+    )
+    assert json.loads(answer.stdout) == {
+        "engine": "django.db.backends.postgresql",
+        "name": "assent",
+        "options": [],
+        "broker": "redis://redis.example:6379/0",
+        "cache": "django.core.cache.backends.redis.RedisCache",
+        "secure": True,
+        "hosts": ["app.example.org", "work.example.org", "127.0.0.1", "10.0.0.1"],
+        "key": 50,
+        "media": str(tmp_path / "media"),
+    }
+
+
+def test_a_generated_secret_key_is_kept_and_private(tmp_path: Path) -> None:
+    run(tmp_path)
+    key = (tmp_path / "secret_key").read_text()
+    run(tmp_path)
+    assert (tmp_path / "secret_key").read_text() == key
+    assert (tmp_path / "secret_key").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        (
+            {"ASSENT_APP_URL": "http://localhost:1", "ASSENT_MARKETPLACE_URL": "http://localhost:2"},
+            "ASSENT_APP_URL and ASSENT_MARKETPLACE_URL need two different host names.",
+        ),
+        ({"ASSENT_SYNC_SECONDS": "soon"}, "ASSENT_SYNC_SECONDS must be a whole number."),
+        ({"ASSENT_WAGE_FLOOR": "7,25"}, "ASSENT_WAGE_FLOOR must be a number."),
+    ],
+)
+def test_nonsense_is_refused_by_name(tmp_path: Path, variables: dict[str, str], message: str) -> None:
+    done = run(tmp_path, **variables)
+    assert done.returncode == 1
+    assert done.stderr.strip().endswith(f"django.core.exceptions.ImproperlyConfigured: {message}")

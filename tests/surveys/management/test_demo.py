@@ -1,0 +1,99 @@
+"""`manage.py demo` and `manage.py prepare`, as processes on data folders of their own."""
+
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+
+import psutil
+import pytest
+from django.conf import settings
+
+from surveys.management.ports import free_port
+
+PROGRAMS = ["gunicorn", "worker", "beat"]
+MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """The embedded default in an empty data folder, without the services of this session."""
+    forget = {"DATABASE_URL", "REDIS_URL", "ASSENT_MEDIA_DIR", "DISPLAY", "WAYLAND_DISPLAY"}
+    kept = {name: value for name, value in os.environ.items() if name not in forget}
+    return {**kept, "ASSENT_DATA_DIR": str(tmp_path / "data")}
+
+
+class Demo:
+    """A running demo: the text it greeted with, and where it listens."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.greeting = "".join(iter(self._line, "Data and logs are in"))
+        self.port = int(re.search(r"http://127\.0\.0\.1:(\d+)/admin/", self.greeting).group(1))
+
+    def _line(self) -> str:
+        line = self.process.stdout.readline()
+        assert line, "the demo ended before it greeted"
+        return "Data and logs are in" if line.startswith("Data and logs are in") else line
+
+    def children(self) -> list[psutil.Process]:
+        return sorted(psutil.Process(self.process.pid).children(), key=lambda child: child.pid)
+
+    def get(self, path: str, *, host: str) -> int:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=20)
+        connection.request("GET", path, headers={"Host": f"{host}:{self.port}"})
+        return connection.getresponse().status
+
+
+@pytest.fixture
+def demo(environment: dict[str, str]) -> Iterator[Demo]:
+    command = [*MANAGE, "demo", "--no-browser", f"--port={free_port()}"]
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    yield Demo(process)
+    process.kill()
+    process.communicate()
+
+
+def test_the_demo_serves_both_sites_and_leaves_nothing_behind(demo: Demo, tmp_path: Path) -> None:
+    password = (tmp_path / "data" / "researcher-password").read_text()
+    assert f"name researcher, password {password}" in demo.greeting
+    assert f"http://localhost:{demo.port}/" in demo.greeting
+    assert demo.get("/admin/login/", host="127.0.0.1") == 200
+    assert demo.get("/admin/login/", host="localhost") == 404
+    assert demo.get("/", host="localhost") == 200
+    children = demo.children()
+    assert [name for child in children for name in PROGRAMS if name in child.cmdline()] == PROGRAMS
+    demo.process.send_signal(signal.SIGINT)
+    output, _ = demo.process.communicate(timeout=60)
+    assert (demo.process.returncode, output.strip()) == (0, "Stopped.")
+    assert psutil.wait_procs(children, timeout=5)[1] == []
+
+
+def test_a_process_that_dies_ends_the_demo_with_its_last_words(demo: Demo, tmp_path: Path) -> None:
+    children = demo.children()
+    children[0].kill()
+    output, _ = demo.process.communicate(timeout=60)
+    assert demo.process.returncode == 1
+    assert f"web ended with exit code -9. The end of {tmp_path / 'data' / 'logs' / 'web'}.log:" in output
+    assert psutil.wait_procs(children, timeout=5)[1] == []
+
+
+def prepare(environment: dict[str, str]) -> None:
+    subprocess.run([*MANAGE, "prepare", "--no-demo"], env=environment, check=True, capture_output=True)
+
+
+def test_preparing_twice_keeps_the_password(environment: dict[str, str], tmp_path: Path) -> None:
+    prepare(environment)
+    path = tmp_path / "data" / "researcher-password"
+    password = path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert len(password) == 16
+    prepare(environment)
+    assert path.read_text() == password

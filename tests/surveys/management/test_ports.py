@@ -1,0 +1,26 @@
+"""Free ports on every loopback address."""
+
+import socket
+
+import pytest
+
+from surveys.management.ports import LOOPBACK_ADDRESSES, free_port, loopback_families
+
+
+@pytest.mark.parametrize("family", loopback_families())
+def test_a_taken_port_is_passed_over_on_every_loopback_address(family: socket.AddressFamily) -> None:
+    with socket.socket(family, socket.SOCK_STREAM) as listener:
+        listener.bind((LOOPBACK_ADDRESSES[family], 0))
+        listener.listen()
+        taken = listener.getsockname()[1]
+        assert free_port(start=taken) > taken
+
+
+def test_a_free_port_is_taken_as_it_is() -> None:
+    port = free_port()
+    assert free_port(start=port) == port
+
+
+def test_there_is_no_port_beyond_the_last() -> None:
+    with pytest.raises(OSError, match="No free port from 65536 on"):
+        free_port(start=65536)

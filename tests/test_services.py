@@ -1,0 +1,99 @@
+"""The services of the test session are real, and the fixtures that run the site work."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import HTTPCookieProcessor, build_opener, urlopen
+
+import pytest
+import redis
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.db import connection
+
+from config.celery import app
+from surveys.management.supervisor import Supervisor
+from tests import services_browser
+from tests.services_site import Site
+
+on_sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
+needs_services = pytest.mark.skipif(on_sqlite, reason="ASSENT_TEST_DATABASE=sqlite: there are no services")
+
+
+@needs_services
+@pytest.mark.django_db
+def test_the_database_is_postgresql() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SHOW server_version")
+        assert int(cursor.fetchone()[0].split(".")[0]) >= 14
+
+
+@needs_services
+def test_the_broker_is_a_redis_server() -> None:
+    server = redis.Redis.from_url(settings.REDIS_URL)
+    assert server.info("server")["tcp_port"] == int(settings.REDIS_URL.rsplit(":", 1)[1].split("/")[0])
+    assert settings.REDIS_URL == settings.CELERY_BROKER_URL
+
+
+def test_data_lie_outside_the_project() -> None:
+    assert not settings.DATA_DIR.is_relative_to(settings.BASE_DIR)
+    assert not settings.MEDIA_ROOT.is_relative_to(settings.BASE_DIR)
+
+
+def test_a_session_removes_what_it_made(tmp_path: Path) -> None:
+    """A session inside the session, because its end can't be seen from within."""
+    inner = tmp_path / "test_inner.py"
+    inner.write_text("import os\ndef test_it(): print('PLACE', os.environ['ASSENT_DATA_DIR'])\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", f"--rootdir={settings.BASE_DIR}",
+         "-c", str(settings.BASE_DIR / "pyproject.toml"), str(inner)],
+        env={**os.environ, "TMPDIR": str(readable(tmp_path))},
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )  # fmt: skip
+    assert "1 passed" in done.stdout
+    place = next(line.split()[1] for line in done.stdout.splitlines() if "PLACE" in line)
+    assert not Path(place).parent.exists()
+
+
+def readable(folder: Path) -> Path:
+    """Open `folder` to the account PostgreSQL runs under when root runs the tests."""
+    for place in [folder, *folder.parents[:2]]:
+        place.chmod(0o755)
+    return folder
+
+
+def test_a_machine_without_chromium_is_told_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(services_browser, "PLACES", ())
+    with pytest.raises(RuntimeError, match="The browser tests need Chromium"):
+        services_browser.chromium()
+
+
+def test_a_real_worker_answers(celery_worker_process: Supervisor) -> None:
+    replies = app.control.inspect(timeout=10, limit=1).ping()
+    assert list(replies.values()) == [{"ok": "pong"}]
+
+
+def test_the_running_site_shares_the_test_database(running_site: Site) -> None:
+    get_user_model().objects.create_superuser("researcher", password="known-to-this-test")
+    browser = build_opener(HTTPCookieProcessor())
+    page = browser.open(f"{running_site.app_url}/admin/login/").read().decode()
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', page).group(1)
+    fields = {"username": "researcher", "password": "known-to-this-test", "csrfmiddlewaretoken": token}
+    answer = browser.open(f"{running_site.app_url}/admin/login/?next=/healthz", urlencode(fields).encode())
+    assert (answer.url, answer.read()) == (f"{running_site.app_url}/healthz", b"ok")
+
+
+def test_the_site_answers_on_two_host_names(site: Site) -> None:
+    assert urlopen(f"{site.app_url}/healthz").status == 200
+    assert urlopen(f"{site.marketplace_url}/").status == 200
+    with pytest.raises(HTTPError, match="404"):
+        urlopen(f"{site.marketplace_url}/healthz")
