@@ -10,13 +10,16 @@ kept, because the point of this layout is to compare files:
   integers (`1`, `0`). Leading blanks do not count. The authors grew a frame row by row, and pandas before 2.0 gave
   a column of empty rows the type of the first number that arrived.
 
-Explanations that pandas before 2.0 took for missing values (`NA`, `null` ..) are empty cells, as there.
+Explanations that pandas before 2.0 took for missing values (`NA`, `null` ..) are empty cells, as there. Not
+reproduced: what else such a missing explanation did to the number format of the score beside it when blank ratings
+stood around it, and a column of explanations that are all numbers. The published raw files we know have neither.
 """
 
 from typing import IO
 
 import pandas as pd
 
+from surveys.exports.csv_text import write_csv
 from surveys.exports.pairs import SHORTCOMINGS, Pairs, require_pairs
 from surveys.frames import Frame
 
@@ -38,6 +41,7 @@ def legacy_table(frame: Frame, rows: pd.DataFrame, *, formats: pd.DataFrame | No
     ours, gt = pairs.ours("justifies"), pairs.gt("justifies")
     shortcomings = {name: pairs.ticked(pairs.ours(key)) for name, key in SHORTCOMINGS.items()}
     table = {
+        "": pd.Series(INDEX, index=rows.index, dtype="str"),
         "assignment_id": rows["assignment_id"],
         "img_id": rows["item_id"],
         "answer_correct": rows["answer_correct"],
@@ -53,7 +57,7 @@ def legacy_table(frame: Frame, rows: pd.DataFrame, *, formats: pd.DataFrame | No
         "prefer_gt": pairs.prefers(pairs.gt("preference")),
         "prefer_none": pairs.no_preference(),
     }
-    return pd.DataFrame(table).set_axis([INDEX] * len(rows), axis="index")
+    return pd.DataFrame(table)
 
 
 def write_legacy(frame: Frame, stream: IO[str], *, filtered: bool = False) -> None:
@@ -63,7 +67,7 @@ def write_legacy(frame: Frame, stream: IO[str], *, filtered: bool = False) -> No
     """
     require_pairs(frame)
     rows = frame.filtered if filtered else frame.kept
-    legacy_table(frame, rows, formats=frame.kept).to_csv(stream, lineterminator="\n")
+    write_csv(legacy_table(frame, rows, formats=frame.kept), stream)
 
 
 def _text(texts: pd.Series) -> pd.Series:

@@ -5,6 +5,7 @@ from typing import IO
 import pandas as pd
 
 from surveys.exports.cells import neutralised
+from surveys.exports.csv_text import write_csv
 from surveys.exports.pairs import SHORTCOMINGS, Pairs, is_paired
 from surveys.frames import Frame
 from surveys.frames.base import score_maps
@@ -26,7 +27,7 @@ def processed_table(frame: Frame, rows: pd.DataFrame) -> pd.DataFrame:
 def write_processed(frame: Frame, stream: IO[str], *, filtered: bool = False) -> None:
     """Write all kept rows, or those whose answer was right."""
     rows = frame.filtered if filtered else frame.kept
-    neutralised(processed_table(frame, rows)).to_csv(stream, index=False, lineterminator="\n")
+    write_csv(neutralised(processed_table(frame, rows)), stream)
 
 
 def _paired(frame: Frame, rows: pd.DataFrame) -> pd.DataFrame:

@@ -3,8 +3,9 @@
 from typing import IO
 
 from surveys.exports.cells import neutralised
+from surveys.exports.csv_text import write_csv
 from surveys.frames import Frame
 
 
 def write_tidy(frame: Frame, stream: IO[str]) -> None:
-    neutralised(frame.tidy()).to_csv(stream, index=False, lineterminator="\n")
+    write_csv(neutralised(frame.tidy()), stream)

@@ -5,7 +5,7 @@ side of the screen each was shown is not in the file, so `shown_position` is mis
 and worked on whole: no row is visited by pandas.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -177,11 +177,13 @@ class _Batch:
         field = self.answers.answer_field
         for index, task in enumerate(self.answers.tasks):
             for row, options in enumerate(self.answers.options(task, field)):
-                if present[row, index] and options and gold[row, index] not in options:
-                    _refuse_gold(gold[row, index], options, row=row + 2, column=f"Input.answer_{task - 1}")
+                if present[row, index] and options.given and gold[row, index] not in options.given:
+                    _refuse_gold(
+                        gold[row, index], options.given, row=row + 2, column=f"Input.answer_{task - 1}"
+                    )
 
 
-def _refuse_gold(gold: str, options: task_answers.Options, *, row: int, column: str) -> NoReturn:
+def _refuse_gold(gold: str, options: Iterable[str], *, row: int, column: str) -> NoReturn:
     raise SourceError(
         f"the right answer {gold!r} is not among the options {', '.join(options)}", row=row, column=column
     )

@@ -5,12 +5,12 @@ A cell is a list holding one object with the keys `task{n}_answer` (e-SNLI-VE: `
 `task{n}_preference` and `task{n}_image_id`. All but the last are {option: bool}.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from surveys.frames.errors import SourceError
+from surveys.frames.json_cells import JsonCells, Options
 
 COLUMN = "Answer.taskAnswers"
 TASK_KEY = re.compile(r"task([1-9][0-9]*)_(.+)")
@@ -21,16 +21,16 @@ PREFERENCE = "preference"
 JUSTIFIES = "explanation{side}_explanation_justifies_answer"
 SHORTCOMING = "explanation{side}_shortcomings_{option}"
 
-Options = Mapping[str, bool]
+NOTHING = Options({})
 
 
 class TaskAnswers:
     """The parsed answers of every assignment, looked up by task and field, a whole column at a time."""
 
     def __init__(self, cells: Sequence[str]) -> None:
-        self.objects = [_parsed(cell, row=row) for row, cell in enumerate(cells, start=2)]
-        keys = {key for answers in self.objects for key in answers}
-        matches = [match for key in keys if (match := TASK_KEY.fullmatch(key))]
+        parse = JsonCells()
+        self.objects = [_parsed(cell, parse=parse, row=row) for row, cell in enumerate(cells, start=2)]
+        matches = [match for key in set().union(*self.objects) if (match := TASK_KEY.fullmatch(key))]
         self.fields = {match[2] for match in matches}
         self.tasks = sorted({int(match[1]) for match in matches})
         if not self.tasks:
@@ -66,12 +66,12 @@ class TaskAnswers:
         return [str(answers.get(key, "")) for answers in self.objects]
 
     def options(self, task: int, field: str) -> list[Options]:
-        """Return {option: bool} per assignment, empty where the assignment lacks the field."""
+        """Return what could be chosen and was, empty where the assignment lacks the field."""
         key = f"task{task}_{field}"
-        found = [answers.get(key, _NOTHING) for answers in self.objects]
-        for row, options in enumerate(found, start=2):
-            if type(options) is not dict:
-                raise SourceError(f"{key} is not a set of options", row=row, column=COLUMN)
+        found = [answers.get(key, NOTHING) for answers in self.objects]
+        if not set(map(type, found)) <= {Options}:
+            row = next(row for row, options in enumerate(found, start=2) if type(options) is not Options)
+            raise SourceError(f"{key} is not a set of options", row=row, column=COLUMN)
         return found
 
     def selected(self, task: int, field: str, *, among: Sequence[str] = ()) -> list[str | None]:
@@ -79,35 +79,27 @@ class TaskAnswers:
 
         SourceError where two are, or where it is not `among` the known ones.
         """
-        key = f"task{task}_{field}"
-        chosen = [
-            [option for option, is_on in options.items() if is_on is not False]
-            for options in self.options(task, field)
-        ]
-        for row, names in enumerate(chosen, start=2):
-            if names and (problem := self._problem(names, self.objects[row - 2][key], among)):
-                raise SourceError(f"{key} {problem}", row=row, column=COLUMN)
-        return [names[0] if names else None for names in chosen]
-
-    @staticmethod
-    def _problem(names: Sequence[str], options: Options, among: Sequence[str]) -> str:
-        if len(names) > 1:
-            return f"has two options selected: {', '.join(names)}"
-        if options[names[0]] is not True:
-            return f"says neither true nor false to {names[0]!r}"
-        if among and names[0] not in among:
-            return f"has {names[0]!r}, not one of {', '.join(among)}"
-        return ""
+        options = self.options(task, field)
+        chosen = [given.selected for given in options]
+        if any(given.problem for given in options) or (among and not set(chosen) <= {*among, None}):
+            _refuse(options, key=f"task{task}_{field}", among=among)
+        return chosen
 
 
-_NOTHING: dict[str, bool] = {}
+def _refuse(given: Sequence[Options], *, key: str, among: Sequence[str]) -> None:
+    for row, options in enumerate(given, start=2):
+        problem = options.problem
+        if not problem and among and options.selected not in {*among, None}:
+            problem = f"has {options.selected!r}, not one of {', '.join(among)}"
+        if problem:
+            raise SourceError(f"{key} {problem}", row=row, column=COLUMN)
 
 
-def _parsed(cell: str, *, row: int) -> dict[str, Any]:
+def _parsed(cell: str, *, parse: JsonCells, row: int) -> Mapping[str, Any]:
     try:
-        data = json.loads(cell)
-    except ValueError as error:
+        answers = parse(cell)
+    except (ValueError, RecursionError) as error:
         raise SourceError(f"broken JSON: {error}", row=row, column=COLUMN) from error
-    if not (isinstance(data, list) and len(data) == 1 and isinstance(data[0], dict)):
+    if answers is None:
         raise SourceError("not a list with one object of answers", row=row, column=COLUMN)
-    return data[0]
+    return answers

@@ -35,14 +35,16 @@ def parse_time(text: str) -> datetime | None:
     if not text:
         return None
     zone = text.split()[4]
-    moment = datetime.strptime(text.replace(f" {zone}", ""), "%a %b %d %H:%M:%S %Y")
-    return moment.replace(tzinfo=PACIFIC)
+    plain = text.replace(f" {zone}", "")
+    return datetime.strptime(plain, "%a %b %d %H:%M:%S %Y").replace(tzinfo=PACIFIC)
 
 
 class _Loader:
     def __init__(self, rows: list[dict[str, str]], definition: Definition) -> None:
         self.rows, self.definition, self.first = rows, definition, rows[0]
-        header = tuple(name.removeprefix("Input.") for name in self.first if name and name.startswith("Input."))
+        header = tuple(
+            name.removeprefix("Input.") for name in self.first if name and name.startswith("Input.")
+        )
         self.columns = take_apart(header)
         self.hits: dict[str, HIT] = {}
         self.workers: dict[str, Worker] = {}
@@ -169,7 +171,9 @@ def _explanation(answers, key, *, output):
 def _preference(choice, *, ours, gt):
     for output, option in ((ours, "expl_1"), (gt, "expl_2")):
         if choice:
-            value = "no_preference" if choice == "no_preference" else "preferred" if choice == option else "other"
+            value = (
+                "no_preference" if choice == "no_preference" else "preferred" if choice == option else "other"
+            )
             yield output, "preference", value, float(value == "preferred")
 
 

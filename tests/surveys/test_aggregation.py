@@ -14,7 +14,9 @@ VQAX, ESNLIVE = "vqax_results_raw.csv", "esnlive_unifiedresults_raw.csv"
 @pytest.fixture(scope="module")
 def studies(shared):
     pseudonyms = Pseudonyms("key")
-    frames = {name: read_mturk_csv(shared / "data/ofax" / name, pseudonyms=pseudonyms) for name in (VQAX, ESNLIVE)}
+    frames = {
+        name: read_mturk_csv(shared / "data/ofax" / name, pseudonyms=pseudonyms) for name in (VQAX, ESNLIVE)
+    }
     return {name: (frame, summarise(frame)) for name, frame in frames.items()}
 
 
@@ -137,7 +139,9 @@ def test_shares_count_blanks_in_their_total():
 
 def test_what_nobody_ticked_is_counted():
     marks = (("confusing_sentence", "incorrect_description"), ())
-    shares = small(row([task(1, ticked=marks), task(2)])).kept.system("model").criterion("shortcomings").shares
+    shares = (
+        small(row([task(1, ticked=marks), task(2)])).kept.system("model").criterion("shortcomings").shares
+    )
 
     assert counts(shares) == {
         "incorrect_description": 1,

@@ -10,7 +10,9 @@ OBSERVERS = (
     (0, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, 0),
     (1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, 0),
 )
-UNITS = np.array([[unit.count(value) for value in range(1, 6)] for unit in zip(*OBSERVERS, strict=True)], dtype=float)
+UNITS = np.array(
+    [[unit.count(value) for value in range(1, 6)] for unit in zip(*OBSERVERS, strict=True)], dtype=float
+)
 
 
 @pytest.mark.parametrize(("level", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
@@ -22,7 +24,9 @@ def test_alpha_is_one_where_all_agree():
     assert krippendorff_alpha(np.array([[3.0, 0.0], [0.0, 2.0]])) == 1.0
 
 
-@pytest.mark.parametrize("counts", [np.zeros((0, 4)), np.array([[1.0, 0.0]]), np.array([[3.0, 0.0], [2.0, 0.0]])])
+@pytest.mark.parametrize(
+    "counts", [np.zeros((0, 4)), np.array([[1.0, 0.0]]), np.array([[3.0, 0.0], [2.0, 0.0]])]
+)
 def test_alpha_is_undefined_without_pairs_or_variation(counts):
     assert krippendorff_alpha(counts) is None
 

@@ -83,7 +83,12 @@ def test_blank_ratings_stay_blank(batch):
 def test_items_that_came_in_the_long_layout_get_the_columns_of_ofax(batch):
     before = make_report(read_batch(batch)).as_data()
     for item in Item.objects.filter(survey=batch.survey):
-        item.payload = {"question": item.payload["columns"]["statement"], "header": [], "columns": {}, "row": {}}
+        item.payload = {
+            "question": item.payload["columns"]["statement"],
+            "header": [],
+            "columns": {},
+            "row": {},
+        }
         item.save()
 
     text = written(batch)
@@ -122,7 +127,7 @@ def test_formulas_are_left_as_they_are(batch):
 
 def test_times_are_pacific(batch):
     first = Assignment.objects.filter(hit__questionnaire__batch=batch).order_by("pk").first()
-    header, cells = lines_by_assignment(written(batch))
+    _, cells = lines_by_assignment(written(batch))
 
     assert "Thu Nov 10 18:10:15 PST 2022" in cells[first.assignment_id]
     Assignment.objects.filter(pk=first.pk).update(accepted_at="2022-07-01T12:00:00Z")
@@ -131,7 +136,12 @@ def test_times_are_pacific(batch):
 
 def test_a_batch_without_pairs_has_no_raw_file(batch):
     empty = Batch.objects.create(
-        survey=batch.survey, name="empty", title="t", description="d", reward=1, auto_approval_delay=batch.lifetime
+        survey=batch.survey,
+        name="empty",
+        title="t",
+        description="d",
+        reward=1,
+        auto_approval_delay=batch.lifetime,
     )
 
     with pytest.raises(LayoutError):

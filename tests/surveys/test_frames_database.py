@@ -42,7 +42,8 @@ def test_both_doors_give_the_same_frame(study, shared):
 
     # Decisions are rows of their own here; the published ones were not loaded.
     assert_frame_equal(
-        in_order(database.responses).drop(columns="decision"), in_order(file.responses).drop(columns="decision")
+        in_order(database.responses).drop(columns="decision"),
+        in_order(file.responses).drop(columns="decision"),
     )
     assert database.systems == file.systems
 
@@ -70,7 +71,12 @@ def test_queries_do_not_grow_with_the_batch(batch, django_assert_num_queries):
 
 def test_an_empty_batch_has_a_report(batch):
     empty = Batch.objects.create(
-        survey=batch.survey, name="empty", title="t", description="d", reward=1, auto_approval_delay=batch.lifetime
+        survey=batch.survey,
+        name="empty",
+        title="t",
+        description="d",
+        reward=1,
+        auto_approval_delay=batch.lifetime,
     )
 
     frame = read_batch(empty)

@@ -14,7 +14,9 @@ def read(data, **options):
 
 
 def test_one_row_per_assignment_and_item_in_the_order_of_the_file():
-    data = raw_file([row([task(1), task(2)], assignment="B"), row([task(1), task(2)], assignment="A", worker="W2")])
+    data = raw_file(
+        [row([task(1), task(2)], assignment="B"), row([task(1), task(2)], assignment="A", worker="W2")]
+    )
 
     rows = read(data).responses
 
@@ -65,7 +67,13 @@ def test_a_blank_answer_is_missing_and_wrong():
 def test_context_of_a_row():
     said = read(raw_file([row([task(1)], status="Rejected")])).responses.iloc[0]
 
-    assert said[["study", "batch", "hit_id", "status", "decision"]].tolist() == ["s", "77", "H1", "Rejected", "reject"]
+    assert said[["study", "batch", "hit_id", "status", "decision"]].tolist() == [
+        "s",
+        "77",
+        "H1",
+        "Rejected",
+        "reject",
+    ]
     assert said["work_seconds"] == 120
     assert not said["included"]
 
@@ -80,7 +88,11 @@ def test_any_number_of_tasks(n):
 def test_hits_of_one_file_may_differ_in_length():
     data = raw_file([row([task(1), task(2)]), row([task(1)], assignment="A2", hit="H2")])
 
-    assert read(data).responses[["hit_id", "position"]].to_numpy().tolist() == [["H1", 1], ["H1", 2], ["H2", 1]]
+    assert read(data).responses[["hit_id", "position"]].to_numpy().tolist() == [
+        ["H1", 1],
+        ["H1", 2],
+        ["H2", 1],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +119,9 @@ def test_vcr_answers_are_keys():
     keys = ("answer0", "answer1", "answer2", "answer3")
     tasks = [task(1, choices=keys, answer="answer2"), task(2, choices=keys, answer="answer0")]
 
-    rows = read(raw_file([row(tasks, golds=["answer2", "answer1"], **{"Input.answer0_0": "A cat."})])).responses
+    rows = read(
+        raw_file([row(tasks, golds=["answer2", "answer1"], **{"Input.answer0_0": "A cat."})])
+    ).responses
 
     assert rows["answer_correct"].tolist() == [True, False]
 
@@ -202,6 +216,12 @@ def test_broken_quotes():
 
 def test_broken_json():
     message = refusal(broken(**{"Answer.taskAnswers": '[{"task1_answer":'}))
+
+    assert message.startswith("row 3, column 'Answer.taskAnswers': broken JSON: ")
+
+
+def test_json_nested_beyond_reason():
+    message = refusal(broken(**{"Answer.taskAnswers": "[" * 100_000}))
 
     assert message.startswith("row 3, column 'Answer.taskAnswers': broken JSON: ")
 

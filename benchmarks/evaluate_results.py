@@ -1,0 +1,177 @@
+"""How fast is evaluation? Our columnar path beside an ordinary row-by-row pandas script that writes the same bytes.
+
+Run `python benchmarks/evaluate_results.py [RAW.csv] [--times 10]`. The file is repeated with new assignment ids. The
+script is plain pandas, as one would write it: iterrows, a dict per question, one frame at the end. "growing"
+is the same with the frame grown by concat, as published scripts do; it is quadratic and timed on the file itself.
+"""
+
+import argparse
+import io
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+import django
+
+django.setup()
+
+import pandas as pd  # noqa: E402
+
+from surveys.exports import FRAME_LAYOUTS, result_writers, write_files  # noqa: E402
+from surveys.frames import Pseudonyms  # noqa: E402
+from surveys.frames.mturk_csv import frame_from_csv  # noqa: E402
+
+DEFAULT = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "ofax" / "vqax_results_raw.csv"
+SCORES = {"yes": 1.0, "weak_yes": 2 / 3, "weak_no": 1 / 3, "no": 0.0}
+ROUNDS = 5
+Files = tuple[str, str]
+
+
+def repeated(path: Path, *, times: int) -> bytes:
+    """Return the file with its rows `times` over, every assignment under a new id."""
+    table = pd.read_csv(path, dtype=str, keep_default_na=False, index_col=False)
+    parts = [table.assign(AssignmentId=table["AssignmentId"] + f"x{n}") for n in range(times)]
+    return pd.concat(parts).to_csv(index=False, lineterminator="\r\n").encode()
+
+
+def columnar(data: bytes) -> Files:
+    frame = frame_from_csv(data, study="s", pseudonyms=Pseudonyms("key"))
+    return written(frame, "processed"), written(frame, "processed_filtered")
+
+
+def written(frame: object, layout: str) -> str:
+    stream = io.StringIO(newline="")
+    FRAME_LAYOUTS[layout].write(frame, stream)
+    return stream.getvalue()
+
+
+def row_by_row(data: bytes) -> Files:
+    table = pd.DataFrame([line for row in kept_rows(data) for line in lines(row)])
+    return both(table)
+
+
+def growing(data: bytes) -> Files:
+    table = None
+    for row in kept_rows(data):
+        for line in lines(row):
+            one = pd.DataFrame([line])
+            table = one if table is None else pd.concat([table, one])
+    return both(table)
+
+
+def both(table: pd.DataFrame) -> Files:
+    right = table[table["answer_correct"]]
+    return tuple(part.to_csv(index=False, lineterminator="\n") for part in (table, right))
+
+
+def kept_rows(data: bytes) -> list[pd.Series]:
+    table = pd.read_csv(io.BytesIO(data), keep_default_na=False, dtype=str)
+    table = table[table["AssignmentStatus"].isin(["Submitted", "Approved"])]
+    return [row for _, row in table.iterrows()]
+
+
+def lines(row: pd.Series) -> list[dict]:
+    answers = json.loads(row["Answer.taskAnswers"])[0]
+    field = "answer" if "task1_answer" in answers else "image_statement_relationship"
+    n_tasks = sum(key.endswith("_image_id") for key in answers)
+    return [line(row, answers, n, field=field) for n in range(1, n_tasks + 1)]
+
+
+def line(row: pd.Series, answers: dict, n: int, *, field: str) -> dict:
+    selected, gold = chosen(answers[f"task{n}_{field}"]), row[f"Input.answer_{n - 1}"]
+    ours, gt = (chosen(answers[f"task{n}_explanation{s}_explanation_justifies_answer"]) for s in (1, 2))
+    preferred = answers[f"task{n}_preference"]
+    return {
+        "assignment_id": row["AssignmentId"],
+        "img_id": answers[f"task{n}_image_id"],
+        "answer_correct": selected == gold,
+        "explanation_ours": row[f"Input.output_explanation_{n - 1}"],
+        "expl_score_ours": SCORES.get(ours),
+        **shortcomings(answers, n, side=1, suffix="ours"),
+        "explanation_gt": row[f"Input.explanation_{n - 1}"],
+        "expl_score_gt": SCORES.get(gt),
+        **shortcomings(answers, n, side=2, suffix="gt"),
+        "expl_value_our": ours,
+        "expl_value_gt": gt,
+        "prefer_ours": preferred["expl_1"],
+        "prefer_gt": preferred["expl_2"],
+        "prefer_none": preferred["no_preference"],
+        "system_ours": "model",
+        "system_gt": "ground_truth",
+        "shown_position_ours": None,
+        "shown_position_gt": None,
+        "worker": PSEUDONYMS(row["WorkerId"]),
+        "hit_id": row["HITId"],
+        "position": n,
+        "answer": selected,
+        "gold": gold,
+        "active_seconds": None,
+        "work_seconds": int(row["WorkTimeInSeconds"]),
+        "status": row["AssignmentStatus"],
+        "decision": {"Approved": "approve"}.get(row["AssignmentStatus"], ""),
+    }
+
+
+PSEUDONYMS = Pseudonyms("key")
+
+
+def shortcomings(answers: dict, n: int, *, side: int, suffix: str) -> dict[str, bool]:
+    names = {
+        "confusing": "confusing_sentence",
+        "incorrect": "incorrect_description",
+        "insufficient": "insufficient_justification",
+    }
+    key = f"task{n}_explanation{side}_shortcomings_"
+    return {f"{short}_{suffix}": answers[key + name]["selected"] for short, name in names.items()}
+
+
+def chosen(options: dict[str, bool]) -> str | None:
+    return next((option for option, is_on in options.items() if is_on), None)
+
+
+def all_files(data: bytes) -> None:
+    """Do what the command does: read, and write the four files."""
+    frame = frame_from_csv(data, study="s", pseudonyms=Pseudonyms("key"))
+    with TemporaryDirectory() as folder:
+        write_files(Path(folder), writers=result_writers(frame))
+
+
+def seconds(run: Callable[[bytes], object], data: bytes, *, rounds: int = ROUNDS) -> float:
+    """Return the median time of `rounds` runs, in seconds."""
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        run(data)
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("raw", type=Path, nargs="?", default=DEFAULT)
+    parser.add_argument("--times", type=int, default=10)
+    options = parser.parse_args()
+    once, many = options.raw.read_bytes(), repeated(options.raw, times=options.times)
+    if columnar(many) != row_by_row(many):
+        sys.exit("The two paths do not write the same bytes.")
+    ours, script = seconds(columnar, many), seconds(row_by_row, many)
+    print(f"{options.raw.name} x {options.times}: same bytes from both, medians of {ROUNDS} runs")
+    print(f"columnar, two processed files    {ours:8.3f} s")
+    print(f"row by row, the same two files   {script:8.3f} s   {script / ours:5.1f} times as long")
+    print(f"columnar, all four files         {seconds(all_files, many):8.3f} s")
+    small, grown = seconds(columnar, once), seconds(growing, once, rounds=1)
+    print(
+        f"the file itself: columnar {small:.3f} s, growing a frame {grown:.3f} s, {grown / small:.0f} times as long"
+    )
+
+
+if __name__ == "__main__":
+    main()
