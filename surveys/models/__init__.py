@@ -1,0 +1,24 @@
+"""The models every survey type shares. A new type needs no new model."""
+
+from surveys.models.answers import Rating, Response
+from surveys.models.batch import Batch, Questionnaire, QuestionnaireItem, default_review_policy, new_seed
+from surveys.models.review import Decision, Replacement
+from surveys.models.study import Item, Output, Picture, Survey, definition_choices, new_code
+
+__all__ = [
+    "Batch",
+    "Decision",
+    "Item",
+    "Output",
+    "Picture",
+    "Questionnaire",
+    "QuestionnaireItem",
+    "Rating",
+    "Replacement",
+    "Response",
+    "Survey",
+    "default_review_policy",
+    "definition_choices",
+    "new_code",
+    "new_seed",
+]

@@ -1,0 +1,84 @@
+"""What a worker was shown and what they answered."""
+
+from django.db import models
+from django.db.models import Q
+
+from annotators.models import Assignment, Worker
+from surveys.models.batch import Batch
+from surveys.models.study import Item, Output
+
+
+class Response(models.Model):
+    """One worker on one item. Written when the item is first shown, with the order it is shown in.
+
+    `shown`: {"outputs": [output id, in the order shown], "choices": [value, in the order shown]}.
+    `draft` is the item's form data as last saved; `answer` and the ratings are written at submission, in one
+    transaction. `batch` and `worker` repeat the assignment's, so that the database itself refuses to show a
+    worker the same item twice in a batch.
+    """
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="responses")
+    batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="responses")
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="responses")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="responses")
+    position = models.PositiveSmallIntegerField(help_text="From 1, as in the questionnaire.")
+    shown = models.JSONField(default=dict)
+    draft = models.JSONField(default=dict, blank=True)
+    draft_version = models.PositiveIntegerField(
+        default=0, help_text="Client's counter: a late save can't win."
+    )
+    answer = models.CharField(max_length=2000, blank=True)
+    is_correct = models.BooleanField(null=True, blank=True)
+    skip_reason = models.CharField(max_length=200, blank=True)
+    active_seconds = models.FloatField(default=0, help_text="Visible and focused, as the page measured.")
+    first_shown_at = models.DateTimeField(auto_now_add=True)
+    saved_at = models.DateTimeField(null=True, blank=True, help_text="Draft last saved.")
+
+    class Meta:
+        ordering = ["assignment_id", "position"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["assignment", "item"], name="response_once_per_assignment_and_item"
+            ),
+            models.UniqueConstraint(
+                fields=["batch", "worker", "item"], name="worker_sees_item_once_per_batch"
+            ),
+            models.CheckConstraint(condition=Q(active_seconds__gte=0), name="active_seconds_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.assignment} on {self.item}"
+
+
+class Rating(models.Model):
+    """One value a worker gave, as a number.
+
+    A scale is one row; a checklist is one 0/1 row per option (criterion "shortcomings.none"); a preference is
+    one 0/1 row per output. `output` is null where the judgement is about the item.
+    """
+
+    response = models.ForeignKey(Response, on_delete=models.CASCADE, related_name="ratings")
+    output = models.ForeignKey(
+        Output, null=True, blank=True, on_delete=models.PROTECT, related_name="ratings"
+    )
+    criterion = models.CharField(max_length=64)
+    value = models.CharField(max_length=255)
+    score = models.FloatField()
+
+    class Meta:
+        ordering = ["response_id", "output_id", "criterion"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["response", "output", "criterion"],
+                condition=Q(output__isnull=False),
+                name="rating_once_per_output_and_criterion",
+            ),
+            models.UniqueConstraint(
+                fields=["response", "criterion"],
+                condition=Q(output__isnull=True),
+                name="rating_once_per_item_and_criterion",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.criterion}={self.value}"

@@ -1,0 +1,149 @@
+"""What is published together: a batch, its questionnaires, and the items each of them shows."""
+
+import secrets
+import uuid
+from datetime import timedelta
+from decimal import Decimal
+from functools import cached_property
+
+from django.conf import settings
+from django.core.validators import MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+
+from annotators.models import HIT, Endpoint, HITType
+from surveys.definitions import Definition
+from surveys.models.study import Item, Survey
+
+
+def new_seed() -> int:
+    return secrets.randbelow(2**31)
+
+
+def default_review_policy() -> dict[str, object]:
+    return {"kind": "minimum_correct", "minimum": 3, "out_of": 5}
+
+
+class Batch(models.Model):
+    """HITs published together, with the definition frozen as they were published."""
+
+    class Status(models.TextChoices):
+        DRAFT = "draft", "Draft"
+        PUBLISHING = "publishing", "Publishing"
+        OPEN = "open", "Open"
+        STOPPED = "stopped", "Stopped"
+        COMPLETE = "complete", "Complete"
+
+    survey = models.ForeignKey(Survey, on_delete=models.PROTECT, related_name="batches")
+    name = models.CharField(max_length=200, unique=True)
+    endpoint = models.CharField(max_length=16, choices=Endpoint, default=Endpoint.EMBEDDED)
+    title = models.CharField(max_length=128)
+    description = models.CharField(max_length=2000)
+    keywords = models.CharField(max_length=1000, blank=True)
+    items_per_hit = models.PositiveSmallIntegerField(
+        "items per HIT", default=5, validators=[MinValueValidator(1)]
+    )
+    assignments_per_hit = models.PositiveSmallIntegerField(
+        "assignments per HIT", default=5, validators=[MinValueValidator(1)]
+    )
+    reward = models.DecimalField(
+        max_digits=6, decimal_places=2, validators=[MinValueValidator(Decimal("0.01"))]
+    )
+    assignment_duration = models.DurationField(default=timedelta(hours=1))
+    lifetime = models.DurationField(default=timedelta(days=7))
+    auto_approval_delay = models.DurationField()
+    review_policy = models.JSONField(default=default_review_policy)
+    seed = models.PositiveIntegerField(default=new_seed)
+    assumed_minutes = models.DecimalField(
+        "assumed minutes per assignment", max_digits=6, decimal_places=2, default=8
+    )
+    snapshot = models.JSONField(null=True, blank=True, editable=False)
+    status = models.CharField(max_length=16, choices=Status, default=Status.DRAFT, editable=False)
+    hit_type = models.ForeignKey(HITType, null=True, blank=True, editable=False, on_delete=models.PROTECT)
+    error = models.TextField(blank=True, editable=False, help_text="Why publishing or syncing stands still.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, editable=False, on_delete=models.SET_NULL
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    published_at = models.DateTimeField(null=True, blank=True, editable=False)
+    synced_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    class Meta:
+        ordering = ["-created_at"]
+        verbose_name_plural = "batches"
+        permissions = [
+            ("publish_batch", "Can publish and stop batches"),
+            ("export_raw", "Can download raw results, worker ids included"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(status="draft") | Q(snapshot__isnull=False), name="published_batch_has_snapshot"
+            ),
+            models.CheckConstraint(condition=Q(items_per_hit__gte=1), name="batch_has_items_per_hit"),
+            models.CheckConstraint(
+                condition=Q(assignments_per_hit__gte=1), name="batch_has_assignments_per_hit"
+            ),
+            models.CheckConstraint(condition=Q(reward__gt=0), name="batch_pays"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("batch", args=[self.pk])
+
+    @cached_property
+    def definition(self) -> Definition:
+        """The definition this batch was published with; before publication, today's."""
+        return Definition.from_snapshot(self.snapshot) if self.snapshot else self.survey.definition
+
+
+class Questionnaire(models.Model):
+    """What one HIT shows. `hit` is null until the marketplace has confirmed it.
+
+    A HIT that started below 10 assignments can't grow to 10 (MTurk's 9-to-10 rule); then `sibling_of` tells
+    whose items this questionnaire shows again, to people who have not seen them.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="questionnaires")
+    position = models.PositiveIntegerField()
+    target_assignments = models.PositiveSmallIntegerField(help_text="How many kept assignments it is to get.")
+    hit = models.OneToOneField(
+        HIT, null=True, blank=True, on_delete=models.PROTECT, related_name="questionnaire"
+    )
+    sibling_of = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="siblings"
+    )
+    items = models.ManyToManyField(Item, through="QuestionnaireItem", related_name="questionnaires")
+
+    class Meta:
+        ordering = ["batch_id", "position"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["batch", "position"], name="questionnaire_position_once_per_batch"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.batch} #{self.position}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("hit", args=[self.pk])
+
+
+class QuestionnaireItem(models.Model):
+    questionnaire = models.ForeignKey(Questionnaire, on_delete=models.CASCADE, related_name="slots")
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="slots")
+    position = models.PositiveSmallIntegerField(help_text="From 1.")
+
+    class Meta:
+        ordering = ["questionnaire_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["questionnaire", "position"], name="slot_position_once"),
+            models.UniqueConstraint(fields=["questionnaire", "item"], name="slot_item_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.questionnaire}/{self.position}"

@@ -1,0 +1,117 @@
+"""What a study is made of: a survey, its items, their pictures, and what systems said about them."""
+
+import secrets
+
+from django.db import models
+from django.urls import reverse
+
+from surveys.definitions import DEFINITIONS, Choice, Definition, get_definition
+
+
+def definition_choices() -> list[tuple[str, str]]:
+    return [(definition.key, definition.name) for definition in DEFINITIONS.values()]
+
+
+def new_code() -> str:
+    """Return an opaque name that tells a browser nothing about what it stands for."""
+    return secrets.token_hex(8)
+
+
+class Survey(models.Model):
+    """One study: items of one survey type."""
+
+    name = models.CharField(max_length=200)
+    slug = models.SlugField(unique=True)
+    definition_key = models.CharField("survey type", max_length=64, choices=definition_choices)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def definition(self) -> Definition:
+        return get_definition(self.definition_key)
+
+
+class Item(models.Model):
+    """The thing looked at: pictures, a question, choices, and the gold answer no browser ever sees.
+
+    `payload`: `question` (str) and `columns`, the row as it was imported, for the raw export.
+    `choices`: [{"value", "label"}] sorted by value, so that their order says nothing about the gold answer; empty
+    where the definition fixes them.
+    """
+
+    survey = models.ForeignKey(Survey, on_delete=models.CASCADE, related_name="items")
+    external_id = models.CharField(max_length=255)
+    position = models.PositiveIntegerField(help_text="Order of import.")
+    source_row = models.PositiveIntegerField(null=True, blank=True, help_text="Row of the batch CSV, from 1.")
+    payload = models.JSONField(default=dict)
+    choices = models.JSONField(default=list)
+    gold = models.CharField(max_length=2000, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["survey_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["survey", "external_id"], name="item_once_per_survey"),
+            models.UniqueConstraint(fields=["survey", "position"], name="item_position_once_per_survey"),
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+    def choices_for(self, definition: Definition) -> tuple[Choice, ...]:
+        """Return the answers to choose from: the definition's where it fixes them, else this item's own."""
+        if definition.answer is None:
+            return ()
+        return definition.answer.choices or tuple(Choice(c["value"], c["label"]) for c in self.choices)
+
+
+class Picture(models.Model):
+    """One picture of an item. `code` is its name in the browser: published file names can hold the gold answer.
+
+    `file` is empty while the picture has not arrived.
+    """
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="pictures")
+    position = models.PositiveIntegerField(default=1)
+    name = models.CharField(max_length=500, help_text="File name as the researcher's file gives it.")
+    code = models.CharField(max_length=32, unique=True, default=new_code, editable=False)
+    file = models.FileField(upload_to="pictures/", blank=True, max_length=255)
+    content_type = models.CharField(max_length=32, blank=True)
+    width = models.PositiveIntegerField(default=0)
+    height = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        ordering = ["item_id", "position"]
+        constraints = [
+            models.UniqueConstraint(fields=["item", "position"], name="picture_position_once_per_item")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("picture", args=[self.code])
+
+
+class Output(models.Model):
+    """What a system said about an item. `code` is its name in the browser, where systems stay anonymous."""
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="outputs")
+    system = models.SlugField(max_length=64)
+    text = models.TextField()
+    answer = models.CharField(max_length=2000, blank=True, help_text="The answer this system gave.")
+    code = models.CharField(max_length=32, unique=True, default=new_code, editable=False)
+
+    class Meta:
+        ordering = ["item_id", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["item", "system"], name="output_once_per_item_and_system")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.system} on {self.item}"
