@@ -19,11 +19,17 @@ class Command(BaseCommand):
         parser.add_argument("raw", type=Path, metavar="RAW.csv", help="Batch results as MTurk writes them.")
         parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="Where the four files go.")
         parser.add_argument(
-            "--legacy", action="store_true", help="Processed files byte for byte as OFA-X's script wrote them."
+            "--legacy",
+            action="store_true",
+            help="Processed files byte for byte as OFA-X's script wrote them.",
         )
         parser.add_argument("--system", default="model", help="Name of the model (default: model).")
-        parser.add_argument("--definition", choices=sorted(DEFINITIONS), help="Default: found out from the file.")
-        parser.add_argument("--pseudonym-key", default="", help="Key for worker pseudonyms (default: SECRET_KEY).")
+        parser.add_argument(
+            "--definition", choices=sorted(DEFINITIONS), help="Default: found out from the file."
+        )
+        parser.add_argument(
+            "--pseudonym-key", default="", help="Key for worker pseudonyms (default: SECRET_KEY)."
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         frame = _read(options)
