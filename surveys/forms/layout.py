@@ -16,6 +16,9 @@ from django.utils.safestring import SafeString, mark_safe
 from surveys.forms.fields import GroupField
 from surveys.presenting import ShownItem, ShownOutput
 
+SMALL_GROUP = 4
+SHORT_LABEL = 16
+
 
 class LayoutObject(Protocol):
     def render(self, form: Form, context: Context, template_pack: str = ..., **kwargs: Any) -> SafeString: ...
@@ -50,10 +53,18 @@ class ChoiceGroup:
             name=self.name,
             group=group,
             type="checkbox" if group.is_checklist else "radio",
+            shape=_shape(group),
             exclusive=getattr(group, "exclusive", ""),
             choices=[(choice.value, choice.label, choice.value in chosen) for choice in group.choices],
             errors=form.errors.get(self.name),
         )
+
+
+def _shape(group: GroupField) -> str:
+    """Up to four choices find their own place; more make a row of short labels or a list of long ones."""
+    if group.is_checklist or len(group.choices) <= SMALL_GROUP:
+        return ""
+    return " row" if all(len(choice.label) <= SHORT_LABEL for choice in group.choices) else " list"
 
 
 @dataclass(frozen=True, slots=True)

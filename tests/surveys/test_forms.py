@@ -210,3 +210,13 @@ def test_texts_are_escaped() -> None:
     html = render(make_form(definition, make_item(choices="<img>"), posted=""))
     assert re.findall(r"<(?:b|i|u|s|img)>", html) == []
     assert html.count("&lt;img&gt;") == 2
+
+
+@pytest.mark.parametrize(
+    ("labels", "shape"),
+    [("a b c d", "radio"), ("a b c d e", "radio row"), ("a b c d a-label-of-some-length", "radio list")],
+)
+def test_more_than_four_choices_are_a_row_or_a_list(labels: str, shape: str) -> None:
+    choices = tuple(Choice(label, label, 0.0) for label in labels.split())
+    html = render(make_form(make_definition(criteria=(Criterion("logic", "?", choices),)), make_item()))
+    assert re.findall(r'class="group ([^"]+)"', html) == [shape]
