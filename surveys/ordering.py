@@ -11,9 +11,10 @@ from django.utils import timezone
 
 from annotators.models import Assignment, Worker
 from surveys.definitions import Definition
-from surveys.models import Batch, Item, Response
+from surveys.models import Batch, Item, Output
 
 T = TypeVar("T", bound=Hashable)
+Shown = dict[str, list[Any]]
 
 
 def shuffled(values: Sequence[T], *, seed: str) -> list[T]:
@@ -69,18 +70,19 @@ class History:
             assignment__loaded_at__lt=timezone.now() - 2 * batch.assignment_duration,
         )
         counted = batch.responses.exclude(assignment__status=Assignment.Status.REJECTED).exclude(left)
-        for response in counted.filter(item__in=items):
-            history._count_item(response)
-        for response in (
-            counted.filter(worker=worker).select_related("item").prefetch_related("item__outputs")
-        ):
-            history._count_worker(response.item, response.shown)
+        for item_id, shown in counted.filter(item__in=items).values_list("item_id", "shown"):
+            history._count_item(item_id, shown)
+        mine = list(counted.filter(worker=worker).values_list("shown", "item__gold"))
+        leading = [pk for shown, _ in mine for pk in shown["outputs"][:1]]
+        systems = dict(Output.objects.filter(pk__in=leading).values_list("pk", "system"))
+        for shown, gold in mine:
+            history._count_worker(shown, gold=gold, systems=systems)
         return history
 
-    def draw(self, item: Item, *, batch: Batch, worker: Worker) -> dict[str, list[Any]]:
+    def draw(self, item: Item, *, batch: Batch, worker: Worker) -> Shown:
         """Return {"outputs": ids, "choices": values} in the order to show them in, and count them as shown."""
         tie = f"{batch.seed}:{item.external_id}:{worker.worker_id}"
-        shown: dict[str, list[Any]] = {
+        shown: Shown = {
             "outputs": draw_order(
                 output_ids(item),
                 seed=f"{batch.seed}:outputs:{item.external_id}",
@@ -100,16 +102,16 @@ class History:
                 seen_by_worker=self.gold_slots,
             ),
         }
-        self._count_worker(item, shown)
+        self._count_worker(shown, gold=item.gold, systems=_systems(item))
         return shown
 
-    def _count_item(self, response: Response) -> None:
-        self.outputs_first[response.item_id].update(response.shown["outputs"][:1])
-        self.choices_first[response.item_id].update(response.shown["choices"][:1])
+    def _count_item(self, item_id: int, shown: Shown) -> None:
+        self.outputs_first[item_id].update(shown["outputs"][:1])
+        self.choices_first[item_id].update(shown["choices"][:1])
 
-    def _count_worker(self, item: Item, shown: dict[str, list[Any]]) -> None:
-        self.systems_first[_first_system(_systems(item), shown["outputs"])] += 1
-        self.gold_slots[_slot_of(item.gold, shown["choices"])] += 1
+    def _count_worker(self, shown: Shown, *, gold: str, systems: dict[int, str]) -> None:
+        self.systems_first[_first_system(systems, shown["outputs"])] += 1
+        self.gold_slots[_slot_of(gold, shown["choices"])] += 1
 
 
 def _first_system(systems: dict[int, str], order: Sequence[int]) -> str:
