@@ -14,7 +14,7 @@ from surveys.collecting import task_answers
 from surveys.models import Batch, Decision, Questionnaire, Rating, Replacement, Response
 from tests.factories import answer, make_draft, make_survey, open_for
 from tests.market_site import Site
-from tests.surveys.test_review import again, work
+from tests.market_study import again, work
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("eager")]
 

@@ -1,0 +1,157 @@
+"""Which HITs are synced, and when a batch is complete."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotators.models import HIT, Assignment, Call
+from surveys import review
+from surveys.models import Batch, Decision, Replacement
+from tests.factories import (
+    make_assignment,
+    make_batch,
+    make_hit,
+    make_questionnaire,
+    make_survey,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+EVERY = timedelta(seconds=30)
+
+
+def due() -> list[HIT]:
+    return list(review.due_hits(every=EVERY).order_by("pk"))
+
+
+def hit_with(*assignment_statuses: str, batch_status: str = "open", **hit_values: Any) -> HIT:
+    """A HIT for two, synced a minute ago, with these assignments."""
+    values = {"max_assignments": 2, "synced_at": timezone.now() - timedelta(minutes=1), **hit_values}
+    hit = make_hit(**values)
+    batch = make_batch(make_survey(), status=batch_status)
+    make_questionnaire(batch, items=[], hit=hit, target_assignments=2)
+    for status in assignment_statuses:
+        make_assignment(hit, status=status)
+    return hit
+
+
+@pytest.mark.parametrize("batch_status", ["publishing", "open", "stopped", "complete"])
+@pytest.mark.parametrize(
+    "assignments",
+    [[], ["Accepted"], ["Approved"], ["Submitted"], ["Accepted", "Accepted"], ["Submitted", "Approved"]],
+)
+def test_a_hit_that_can_change_is_due(batch_status: str, assignments: list[str]) -> None:
+    hit = hit_with(*assignments, batch_status=batch_status)
+    assert due() == [hit]
+
+
+@pytest.mark.parametrize("batch_status", ["publishing", "open", "stopped", "complete"])
+def test_a_settled_hit_is_not_due(batch_status: str) -> None:
+    hit_with("Approved", "Approved", batch_status=batch_status)
+    assert due() == []
+
+
+def test_a_rejection_is_due_until_it_is_replaced() -> None:
+    hit = hit_with("Approved", "Rejected")
+    assert due() == [hit]
+    rejected = hit.assignments.get(status="Rejected")
+    replacement = Replacement.objects.create(
+        rejected=rejected, questionnaire=hit.questionnaire, opened_by="extend"
+    )
+    assert due() == [hit]
+    Replacement.objects.filter(pk=replacement.pk).update(opened_at=timezone.now())
+    assert due() == []
+
+
+def test_a_rejection_in_a_stopped_batch_is_settled() -> None:
+    hit_with("Approved", "Rejected", batch_status="stopped")
+    assert due() == []
+
+
+def test_a_hit_never_synced_is_due_and_one_just_synced_is_not() -> None:
+    never = hit_with(synced_at=None)
+    hit_with(synced_at=timezone.now())
+    assert due() == [never]
+
+
+def test_an_expired_hit_is_due_until_nobody_can_still_submit() -> None:
+    now = timezone.now()  # one hour to work, one hour until the marketplace lists it
+    recent = hit_with("Approved", expires_at=now - timedelta(hours=1, minutes=59))
+    hit_with("Approved", expires_at=now - timedelta(hours=2, minutes=1))
+    late = hit_with("Approved", "Submitted", expires_at=now - timedelta(days=9))
+    assert due() == [recent, late]
+
+
+def test_an_overturned_rejection_is_due_until_the_marketplace_knows() -> None:
+    now = timezone.now()
+    hit = hit_with("Approved", "Rejected", batch_status="complete")
+    assert due() == []
+    rejected = hit.assignments.get(status="Rejected")
+    Decision.objects.create(assignment=rejected, verdict="approve", decided_at=now, overturned_at=now)
+    assert due() == [hit]
+    call = Call.objects.create(
+        token="t",
+        operation=Call.Operation.OVERTURN,
+        assignment=rejected,
+        state="refused",
+        finished_at=now,
+    )
+    assert due() == []  # refused for good
+    Call.objects.filter(pk=call.pk).update(state="sent")
+    assert due() == [hit]
+    Assignment.objects.filter(pk=rejected.pk).update(status="Approved", approved_at=now)
+    assert due() == []
+
+
+def test_a_hit_of_nobody_is_not_due() -> None:
+    make_hit()
+    assert due() == []
+
+
+def test_many_reasons_make_one_due_hit() -> None:
+    hit = hit_with("Submitted", "Submitted", "Rejected", "Rejected", "Accepted", max_assignments=9)
+    assert due() == [hit]
+
+
+@pytest.mark.parametrize(
+    ("kept", "expected"),
+    [
+        ([["Approved"] * 2], True),
+        ([["Approved"]], False),
+        ([["Approved", "Submitted"]], False),
+        ([["Approved", "Approved", "Submitted"]], False),
+        ([["Approved", "Approved"], []], False),
+        ([["Approved", "Approved", "Rejected"], ["Approved", "Approved", "Accepted"]], True),
+    ],
+)
+def test_finish_only_when_filled(kept: list[list[str]], expected: bool) -> None:
+    batch = make_batch(make_survey())
+    for assignments in kept:
+        hit = make_hit()
+        make_questionnaire(batch, items=[], hit=hit, target_assignments=2)
+        for status in assignments:
+            make_assignment(hit, status=status)
+    assert review.finish(batch) is expected
+
+
+def test_a_siblings_work_counts_for_its_root() -> None:
+    batch = make_batch(make_survey())
+    root = make_questionnaire(batch, items=[], hit=make_hit(), target_assignments=2)
+    sibling = make_questionnaire(batch, items=[], hit=make_hit(), sibling_of=root, target_assignments=1)
+    assert root.hit is not None
+    assert sibling.hit is not None
+    make_assignment(root.hit, status="Approved")
+    make_assignment(root.hit, status="Rejected")
+    assert review.finish(batch) is False
+    make_assignment(sibling.hit, status="Approved")
+    assert review.finish(batch) is True
+
+
+@pytest.mark.parametrize("status", ["draft", "publishing", "stopped", "complete"])
+def test_only_an_open_batch_is_finished(status: str) -> None:
+    batch = make_batch(make_survey(), status=status)
+    assert review.finish(batch) is False
+    assert Batch.objects.get().status == status

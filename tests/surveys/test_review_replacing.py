@@ -1,0 +1,196 @@
+"""Each rejection buys one assignment: on the HIT up to nine, then on a sibling."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotators import market
+from annotators.gateway import Gateway
+from annotators.mirror import fetch
+from annotators.models import Assignment, Call
+from marketplace import models as marketplace
+from surveys import publishing, review
+from surveys.models import Questionnaire, Replacement
+from surveys.presenting import CannotServe
+from tests.factories import (
+    make_assignment,
+    make_hit,
+    make_questionnaire,
+)
+from tests.market_site import Site
+from tests.market_study import (
+    again,
+    max_assignments,
+    open_study,
+    publish,
+    rejected_on,
+    statuses,
+    sync,
+    work,
+)
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_hit_grows_to_nine_then_a_sibling_takes_over(site: Site) -> None:
+    questionnaire = open_study(site)
+    for _ in range(9):
+        work(site, questionnaire, n_correct=0)
+        sync(site, questionnaire)
+    assert (max_assignments(questionnaire), statuses(questionnaire)) == (9, ["Rejected"] * 9)
+    assert Replacement.objects.filter(opened_by="extend", opened_at__isnull=False).count() == 4
+    assert Replacement.objects.filter(opened_by="create", opened_at=None).count() == 5
+    siblings = list(Questionnaire.objects.filter(sibling_of=questionnaire).order_by("position"))
+    assert [(s.position, s.target_assignments) for s in siblings] == [(n, 1) for n in range(2, 7)]
+    shown = [slot.item_id for slot in questionnaire.slots.all()]
+    assert [[slot.item_id for slot in s.slots.all()] for s in siblings] == [shown] * 5
+    assert review.finish(questionnaire.batch) is False  # the siblings have no HITs yet
+    for sibling in siblings:
+        publish(sibling, site)
+    sync(site, questionnaire)
+    assert Replacement.objects.filter(opened_at=None).count() == 0
+    for sibling in siblings:
+        work(site, again(sibling))
+        sync(site, sibling)
+    assert statuses(again(siblings[0])) == ["Approved"]
+    assert review.finish(questionnaire.batch) is True
+    assert (site.spent(), site.held()) == (5 * 46, 0)
+
+
+def test_a_siblings_rejections_grow_the_sibling(site: Site) -> None:
+    questionnaire = open_study(site, assignments_per_hit=9)
+    for _ in range(9):
+        work(site, questionnaire, n_correct=5 if Assignment.objects.exists() else 0)
+    sync(site, questionnaire)
+    sibling = Questionnaire.objects.get(sibling_of=questionnaire)
+    publish(sibling, site)
+    sync(site, questionnaire)
+    work(site, again(sibling), n_correct=1)
+    sync(site, sibling)
+    assert (max_assignments(sibling), Questionnaire.objects.count()) == (2, 2)
+    replacement = Replacement.objects.get(rejected__hit__questionnaire=sibling)
+    assert (replacement.questionnaire, replacement.opened_by) == (sibling, "extend")
+    assert replacement.opened_at is not None
+
+
+def test_who_saw_the_items_is_kept_from_the_sibling(site: Site) -> None:
+    questionnaire = open_study(site, assignments_per_hit=9)
+    worker = site.worker()
+    work(site, questionnaire, n_correct=0, worker=worker)
+    for _ in range(8):
+        work(site, questionnaire)
+    sync(site, questionnaire)
+    sibling = Questionnaire.objects.get(sibling_of=questionnaire)
+    publish(sibling, site)
+    with pytest.raises(CannotServe) as caught:
+        work(site, again(sibling), worker=worker)
+    assert caught.value.kind == "seen_before"
+
+
+def test_hits_created_with_ten_or_more_grow_freely(site: Site) -> None:
+    questionnaire = open_study(site, assignments_per_hit=10)
+    for _ in range(2):
+        work(site, questionnaire, n_correct=0)
+    sync(site, questionnaire)
+    assert (max_assignments(questionnaire), Questionnaire.objects.count()) == (12, 1)
+
+
+def test_an_extension_that_is_refused_becomes_a_sibling(site: Site) -> None:
+    """The HIT is gone from the marketplace, so it can't grow although it has room."""
+    questionnaire = open_study(site, assignments_per_hit=1)
+    work(site, questionnaire, n_correct=0)
+    fetched = fetch(questionnaire.hit, gateway=site.gateway)  # type: ignore[arg-type]
+    review.record_decision(fetched[0], batch=questionnaire.batch)
+    review.carry_out(fetched[0], gateway=site.gateway)
+    marketplace.HIT.objects.update(disposed_at=timezone.now())
+    for _ in range(2):
+        replacement = review.replace(fetched[0], questionnaire=questionnaire, gateway=site.gateway)
+        assert (replacement.opened_by, replacement.opened_at) == ("create", None)
+    sibling = Questionnaire.objects.get(sibling_of=questionnaire)
+    assert replacement.questionnaire == sibling
+    publish(sibling, site)
+    opened = review.replace(fetched[0], questionnaire=questionnaire, gateway=site.gateway)
+    assert opened.opened_at is not None
+    assert site.wire.calls["CreateAdditionalAssignmentsForHIT"] == 1
+
+
+def test_a_replacement_made_by_many_at_once_is_one(site: Site, in_parallel: Callable[..., list[Any]]) -> None:
+    questionnaire = open_study(site)
+    (rejected,) = rejected_on(site, questionnaire)
+
+    def replace() -> Replacement:
+        return review.replace(rejected, questionnaire=again(questionnaire), gateway=Gateway("embedded"))
+
+    results = in_parallel(*[replace] * 4)
+    assert {type(result) for result in results} == {Replacement}
+    assert {result.pk for result in results} == {Replacement.objects.get().pk}
+    assert site.hit(questionnaire.hit).max_assignments == 6  # type: ignore[arg-type]
+    assert site.wire.calls["CreateAdditionalAssignmentsForHIT"] == 1
+
+
+def test_siblings_made_at_once_get_places_of_their_own(
+    site: Site, in_parallel: Callable[..., list[Any]]
+) -> None:
+    questionnaire = open_study(site, assignments_per_hit=9)
+    batch = questionnaire.batch
+    other = make_questionnaire(
+        batch, items=[], hit=make_hit(max_assignments=9, hit_type=batch.hit_type), target_assignments=9
+    )
+    rejected = [
+        (q, make_assignment(q.hit, status="Rejected"))
+        for q in (questionnaire, other)
+        for _ in range(2)
+        if q.hit
+    ]
+
+    def replace(q: Questionnaire, assignment: Assignment) -> Replacement:
+        return review.replace(assignment, questionnaire=again(q), gateway=Gateway("embedded"))
+
+    results = in_parallel(*[lambda q=q, a=a: replace(q, a) for q, a in rejected])
+    assert {type(result) for result in results} == {Replacement}
+    positions = batch.questionnaires.exclude(sibling_of=None).values_list("position", flat=True)
+    assert sorted(positions) == [3, 4, 5, 6]
+
+
+def test_a_lost_extension_is_settled_not_doubled(site: Site) -> None:
+    questionnaire = open_study(site)
+    (rejected,) = rejected_on(site, questionnaire)
+    site.wire.lose.add("CreateAdditionalAssignmentsForHIT")
+    for _ in range(2):
+        replacement = review.replace(rejected, questionnaire=questionnaire, gateway=site.gateway)
+    Call.objects.filter(operation="CreateAdditionalAssignmentsForHIT").update(
+        state="sent", finished_at=None, sent_at=timezone.now() - timedelta(hours=1)
+    )
+    Replacement.objects.update(opened_at=None)
+    site.wire.heal()
+    replacement = review.replace(rejected, questionnaire=questionnaire, gateway=site.gateway)
+    assert replacement.opened_at is not None
+    assert max_assignments(questionnaire) == 6
+
+
+def test_extending_an_expired_hit_opens_it_again(site: Site) -> None:
+    questionnaire = open_study(site)
+    (rejected,) = rejected_on(site, questionnaire)
+    market.move_expiration(questionnaire.hit, when=timezone.now(), gateway=site.gateway)  # type: ignore[arg-type]
+    site.wire.block.add("UpdateExpirationForHIT")
+    replacement = review.replace(rejected, questionnaire=questionnaire, gateway=site.gateway)
+    assert replacement.opened_at is None  # it has room, but nobody can come
+    site.wire.heal()
+    Call.objects.filter(operation="UpdateExpirationForHIT", state="sent").update(token="a second ago")
+    replacement = review.replace(rejected, questionnaire=questionnaire, gateway=site.gateway)
+    assert replacement.opened_at is not None
+    assert site.hit(questionnaire.hit).expires_at > timezone.now() + timedelta(hours=23)  # type: ignore[arg-type]
+    work(site, again(questionnaire))
+    assert site.hit(questionnaire.hit).max_assignments == 6  # type: ignore[arg-type]
+
+
+def test_a_stopped_batch_replaces_none(site: Site) -> None:
+    questionnaire = open_study(site)
+    work(site, questionnaire, n_correct=0)
+    publishing.stop(questionnaire.batch)
+    sync(site, questionnaire)
+    assert (statuses(questionnaire), Replacement.objects.count()) == (["Rejected"], 0)
+    assert max_assignments(questionnaire) == 5
