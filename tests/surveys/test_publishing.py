@@ -28,62 +28,6 @@ pytestmark = pytest.mark.django_db
 NEVER = {"kind": "never"}
 
 
-def test_the_quote_of_ofa_xs_vqa_x_study() -> None:
-    """60 HITs of 5 questions, 5 assignments each at $0.38: 300 × ($0.38 + $0.08)."""
-    quote = publishing.quote(make_draft(make_survey(n_items=300)))
-    assert (quote.n_items, quote.n_hits, quote.n_assignments) == (300, 60, 300)
-    assert (quote.reward, quote.fee_rate) == (Decimal("0.38"), Decimal("0.20"))
-    assert (quote.reward_total, quote.fee_total, quote.total) == (
-        Decimal("114.00"),
-        Decimal("24.00"),
-        Decimal("138.00"),
-    )
-    assert (quote.expected_rejections, quote.replacement_total) == (Decimal(30), Decimal("13.80"))
-    assert quote.worst_case_total == Decimal("248.40")  # nine assignments on each
-    assert (quote.minutes, quote.hourly_wage, quote.is_piloted) == (8, Decimal("2.85"), False)
-
-
-def test_ten_assignments_cost_forty_percent() -> None:
-    quote = publishing.quote(make_draft(make_survey(n_items=5), assignments_per_hit=10))
-    assert (quote.fee_rate, quote.fee_total, quote.total) == (
-        Decimal("0.40"),
-        Decimal("1.50"),
-        Decimal("5.30"),
-    )
-    assert quote.worst_case_total == Decimal("5.30")
-
-
-def test_without_rejections_nothing_is_replaced() -> None:
-    quote = publishing.quote(make_draft(make_survey(n_items=5), review_policy=NEVER))
-    assert (quote.expected_rejections, quote.replacement_total) == (0, Decimal("0.00"))
-    assert quote.worst_case_total == quote.total == Decimal("2.30")
-
-
-def test_the_last_hit_may_be_shorter() -> None:
-    quote = publishing.quote(make_draft(make_survey(n_items=11), items_per_hit=5))
-    assert (quote.n_items, quote.n_hits, quote.total) == (11, 3, Decimal("6.90"))
-
-
-def test_the_wage_comes_from_a_pilot_where_there_is_one() -> None:
-    survey = make_survey(n_items=5)
-    pilot = make_questionnaire(make_batch(survey), items=list(survey.items.all()), hit=make_hit())
-    assert pilot.hit is not None
-    now = timezone.now()
-    for seconds in (300, 600, 6000):
-        make_assignment(
-            pilot.hit, status="Submitted", accepted_at=now - timedelta(seconds=seconds), submitted_at=now
-        )
-    make_assignment(pilot.hit)
-    quote = publishing.quote(make_draft(survey))
-    assert (quote.minutes, quote.hourly_wage, quote.is_piloted) == (Decimal("10.00"), Decimal("2.28"), True)
-
-
-def test_a_survey_without_items_costs_nothing_and_cant_be_published() -> None:
-    batch = make_draft(make_survey())
-    assert (publishing.quote(batch).total, publishing.quote(batch).n_hits) == (0, 0)
-    assert publishing.problems(batch) == ["The survey has no items yet."]
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
