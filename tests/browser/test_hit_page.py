@@ -1,96 +1,52 @@
 """The HIT in a real browser, in a sandboxed frame of another site, as marketplaces show it."""
 
-import os
 import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import parse_qs, urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Frame, Page, Route, expect
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Browser, BrowserContext, Frame, Page, expect
+from pytest_django import Settings
 
 from annotators.models import Assignment
 from surveys.models import Questionnaire, Rating, Response
-from tests.builders import frame_query, make_questionnaire
+from tests.builders import make_questionnaire
+from tests.frame_market import FrameServer, Market
+from tests.services_site import Site
 
-# Playwright's loop runs in this thread; Django would refuse the ORM there.
-os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-
-MARKETPLACE = "http://localhost:8000"
 SECRETS = ("#3r1e", "%233r1e", "16054198", "ground_truth", "ofa-x")
-SANDBOX = "allow-scripts allow-forms allow-same-origin"
 WAYS = [("light", 1280, 900), ("dark", 1280, 900), ("light", 360, 740), ("dark", 360, 740)]
 
 
-@pytest.fixture(scope="session")
-def browser_type_launch_args(browser_type_launch_args: dict[str, object]) -> dict[str, object]:
-    # The marketplace's page comes from the test, not from loopback: Chromium would ask before framing loopback in it.
-    flags = ["--disable-features=LocalNetworkAccessChecks", "--disable-gpu", "--disable-dev-shm-usage"]
-    return browser_type_launch_args | {"executable_path": "/usr/bin/chromium", "args": flags}
+@pytest.fixture
+def server() -> Iterator[FrameServer]:
+    server = FrameServer()
+    yield server
+    server.shutdown()
+    server.server_close()
 
 
 @pytest.fixture
-def site(transactional_db, settings, tmp_path: Path) -> Iterator[str]:
+def app_url(site: Site, server: FrameServer, settings: Settings, tmp_path: Path) -> str:
     settings.MEDIA_ROOT = tmp_path
-    settings.FRAME_ANCESTORS = [MARKETPLACE]
-    settings.STORAGES = {
-        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
-    server = LiveServer("127.0.0.1")
-    yield server.url
-    server.stop()
+    settings.FRAME_ANCESTORS = [server.origin]
+    embedded = settings.MTURK_ENDPOINTS["embedded"] | {"submit_origins": [server.origin]}
+    settings.MTURK_ENDPOINTS = settings.MTURK_ENDPOINTS | {"embedded": embedded}
+    return site.app_url
 
 
 @pytest.fixture
-def questionnaire(site: str) -> Questionnaire:
+def questionnaire(app_url: str) -> Questionnaire:
     return make_questionnaire(n_items=2, review_policy={"kind": "never"})
 
 
-class Market:
-    """A marketplace's page around the HIT, and what was posted to its externalSubmit."""
-
-    def __init__(self, context: BrowserContext, site: str, questionnaire: Questionnaire) -> None:
-        self.context, self.site, self.questionnaire = context, site, questionnaire
-        self.submitted: list[dict[str, list[str]]] = []
-        self.sandbox = SANDBOX
-        self.address = ""
-        context.set_default_timeout(8000)
-        context.route(f"{MARKETPLACE}/**", self._answer)
-
-    def url(self, **query: str) -> str:
-        return (
-            f"{self.site}/hits/{self.questionnaire.pk}/?{urlencode(frame_query(self.questionnaire) | query)}"
-        )
-
-    def open(self, **query: str) -> tuple[Page, Frame]:
-        self.address = self.url(**query)
-        page = self.context.new_page()
-        page.goto(f"{MARKETPLACE}/task")
-        return page, self.frame(page)
-
-    def frame(self, page: Page) -> Frame:
-        element = page.wait_for_selector("iframe")
-        frame = element.content_frame()
-        frame.wait_for_load_state()
-        return frame
-
-    def _answer(self, route: Route) -> None:
-        if route.request.url.endswith("/mturk/externalSubmit"):
-            self.submitted.append(parse_qs(route.request.post_data or ""))
-            route.fulfill(body="<h1>Thank you</h1>", content_type="text/html")
-        else:
-            address = self.address.replace("&", "&amp;")
-            html = f'<iframe width="1200" height="700" sandbox="{self.sandbox}" src="{address}"></iframe>'
-            route.fulfill(body=html, content_type="text/html")
-
-
 @pytest.fixture
-def market(context: BrowserContext, site: str, questionnaire: Questionnaire) -> Market:
-    return Market(context, site, questionnaire)
+def market(
+    context: BrowserContext, server: FrameServer, app_url: str, questionnaire: Questionnaire
+) -> Market:
+    return Market(context, server, app_url=app_url, questionnaire=questionnaire)
 
 
 def press(page: Page, *keys: str) -> None:
@@ -128,7 +84,9 @@ def test_whole_hit_with_the_keyboard_alone(market: Market) -> None:
     expect(frame.locator("#i1")).to_be_hidden()
     press(page, "2", "1", "4", "2", "4", "2", "Enter")
     expect(frame.locator("h1")).to_have_text("Thank you")
-    assert [sorted(fields) for fields in market.submitted] == [["assignmentId", "nonce", "taskAnswers"]]
+    assert [sorted(fields) for fields in market.server.submitted] == [
+        ["assignmentId", "nonce", "taskAnswers"]
+    ]
     first, _second = Response.objects.order_by("position")
     ratings = Rating.objects.filter(response=first, output=first.shown["outputs"][0], score=1).values_list(
         "criterion", "value"
@@ -154,8 +112,7 @@ def test_reload_resumes_at_the_first_unfinished_item(market: Market) -> None:
     frame.locator("#i2 .group").first.locator("label").nth(1).click()
     frame.fill("#id_comment", "Fine so far")
     wait_saved(frame)
-    page.reload()
-    frame = market.frame(page)
+    frame = market.show(page)
     expect(frame.locator("#i1")).to_be_hidden()
     expect(frame.locator("#i2")).to_be_visible()
     expect(frame.locator("[data-steps] button").first).to_have_attribute("aria-label", "Question 1, complete")
@@ -199,8 +156,7 @@ def test_leaving_the_page_at_once_loses_nothing(market: Market) -> None:
     frame.locator("#i1 label").first.click()
     page.goto("about:blank")
     wait_until(lambda: Response.objects.exclude(draft={}).exists(), page=page)
-    page.goto(f"{MARKETPLACE}/task")
-    expect(market.frame(page).locator("#i1 input:checked")).to_have_count(1)
+    expect(market.show(page).locator("#i1 input:checked")).to_have_count(1)
 
 
 def test_time_counts_only_on_the_item_in_view(market: Market) -> None:
@@ -219,7 +175,7 @@ def test_next_picture_is_fetched_while_the_first_is_looked_at(market: Market) ->
 
 
 def test_drafts_are_saved_in_a_frame_without_an_origin(market: Market) -> None:
-    market.sandbox = "allow-scripts allow-forms"
+    market.server.sandbox = "allow-scripts allow-forms"
     _, frame = market.open()
     frame.locator("#i1 label").first.click()
     wait_saved(frame)
@@ -258,7 +214,7 @@ def test_second_submit_of_an_old_tab_shows_the_receipt(market: Market) -> None:
         frame.locator("[data-go=submit]").click()
     expect(old.get_by_role("heading", name="Your answers are saved")).to_be_visible()
     expect(old.get_by_role("button", name="Send again")).to_be_visible()
-    assert len(market.submitted) == 1
+    assert len(market.server.submitted) == 1
 
 
 # -- Preview, no JavaScript -------------------------------------------------------------------------------------------
@@ -277,9 +233,11 @@ def test_preview_has_nothing_to_answer_or_submit(market: Market) -> None:
 
 
 @pytest.fixture
-def plain_market(browser: Browser, site: str, questionnaire: Questionnaire) -> Iterator[Market]:
+def plain_market(
+    browser: Browser, server: FrameServer, app_url: str, questionnaire: Questionnaire
+) -> Iterator[Market]:
     context = browser.new_context(java_script_enabled=False)
-    yield Market(context, site, questionnaire)
+    yield Market(context, server, app_url=app_url, questionnaire=questionnaire)
     context.close()
 
 
@@ -296,7 +254,7 @@ def test_hit_works_without_javascript(plain_market: Market) -> None:
     frame.get_by_role("button", name="Submit").click()
     frame.get_by_role("button", name="Send to the marketplace").click()
     expect(frame.locator("h1")).to_have_text("Thank you")
-    assert plain_market.submitted[0]["comment"] == ["No script here"]
+    assert plain_market.server.submitted[0]["comment"] == ["No script here"]
     assert Assignment.objects.get().saved_at is not None
 
 
@@ -331,15 +289,22 @@ def visit_states(market: Market) -> Iterator[tuple[str, Page]]:
 
 @pytest.mark.parametrize(("scheme", "width", "height"), WAYS)
 def test_every_state_is_accessible_and_fits(
-    browser: Browser, site: str, questionnaire: Questionnaire, scheme: str, width: int, height: int
+    browser: Browser,
+    server: FrameServer,
+    app_url: str,
+    questionnaire: Questionnaire,
+    scheme: str,
+    width: int,
+    height: int,
 ) -> None:
     context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height})
+    market = Market(context, server, app_url=app_url, questionnaire=questionnaire)
     found = {
         state: (
             [f"{v['id']}: {v['nodes'][0]['html']}" for v in Axe().run(page).response["violations"]],
             page.evaluate("document.documentElement.scrollWidth - innerWidth <= 0"),
         )
-        for state, page in visit_states(Market(context, site, questionnaire))
+        for state, page in visit_states(market)
     }
     context.close()
     states = ("preview", "first", "half", "errors", "receipt", "refused")

@@ -1,20 +1,19 @@
-"""Pages without collected static files, pictures in a folder of the test's own."""
+"""Pictures in a folder of the test's own."""
+
+from pathlib import Path
 
 import pytest
+from pytest_django import Settings
 
 from surveys.models import Questionnaire
 from tests.builders import make_questionnaire
 
 
 @pytest.fixture(autouse=True)
-def plain_files(settings, tmp_path) -> None:
+def own_pictures(settings: Settings, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path
-    settings.STORAGES = {
-        "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
 
 
 @pytest.fixture
-def questionnaire(db, plain_files) -> Questionnaire:
+def questionnaire(db: None, own_pictures: None) -> Questionnaire:
     return make_questionnaire()
