@@ -182,7 +182,7 @@ if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 else:
-    CELERY_BROKER_URL = "filesystem://"
+    CELERY_BROKER_URL = "filesystem://localhost"
     BROKER_DIR = DATA_DIR / "broker"
     for name in ("queue", "processed", "control"):
         (BROKER_DIR / name).mkdir(parents=True, exist_ok=True)

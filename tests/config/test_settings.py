@@ -44,7 +44,7 @@ def test_without_variables_everything_lies_in_the_data_folder(tmp_path: Path) ->
         "engine": "django.db.backends.sqlite3",
         "name": str(tmp_path / "db.sqlite3"),
         "options": ["init_command", "timeout", "transaction_mode"],
-        "broker": "filesystem://",
+        "broker": "filesystem://localhost",
         "cache": "django.core.cache.backends.locmem.LocMemCache",
         "secure": False,
         "hosts": ["127.0.0.1", "localhost"],
