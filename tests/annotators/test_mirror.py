@@ -7,9 +7,11 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from annotators import market
 from annotators.gateway import AssignmentRecord, HITRecord
 from annotators.mirror import LEASE, fetch, lease, mirror_assignment, mirror_hit
 from annotators.models import HIT, Assignment, Worker
+from tests.annotators.offers import TERMS
 from tests.factories import make_assignment, make_hit, make_worker
 from tests.market_site import Site
 
@@ -116,9 +118,6 @@ def test_only_what_changed_is_written() -> None:
 
 
 def test_fetch_mirrors_in_the_order_of_submission(site: Site) -> None:
-    from annotators import market
-    from tests.annotators.test_ledger import TERMS
-
     hit_type = market.offer_hit_type(TERMS, gateway=site.gateway)
     call = market.offer_hit(
         hit_type,
