@@ -20,7 +20,7 @@ from surveys.rehearsal.people import Kind, Person, cast, stand_in
 from surveys.rehearsal.schedule import Turn, turns
 from surveys.rehearsal.tally import Course
 from surveys.rehearsal.visits import Visit, Visitor, World
-from surveys.rehearsal.waiting import Bar, Patience, Stalled
+from surveys.rehearsal.waiting import Bar, Patience, Stalled, Stopwatch
 
 MOST_ROUNDS = 30
 MARGIN_SECONDS = 60
@@ -35,6 +35,7 @@ class Driver:
     control: Control
     pool: urllib3.PoolManager
     patience: Patience
+    stopwatch: Stopwatch
     stream: TextIO
     people: list[Person] = field(default_factory=list)
     visitors: dict[str, Visitor] = field(default_factory=dict)
@@ -44,8 +45,9 @@ class Driver:
 
     def publish(self) -> None:
         """Publish the batch and wait until every HIT is there."""
-        study.publish(self.batch)
-        self._wait(study.n_published, total=self.batch.questionnaires.count(), label="Publishing")
+        with self.stopwatch.timing("publish"):
+            study.publish(self.batch)
+            self._wait(study.n_published, total=self.batch.questionnaires.count(), label="Publishing")
 
     def run(self, *, n_workers: int) -> Course:
         """Work until every HIT has its kept assignments. Raises Stalled or UnexpectedPage."""
@@ -60,11 +62,13 @@ class Driver:
         raise AssertionError("unreachable")
 
     def _round(self, number: int, places: list[study.Place]) -> None:
-        planned = self._plan(number, places)
-        visits = list(self._open(planned, places, number=number))
+        with self.stopwatch.timing("open and draft"):
+            visits = list(self._open(self._plan(number, places), places, number=number))
         stayed = [visit for visit in visits if visit.person.kind != Kind.ABANDONER]
-        self._submit(stayed, number=number)
-        self._settle(number)
+        with self.stopwatch.timing("submit"):
+            self._submit(stayed, number=number)
+        with self.stopwatch.timing("review"):
+            self._settle(places, number=number)
         if len(stayed) < len(visits):
             duration = self.batch.assignment_duration.total_seconds()
             self.control.advance(seconds=int(duration) + MARGIN_SECONDS)
@@ -115,8 +119,8 @@ class Driver:
             bar.show(n, of=len(visits))
             self._check()
 
-    def _settle(self, number: int) -> None:
-        study.ask_for_sync(self.batch)
+    def _settle(self, places: list[study.Place], *, number: int) -> None:
+        study.ask_for_sync(places)
         self._wait(study.n_settled, total=self.counts["submitted"], label=f"Round {number}: reviewing")
 
     def _wait(self, count: Callable[[Batch], int], *, total: int, label: str) -> None:

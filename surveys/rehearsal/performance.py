@@ -1,5 +1,6 @@
 """One rehearsal from the first import to the last file, inside the data folder it was given."""
 
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -14,7 +15,7 @@ from surveys.rehearsal.knowledge import Knowledge
 from surveys.rehearsal.report import Report
 from surveys.rehearsal.tally import Course, count
 from surveys.rehearsal.visits import World
-from surveys.rehearsal.waiting import Patience
+from surveys.rehearsal.waiting import Patience, Stopwatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,40 +31,47 @@ class Terms:
 
 def perform(terms: Terms, *, stream: TextIO) -> Report:
     """Return the report. Raises what stops a rehearsal: see `FAILURES` of the command."""
-    with stage.running() as supervisor:
+    stopwatch = Stopwatch()
+    with ExitStack() as stack:
+        with stopwatch.timing("start"):
+            supervisor = stack.enter_context(stage.running())
         patience = Patience(terms.timeout, watch=supervisor.check)
-        seconds: dict[str, float] = {}
-        driver = _driver(terms, patience=patience, stream=stream)
-        seconds["import"] = patience.seconds
+        with stopwatch.timing("import"):
+            driver = _driver(terms, patience=patience, stopwatch=stopwatch, stream=stream)
         driver.publish()
-        seconds["publish"] = patience.seconds - seconds["import"]
         course = driver.run(n_workers=terms.n_workers)
-        seconds["work"] = patience.seconds - sum(seconds.values())
-        return _report(terms, driver=driver, course=course, seconds=seconds)
+        return _report(terms, driver=driver, course=course)
 
 
-def _driver(terms: Terms, *, patience: Patience, stream: TextIO) -> Driver:
+def _driver(terms: Terms, *, patience: Patience, stopwatch: Stopwatch, stream: TextIO) -> Driver:
     material = terms.material
     survey = study.import_material(material)
-    knowledge = Knowledge.of_file(material.items, definition=material.definition)
     pool = new_pool()
     return Driver(
         batch=study.draft_batch(survey, seed=terms.seed),
-        world=World(settings.MARKETPLACE_URL, terms.seed, knowledge),
+        world=World(
+            settings.MARKETPLACE_URL,
+            terms.seed,
+            Knowledge.of_file(material.items, definition=material.definition),
+        ),
         control=Control(settings.MARKETPLACE_URL, settings.MARKETPLACE_CONTROL_TOKEN, pool),
         pool=pool,
         patience=patience,
+        stopwatch=stopwatch,
         stream=stream,
     )
 
 
-def _report(terms: Terms, *, driver: Driver, course: Course, seconds: dict[str, float]) -> Report:
+def _report(terms: Terms, *, driver: Driver, course: Course) -> Report:
+    with driver.stopwatch.timing("export"):
+        files = study.write_results(driver.batch, folder=terms.out)
+        tally = count(driver.batch)
     return Report(
         survey=terms.material.definition.key,
         seed=terms.seed,
-        tally=count(driver.batch),
+        tally=tally,
         course=course,
         marketplace_cost=driver.control.charged(),
-        files=study.write_results(driver.batch, folder=terms.out),
-        seconds={name: round(spent, 1) for name, spent in seconds.items()},
+        files=files,
+        seconds={name: round(spent, 1) for name, spent in driver.stopwatch.seconds.items()},
     )

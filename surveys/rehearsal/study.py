@@ -1,5 +1,6 @@
 """The researcher's side of a rehearsal: import, publish, wait, count, export."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -94,9 +95,11 @@ def publish(batch: Batch) -> None:
     tasks.publish_batch.delay(batch.pk)
 
 
-def ask_for_sync(batch: Batch) -> None:
-    """Ask for the sync that beat would bring later."""
-    tasks.sync_batch.delay(batch.pk)
+def ask_for_sync(places: Iterable[Place]) -> None:
+    """Ask for the sync of these HITs that beat would bring later."""
+    hit_ids = [place.hit_id for place in places]
+    for pk in HIT.objects.filter(hit_id__in=hit_ids).order_by("pk").values_list("pk", flat=True):
+        tasks.sync_hit.delay(pk)
 
 
 def n_published(batch: Batch) -> int:

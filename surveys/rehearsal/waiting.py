@@ -1,7 +1,9 @@
 """Patience with an end, and a progress bar."""
 
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TextIO
 
@@ -38,6 +40,21 @@ class Patience:
             self.check(what)
             time.sleep(POLL_SECONDS)
         bar.show(total, of=total)
+
+
+class Stopwatch:
+    """Seconds spent, by what they were spent on."""
+
+    def __init__(self) -> None:
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+
+    @contextmanager
+    def timing(self, name: str) -> Iterator[None]:
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds[name] += time.monotonic() - started
 
 
 class Bar:
