@@ -198,3 +198,13 @@ def test_a_finished_call_has_its_time() -> None:
     call = plan("t", Call.Operation.EXPIRE, arguments={}, endpoint="embedded", hit=make_hit())
     with pytest.raises(IntegrityError, match="finished_call_has_time"):
         Call.objects.filter(pk=call.pk).update(state="done")
+
+
+def test_who_has_an_old_view_of_a_call_doesnt_send_it(site: Site, hit_type: HITType) -> None:
+    """Another process has sent it since, and its answer was lost: that has to be settled, not repeated."""
+    stale = plan("t", Call.Operation.APPROVE, arguments={"feedback": ""}, endpoint="embedded")
+    Call.objects.filter(pk=stale.pk).update(state="sent", attempts=1)
+    long_ago(stale)
+    returned = perform(stale, gateway=site.gateway)
+    assert (returned.state, returned.attempts) == ("sent", 1)
+    assert sum(site.wire.calls.values()) == 1  # the HITType of the fixture

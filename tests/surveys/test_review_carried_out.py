@@ -1,7 +1,10 @@
 """Decisions over the wire: told to the marketplace once, changed by people, settled at the end."""
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from annotators.models import Assignment, Call
 from marketplace import models as marketplace
@@ -65,6 +68,11 @@ def test_overturned_before_it_was_replaced_buys_no_replacement(site: Site, perso
     questionnaire = open_study(site)
     (rejected,) = rejected_on(site, questionnaire)
     review.overturn(rejected, by=person, reason="We were wrong.")
+    site.wire.block.add("ApproveAssignment")
+    sync(site, questionnaire)
+    assert (statuses(questionnaire), Replacement.objects.count()) == (["Rejected"], 0)
+    site.wire.heal()
+    Call.objects.filter(state="sent").update(sent_at=timezone.now() - timedelta(hours=1))
     sync(site, questionnaire)
     assert (statuses(questionnaire), Replacement.objects.count()) == (["Approved"], 0)
 
