@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef
 
 from annotators.models import HIT, Assignment, Worker
 from surveys.definitions import Choice, Definition
@@ -100,11 +101,13 @@ def open_assignment(questionnaire: Questionnaire, *, claims: Claims, user_agent:
         raise CannotServe(
             "excluded", "This HIT is not open to you. Please return it; returning costs you nothing."
         )
+    opened = Assignment.objects.filter(hit=hit, worker=worker, assignment_id=claims.assignment_id)
+    if resumed := opened.filter(Exists(Response.objects.filter(assignment=OuterRef("pk")))).first():
+        return resumed  # a reload takes no lock
     try:
         return _opened(questionnaire, hit, worker, claims, user_agent=user_agent[:255])
-    except (
-        IntegrityError
-    ) as error:  # the same worker at once on a sibling HIT, or with another HIT's AssignmentId
+    except IntegrityError as error:
+        # The same worker at once on a sibling HIT, or with another HIT's AssignmentId.
         raise CannotServe("seen_before", SEEN_BEFORE) from error
 
 

@@ -76,7 +76,13 @@ def _save_draft(request: HttpRequest, questionnaire: Questionnaire) -> str:
 
 
 def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
-    bearer = tokens.read(request.POST.get("token", ""), questionnaire=questionnaire)
+    token = request.POST.get("token", "")
+    try:
+        bearer = tokens.read(token, questionnaire=questionnaire)
+    except tokens.TokenExpired:
+        late = tokens.read(token, questionnaire=questionnaire, is_late_ok=True).assignment
+        _keep_what_was_given(_form(questionnaire, late, data=request.POST), late)
+        raise
     if bearer.assignment.saved_at:
         return _done(questionnaire.batch, bearer, is_first_time=False)
     form = _form(questionnaire, bearer.assignment, data=request.POST)

@@ -245,7 +245,7 @@ def test_queries_dont_grow_with_the_items(
         open_for(questionnaire)
     questionnaire = Questionnaire.objects.select_related("batch__survey", "hit").get()
     claims = claims_for(questionnaire, worker="ANEW")
-    with django_assert_num_queries(17):
+    with django_assert_num_queries(18):
         assignment = open_assignment(questionnaire, claims=claims)
     with django_assert_num_queries(3):
         assert len(shown_items(assignment)) == n_items
