@@ -6,16 +6,17 @@ import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 from django.conf import settings
 from django.core.management import call_command
 
 from surveys.management.ports import free_port
 from surveys.management.stack import addresses, stack
-from surveys.management.supervisor import Supervisor, die_with_parent
+from surveys.management.supervisor import STOP_SIGNALS, Supervisor, die_with_parent
 
 FUNDS = "marketplace_demo"
 # What would make the stage reach into the data of whoever calls it.
@@ -51,17 +52,36 @@ def environment(folder: Path, *, seed: int) -> dict[str, str]:
 
 
 def run_there(arguments: Sequence[str], *, folder: Path, seed: int) -> int:
-    """Run a management command with its data in `folder`. Returns its exit code."""
-    child = subprocess.Popen(
-        [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments],
-        env=environment(folder, seed=seed),
-        preexec_fn=die_with_parent if sys.platform == "linux" else None,
-    )
-    while True:
-        try:
-            return child.wait()
-        except KeyboardInterrupt:
-            child.send_signal(signal.SIGINT)
+    """Run a management command with its data in `folder`. Returns its exit code.
+
+    A request to stop is passed on, once, as Ctrl-C; the command then stops what it started.
+    """
+    with _stop_requests() as pass_on:
+        child = subprocess.Popen(
+            [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments],
+            env=environment(folder, seed=seed),
+            start_new_session=True,
+            preexec_fn=die_with_parent if sys.platform == "linux" else None,
+        )
+        pass_on.append(lambda: child.send_signal(signal.SIGINT))
+        return child.wait()
+
+
+@contextmanager
+def _stop_requests() -> Iterator[list[Callable[[], None]]]:
+    """Yield a list; what is in it is called, and taken out, when this process is asked to stop."""
+    actions: list[Callable[[], None]] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        while actions:
+            actions.pop()()
+
+    before = {number: signal.signal(number, stop) for number in STOP_SIGNALS}
+    try:
+        yield actions
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

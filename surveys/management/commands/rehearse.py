@@ -65,6 +65,8 @@ class Command(BaseCommand):
             report = perform(_terms(options), stream=sys.stderr)
         except FAILURES as failure:
             raise CommandError(str(failure)) from None
+        except KeyboardInterrupt:
+            raise CommandError("Stopped.") from None
         if options["report"]:
             report.write(options["report"])
         self.stdout.write(report.text())
