@@ -15,9 +15,14 @@ FLAWS = tuple(
 )
 
 
-def item(*, codes: tuple[str, str] = ("aa01", "bb02"), answers: tuple[str, ...] = ("no", "maybe", "yes")) -> ItemView:
+def item(
+    *, codes: tuple[str, str] = ("aa01", "bb02"), answers: tuple[str, ...] = ("no", "maybe", "yes")
+) -> ItemView:
     """Return an item with its outputs and answers in the order given."""
-    preference = (*(Option(code, f"Explanation {n}") for n, code in enumerate(codes, 1)), Option("no_preference", "-"))
+    preference = (
+        *(Option(code, f"Explanation {n}") for n, code in enumerate(codes, 1)),
+        Option("no_preference", "-"),
+    )
     return ItemView(
         position=1,
         version=0,
@@ -43,7 +48,10 @@ def knowledge(*, gold: str = "yes") -> Knowledge:
         question="Does it  rain?",
         choices=[{"value": value, "label": value} for value in ("maybe", "no", "yes")],
         gold=gold,
-        outputs=(PlannedOutput("model", TEXTS["bb02"], "yes"), PlannedOutput("ground_truth", TEXTS["aa01"], "yes")),
+        outputs=(
+            PlannedOutput("model", TEXTS["bb02"], "yes"),
+            PlannedOutput("ground_truth", TEXTS["aa01"], "yes"),
+        ),
         pictures=(),
         payload={},
         source_row=None,

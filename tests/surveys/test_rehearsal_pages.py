@@ -12,7 +12,10 @@ SHOWN = ShownItem(
     question="Is <b>it</b> 5 < 6 & so?",
     pictures=(ShownPicture("/pictures/abc", 640, 480, "Picture"),),
     choices=(Choice("no", "no"), Choice("yes", "yes")),
-    outputs=(ShownOutput("aa01", "Explanation 1", "two  words"), ShownOutput("bb02", "Explanation 2", "<bin_7>")),
+    outputs=(
+        ShownOutput("aa01", "Explanation 1", "two  words"),
+        ShownOutput("bb02", "Explanation 2", "<bin_7>"),
+    ),
     draft={},
 )
 PAGE = """<form id="hit" action="/hits/1/?a=b&amp;c=d#errors" data-draft="/hits/1/draft">
@@ -53,14 +56,16 @@ def test_an_item_is_known_by_what_it_shows(page):
 
 
 def test_another_page_is_quoted():
-    with pytest.raises(UnexpectedPage, match="No HIT to work on: Not now Come back later."):
+    with pytest.raises(UnexpectedPage, match=r"No HIT to work on: Not now Come back later\."):
         read_hit_page(parse("<h1>Not now</h1><p>Come back later.</p>"))
 
 
 def test_the_last_form_is_the_one_to_the_marketplace():
     html = """<form action="/search"><input type="hidden" name="q" value="x"></form>
     <form action="http://localhost/mturk/externalSubmit"><input type="hidden" name="assignmentId" value="3A"></form>"""
-    assert read_last_form(parse(html)) == Form("http://localhost/mturk/externalSubmit", {"assignmentId": "3A"})
+    assert read_last_form(parse(html)) == Form(
+        "http://localhost/mturk/externalSubmit", {"assignmentId": "3A"}
+    )
 
 
 def test_refused_answers_are_noticed():
