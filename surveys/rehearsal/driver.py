@@ -110,18 +110,25 @@ class Driver:
 
     def _submit(self, visits: list[Visit], *, number: int) -> None:
         bar = Bar(self.stream, f"Round {number}: submitting")
-        minimum = self.batch.review_policy.get("minimum", 0)
         for n, visit in enumerate(visits, 1):
             visit.submit()
             self.counts["submitted"] += 1
-            self.counts["below"] += visit.n_right < minimum
+            self.counts["below"] += self._is_below(visit)
             self.counts["doubled"] += visit.is_doubled
             bar.show(n, of=len(visits))
             self._check()
 
+    def _is_below(self, visit: Visit) -> bool:
+        policy = self.batch.review_policy
+        return bool(len(visit.page.items) == policy.get("out_of") and visit.n_right < policy["minimum"])
+
     def _settle(self, places: list[study.Place], *, number: int) -> None:
+        def n_settled(batch: Batch) -> int:
+            study.approve_flagged(batch)
+            return study.n_settled(batch)
+
         study.ask_for_sync(places)
-        self._wait(study.n_settled, total=self.counts["submitted"], label=f"Round {number}: reviewing")
+        self._wait(n_settled, total=self.counts["submitted"], label=f"Round {number}: reviewing")
 
     def _wait(self, count: Callable[[Batch], int], *, total: int, label: str) -> None:
         self.patience.wait(

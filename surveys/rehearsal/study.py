@@ -7,15 +7,17 @@ from decimal import Decimal
 from io import StringIO
 from pathlib import Path
 
+from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
 from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from annotators.models import HIT, Assignment
-from surveys import publishing, tasks
+from surveys import publishing, review, tasks
 from surveys.definitions import Definition
 from surveys.exports import batch_writers, layouts_for, write_files
 from surveys.models import Batch, Survey
+from surveys.policies import FLAG
 
 REWARD = Decimal("0.38")  # OFA-X's VQA-X batch
 DURATION = timedelta(hours=1)
@@ -100,6 +102,18 @@ def ask_for_sync(places: Iterable[Place]) -> None:
     hit_ids = [place.hit_id for place in places]
     for pk in HIT.objects.filter(hit_id__in=hit_ids).order_by("pk").values_list("pk", flat=True):
         tasks.sync_hit.delay(pk)
+
+
+def approve_flagged(batch: Batch) -> None:
+    """Do what a researcher does with work the rule leaves to a person: pay for it.
+
+    The rule can't judge the last HIT where the items don't fill it.
+    """
+    flagged = assignments(batch).filter(status=Assignment.Status.SUBMITTED, decision__verdict=FLAG)
+    for assignment in flagged:
+        researcher, _ = get_user_model().objects.get_or_create(username="rehearsal", is_staff=True)
+        review.approve(assignment, by=researcher)
+        tasks.sync_hit.delay(assignment.hit_id)
 
 
 def n_published(batch: Batch) -> int:

@@ -77,9 +77,10 @@ def _kept_per_hit(batch: Batch) -> tuple[int, ...]:
 
 def _below_threshold(batch: Batch, kept: QuerySet[Assignment]) -> int:
     """Grade again, from the stored answers and the gold answers alone."""
-    minimum = batch.review_policy.get("minimum", 0)
+    minimum, out_of = (batch.review_policy.get(name, 0) for name in ("minimum", "out_of"))
     is_right = Q(responses__answer=F("responses__item__gold"))
-    return int(kept.annotate(n_right=Count("responses", filter=is_right)).filter(n_right__lt=minimum).count())
+    graded = kept.annotate(n=Count("responses"), n_right=Count("responses", filter=is_right))
+    return graded.filter(n=out_of, n_right__lt=minimum).count()
 
 
 def _charged(batch: Batch) -> Decimal:
