@@ -5,6 +5,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import playwright
+
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PLACES = (
     Path("/usr/bin/chromium"),
@@ -31,17 +33,33 @@ def find_chromium() -> Path | None:
     return Path(found) if found else next(filter(Path.exists, PLACES), None)
 
 
+def driver_trouble() -> str:
+    """Return why Playwright's driver, a Node in its wheel, does not run here; empty if it does."""
+    node = Path(playwright.__file__).parent / "driver" / "node"
+    return subprocess.run(
+        [str(node), "--version"], capture_output=True, text=True, check=False
+    ).stderr.strip()
+
+
 def chromium() -> Path:
-    """Return a browser, installing Debian's Chromium if need be and possible; RuntimeError says what to do."""
-    if browser := find_chromium():
-        return browser
-    if os.geteuid() == 0 and shutil.which("apt-get"):
-        apt = ["apt-get", "-qq", "-o", "Dpkg::Use-Pty=0"]
-        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        subprocess.run([*apt, "update"], env=quiet, check=True)
-        subprocess.run([*apt, "install", "-y", "--no-install-recommends", "chromium"], env=quiet, check=True)
+    """Return a browser that Playwright can drive, installed by apt if need be; RuntimeError says what is missing."""
+    if not find_chromium() or driver_trouble():
+        install()
+    if trouble := driver_trouble():
+        raise RuntimeError(f"The browser tests need Playwright's driver to run: {trouble}")
     if browser := find_chromium():
         return browser
     raise RuntimeError(
         "The browser tests need Chromium: apt-get install chromium, or set CHROMIUM to its path."
     )
+
+
+def install() -> None:
+    """Install Debian's Chromium, and the library that Playwright's driver lacks on a bare Debian; root only."""
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        return
+    apt = ["apt-get", "-qq", "-o", "Dpkg::Use-Pty=0"]
+    quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    subprocess.run([*apt, "update"], env=quiet, check=True)
+    packages = ["chromium", "libatomic1"]
+    subprocess.run([*apt, "install", "-y", "--no-install-recommends", *packages], env=quiet, check=True)

@@ -73,7 +73,15 @@ def test_a_machine_without_chromium_is_told_so(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.delenv("CHROMIUM", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(services_browser, "PLACES", ())
+    monkeypatch.setattr(services_browser, "install", lambda: None)
     with pytest.raises(RuntimeError, match="The browser tests need Chromium"):
+        services_browser.chromium()
+
+
+def test_a_driver_that_does_not_run_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(services_browser, "install", lambda: None)
+    monkeypatch.setattr(services_browser, "driver_trouble", lambda: "libatomic.so.1 is missing")
+    with pytest.raises(RuntimeError, match=r"driver to run: libatomic\.so\.1 is missing$"):
         services_browser.chromium()
 
 
