@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
-from django.db.models import Count, DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet
+from django.db.models import Count, DateTimeField, Exists, ExpressionWrapper, F, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -72,7 +72,7 @@ def carry_out(assignment: Assignment, *, gateway: Gateway) -> Call | None:
     if assignment.status == Status.SUBMITTED and decision.verdict == REJECT:
         return market.reject(assignment, feedback=decision.reason, gateway=gateway)
     if assignment.status == Status.REJECTED and decision.overturned_at:
-        return market.overturn(assignment, feedback=decision.reason, gateway=gateway)
+        return market.overturn(assignment, feedback=decision.overturn_reason, gateway=gateway)
     return None
 
 
@@ -95,24 +95,28 @@ def approve(assignment: Assignment, *, by: AbstractBaseUser, reason: str = "") -
 
 def reject(assignment: Assignment, *, by: AbstractBaseUser, reason: str) -> Decision:
     """Record that a person rejects, with the sentence the worker reads. CannotDecide without one."""
-    if not reason.strip():
-        raise CannotDecide("A rejection needs a reason: the worker reads it.")
-    if len(reason) > FEEDBACK_MAX:
-        raise CannotDecide(f"MTurk passes on {FEEDBACK_MAX} characters of a reason; this one is longer.")
+    _check_reason(reason, what="A rejection")
     return _by_person(assignment, REJECT, by=by, reason=reason.strip())
 
 
 def overturn(assignment: Assignment, *, by: AbstractBaseUser, reason: str) -> Decision:
-    """Record that a rejection is taken back and the worker paid after all; its replacement stays."""
+    """Record that a rejection is taken back and the worker paid after all; its replacement stays.
+
+    The first person to do so is kept. Raises CannotDecide without a reason, too late, or with nothing to take back.
+    """
+    _check_reason(reason, what="Overturning a rejection")
     if assignment.status != Status.REJECTED:
         raise CannotDecide("Only a rejected assignment can be overturned.")
     submitted_at = assignment.submitted_at or timezone.now()
     if timezone.now() > submitted_at + OVERTURN_WITHIN:
         raise CannotDecide("MTurk lets a rejection be overturned within 30 days of submission only.")
-    changes = {"overturned_at": timezone.now(), "decided_by": by, "verdict": APPROVE, "reason": reason}
-    Decision.objects.filter(assignment=assignment, overturned_at=None).update(**changes)
+    standing = Decision.objects.filter(assignment=assignment, overturned_at=None)
+    standing.update(overturned_at=timezone.now(), overturned_by=by, overturn_reason=reason.strip())
+    decision = Decision.objects.filter(assignment=assignment).first()
+    if decision is None:
+        raise CannotDecide("It was rejected elsewhere. Fetch the news of this HIT first, then overturn it.")
     _forget_refusal(assignment, Call.Operation.OVERTURN)
-    return Decision.objects.get(assignment=assignment)
+    return decision
 
 
 def to_carry_out(hit: HIT) -> list[Assignment]:
@@ -176,6 +180,13 @@ def _overturned() -> QuerySet[Assignment]:
     )
     overturned = Assignment.objects.filter(status=Status.REJECTED, decision__overturned_at__isnull=False)
     return overturned.exclude(Exists(refused))
+
+
+def _check_reason(reason: str, *, what: str) -> None:
+    if not reason.strip():
+        raise CannotDecide(f"{what} needs a reason: the worker reads it.")
+    if len(reason) > FEEDBACK_MAX:
+        raise CannotDecide(f"MTurk passes on {FEEDBACK_MAX} characters of a reason; this one is longer.")
 
 
 def _by_person(assignment: Assignment, verdict: str, *, by: AbstractBaseUser, reason: str) -> Decision:
@@ -256,11 +267,7 @@ def _roomy(root: Questionnaire) -> Questionnaire | None:
 
 
 def _sibling(root: Questionnaire) -> Questionnaire:
-    last = (
-        Questionnaire.objects.filter(batch=root.batch)
-        .order_by("-position")
-        .values_list("position", flat=True)[0]
-    )
+    last = root.batch.questionnaires.aggregate(position=Max("position"))["position"]
     sibling = Questionnaire.objects.create(
         batch=root.batch, position=last + 1, target_assignments=1, sibling_of=root
     )

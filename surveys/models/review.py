@@ -11,7 +11,8 @@ from surveys.models.batch import Questionnaire
 class Decision(models.Model):
     """What we decided about a submitted assignment, by rule or by a person, and why.
 
-    The decision is ours; that the marketplace carried it out is the assignment's status.
+    The decision is ours; that the marketplace carried it out is the assignment's status. A rejection that is
+    taken back stays written down as it was, and who took it back, when and why stands beside it.
     """
 
     class Verdict(models.TextChoices):
@@ -34,11 +35,22 @@ class Decision(models.Model):
     )
     decided_at = models.DateTimeField()
     overturned_at = models.DateTimeField(null=True, blank=True)
+    overturned_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="overturned_decisions",
+    )
+    overturn_reason = models.TextField(blank=True, help_text="The message the worker reads then.")
 
     class Meta:
         constraints = [
             models.CheckConstraint(
                 condition=~Q(verdict="reject") | ~Q(reason=""), name="rejection_has_reason"
+            ),
+            models.CheckConstraint(
+                condition=Q(overturned_at=None) | ~Q(overturn_reason=""), name="overturning_has_reason"
             ),
         ]
 

@@ -43,11 +43,10 @@ def _decided(decision: Decision | None) -> Iterator[Event]:
     if decision is None:
         return
     who = str(decision.decided_by or "the batch's rule")
+    yield Event(decision.decided_at, f"Decided: {decision.get_verdict_display()}", who, decision.reason)
     if decision.overturned_at:
-        yield Event(decision.decided_at, "Decided: Reject", "")
-        yield Event(decision.overturned_at, "Rejection overturned", who, decision.reason)
-    else:
-        yield Event(decision.decided_at, f"Decided: {decision.get_verdict_display()}", who, decision.reason)
+        by = str(decision.overturned_by or "")
+        yield Event(decision.overturned_at, "Rejection overturned", by, decision.overturn_reason)
 
 
 def _calls(assignment: Assignment) -> Iterator[Event]:

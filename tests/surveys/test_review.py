@@ -142,3 +142,23 @@ def test_only_a_rejection_is_overturned_and_within_30_days(person: User) -> None
     old = make_assignment(make_hit(), status="Rejected", accepted_at=long_ago, submitted_at=long_ago)
     with pytest.raises(CannotDecide, match="30 days"):
         review.overturn(old, by=person, reason="Sorry.")
+
+
+def test_overturning_needs_a_reason_and_a_decision_of_ours(person: User) -> None:
+    rejected = make_assignment(make_hit(), status="Rejected")
+    with pytest.raises(CannotDecide, match="^Overturning a rejection needs a reason: the worker reads it.$"):
+        review.overturn(rejected, by=person, reason=" ")
+    with pytest.raises(CannotDecide, match="^It was rejected elsewhere."):
+        review.overturn(rejected, by=person, reason="Sorry.")
+
+
+def test_a_rejection_is_overturned_once(person: User) -> None:
+    assignment = submitted(make_published(), n_correct=0)
+    rejection = review.reject(assignment, by=person, reason="Too hasty.")
+    Assignment.objects.filter(pk=assignment.pk).update(status="Rejected", rejected_at=timezone.now())
+    assignment.refresh_from_db()
+    overturned = review.overturn(assignment, by=person, reason=" We were wrong. ")
+    assert (overturned.reason, overturned.decided_at) == ("Too hasty.", rejection.decided_at)
+    assert (overturned.overturn_reason, overturned.overturned_by) == ("We were wrong.", person)
+    again = review.overturn(assignment, by=User.objects.create(username="second"), reason="Indeed.")
+    assert (again.overturn_reason, again.overturned_by) == ("We were wrong.", person)

@@ -55,7 +55,12 @@ def test_overturned_by_a_person_is_paid_and_its_replacement_stays(site: Site, pe
     sync(site, questionnaire)
     rejected = Assignment.objects.get()
     decision = review.overturn(rejected, by=person, reason="We were wrong.")
-    assert (decision.verdict, decision.reason, decision.decided_by) == ("approve", "We were wrong.", person)
+    assert (decision.verdict, decision.reason, decision.decided_by) == (
+        "reject",
+        "You answered 0 of 5 questions correctly; at least 3 are needed.",
+        None,
+    )
+    assert (decision.overturn_reason, decision.overturned_by) == ("We were wrong.", person)
     sync(site, questionnaire)
     paid = marketplace.Assignment.objects.get()
     assert (paid.status, paid.feedback) == ("Approved", "We were wrong.")

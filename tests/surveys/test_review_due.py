@@ -90,7 +90,14 @@ def test_an_overturned_rejection_is_due_until_the_marketplace_knows() -> None:
     hit = hit_with("Approved", "Rejected", batch_status="complete")
     assert due() == []
     rejected = hit.assignments.get(status="Rejected")
-    Decision.objects.create(assignment=rejected, verdict="approve", decided_at=now, overturned_at=now)
+    Decision.objects.create(
+        assignment=rejected,
+        verdict="reject",
+        reason="No.",
+        decided_at=now,
+        overturned_at=now,
+        overturn_reason="Sorry.",
+    )
     assert due() == [hit]
     call = Call.objects.create(
         token="t",

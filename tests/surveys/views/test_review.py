@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Permission, User
 from django.db.models import Q
 from django.test import Client
 from django.urls import reverse
@@ -232,8 +232,11 @@ def test_a_rejection_is_overturned(reviewer, questionnaire, django_capture_on_co
     with django_capture_on_commit_callbacks() as callbacks:
         decide(reviewer, questionnaire, assignment, action="overturn", reason="We were wrong.")
     decision = Decision.objects.get(assignment=assignment)
-    assert (decision.verdict, decision.reason) == ("approve", "We were wrong.")
-    assert decision.overturned_at is not None
+    assert (decision.verdict, decision.reason) == ("reject", REASON)
+    assert (decision.overturn_reason, decision.overturned_by) == ("We were wrong.", User.objects.get())
+    shown_then = text_of(reviewer.get(detail_url(questionnaire, assignment)))
+    assert f"Reject , by the batch's rule. 2 of 5 right. {REASON}" in shown_then
+    assert "Overturned , by assistant. We were wrong." in shown_then
     assert enqueued(callbacks) == [("surveys.tasks.sync_hit", (assignment.hit_id,))]
 
 
