@@ -19,8 +19,6 @@ from annotators.models import HIT, Assignment, Call
 from surveys.models import Batch, Item, Questionnaire, QuestionnaireItem
 from surveys.policies import PolicyError, read_policy
 
-LARGEST_GROWING_HIT = 9  # a HIT that started below 10 assignments can't be extended to 10
-
 
 class CannotPublish(Exception):
     """The batch can't be published; the message says why."""
@@ -72,14 +70,13 @@ def quote(batch: Batch, *, rejection_rate: Decimal = Decimal("0.10")) -> Quote:
 
     A rejected assignment is not paid for, so its replacement costs nothing extra in the end; but the money is
     held until then. `replacement_total` is that additional hold, `worst_case_total` the cost if every
-    replacement up to nine assignments a HIT were needed and every rejection overturned.
+    assignment were rejected, replaced once, and paid after all because its rejection was overturned.
     """
     n_items = batch.survey.items.count()
     n_hits = sum(1 for _ in _groups(batch))
     n, per_hit = n_hits * batch.assignments_per_hit, batch.assignments_per_hit
     each = price(batch.reward, max_assignments=per_hit)
     rejections = n * rejection_rate if batch.review_policy.get("kind") == "minimum_correct" else Decimal(0)
-    largest = max(per_hit, LARGEST_GROWING_HIT) if rejections else per_hit
     minutes, is_piloted = _minutes(batch)
     return Quote(
         n_items=n_items,
@@ -92,7 +89,7 @@ def quote(batch: Batch, *, rejection_rate: Decimal = Decimal("0.10")) -> Quote:
         total=n * each,
         expected_rejections=rejections,
         replacement_total=(rejections * each).quantize(Decimal("0.01")),
-        worst_case_total=n_hits * price(batch.reward, max_assignments=per_hit, n=largest),
+        worst_case_total=n * each * (2 if rejections else 1),
         minutes=minutes,
         hourly_wage=(batch.reward * 60 / minutes).quantize(Decimal("0.01")),
         is_piloted=is_piloted,
@@ -102,6 +99,11 @@ def quote(batch: Batch, *, rejection_rate: Decimal = Decimal("0.10")) -> Quote:
 def problems(batch: Batch) -> list[str]:
     """Return the sentences that say why this batch can't be published; empty if it can."""
     return list(_problems(batch))
+
+
+def warnings(batch: Batch) -> list[str]:
+    """Return the sentences about what a researcher may not expect, although it can be published."""
+    return list(_warnings(batch))
 
 
 def start_publishing(batch: Batch) -> bool:
@@ -247,6 +249,15 @@ def _problems(batch: Batch) -> Iterator[str]:
     except PolicyError as error:
         yield str(error)
     yield from _gold_problems(batch)
+
+
+def _warnings(batch: Batch) -> Iterator[str]:
+    left_over = batch.survey.items.count() % batch.items_per_hit
+    if left_over and batch.review_policy.get("kind") != "never":
+        yield (
+            f"The items don't fill the last HIT: it shows {left_over} of {batch.items_per_hit}. "
+            "The review rule can't judge it, so a person decides about each of its assignments."
+        )
 
 
 def _gold_problems(batch: Batch) -> Iterator[str]:

@@ -126,6 +126,7 @@ def _draft(batch: Batch) -> dict[str, Any]:
     return {
         "quote": quote,
         "problems": publishing.problems(batch),
+        "warnings": publishing.warnings(batch),
         "wage_floor": settings.WAGE_FLOOR,
         "is_underpaid": quote.hourly_wage < settings.WAGE_FLOOR,
     }

@@ -113,6 +113,20 @@ def test_many_publish_at_once(in_parallel: Callable[..., list[Any]]) -> None:
     assert Questionnaire.objects.count() == 2
 
 
+@pytest.mark.parametrize(
+    ("n_items", "policy", "n_warnings"),
+    [(7, {"kind": "minimum_correct", "minimum": 3, "out_of": 5}, 1), (7, NEVER, 0), (10, NEVER, 0)],
+)
+def test_items_that_do_not_fill_the_last_hit(n_items: int, policy: Any, n_warnings: int) -> None:
+    draft = make_draft(make_survey(n_items=n_items), review_policy=policy)
+    expected = (
+        "The items don't fill the last HIT: it shows 2 of 5. "
+        "The review rule can't judge it, so a person decides about each of its assignments."
+    )
+    assert publishing.warnings(draft) == [expected] * n_warnings
+    assert publishing.problems(draft) == []
+
+
 def test_a_batch_with_problems_stays_a_draft() -> None:
     batch = make_draft(make_survey(), review_policy={})
     with pytest.raises(CannotPublish) as caught:

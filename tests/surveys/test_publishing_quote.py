@@ -31,7 +31,7 @@ def test_the_quote_of_ofa_xs_vqa_x_study() -> None:
         Decimal("138.00"),
     )
     assert (quote.expected_rejections, quote.replacement_total) == (Decimal(30), Decimal("13.80"))
-    assert quote.worst_case_total == Decimal("248.40")  # nine assignments on each
+    assert quote.worst_case_total == Decimal("276.00")  # each rejected, replaced, and paid after all
     assert (quote.minutes, quote.hourly_wage, quote.is_piloted) == (8, Decimal("2.85"), False)
 
 
@@ -42,7 +42,8 @@ def test_ten_assignments_cost_forty_percent() -> None:
         Decimal("1.50"),
         Decimal("5.30"),
     )
-    assert quote.worst_case_total == Decimal("5.30")
+    assert quote.replacement_total == Decimal("0.53")
+    assert quote.worst_case_total == Decimal("10.60")
 
 
 def test_without_rejections_nothing_is_replaced() -> None:

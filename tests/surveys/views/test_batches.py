@@ -111,6 +111,12 @@ def test_a_double_click_publishes_once(researcher, django_capture_on_commit_call
     assert len(callbacks) == 1
 
 
+def test_a_warning_does_not_keep_a_draft_from_being_published(researcher):
+    text = text_of(researcher.get(make_draft(make_survey(n_items=6)).get_absolute_url()))
+    assert "Mind: The items don&#x27;t fill the last HIT: it shows 1 of 5." in text
+    assert "Publish 2 HITs" in text
+
+
 def test_what_has_problems_is_not_published(researcher):
     draft = make_draft(make_survey(n_items=0))
     page = text_of(researcher.get(url("batch", draft)))
