@@ -260,7 +260,16 @@ class QuestionnaireAdmin(ReadOnlyAdmin):
 
 @admin.register(Decision)
 class DecisionAdmin(KeptAdmin):
-    list_display = ["assignment", "verdict", "n_correct", "n_graded", "reason", "decided_by", "decided_at", "overturned_at"]
+    list_display = [
+        "assignment",
+        "verdict",
+        "n_correct",
+        "n_graded",
+        "reason",
+        "decided_by",
+        "decided_at",
+        "overturned_at",
+    ]
     list_filter = ["verdict", "assignment__hit__questionnaire__batch"]
     list_select_related = ["assignment__worker", "decided_by"]
     search_fields = ["assignment__assignment_id", "assignment__worker__worker_id"]

@@ -128,7 +128,9 @@ def _batch(pk: int) -> Batch:
 
 def _assignment(batch: Batch, pk: int) -> Assignment:
     """Return one of the batch's assignments; 404 for anybody else's."""
-    assignments = Assignment.objects.select_related("worker", "hit__questionnaire", "decision__decided_by", "decision__overturned_by")
+    assignments = Assignment.objects.select_related(
+        "worker", "hit__questionnaire", "decision__decided_by", "decision__overturned_by"
+    )
     return get_object_or_404(assignments, pk=pk, hit__questionnaire__batch=batch)
 
 
