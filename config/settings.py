@@ -183,6 +183,7 @@ if REDIS_URL:
     CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
 else:
     CELERY_BROKER_URL = "filesystem://localhost"
+    CELERY_BROKER_TRANSPORT = "config.filesystem_broker:Transport"
     BROKER_DIR = DATA_DIR / "broker"
     for name in ("queue", "processed", "control"):
         (BROKER_DIR / name).mkdir(parents=True, exist_ok=True)
