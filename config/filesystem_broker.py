@@ -21,7 +21,7 @@ from kombu.utils.json import dumps, loads
 class Channel(filesystem.Channel):
     """Writes and takes messages by rename, which is atomic within the folder."""
 
-    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:
+    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override] # bases disagree
         name = f"{time_ns()}_{uuid.uuid4()}.{queue}.msg"
         _write_whole(Path(self.data_folder_out) / name, dumps(payload))
 
