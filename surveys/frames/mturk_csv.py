@@ -5,6 +5,7 @@ side of the screen each was shown is not in the file, so `shown_position` is mis
 and worked on whole: no row is visited by pandas.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,6 +38,7 @@ OPTIONS = ("incorrect_description", "insufficient_justification", "confusing_sen
 SIDES = (1, 2)
 PREFERENCE_OPTIONS = {1: "expl_1", 2: "expl_2", None: "no_preference"}
 BATCH_ID = "BatchId:"
+SECONDS = re.compile("[0-9]{1,9}")
 
 Cells = npt.NDArray[np.object_]
 
@@ -222,7 +224,7 @@ def _work_seconds(table: CsvTable) -> list[int | None]:
     name = "WorkTimeInSeconds"
     seconds: list[int | None] = []
     for row, text in enumerate(table.optional(name), start=2):
-        if text and not text.isdecimal():
+        if text and not SECONDS.fullmatch(text):
             raise SourceError(f"{text!r} is not a number of seconds", row=row, column=name)
         seconds.append(int(text) if text else None)
     return seconds

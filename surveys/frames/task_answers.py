@@ -5,6 +5,7 @@ A cell is a list holding one object with the keys `task{n}_answer` (e-SNLI-VE: `
 `task{n}_preference` and `task{n}_image_id`. All but the last are {option: bool}.
 """
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,7 +14,7 @@ from surveys.frames.errors import SourceError
 from surveys.frames.json_cells import JsonCells, Options
 
 COLUMN = "Answer.taskAnswers"
-TASK_KEY = re.compile(r"task([1-9][0-9]*)_(.+)")
+TASK_KEY = re.compile(r"task([1-9][0-9]{0,3})_(.+)")
 ANSWER = "answer"
 RELATIONSHIP = "image_statement_relationship"
 IMAGE_ID = "image_id"
@@ -22,6 +23,7 @@ JUSTIFIES = "explanation{side}_explanation_justifies_answer"
 SHORTCOMING = "explanation{side}_shortcomings_{option}"
 
 NOTHING = Options({})
+SURROGATE = re.compile("[\ud800-\udfff]")  # JSON escapes can spell one; no UTF-8 file can hold it
 
 
 class TaskAnswers:
@@ -102,4 +104,6 @@ def _parsed(cell: str, *, parse: JsonCells, row: int) -> Mapping[str, Any]:
         raise SourceError(f"broken JSON: {error}", row=row, column=COLUMN) from error
     if answers is None:
         raise SourceError("not a list with one object of answers", row=row, column=COLUMN)
+    if "\\u" in cell and SURROGATE.search(json.dumps(json.loads(cell), ensure_ascii=False)):
+        raise SourceError("a text holds half a character (a lone surrogate)", row=row, column=COLUMN)
     return answers

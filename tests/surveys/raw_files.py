@@ -2,6 +2,9 @@
 
 import json
 
+from surveys.frames import Pseudonyms
+from surveys.frames.mturk_csv import frame_from_csv
+
 RATINGS = ("yes", "weak_yes", "weak_no", "no")
 SHORTCOMINGS = ("incorrect_description", "insufficient_justification", "confusing_sentence")
 
@@ -62,3 +65,8 @@ def raw_file(rows, *, header=None):
     names = header or list(dict.fromkeys(name for cells in rows for name in cells))
     lines = [[*names, "Approve", "Reject"], *([cells.get(name, "") for name in names] for cells in rows)]
     return "\r\n".join(",".join('"' + c.replace('"', '""') + '"' for c in cells) for cells in lines).encode()
+
+
+def read(data, **options):
+    """Return the frame of a batch results file of the study "s"."""
+    return frame_from_csv(data, study="s", pseudonyms=Pseudonyms("key"), **options)

@@ -6,10 +6,8 @@ import pytest
 
 from surveys.definitions import Choice, Criterion, Definition, Instructions
 from surveys.exports import FRAME_LAYOUTS, LAYOUTS, LayoutError, make_report, write_files
-from surveys.frames import Pseudonyms
 from surveys.frames.base import build_frame
-from surveys.frames.mturk_csv import frame_from_csv
-from tests.surveys.raw_files import raw_file, row, task
+from tests.surveys.raw_files import raw_file, read, row, task
 
 LIKERT = tuple(Choice(str(n), str(n), float(n)) for n in range(1, 6))
 FIVE = Definition(
@@ -31,7 +29,7 @@ FIVE = Definition(
 
 
 def study(*rows):
-    return frame_from_csv(raw_file(rows), study="s", system="ofa-x", pseudonyms=Pseudonyms("key"))
+    return read(raw_file(rows), system="ofa-x")
 
 
 def five():

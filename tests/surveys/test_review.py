@@ -146,9 +146,9 @@ def test_only_a_rejection_is_overturned_and_within_30_days(person: User) -> None
 
 def test_overturning_needs_a_reason_and_a_decision_of_ours(person: User) -> None:
     rejected = make_assignment(make_hit(), status="Rejected")
-    with pytest.raises(CannotDecide, match="^Overturning a rejection needs a reason"):
+    with pytest.raises(CannotDecide, match="Overturning a rejection needs a reason"):
         review.overturn(rejected, by=person, reason=" ")
-    with pytest.raises(CannotDecide, match="^It was rejected elsewhere"):
+    with pytest.raises(CannotDecide, match="It was rejected elsewhere"):
         review.overturn(rejected, by=person, reason="Sorry.")
 
 
