@@ -73,7 +73,7 @@ def quote(batch: Batch, *, rejection_rate: Decimal = Decimal("0.10")) -> Quote:
     assignment were rejected, replaced once, and paid after all because its rejection was overturned.
     """
     n_items = batch.survey.items.count()
-    n_hits = sum(1 for _ in _groups(batch))
+    n_hits = -(-n_items // batch.items_per_hit)
     n, per_hit = n_hits * batch.assignments_per_hit, batch.assignments_per_hit
     each = price(batch.reward, max_assignments=per_hit)
     rejections = n * rejection_rate if batch.review_policy.get("kind") == "minimum_correct" else Decimal(0)

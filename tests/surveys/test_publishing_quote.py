@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -75,3 +76,10 @@ def test_a_survey_without_items_costs_nothing_and_cant_be_published() -> None:
     batch = make_draft(make_survey())
     assert (publishing.quote(batch).total, publishing.quote(batch).n_hits) == (0, 0)
     assert publishing.problems(batch) == ["The survey has no items yet."]
+
+
+def test_a_quote_reads_no_item_however_many_there_are(django_assert_num_queries: Any) -> None:
+    draft = make_draft(make_survey(n_items=7), items_per_hit=2)
+    with django_assert_num_queries(2) as captured:  # the number of items, and the earlier assignments
+        assert publishing.quote(draft).n_hits == 4
+    assert "payload" not in "".join(query["sql"] for query in captured.captured_queries)
