@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from annotators.admin import KeptAdmin, ModelAdmin, ReadOnlyAdmin
+from annotators.admin import ModelAdmin, ReadOnlyAdmin
 from surveys.forms.batch import BatchForm, PublishedBatchForm, default_terms, policy_in_words
 from surveys.forms.durations import in_words
 from surveys.models import Batch, Decision, Item, Output, Picture, Questionnaire, QuestionnaireItem, Survey
@@ -259,7 +259,7 @@ class QuestionnaireAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Decision)
-class DecisionAdmin(KeptAdmin):
+class DecisionAdmin(ReadOnlyAdmin):
     list_display = [
         "assignment",
         "verdict",
@@ -274,9 +274,6 @@ class DecisionAdmin(KeptAdmin):
     list_select_related = ["assignment__worker", "decided_by"]
     search_fields = ["assignment__assignment_id", "assignment__worker__worker_id"]
     date_hierarchy = "decided_at"
-
-    def has_change_permission(self, request: HttpRequest, obj: Decision | None = None) -> bool:
-        return False
 
 
 def _calm(widget: RelatedFieldWidgetWrapper) -> None:
