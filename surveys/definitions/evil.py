@@ -45,7 +45,7 @@ PREFERENCE = Preference(
     output_label="Explanation {n}",
     none_label="No preference",
 )
-EXAMPLES = (
+VQAX_EXAMPLES = (
     WorkedExample(
         scene="A red bus stands at a bus stop; two people with umbrellas wait beside it.",
         question="What is the weather like?",
@@ -71,6 +71,58 @@ EXAMPLES = (
         reason="A raincoat would be a hint, but nobody in the picture wears one.",
     ),
 )
+ESNLIVE_EXAMPLES = (
+    WorkedExample(
+        scene="Three children in rubber boots jump into a puddle; a dog lies on a bench and watches them.",
+        question="The dog is swimming.",
+        answer="contradiction",
+        explanation="A dog that lies on a bench is not in the water.",
+        verdict="Yes · None",
+        reason="It names what the picture shows and why the statement can't be true with it.",
+    ),
+    WorkedExample(
+        scene="The same picture.",
+        question="The children are brothers and sisters.",
+        answer="neutral",
+        explanation="The children are jumping into a puddle.",
+        verdict="Weak no · Insufficient justification",
+        reason="True, but it does not say why the picture leaves open whether they are related.",
+    ),
+    WorkedExample(
+        scene="The same picture.",
+        question="Children are playing outside.",
+        answer="entailment",
+        explanation="Jumping puddle is the outside of children playing.",
+        verdict="Weak yes · Confusing sentence",
+        reason="The right idea is in it, but it takes a second reading to find it.",
+    ),
+)
+VCR_EXAMPLES = (
+    WorkedExample(
+        scene="In a restaurant a woman holds out her plate; a man in an apron bends over it with a ladle.",
+        question="Why does the man bend forward?",
+        answer="He is serving the woman.",
+        explanation="He wears an apron and his ladle is right above her plate.",
+        verdict="Yes · None",
+        reason="Both details are in the picture, and together they tell us what he is doing.",
+    ),
+    WorkedExample(
+        scene="The same picture.",
+        question="Why does the man bend forward?",
+        answer="He is serving the woman.",
+        explanation="They are in a restaurant.",
+        verdict="Weak no · Insufficient justification",
+        reason="It fits, but many other things happen in a restaurant.",
+    ),
+    WorkedExample(
+        scene="The same picture.",
+        question="Why does the man bend forward?",
+        answer="He is serving the woman.",
+        explanation="The woman hands him a menu.",
+        verdict="No · Incorrect description of the image",
+        reason="She holds a plate, and a menu would not explain why he serves her.",
+    ),
+)
 STEPS = (
     "Look at the picture and read the text beside it.",
     "Choose the answer you believe is right. Your own judgement counts.",
@@ -85,7 +137,14 @@ NOTES = (
 )
 
 
-def _variant(key: str, name: str, question_label: str, answer: AnswerQuestion, summary: str) -> Definition:
+def _variant(
+    key: str,
+    name: str,
+    question_label: str,
+    answer: AnswerQuestion,
+    summary: str,
+    examples: tuple[WorkedExample, ...],
+) -> Definition:
     return Definition(
         key=key,
         name=name,
@@ -99,7 +158,7 @@ def _variant(key: str, name: str, question_label: str, answer: AnswerQuestion, s
         criteria=(JUSTIFIES, SHORTCOMINGS),
         preference=PREFERENCE,
         headline="justifies",
-        instructions=Instructions(summary=summary, steps=STEPS, notes=NOTES, examples=EXAMPLES),
+        instructions=Instructions(summary=summary, steps=STEPS, notes=NOTES, examples=examples),
     )
 
 
@@ -109,6 +168,7 @@ VQAX = _variant(
     "Question",
     AnswerQuestion(label="Which answer is right?"),
     "You will see pictures, each with a question and two explanations of its answer.",
+    VQAX_EXAMPLES,
 )
 ESNLIVE = _variant(
     "evil-esnlive",
@@ -124,6 +184,7 @@ ESNLIVE = _variant(
         is_ordered=True,
     ),
     "You will see pictures, each with a statement and two explanations of how the two relate.",
+    ESNLIVE_EXAMPLES,
 )
 VCR = _variant(
     "evil-vcr",
@@ -131,4 +192,5 @@ VCR = _variant(
     "Question",
     AnswerQuestion(label="Which answer is right?"),
     "You will see film stills, each with a question and two explanations of its answer.",
+    VCR_EXAMPLES,
 )
