@@ -56,7 +56,11 @@ class Batch(models.Model):
     review_policy = models.JSONField(default=default_review_policy)
     seed = models.PositiveIntegerField(default=new_seed)
     assumed_minutes = models.DecimalField(
-        "assumed minutes per assignment", max_digits=6, decimal_places=2, default=8
+        "assumed minutes per assignment",
+        max_digits=6,
+        decimal_places=2,
+        default=8,
+        validators=[MinValueValidator(Decimal("0.01"))],
     )
     snapshot = models.JSONField(null=True, blank=True, editable=False)
     status = models.CharField(max_length=16, choices=Status, default=Status.DRAFT, editable=False)
@@ -67,7 +71,6 @@ class Batch(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     published_at = models.DateTimeField(null=True, blank=True, editable=False)
-    synced_at = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ["-created_at"]
@@ -85,6 +88,7 @@ class Batch(models.Model):
                 condition=Q(assignments_per_hit__gte=1), name="batch_has_assignments_per_hit"
             ),
             models.CheckConstraint(condition=Q(reward__gt=0), name="batch_pays"),
+            models.CheckConstraint(condition=Q(assumed_minutes__gt=0), name="batch_takes_time"),
         ]
 
     def __str__(self) -> str:

@@ -88,6 +88,7 @@ def test_a_picture_has_a_place_of_its_own() -> None:
         ({"items_per_hit": 0}, "batch_has_items_per_hit"),
         ({"assignments_per_hit": 0}, "batch_has_assignments_per_hit"),
         ({"reward": Decimal(0)}, "batch_pays"),
+        ({"assumed_minutes": Decimal(0)}, "batch_takes_time"),
     ],
 )
 def test_a_batch_the_database_refuses(changes: dict[str, Any], constraint: str) -> None:
