@@ -3,14 +3,18 @@
 from typing import Any
 
 from annotators.models import Assignment
+from surveys.collecting import save_draft
 from surveys.models import Rating, Response
-from tests.factories import (
-    answer_xml,
-)
+from tests.factories import answer_xml
 
 
 def first(assignment: Assignment) -> Response:
     return assignment.responses.get(position=1)
+
+
+def draft(assignment: Assignment, data: dict[str, Any], *, version: int, seconds: float = 1.0) -> bool:
+    """Save a draft of the first item."""
+    return save_draft(assignment, position=1, data=data, version=version, active_seconds=seconds)
 
 
 def ratings_of(response: Response) -> list[tuple[str | None, str, str, float]]:

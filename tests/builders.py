@@ -1,14 +1,12 @@
 """Small studies for tests: a published questionnaire whose ids and systems would tell, if they ever leaked."""
 
-from datetime import timedelta
 from decimal import Decimal
 
 from django.core.files.base import ContentFile
-from django.utils import timezone
 
-from annotators.models import HIT, HITType
 from surveys.definitions import VQAX, Definition
-from surveys.models import Batch, Item, Output, Picture, Questionnaire, QuestionnaireItem, Survey
+from surveys.models import Item, Output, Picture, Questionnaire, Survey
+from tests import factories
 
 QUESTIONS = {  # question: (gold, other answers)
     "What is the weather like?": ("rainy", "snowy", "sunny"),
@@ -37,58 +35,34 @@ def make_questionnaire(
     **batch_values,
 ) -> Questionnaire:
     """Return a questionnaire on a HIT of the embedded marketplace, with gold in every id and file name."""
-    survey = Survey.objects.create(name=name, slug=name, definition_key="evil-vqax")
-    batch = make_batch(survey, definition=definition, name=name, items_per_hit=n_items, **batch_values)
-    questionnaire = Questionnaire.objects.create(
-        batch=batch, position=1, target_assignments=5, hit=make_hit(f"3HIT{name.upper()}")
-    )
-    for n in range(1, n_items + 1):
-        item = make_item(survey, position=n, definition=definition, picture=picture)
-        QuestionnaireItem.objects.create(questionnaire=questionnaire, item=item, position=n)
-    return questionnaire
-
-
-def make_batch(survey: Survey, *, definition: Definition, name: str, **values) -> Batch:
-    return Batch.objects.create(
+    survey = factories.make_survey(name=name, slug=name)
+    values = {"title": definition.title, "description": "Look at pictures.", "reward": Decimal("1.20")}
+    batch = factories.make_batch(
+        survey,
         **{
-            "survey": survey,
             "name": name,
-            "title": definition.title,
-            "description": "Look at pictures.",
-            "reward": Decimal("1.20"),
-            "auto_approval_delay": timedelta(days=3),
-            "seed": 7,
+            "items_per_hit": n_items,
             "snapshot": definition.to_snapshot(),
-            "status": Batch.Status.OPEN,
             **values,
-        }
+            **batch_values,
+        },
     )
-
-
-def make_hit(hit_id: str) -> HIT:
-    hit_type = HITType.objects.create(
-        endpoint="embedded",
-        hit_type_id=f"{hit_id}TYPE",
-        title="Judge",
-        description="Judge",
-        reward=Decimal("1.20"),
-        assignment_duration=timedelta(hours=1),
-        auto_approval_delay=timedelta(days=3),
-    )
-    later = timezone.now() + timedelta(days=7)
-    return HIT.objects.create(
-        hit_type=hit_type, hit_id=hit_id, max_assignments=5, created_at=timezone.now(), expires_at=later
-    )
+    items = [
+        make_item(survey, position=n, definition=definition, picture=picture) for n in range(1, n_items + 1)
+    ]
+    hit = factories.make_hit(hit_id=f"3HIT{name.upper()}")
+    return factories.make_questionnaire(batch, items=items, hit=hit)
 
 
 def make_item(survey: Survey, *, position: int, definition: Definition, picture: bytes) -> Item:
     question, (gold, *others) = list(QUESTIONS.items())[(position - 1) % 5]
-    item = Item.objects.create(
-        survey=survey,
-        external_id=f"16054198{position}.jpg#3r1e",
+    item = factories.make_item(
+        survey,
         position=position,
+        systems=(),
+        external_id=f"16054198{position}.jpg#3r1e",
         payload={"question": question, "columns": {"answer": gold}},
-        choices=[{"value": v, "label": v} for v in sorted([gold, *others])],
+        choices=tuple(sorted([gold, *others])),
         gold=gold,
     )
     name = f"{item.external_id}.jpg"

@@ -11,8 +11,8 @@ from surveys.collecting import (
     save_answers,
     save_draft,
 )
-from surveys.models import Questionnaire, Rating
-from tests.answered import contents, first, ratings_of
+from surveys.models import Rating
+from tests.answered import contents, draft, first, ratings_of
 from tests.factories import (
     answer,
     answers_for,
@@ -26,20 +26,6 @@ from tests.factories import (
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def questionnaire() -> Questionnaire:
-    return make_published()
-
-
-@pytest.fixture
-def assignment(questionnaire: Questionnaire) -> Assignment:
-    return open_for(questionnaire, worker="AWORKER")
-
-
-def draft(assignment: Assignment, data: dict[str, Any], *, version: int, seconds: float = 1.0) -> bool:
-    return save_draft(assignment, position=1, data=data, version=version, active_seconds=seconds)
 
 
 def test_a_draft_is_kept_and_a_late_save_loses(assignment: Assignment) -> None:

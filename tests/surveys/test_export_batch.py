@@ -6,12 +6,10 @@ from tests.surveys.published import load_published
 
 pytestmark = pytest.mark.django_db
 
-RAW = "data/ofax/esnlive_unifiedresults_raw.csv"
-
 
 @pytest.fixture
-def batch(shared):
-    return load_published(shared / RAW, definition=get_definition("evil-esnlive"), n=2)
+def batch(published_file):
+    return load_published(published_file, definition=get_definition("evil-esnlive"), n=2)
 
 
 def test_every_layout_by_default(batch, tmp_path):

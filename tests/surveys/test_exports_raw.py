@@ -6,31 +6,17 @@ import pytest
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys.definitions import get_definition
 from surveys.exports import LAYOUTS, LayoutError, make_report, write_raw
 from surveys.exports.approval import Rate, approval_rates
 from surveys.exports.inputs import _widened
 from surveys.frames.database import read_batch
 from surveys.frames.mturk_csv import frame_from_csv
 from surveys.models import Batch, Item, Rating
-from tests.surveys.published import load_published
 
 pytestmark = pytest.mark.django_db
 
-RAW = "data/ofax/esnlive_unifiedresults_raw.csv"
 # Ours differ: another batch number, and the worker's record with us instead of with the authors.
 OURS = ("RequesterAnnotation", "LifetimeApprovalRate", "Last30DaysApprovalRate", "Last7DaysApprovalRate")
-
-
-@pytest.fixture
-def study(shared):
-    return load_published(shared / RAW, definition=get_definition("evil-esnlive"))
-
-
-@pytest.fixture
-def batch(shared):
-    """The first two HITs of that study, with the rejected assignments in them."""
-    return load_published(shared / RAW, definition=get_definition("evil-esnlive"), n=12)
 
 
 def written(batch):
@@ -47,8 +33,8 @@ def lines_by_assignment(text):
     return header, cells
 
 
-def test_a_published_file_comes_out_as_it_went_in(study, shared):
-    published = (shared / RAW).read_bytes().decode()
+def test_a_published_file_comes_out_as_it_went_in(study, published_file):
+    published = published_file.read_bytes().decode()
 
     assert lines_by_assignment(written(study)) == lines_by_assignment(published)
 

@@ -4,30 +4,16 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from surveys.definitions import get_definition
 from surveys.exports import make_report
 from surveys.frames import Pseudonyms
 from surveys.frames.database import read_batch
 from surveys.frames.mturk_csv import read_mturk_csv
 from surveys.models import Batch, Response
 from tests.factories import make_item
-from tests.surveys.published import load_published
 
 pytestmark = pytest.mark.django_db
 
-ESNLIVE = "data/ofax/esnlive_unifiedresults_raw.csv"
 NOT_IN_THE_FILE = ("batch", "active_seconds", "ofa-x.shown_position", "ground_truth.shown_position")
-
-
-@pytest.fixture
-def study(shared):
-    return load_published(shared / ESNLIVE, definition=get_definition("evil-esnlive"))
-
-
-@pytest.fixture
-def batch(shared):
-    """The first two HITs of that study, with the rejected assignments in them."""
-    return load_published(shared / ESNLIVE, definition=get_definition("evil-esnlive"), n=12)
 
 
 def in_order(table):
@@ -35,9 +21,9 @@ def in_order(table):
     return ordered[sorted(ordered.columns)].drop(columns=[c for c in NOT_IN_THE_FILE if c in ordered])
 
 
-def test_both_doors_give_the_same_frame(study, shared):
+def test_both_doors_give_the_same_frame(study, published_file):
     pseudonyms = Pseudonyms("key")
-    file = read_mturk_csv(shared / ESNLIVE, system="ofa-x", pseudonyms=pseudonyms)
+    file = read_mturk_csv(published_file, system="ofa-x", pseudonyms=pseudonyms)
     database = read_batch(study, pseudonyms=pseudonyms)
 
     # Decisions are rows of their own here; the published ones were not loaded.
@@ -48,8 +34,8 @@ def test_both_doors_give_the_same_frame(study, shared):
     assert database.systems == file.systems
 
 
-def test_both_doors_give_the_same_numbers(study, shared):
-    file = make_report(read_mturk_csv(shared / ESNLIVE, system="ofa-x")).as_data()
+def test_both_doors_give_the_same_numbers(study, published_file):
+    file = make_report(read_mturk_csv(published_file, system="ofa-x")).as_data()
 
     assert make_report(read_batch(study)).as_data() == file
 
@@ -123,8 +109,8 @@ def test_items_of_other_batches_are_not_read(batch):
     assert read_batch(batch).systems == ("ofa-x", "ground_truth")
 
 
-def test_types_are_those_of_the_file(study, shared):
-    file = read_mturk_csv(shared / ESNLIVE, system="ofa-x").responses
+def test_types_are_those_of_the_file(study, published_file):
+    file = read_mturk_csv(published_file, system="ofa-x").responses
     database = read_batch(study).responses
 
     assert isinstance(database, pd.DataFrame)

@@ -32,16 +32,6 @@ from tests.factories import (
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def questionnaire() -> Questionnaire:
-    return make_published()
-
-
-@pytest.fixture
-def assignment(questionnaire: Questionnaire) -> Assignment:
-    return open_for(questionnaire, worker="AWORKER")
-
-
 def test_the_copy_rebuilds_everything(questionnaire: Questionnaire, assignment: Assignment) -> None:
     before, copy = contents(answer(assignment, n_correct=3)), task_answers(assignment)
     lost = forget_answers(assignment, copy, comment="Красный & 😀")

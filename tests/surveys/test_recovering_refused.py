@@ -13,39 +13,23 @@ from surveys.collecting import (
     ItemAnswer,
     recover,
     save_answers,
-    save_draft,
     task_answers,
 )
 from surveys.definitions.evil import VQAX
 from surveys.models import Output, Questionnaire, Rating, Response
-from tests.answered import contents, first, forget_answers
+from tests.answered import contents, draft, first, forget_answers
 from tests.factories import (
     answer,
     answer_xml,
     make_batch,
     make_hit,
     make_item,
-    make_published,
     make_questionnaire,
     make_survey,
     open_for,
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def questionnaire() -> Questionnaire:
-    return make_published()
-
-
-@pytest.fixture
-def assignment(questionnaire: Questionnaire) -> Assignment:
-    return open_for(questionnaire, worker="AWORKER")
-
-
-def draft(assignment: Assignment, data: dict[str, Any], *, version: int, seconds: float = 1.0) -> bool:
-    return save_draft(assignment, position=1, data=data, version=version, active_seconds=seconds)
 
 
 def refused(assignment: Assignment, questionnaire: Questionnaire, document: str) -> str:
