@@ -179,7 +179,7 @@ class BatchAdmin(ModelAdmin):
     def findable_for(self, batch: Batch) -> str:
         return in_words(batch.lifetime)
 
-    @admin.display(description="Approved by itself after")
+    @admin.display(description="Approved automatically after")
     def approved_after(self, batch: Batch) -> str:
         return in_words(batch.auto_approval_delay)
 

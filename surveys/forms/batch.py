@@ -121,7 +121,7 @@ class BatchForm(BatchModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["auto_approval_delay"] = DurationField(
-            label="Approved by itself after",
+            label="Approved automatically after",
             shortest=shortest_auto_approval(),
             longest=LONGEST_AUTO_APPROVAL,
             help_text="Counted from submission. After that MTurk pays, and nothing can be rejected any more.",

@@ -184,7 +184,7 @@ def terms(batch: Batch) -> list[tuple[str, str]]:
         ("Reward", f"${batch.reward}"),
         ("Time for one assignment", in_words(batch.assignment_duration)),
         ("HITs can be found for", in_words(batch.lifetime)),
-        ("Approved by itself after", in_words(batch.auto_approval_delay)),
+        ("Approved automatically after", in_words(batch.auto_approval_delay)),
         ("Review", policy_in_words(batch.review_policy)),
         ("Seed", str(batch.seed)),
     ]

@@ -83,7 +83,7 @@ def test_a_batch_is_planned_and_published(visit):
     page.get_by_label("Reward").fill("1.20")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".field-auto_approval_delay .errorlist")).to_have_text("This field is required.")
-    page.get_by_label("Approved by itself after").fill("3")
+    page.get_by_label("Approved automatically after").fill("3")
     page.get_by_label("Unit of auto approval delay").select_option("days")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("heading", name="What it costs")).to_be_visible()
