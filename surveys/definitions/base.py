@@ -137,6 +137,8 @@ class Definition:
                 yield f"criterion {criterion.key!r} has choices without a score."
             if criterion.is_checklist and criterion.key == self.headline:
                 yield f"the headline {criterion.key!r} is a checklist, which has no mean."
+            if not criterion.per_output and criterion.key == self.headline:
+                yield f"the headline {criterion.key!r} is about the item, so it can't compare systems."
 
     @property
     def output_criteria(self) -> tuple[Criterion, ...]:

@@ -8,10 +8,13 @@
 * `minutes_per_assignment`: accept to submit, kept assignments: `mean`, `median`, `assignments`
 * `selections`: `all` (submitted), `kept` (not rejected), `filtered` (kept, answer right), each with
     * `responses`, `answer_correct` (a share, null where nothing is graded)
-    * `systems`: {name: {`role`, `responses`, `criteria`, `evil`}}; a criterion has `score` ({`rating_mean`,
-      `item_mean`, `ratings`, `items`, `blanks`}, null for a checklist) and `shares` ({value: share}, `blank`
-      and, in a checklist, `nothing` among them); `evil` is {`task` (S_T), `explanation` (S_E), `overall` (S_O),
-      `items_right`, `items`}, null for the reference
+    * `criteria`: those about the item as a whole, empty in most surveys
+    * `systems`: {name: {`role`, `responses`, `criteria`, `evil`, `interval`, `difference`}}; a criterion has `score`
+      ({`rating_mean`, `item_mean`, `ratings`, `items`, `blanks`}, null for a checklist) and `shares` ({value: share},
+      `blank` and, in a checklist, `nothing` among them); `evil` is {`task` (S_T), `explanation` (S_E), `overall` (S_O),
+      `items_right`, `items`}, null for the reference; `interval` is that of the headline's `rating_mean`, 95 %,
+      {`low`, `high`, `items`, `workers`}, null with fewer than two items or workers; `difference` is {`mean`,
+      `pairs`, `interval`} of the model's score less the reference's, pair by pair of one worker on one item
     * `preference`: {system | "no_preference" | "blank": share}
 * `agreement`: {system: {`criterion`, `alpha_ordinal` (Krippendorff), `percent`, `items`, `ratings`}}, kept rows
 """
@@ -89,6 +92,7 @@ def _selection(selection: Selection) -> dict[str, Any]:
     return {
         "responses": selection.responses,
         "answer_correct": selection.correct and _share(selection.correct),
+        "criteria": _criteria(selection.criteria),
         "systems": {system.system: _system(system) for system in selection.systems},
         "preference": _shares(selection.preference),
     }
@@ -98,9 +102,15 @@ def _system(system: SystemSummary) -> dict[str, Any]:
     return {
         "role": system.role,
         "responses": system.responses,
-        "criteria": {criterion.key: _criterion(criterion) for criterion in system.criteria},
+        "criteria": _criteria(system.criteria),
         "evil": system.evil and _evil(system.evil),
+        "interval": system.interval and asdict(system.interval),
+        "difference": system.difference and asdict(system.difference),
     }
+
+
+def _criteria(criteria: Iterable[CriterionSummary]) -> dict[str, Any]:
+    return {criterion.key: _criterion(criterion) for criterion in criteria}
 
 
 def _criterion(criterion: CriterionSummary) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from surveys.aggregation import Selection, Share, SystemSummary
 from surveys.exports.report import Report
+from surveys.intervals import Interval
 
 
 def report_text(report: Report) -> str:
@@ -30,7 +31,13 @@ def _system_line(system: SystemSummary, *, headline: str) -> str:
     criterion = system.criterion(headline)
     shares = ", ".join(f"{share.label} {share.count}" for share in criterion.shares)
     mean = criterion.score.rating_mean if criterion.score else None
-    return f"  {system.system:<16} {headline} {_number(mean)}   {shares}"
+    between = f" ({_between(system.interval)})" if system.interval else ""
+    return f"  {system.system:<16} {headline} {_number(mean)}{between}   {shares}"
+
+
+def _between(interval: Interval) -> str:
+    few = f", only {interval.workers} workers" if interval.has_few_workers else ""
+    return f"95 %: {interval.low:.4f} to {interval.high:.4f}{few}"
 
 
 def _agreement_lines(report: Report) -> list[str]:

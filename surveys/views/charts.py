@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from surveys.aggregation import BLANK, Selection, Share
+from surveys.intervals import Interval
 
 WIDTH, LABEL_WIDTH, MARGIN, ROW_HEIGHT = 720, 220, 10, 34
 LEVELS = 6
@@ -35,13 +36,14 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A score at `x` on the scale from 0 to 1."""
+    """A score at `x` on the scale from 0 to 1, and the ends of its interval, where it has one."""
 
     y: int
     label: str
     x: float
     text: str
     title: str
+    ends: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +76,17 @@ def score_chart(selections: Iterable[Selection], *, key: str, title: str) -> Cha
         for system in selection.systems:
             score = system.criterion(key).score
             if score and score.rating_mean is not None:
-                text = f"{score.rating_mean:.4f}"
                 label = f"{system.system}, {selection.name}"
-                title_of_mark = f"{label}: {text}, {score.ratings} ratings"
-                marks.append(Mark(ROW_HEIGHT * len(marks), label, _x(score.rating_mean), text, title_of_mark))
+                y = ROW_HEIGHT * len(marks)
+                marks.append(_mark(y, label, score.rating_mean, n=score.ratings, interval=system.interval))
     return Chart(title, height=ROW_HEIGHT * len(marks), marks=tuple(marks))
+
+
+def _mark(y: int, label: str, mean: float, *, n: int, interval: Interval | None) -> Mark:
+    text = f"{mean:.4f}"
+    between = f", 95 % interval {interval.low:.4f} to {interval.high:.4f}" if interval else ""
+    ends = (_x(interval.low), _x(interval.high)) if interval else None
+    return Mark(y, label, _x(mean), text, f"{label}: {text}{between}, {n} ratings", ends)
 
 
 def _bar(row: int, label: str, shares: Iterable[Share]) -> Bar:

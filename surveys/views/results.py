@@ -1,7 +1,7 @@
 """The numbers of a batch as a page shows them: one grid, its drawings, and how far raters agree."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from django.core.cache import cache
@@ -12,6 +12,7 @@ from surveys.aggregation import BLANK, Counts, CriterionSummary, Minutes, Select
 from surveys.agreement import Agreement
 from surveys.exports import Report, make_report
 from surveys.frames.database import SUBMITTED, read_batch
+from surveys.intervals import Interval
 from surveys.models import Batch
 from surveys.views.charts import Chart, score_chart, share_chart
 
@@ -84,7 +85,7 @@ def arrange(report: Report) -> Results:
         selections=tuple(SELECTIONS[selection.name] for selection in selections),
         columns=systems * len(selections),
         blocks=tuple(_blocks(selections, criteria, headline=summary.headline)),
-        scores=score_chart(selections, key=summary.headline, title="Mean score"),
+        scores=score_chart(selections, key=summary.headline, title="Mean score, with its 95 % interval."),
         shares=tuple(share_chart(summary.kept, key=c.key, title=c.label) for c in scales),
         agreement=report.agreement,
     )
@@ -103,8 +104,11 @@ def _blocks(
     selections = tuple(selections)
     if any(selection.correct for selection in selections):
         yield Block("Answers", (_accuracy(selections),))
+    for place, about_item in enumerate(selections[0].criteria):
+        yield Block(about_item.label, tuple(_item_rows(selections, place)))
     for criterion in criteria:
-        rows = [*_score_rows(selections, criterion), *_share_rows(selections, criterion)]
+        sure = _interval_rows(selections) if criterion.key == headline else ()
+        rows = [*_score_rows(selections, criterion), *sure, *_share_rows(selections, criterion)]
         yield Block(criterion.label, tuple(rows))
     if any(system.evil for selection in selections for system in selection.systems):
         yield Block("e-ViL scores, on the items that were rated", tuple(_evil_rows(selections)))
@@ -118,14 +122,36 @@ def _accuracy(selections: tuple[Selection, ...]) -> Row:
 
 def _score_rows(selections: tuple[Selection, ...], criterion: CriterionSummary) -> Iterable[Row]:
     if criterion.score is not None:
-        yield _row("Mean of ratings", selections, partial(_rating_mean, key=criterion.key))
-        yield _row("Mean of item means", selections, partial(_item_mean, key=criterion.key))
+        yield _row("Mean of ratings", selections, lambda s: _rating_mean(s.criterion(criterion.key)))
+        yield _row("Mean of item means", selections, lambda s: _item_mean(s.criterion(criterion.key)))
 
 
 def _share_rows(selections: tuple[Selection, ...], criterion: CriterionSummary) -> Iterable[Row]:
     for place, share in enumerate(criterion.shares):
         if share.key != BLANK or _is_anywhere(selections, criterion.key, place):
             yield _row(share.label, selections, partial(_criterion_share, key=criterion.key, place=place))
+
+
+def _item_rows(selections: tuple[Selection, ...], place: int) -> Iterable[Row]:
+    """Rows of a criterion about the item; its cells span a selection's systems."""
+    found = [(selection.criteria[place], len(selection.systems)) for selection in selections]
+    if found[0][0].score:
+        for label, cell in (("Mean of ratings", _rating_mean), ("Mean of item means", _item_mean)):
+            yield Row(label, tuple(replace(cell(criterion), span=span) for criterion, span in found))
+    for n, share in enumerate(found[0][0].shares):
+        if share.key != BLANK or any(criterion.shares[n].count for criterion, _ in found):
+            yield Row(share.label, tuple(_share(criterion.shares[n], span=span) for criterion, span in found))
+
+
+def _interval_rows(selections: tuple[Selection, ...]) -> Iterable[Row]:
+    yield _row("95 % interval", selections, lambda system: _between(system.interval))
+    if any(system.difference for selection in selections for system in selection.systems):
+        yield _row("Less the reference, in pairs", selections, _difference)
+        yield _row(
+            "95 % interval of that",
+            selections,
+            lambda system: _between(system.difference.interval) if system.difference else Cell(""),
+        )
 
 
 def _evil_rows(selections: tuple[Selection, ...]) -> Iterable[Row]:
@@ -154,14 +180,28 @@ def _criterion_share(system: SystemSummary, *, key: str, place: int) -> Cell:
     return _share(system.criterion(key).shares[place])
 
 
-def _rating_mean(system: SystemSummary, *, key: str) -> Cell:
-    score = system.criterion(key).score
+def _rating_mean(criterion: CriterionSummary) -> Cell:
+    score = criterion.score
     return Cell(_number(score.rating_mean), f"{score.ratings} ratings") if score else Cell("–")
 
 
-def _item_mean(system: SystemSummary, *, key: str) -> Cell:
-    score = system.criterion(key).score
+def _item_mean(criterion: CriterionSummary) -> Cell:
+    score = criterion.score
     return Cell(_number(score.item_mean), f"{score.items} items") if score else Cell("–")
+
+
+def _between(interval: Interval | None) -> Cell:
+    if interval is None:
+        return Cell("–", "too few items or workers")
+    warning = (
+        f"few workers: {interval.workers}" if interval.has_few_workers else f"{interval.workers} workers"
+    )
+    return Cell(f"{interval.low:.4f} to {interval.high:.4f}", warning)
+
+
+def _difference(system: SystemSummary) -> Cell:
+    found = system.difference
+    return Cell(_number(found.mean), f"{found.pairs} pairs") if found else Cell("")
 
 
 def _task(system: SystemSummary) -> Cell:

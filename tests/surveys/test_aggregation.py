@@ -57,6 +57,21 @@ def test_explanation_scores(studies, name, selection, ours, gt):
     assert [round(score, 4) for score in scores] == [ours, gt]
 
 
+def test_intervals_of_a_published_study(studies):
+    """Ratings taken one by one, the difference of -0.055 would pass for a finding; workers and items vary too much.
+
+    A separate computation of the same bootstrap gave -0.144 to 0.026; both have the noise of 2000 draws.
+    """
+    model = studies[ESNLIVE][1].filtered.system("model")
+
+    assert (round(model.interval.low, 2), round(model.interval.high, 2)) == (0.71, 0.88)
+    assert (round(model.difference.mean, 4), model.difference.pairs) == (-0.0554, 403)
+    assert abs(model.difference.interval.low - -0.144) < 0.01
+    assert abs(model.difference.interval.high - 0.026) < 0.01
+    assert (model.difference.interval.items, model.difference.interval.workers) == (99, 14)
+    assert studies[ESNLIVE][1].filtered.system("ground_truth").difference is None
+
+
 @pytest.mark.parametrize(("name", "shares"), [(VQAX, [43.9, 31.1, 22.4]), (ESNLIVE, [32.8, 38.8, 25.9])])
 def test_preference(studies, name, shares):
     preference = studies[name][1].filtered.preference

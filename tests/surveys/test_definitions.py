@@ -80,6 +80,10 @@ def test_a_snapshot_keeps_what_the_code_forgets() -> None:
             "criterion 'good' has choices without a score.",
         ),
         ({"headline": "wrong"}, "the headline 'wrong' is a checklist, which has no mean."),
+        (
+            {"criteria": (replace(SCALE, per_output=False),)},
+            "the headline 'good' is about the item, so it can't compare systems.",
+        ),
     ],
 )
 def test_a_contradiction_is_refused(changes: dict[str, object], sentence: str) -> None:

@@ -1,12 +1,15 @@
 """The results of a batch as a page shows them: counts beside every share, and drawings that agree with them."""
 
+from dataclasses import replace
+
 import pytest
 from django.core.cache import cache
 from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys.definitions import ESNLIVE
+from surveys.definitions import ESNLIVE, VQAX, Choice, Criterion
+from surveys.models import Batch, Rating
 from surveys.views.charts import LABEL_WIDTH, MARGIN, WIDTH
 from surveys.views.results import Cell, Results, results
 from tests.factories import make_published, open_for, submitted
@@ -53,6 +56,49 @@ def test_every_share_has_its_count():
         )
         == 10
     )
+
+
+def test_criteria_about_the_item_have_a_block_of_their_own():
+    sharp = Criterion(
+        "sharp", "Sharp?", (Choice("no", "No", 0.0), Choice("yes", "Yes", 1.0)), per_output=False
+    )
+    questionnaire = make_published()
+    for worker_says in ("yes", "no"):
+        for response in submitted(questionnaire).responses.all()[:4]:
+            score = {"no": 0.0, "yes": 1.0}[worker_says]
+            Rating.objects.create(response=response, criterion="sharp", value=worker_says, score=score)
+    definition = replace(VQAX, criteria=(*VQAX.criteria, sharp))
+    Batch.objects.update(snapshot=definition.to_snapshot())
+    found = block(results(Batch.objects.get()), "Sharp?")
+    assert found == {
+        "Mean of ratings": (Cell("0.5000", "8 ratings", 2),) * 3,
+        "Mean of item means": (Cell("0.5000", "4 items", 2),) * 3,
+        "No": (Cell("40.0 %", "4 of 10", 2),) * 3,
+        "Yes": (Cell("40.0 %", "4 of 10", 2),) * 3,
+        "Blank": (Cell("20.0 %", "2 of 10", 2),) * 3,
+    }
+
+
+def test_a_score_stands_within_its_interval_and_few_workers_are_told():
+    questionnaire = make_published()
+    for _ in range(2):
+        submitted(questionnaire)
+    found = results(questionnaire.batch)
+    rows = block(found, "Does the explanation justify the answer?")
+    assert [cell.note for cell in rows["95 % interval"]] == ["few workers: 2"] * 6
+    assert [cell.note for cell in rows["Less the reference, in pairs"]] == ["10 pairs", ""] * 3
+    for mark in found.scores.marks:
+        assert mark.ends[0] <= mark.x <= mark.ends[1]
+        assert ", 95 % interval 0." in mark.title
+
+
+def test_one_worker_gives_no_interval():
+    questionnaire = make_published()
+    submitted(questionnaire)
+    found = results(questionnaire.batch)
+    rows = block(found, "Does the explanation justify the answer?")
+    assert rows["95 % interval"] == (Cell("–", "too few items or workers"),) * 6
+    assert [mark.ends for mark in found.scores.marks] == [None] * 6
 
 
 def test_a_rejection_changes_the_numbers_at_once():

@@ -1,132 +1,30 @@
-"""6: a frame becomes counts, scores and shares. Plain dataclasses come out; no pandas leaves this module.
+"""A frame in, plain dataclasses out; no pandas leaves this module.
 
 Every share has its count and its total beside it. A mean over nothing is None, never 0 and never NaN.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
+from surveys.aggregation.numbers import (
+    BLANK,
+    Counts,
+    CriterionSummary,
+    Difference,
+    Minutes,
+    Score,
+    Selection,
+    Share,
+    Summary,
+    SystemSummary,
+    TaskScores,
+)
 from surveys.definitions import Criterion
 from surveys.frames import Frame, column
 from surveys.frames.base import KEPT_STATUSES, NO_PREFERENCE, PREFERRED, SELECTED, score_maps
-
-BLANK = "blank"
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """`count` of `total`."""
-
-    key: str
-    label: str
-    count: int
-    total: int
-
-    @property
-    def share(self) -> float | None:
-        return self.count / self.total if self.total else None
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A criterion's mean on its scale: per rating (as published), and per item first, then over items."""
-
-    rating_mean: float | None
-    item_mean: float | None
-    ratings: int
-    items: int
-    blanks: int
-
-
-@dataclass(frozen=True, slots=True)
-class CriterionSummary:
-    """What was said on one criterion. `score` is None for a checklist and for choices without scores."""
-
-    key: str
-    label: str
-    score: Score | None
-    shares: tuple[Share, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TaskScores:
-    """e-ViL's scores of a model (Kayser et al., ICCV 2021), here on the items that were rated.
-
-    `task` (S_T): the share of items the model answered rightly; None where its answers are unknown.
-    `explanation` (S_E): the mean rating of its explanations on those items. `overall` (S_O): their product.
-    """
-
-    task: float | None
-    items_right: int
-    items: int
-    explanation: float | None
-
-    @property
-    def overall(self) -> float | None:
-        return None if self.task is None or self.explanation is None else self.task * self.explanation
-
-
-@dataclass(frozen=True, slots=True)
-class SystemSummary:
-    system: str
-    role: str
-    responses: int
-    criteria: tuple[CriterionSummary, ...]
-    evil: TaskScores | None
-
-    def criterion(self, key: str) -> CriterionSummary:
-        return next(criterion for criterion in self.criteria if criterion.key == key)
-
-
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """One choice of rows: `all` submitted, `kept` (not rejected), `filtered` (kept and answered rightly)."""
-
-    name: str
-    responses: int
-    correct: Share | None
-    systems: tuple[SystemSummary, ...]
-    preference: tuple[Share, ...]
-
-    def system(self, name: str) -> SystemSummary:
-        return next(system for system in self.systems if system.system == name)
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    assignments: int
-    kept: int
-    rejected: int
-    hits: int
-    items: int
-    workers: int
-    responses: int
-    skipped: int
-
-
-@dataclass(frozen=True, slots=True)
-class Minutes:
-    """Accept to submit, kept assignments, in minutes. It overstates effort: HITs wait in queues."""
-
-    mean: float | None
-    median: float | None
-    assignments: int
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    headline: str
-    counts: Counts
-    minutes: Minutes
-    all: Selection
-    kept: Selection
-    filtered: Selection
-
-    @property
-    def selections(self) -> tuple[Selection, ...]:
-        return (self.all, self.kept, self.filtered)
+from surveys.intervals import Interval, mean_interval
 
 
 def summarise(frame: Frame) -> Summary:
@@ -173,6 +71,7 @@ def _selection(frame: Frame, rows: pd.DataFrame, *, name: str) -> Selection:
         name=name,
         responses=len(rows),
         correct=correct,
+        criteria=_criteria(frame, rows, system="", criteria=frame.definition.item_criteria),
         systems=tuple(_system(frame, rows, system=system) for system in frame.systems),
         preference=_preference(frame, rows),
     )
@@ -184,12 +83,43 @@ def _system(frame: Frame, rows: pd.DataFrame, *, system: str) -> SystemSummary:
         system=system,
         role=frame.role(system),
         responses=len(rows),
-        criteria=tuple(
-            _criterion(frame, rows, system=system, criterion=criterion)
-            for criterion in frame.definition.output_criteria
-        ),
+        criteria=_criteria(frame, rows, system=system, criteria=frame.definition.output_criteria),
         evil=_task_scores(frame, rows, system=system),
+        interval=_interval(_headline_scores(frame, rows, system=system), rows),
+        difference=_difference(frame, rows, system=system),
     )
+
+
+def _headline_scores(frame: Frame, rows: pd.DataFrame, *, system: str) -> "pd.Series[float]":
+    """Return a score per row, on the headline criterion about `system`; a blank is missing."""
+    key = frame.definition.headline
+    values = _values(rows, column(system, key))
+    return values.map(score_maps(frame.definition)[key]).astype("float64")
+
+
+def _interval(scores: "pd.Series[float]", rows: pd.DataFrame) -> Interval | None:
+    given = scores.dropna()
+    names = rows.loc[given.index, ["item_id", "worker"]]
+    return mean_interval(
+        np.asarray(given, dtype=np.float64),
+        items=names["item_id"].to_numpy(),
+        workers=names["worker"].to_numpy(),
+    )
+
+
+def _difference(frame: Frame, rows: pd.DataFrame, *, system: str) -> Difference | None:
+    reference = frame.definition.reference_system
+    if system == reference or reference not in frame.systems:
+        return None
+    ours, theirs = (_headline_scores(frame, rows, system=name) for name in (system, reference))
+    pairs = (ours - theirs).dropna().sort_values()
+    return Difference(float(pairs.mean()) if len(pairs) else None, len(pairs), _interval(pairs, rows))
+
+
+def _criteria(
+    frame: Frame, rows: pd.DataFrame, *, system: str, criteria: Iterable[Criterion]
+) -> tuple[CriterionSummary, ...]:
+    return tuple(_criterion(frame, rows, system=system, criterion=criterion) for criterion in criteria)
 
 
 def _criterion(frame: Frame, rows: pd.DataFrame, *, system: str, criterion: Criterion) -> CriterionSummary:
@@ -267,9 +197,7 @@ def _task_scores(frame: Frame, rows: pd.DataFrame, *, system: str) -> TaskScores
     graded = rows[said.notna() & rows["gold"].notna()]
     right = graded[graded[column(system, "answer")] == graded["gold"]]
     items, items_right = int(graded["item_id"].nunique()), int(right["item_id"].nunique())
-    headline = frame.definition.headline
-    scores = _values(right, column(system, headline)).map(score_maps(frame.definition)[headline])
-    given = scores.astype("float64").dropna().sort_values()
+    given = _headline_scores(frame, right, system=system).dropna().sort_values()
     return TaskScores(
         task=items_right / items if items else None,
         items_right=items_right,

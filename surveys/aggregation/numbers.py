@@ -1,0 +1,141 @@
+"""The numbers of a study as plain dataclasses: what `summarise` returns, and pages, files and tests read."""
+
+from dataclasses import dataclass
+
+from surveys.intervals import Interval
+
+BLANK = "blank"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """`count` of `total`."""
+
+    key: str
+    label: str
+    count: int
+    total: int
+
+    @property
+    def share(self) -> float | None:
+        return self.count / self.total if self.total else None
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A criterion's mean on its scale: per rating (as published), and per item first, then over items."""
+
+    rating_mean: float | None
+    item_mean: float | None
+    ratings: int
+    items: int
+    blanks: int
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionSummary:
+    """What was said on one criterion. `score` is None for a checklist and for choices without scores."""
+
+    key: str
+    label: str
+    score: Score | None
+    shares: tuple[Share, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskScores:
+    """e-ViL's scores of a model (Kayser et al., ICCV 2021), here on the items that were rated.
+
+    `task` (S_T): the share of items the model answered rightly; None where its answers are unknown.
+    `explanation` (S_E): the mean rating of its explanations on those items. `overall` (S_O): their product.
+    """
+
+    task: float | None
+    items_right: int
+    items: int
+    explanation: float | None
+
+    @property
+    def overall(self) -> float | None:
+        return None if self.task is None or self.explanation is None else self.task * self.explanation
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A model's headline score less the reference's, by the same worker on the same item: the mean over `pairs`."""
+
+    mean: float | None
+    pairs: int
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class SystemSummary:
+    """What was said of one system. `interval` is that of the headline's rating mean.
+
+    `difference` is None for the reference, and where the protocol has none.
+    """
+
+    system: str
+    role: str
+    responses: int
+    criteria: tuple[CriterionSummary, ...]
+    evil: TaskScores | None
+    interval: Interval | None
+    difference: Difference | None
+
+    def criterion(self, key: str) -> CriterionSummary:
+        return next(criterion for criterion in self.criteria if criterion.key == key)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """One choice of rows: `all` submitted, `kept` (not rejected), `filtered` (kept and answered rightly).
+
+    `criteria` are those about the item as a whole; those about outputs stand under their system.
+    """
+
+    name: str
+    responses: int
+    correct: Share | None
+    criteria: tuple[CriterionSummary, ...]
+    systems: tuple[SystemSummary, ...]
+    preference: tuple[Share, ...]
+
+    def system(self, name: str) -> SystemSummary:
+        return next(system for system in self.systems if system.system == name)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    assignments: int
+    kept: int
+    rejected: int
+    hits: int
+    items: int
+    workers: int
+    responses: int
+    skipped: int
+
+
+@dataclass(frozen=True, slots=True)
+class Minutes:
+    """Accept to submit, kept assignments, in minutes. It overstates effort: HITs wait in queues."""
+
+    mean: float | None
+    median: float | None
+    assignments: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    headline: str
+    counts: Counts
+    minutes: Minutes
+    all: Selection
+    kept: Selection
+    filtered: Selection
+
+    @property
+    def selections(self) -> tuple[Selection, ...]:
+        return (self.all, self.kept, self.filtered)
