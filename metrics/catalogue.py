@@ -1,0 +1,69 @@
+"""All metrics by name."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from metrics.answers import math_em, text_f1
+from metrics.edits import one_minus_ned
+from metrics.registry import Metric
+from metrics.votes import nzad, nzad_terms, vqa_accuracy
+
+_TEXTS: Final = ("prediction", "references")
+
+
+def _nzad_parts(predicted: Sequence[float], people: Sequence[float], **_options: Any) -> Mapping[str, Any]:
+    return asdict(nzad_terms(predicted, people))
+
+
+_ALL: Final = (
+    Metric(
+        name="text_f1",
+        level="item",
+        inputs=_TEXTS,
+        range=(0.0, 1.0),
+        direction="higher",
+        version="1",
+        measure=text_f1,
+    ),
+    Metric(
+        name="math_em",
+        level="item",
+        inputs=_TEXTS,
+        range=(0.0, 1.0),
+        direction="higher",
+        version="1",
+        measure=math_em,
+    ),
+    Metric(
+        name="one_minus_ned",
+        level="item",
+        inputs=_TEXTS,
+        range=(0.0, 1.0),
+        direction="higher",
+        version="1",
+        measure=one_minus_ned,
+    ),
+    Metric(
+        name="vqa_accuracy",
+        level="item",
+        inputs=_TEXTS,
+        range=(0.0, 1.0),
+        direction="higher",
+        version="1",
+        measure=vqa_accuracy,
+    ),
+    Metric(
+        name="nzad",
+        level="item",
+        inputs=("predicted votes", "people's votes"),
+        range=(0.0, math.inf),
+        direction="higher",
+        version="1",
+        measure=nzad,
+        explain=_nzad_parts,
+    ),
+)
+
+METRICS: Final[Mapping[str, Metric]] = {metric.name: metric for metric in _ALL}
