@@ -8,7 +8,7 @@ from django.forms import ModelForm
 from django.http import HttpRequest
 
 from marketplace import clock, keys, ledger
-from marketplace.models import HIT, AccessKey, Assignment, Entry, HITType, Requester, Worker
+from marketplace.models import HIT, AccessKey, Assignment, Bonus, Entry, HITType, Requester, Worker
 
 DEPOSIT_CENTS = 100_000
 
@@ -162,3 +162,18 @@ class EntryAdmin(ReadOnlyAdmin):
     @admin.display(description="Amount ($)")
     def amount(self, entry: Entry) -> str:
         return ledger.dollars(entry.cents)
+
+
+@admin.register(Bonus)
+class BonusAdmin(ReadOnlyAdmin):
+    list_display = ["assignment", "worker", "amount", "reason", "paid_at"]
+    list_select_related = ["assignment__worker"]
+    search_fields = ["assignment__assignment_id", "assignment__worker__worker_id"]
+
+    @admin.display(description="Worker")
+    def worker(self, bonus: Bonus) -> str:
+        return bonus.assignment.worker.worker_id
+
+    @admin.display(description="Amount ($)")
+    def amount(self, bonus: Bonus) -> str:
+        return ledger.dollars(bonus.cents)

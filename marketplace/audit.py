@@ -5,7 +5,7 @@ from typing import Any
 from django.db.models import Count, F, Q, Sum
 
 from marketplace import ledger
-from marketplace.models import HIT, Assignment, Balance, Entry, Requester
+from marketplace.models import HIT, Assignment, Balance, Bonus, Entry, Requester
 
 Account = Entry.Account
 Status = Assignment.Status
@@ -26,13 +26,15 @@ def report() -> dict[str, Any]:
 def statement(requester: Requester) -> dict[str, Any]:
     """Return one requester's accounts, the number of approved assignments, and the broken invariants."""
     sums = {account: ledger.account_sum(requester, account=account) for account in Account}
+    bonuses = _bonuses(requester)
     paid = Assignment.objects.filter(hit__requester=requester, status=Status.APPROVED).count()
     return {
         "requester": requester.name,
         "deposited": ledger.dollars(-sums[Account.OUTSIDE]),
         "available": ledger.dollars(sums[Account.AVAILABLE]),
         "held": ledger.dollars(sums[Account.HELD]),
-        "rewards": ledger.dollars(sums[Account.WORKERS]),
+        "bonuses": ledger.dollars(bonuses["paid"]),
+        "rewards": ledger.dollars(sums[Account.WORKERS] - bonuses["paid"]),
         "fees": ledger.dollars(sums[Account.FEES]),
         "charged": ledger.dollars(sums[Account.WORKERS] + sums[Account.FEES]),
         "approved": paid,
@@ -44,11 +46,12 @@ def problems(requester: Requester, *, sums: dict[Account, int]) -> list[str]:
     """Return a sentence for each invariant that does not hold."""
     balance = ledger.balance_of(requester)
     held, charged = _owed(requester)
+    charged += sum(_bonuses(requester).values())
     checks = {
         "The accounts do not add up to nothing.": sum(sums.values()) == 0,
         "The kept balance differs from the entries.": _agrees(balance, sums=sums),
         "The money held differs from what open HITs need.": held == sums[Account.HELD],
-        "The money charged differs from the approved work.": charged
+        "The money charged differs from the approved work and the bonuses.": charged
         == sums[Account.WORKERS] + sums[Account.FEES],
         "A HIT's counts differ from its assignments.": not _miscounted(requester),
     }
@@ -72,6 +75,12 @@ def _owed(requester: Requester) -> tuple[int, int]:
         held += unit * row["slots"]
         charged += unit * row["paid"]
     return held, charged
+
+
+def _bonuses(requester: Requester) -> dict[str, int]:
+    """Return the cents of all bonuses, paid to workers and as fees."""
+    rows = Bonus.objects.filter(assignment__hit__requester=requester)
+    return rows.aggregate(paid=Sum("cents", default=0), fees=Sum("fee_cents", default=0))
 
 
 def _miscounted(requester: Requester) -> bool:

@@ -8,11 +8,10 @@ from typing import Any
 
 from django.db import transaction
 
-from marketplace import engine, errors, ids, states
+from marketplace import engine, errors, ids, states, tokens
 from marketplace.errors import Refusal
-from marketplace.models import HIT, HITType, Requester, Token
+from marketplace.models import HIT, HITType, Requester
 
-TOKEN_LIFE = timedelta(hours=24)  # API reference, UniqueRequestToken
 MOST_ASSIGNMENTS = 1_000_000_000  # API reference, MaxAssignments
 TEN = 10  # HITs created with fewer than ten assignments stay below ten (API reference)
 
@@ -82,8 +81,7 @@ def publish(hit_type: HITType, *, offer: Offer, now: datetime) -> HIT:
         expires_at=now + offer.lifetime,
     )
     engine.settle(hit, now=now)
-    if offer.token:
-        _remember(hit, operation="CreateHIT", token=offer.token, now=now)
+    tokens.remember(hit, operation="CreateHIT", token=offer.token, now=now)
     return hit
 
 
@@ -91,15 +89,13 @@ def publish(hit_type: HITType, *, offer: Offer, now: datetime) -> HIT:
 def extend(hit: HIT, *, additional: int, token: str | None, now: datetime) -> None:
     """Add assignments. Raises Refusal for a used token, the ten-assignment rule, or missing money."""
     hit = engine.locked(hit.pk)
-    if token:
-        _refuse_used(hit.requester, operation="Extend", token=token, now=now)
+    tokens.refuse_used(hit.requester, operation="Extend", token=token, now=now)
     _check_not_disposed(hit)
     _check_extension(hit, additional=additional)
     hit.max_assignments += additional
     hit.save(update_fields=["max_assignments"])
     engine.settle(hit, now=now)
-    if token:
-        _remember(hit, operation="Extend", token=token, now=now)
+    tokens.remember(hit, operation="Extend", token=token, now=now)
 
 
 def _check_not_disposed(hit: HIT) -> None:
@@ -128,11 +124,11 @@ def move_expiry(hit: HIT, *, expires_at: datetime, now: datetime) -> None:
     hit = engine.locked(hit.pk)
     _check_not_disposed(hit)
     token = f"{hit.hit_id}-{int(expires_at.timestamp() * 1000)}"
-    _refuse_used(hit.requester, operation="MoveExpiry", token=token, now=now)
+    tokens.refuse_used(hit.requester, operation="MoveExpiry", token=token, now=now)
     hit.expires_at = max(expires_at, now)
     hit.save(update_fields=["expires_at"])
     engine.settle(hit, now=now)
-    _remember(hit, operation="MoveExpiry", token=token, now=now)
+    tokens.remember(hit, operation="MoveExpiry", token=token, now=now)
 
 
 @transaction.atomic
@@ -147,27 +143,7 @@ def dispose(hit: HIT, *, now: datetime) -> None:
     engine.settle(hit, now=now)
 
 
-def _valid(requester: Requester, *, operation: str, token: str, now: datetime) -> Token | None:
-    """Return the token's earlier use of the last 24 hours; the locked requester keeps two from passing."""
-    Requester.objects.select_for_update(no_key=True).get(pk=requester.pk)
-    uses = Token.objects.filter(
-        requester=requester, operation=operation, token=token, used_at__gt=now - TOKEN_LIFE
-    )
-    return uses.select_related("hit").first()
-
-
 def _refuse_known_hit(requester: Requester, *, token: str, now: datetime) -> None:
-    use = _valid(requester, operation="CreateHIT", token=token, now=now)
+    use = tokens.earlier_use(requester, operation="CreateHIT", token=token, now=now)
     if use is not None:
         raise Refusal("HitAlreadyExists", f'The HIT with ID "{use.hit.hit_id}" already exists.')
-
-
-def _refuse_used(requester: Requester, *, operation: str, token: str, now: datetime) -> None:
-    if _valid(requester, operation=operation, token=token, now=now) is not None:
-        raise errors.token_processed(token)
-
-
-def _remember(hit: HIT, *, operation: str, token: str, now: datetime) -> None:
-    Token.objects.update_or_create(
-        requester=hit.requester, operation=operation, token=token, defaults={"hit": hit, "used_at": now}
-    )

@@ -69,14 +69,17 @@ def set_hold(hit: HIT, *, slots: int, now: datetime) -> None:
 
 
 def _move(hit: HIT, *, source: Account, target: Account, cents: int, now: datetime) -> None:
-    balance_of(hit.requester)
-    left, right = f"{source}_cents", f"{target}_cents"
-    moved = Balance.objects.filter(requester_id=hit.requester_id, **{f"{left}__gte": cents}).update(
-        **{left: F(left) - cents, right: F(right) + cents}
-    )
-    if not moved:
-        raise Refusal("InsufficientFunds", "Your account does not have enough money for this operation.")
+    right = f"{target}_cents"
+    _take(hit.requester, column=f"{source}_cents", cents=cents)
+    Balance.objects.filter(requester_id=hit.requester_id).update(**{right: F(right) + cents})
     book(hit.requester, source=source, target=target, cents=cents, now=now, hit=hit)
+
+
+def _take(requester: Requester, *, column: str, cents: int) -> None:
+    balance_of(requester)
+    left = Balance.objects.filter(requester=requester, **{f"{column}__gte": cents})
+    if not left.update(**{column: F(column) - cents}):
+        raise Refusal("InsufficientFunds", "Your account does not have enough money for this operation.")
 
 
 def pay(assignment: Assignment, *, now: datetime) -> None:
@@ -94,6 +97,14 @@ def pay(assignment: Assignment, *, now: datetime) -> None:
     )
     hit.held_slots -= 1
     hit.save(update_fields=["held_slots"])
+
+
+def pay_bonus(assignment: Assignment, *, cents: int, fee: int, now: datetime) -> None:
+    """Move a bonus and its fee from the money available. Raises Refusal InsufficientFunds; then nothing moved."""
+    requester = assignment.hit.requester
+    _take(requester, column="available_cents", cents=cents + fee)
+    for target, share in {Account.WORKERS: cents, Account.FEES: fee}.items():
+        book(requester, source=Account.AVAILABLE, target=target, cents=share, now=now, assignment=assignment)
 
 
 def book(

@@ -12,7 +12,7 @@ from marketplace.engine_hits import Offer, TypeValues
 from marketplace.errors import Refusal
 
 DEFAULT_AUTO_APPROVAL_SECONDS = 2_592_000  # 30 days when the member is left out (recorded in psiTurk's tests)
-HIGHEST_REWARD_CENTS = 100_000_000
+HIGHEST_CENTS = 100_000_000
 
 
 def type_values(body: dict[str, Any]) -> TypeValues:
@@ -26,18 +26,19 @@ def type_values(body: dict[str, Any]) -> TypeValues:
         title=body["Title"],
         description=body["Description"],
         keywords=body.get("Keywords", ""),
-        reward_cents=_cents(body["Reward"]),
+        reward_cents=cents(body["Reward"], parameter="Reward"),
         duration_seconds=body["AssignmentDurationInSeconds"],
         auto_approval_seconds=body.get("AutoApprovalDelayInSeconds", DEFAULT_AUTO_APPROVAL_SECONDS),
         requirements=requirements,
     )
 
 
-def _cents(reward: str) -> int:
-    cents = int(Decimal(reward) * 100) if len(reward) <= 12 else HIGHEST_REWARD_CENTS + 1
-    if cents > HIGHEST_REWARD_CENTS:
-        raise bad_value(reward, "Reward")
-    return cents
+def cents(dollars: str, *, parameter: str) -> int:
+    """Read an amount of money. Raises ApiError when no payment can be that high."""
+    amount = int(Decimal(dollars) * 100) if len(dollars) <= 12 else HIGHEST_CENTS + 1
+    if amount > HIGHEST_CENTS:
+        raise bad_value(dollars, parameter)
+    return amount
 
 
 def offer(body: dict[str, Any]) -> Offer:

@@ -1,32 +1,15 @@
 """The operations. Each takes a checked body and returns the output structure; refusals are raised."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
-from marketplace import engine, engine_hits, ledger, states
-from marketplace.api import content, paging, serialise
+from marketplace import engine, engine_hits, states
+from marketplace.api import content, money_operations, paging, serialise
+from marketplace.api.calls import Body, Call
 from marketplace.errors import Refusal
-from marketplace.models import HIT, Assignment, HITType, Requester
+from marketplace.models import HIT, Assignment, HITType
 
-Body = dict[str, Any]
 REVIEWED = (Assignment.Status.SUBMITTED, Assignment.Status.APPROVED, Assignment.Status.REJECTED)
-
-
-@dataclass(frozen=True)
-class Call:
-    """Who asks, with which values, at which time of the marketplace."""
-
-    requester: Requester
-    body: Body
-    now: datetime
-
-    def hit(self) -> HIT:
-        return engine_hits.find_hit(self.body["HITId"], requester=self.requester)
-
-    def assignment(self) -> Assignment:
-        return engine.find_assignment(self.body["AssignmentId"], requester=self.requester)
 
 
 def create_hit_type(call: Call) -> Body:
@@ -125,14 +108,6 @@ def delete_hit(call: Call) -> Body:
     return {}
 
 
-def get_account_balance(call: Call) -> Body:
-    balance = ledger.balance_of(call.requester)
-    return {
-        "AvailableBalance": ledger.dollars(balance.available_cents),
-        "OnHoldBalance": ledger.dollars(balance.held_cents),
-    }
-
-
 OPERATIONS: dict[str, Callable[[Call], Body]] = {
     "CreateHITType": create_hit_type,
     "CreateHIT": create_hit,
@@ -147,5 +122,5 @@ OPERATIONS: dict[str, Callable[[Call], Body]] = {
     "CreateAdditionalAssignmentsForHIT": create_additional_assignments,
     "UpdateExpirationForHIT": update_expiration,
     "DeleteHIT": delete_hit,
-    "GetAccountBalance": get_account_balance,
+    **money_operations.OPERATIONS,
 }

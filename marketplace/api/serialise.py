@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from marketplace import ledger, states
-from marketplace.models import HIT, Assignment
+from marketplace.models import HIT, Assignment, Bonus
 
 
 def epoch(moment: datetime | None) -> float | None:
@@ -63,3 +63,14 @@ def assignment(row: Assignment) -> dict[str, Any]:
             "RequesterFeedback": row.feedback or None,
         }
     )
+
+
+def bonus(row: Bonus) -> dict[str, Any]:
+    """A BonusPayment structure. Reads `row.assignment.worker`."""
+    return {
+        "WorkerId": row.assignment.worker.worker_id,
+        "BonusAmount": ledger.dollars(row.cents),
+        "AssignmentId": row.assignment.assignment_id,
+        "Reason": row.reason,
+        "GrantTime": epoch(row.paid_at),
+    }

@@ -1,6 +1,6 @@
 """The marketplace's own tables: who asks, who works, what is offered, and where the money is."""
 
-from marketplace.models.money import Balance, Entry
+from marketplace.models.money import Balance, Bonus, Entry
 from marketplace.models.people import AccessKey, Requester, Worker
 from marketplace.models.time import ClockOffset
 from marketplace.models.work import HIT, LIVE, Assignment, HITType, Token
@@ -11,6 +11,7 @@ __all__ = [
     "AccessKey",
     "Assignment",
     "Balance",
+    "Bonus",
     "ClockOffset",
     "Entry",
     "HITType",

@@ -58,6 +58,26 @@ class Entry(models.Model):
         return (self.reference,)
 
 
+class Bonus(models.Model):
+    """A payment beside the reward, for one assignment; `fee_cents` is what it cost on top."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="bonuses")
+    cents = models.PositiveBigIntegerField()
+    fee_cents = models.PositiveBigIntegerField()
+    reason = models.TextField(blank=True)
+    paid_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "bonuses"
+        constraints = [
+            models.CheckConstraint(condition=Q(cents__gt=0), name="marketplace_bonus_pays"),
+        ]
+        indexes = [models.Index(fields=["assignment", "id"])]
+
+    def __str__(self) -> str:
+        return f"{self.assignment}: {self.cents}"
+
+
 class Balance(models.Model):
     """What the entries of a requester add up to, kept so that a purchase needs no sum over all of them."""
 

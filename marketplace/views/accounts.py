@@ -86,6 +86,7 @@ def my_work(request: HttpRequest, worker: Worker) -> HttpResponse:
     done = rows.filter(status__in=[Status.SUBMITTED, Status.APPROVED, Status.REJECTED]).order_by(
         "-submitted_at"
     )
+    done = done.prefetch_related("bonuses")
     earned = Entry.objects.filter(assignment__worker=worker, target=Entry.Account.WORKERS).aggregate(
         cents=Sum("cents")
     )

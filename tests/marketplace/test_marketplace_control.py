@@ -84,6 +84,7 @@ def test_the_ledger_is_read(call, requester):
                     "deposited": "1000.00",
                     "available": "1000.00",
                     "held": "0.00",
+                    "bonuses": "0.00",
                     "rewards": "0.00",
                     "fees": "0.00",
                     "charged": "0.00",

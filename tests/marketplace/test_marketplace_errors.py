@@ -63,24 +63,23 @@ UNKNOWN = [
         "Assignment 3NO does not exist.",
     ),
     (
-        "get_worker_block_list",
-        {},
+        "get_file_upload_url",
+        {"AssignmentId": "3NO", "QuestionIdentifier": "q"},
         "OperationNotSupported",
-        "This marketplace does not answer ListWorkerBlocks yet.",
+        "This marketplace does not answer GetFileUploadURL yet.",
     ),
     (
         "send_bonus",
         {"WorkerId": "A1", "AssignmentId": "3NO", "BonusAmount": "1", "Reason": "x"},
-        "OperationNotSupported",
-        "This marketplace does not answer SendBonus yet.",
+        "AssignmentDoesNotExist",
+        "Assignment 3NO does not exist.",
     ),
 ]
 
 
 @pytest.mark.parametrize(("name", "values", "code", "message"), UNKNOWN, ids=[row[0] for row in UNKNOWN])
 def test_what_does_not_exist(mturk, name, values, code, message):
-    call = getattr(mturk, name, mturk.list_worker_blocks)
-    status, error, turk_code, text = refusal(call, **values)
+    status, error, turk_code, text = refusal(getattr(mturk, name), **values)
     assert (status, error, turk_code) == (400, "RequestError", code)
     assert re.fullmatch(re.escape(message) + r" \(\d{13}\)", text)
 

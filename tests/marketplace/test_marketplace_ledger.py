@@ -70,6 +70,7 @@ def test_money_is_held_charged_and_released(mturk, new_hit, new_worker):
                 "deposited": "1000.00",
                 "available": "998.62",
                 "held": "0.00",
+                "bonuses": "0.00",
                 "rewards": "1.14",
                 "fees": "0.24",
                 "charged": "1.38",
@@ -140,7 +141,7 @@ def test_the_command_prints_the_statement(mturk, new_hit):
     out = StringIO()
     call_command("marketplace_ledger", stdout=out)
     assert out.getvalue().splitlines()[1].split() == [
-        "Vision", "Lab", "1000.00", "997.70", "2.30", "0.00", "0.00", "0.00", "0"
+        "Vision", "Lab", "1000.00", "997.70", "2.30", "0.00", "0.00", "0.00", "0.00", "0"
     ]  # fmt: skip
 
 
@@ -153,7 +154,10 @@ BREAKAGES = [
         "The money held differs from what open HITs need.",
         lambda: HIT.objects.update(held_slots=F("held_slots") - 1),
     ),
-    ("The money charged differs from the approved work.", lambda: HIT.objects.update(approved=0, rejected=1)),
+    (
+        "The money charged differs from the approved work and the bonuses.",
+        lambda: HIT.objects.update(approved=0, rejected=1),
+    ),
     ("A HIT's counts differ from its assignments.", lambda: HIT.objects.update(submitted=0, pending=1)),
 ]
 

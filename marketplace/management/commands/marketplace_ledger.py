@@ -7,7 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from marketplace import audit, clock, engine_due
 
-COLUMNS = ("deposited", "available", "held", "rewards", "fees", "charged", "approved")
+COLUMNS = ("deposited", "available", "held", "rewards", "bonuses", "fees", "charged", "approved")
 
 
 class Command(BaseCommand):
