@@ -41,7 +41,8 @@ class Interval:
 def mean_interval(values: Floats, *, items: Labels, workers: Labels) -> Interval | None:
     """Return the interval of the mean of `values`, shape (n,); `items` and `workers` are their labels, shape (n,).
 
-    None with fewer than two items or two workers. Equal ratings give an equal interval in whatever order.
+    None with fewer than two items or two workers. Equal ratings give an equal interval, in whatever order they come
+    and whatever the workers are called: pseudonyms differ between installations.
     """
     items, n_items = _codes(items)
     workers, n_workers = _codes(workers)
@@ -52,7 +53,8 @@ def mean_interval(values: Floats, *, items: Labels, workers: Labels) -> Interval
     shape, size = (n_items, n_workers), n_items * n_workers
     counts = np.bincount(cells, minlength=size).reshape(shape).astype("float64")
     sums = np.bincount(cells, weights=values[order], minlength=size).reshape(shape).astype("float64")
-    means = np.concatenate(list(_means(sums, counts)))
+    by_content = np.lexsort(np.concatenate([sums, counts]))
+    means = np.concatenate(list(_means(sums[:, by_content], counts[:, by_content])))
     low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Interval(float(low), float(high), n_items, n_workers)
 

@@ -146,9 +146,9 @@ def _item_rows(selections: tuple[Selection, ...], place: int) -> Iterable[Row]:
 def _interval_rows(selections: tuple[Selection, ...]) -> Iterable[Row]:
     yield _row("95 % interval", selections, lambda system: _between(system.interval))
     if any(system.difference for selection in selections for system in selection.systems):
-        yield _row("Less the reference, in pairs", selections, _difference)
+        yield _row("Difference from the reference", selections, _difference)
         yield _row(
-            "95 % interval of that",
+            "95 % interval of the difference",
             selections,
             lambda system: _between(system.difference.interval) if system.difference else Cell(""),
         )
@@ -196,7 +196,7 @@ def _between(interval: Interval | None) -> Cell:
     warning = (
         f"few workers: {interval.workers}" if interval.has_few_workers else f"{interval.workers} workers"
     )
-    return Cell(f"{interval.low:.4f} to {interval.high:.4f}", warning)
+    return Cell(f"{_number(interval.low)} to {_number(interval.high)}", warning)
 
 
 def _difference(system: SystemSummary) -> Cell:
@@ -225,4 +225,4 @@ def _share(share: Share | None, *, span: int = 1) -> Cell:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
+    return "–" if value is None else f"{value:.4f}".replace("-", "−")

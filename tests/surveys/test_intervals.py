@@ -44,6 +44,12 @@ def test_the_order_of_the_ratings_is_of_no_matter():
     assert (found.items, found.workers, found.has_few_workers) == (39, 9, False)
 
 
+def test_the_names_of_the_workers_are_of_no_matter():
+    values, items, workers = crossed(np.random.default_rng(3).random((20, 9)))
+    renamed = [{f"worker{w}": f"{w * 5 % 9}" for w in range(9)}[worker] for worker in workers]
+    assert interval(values, items, renamed) == interval(values, items, workers)
+
+
 def test_in_parts_or_at_once_it_holds_the_mean(monkeypatch):
     values, items, workers = crossed(np.random.default_rng(2).random((30, 10)))
     monkeypatch.setattr("surveys.intervals.CELLS_AT_ONCE", 30 * 7)

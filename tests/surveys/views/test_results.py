@@ -86,7 +86,7 @@ def test_a_score_stands_within_its_interval_and_few_workers_are_told():
     found = results(questionnaire.batch)
     rows = block(found, "Does the explanation justify the answer?")
     assert [cell.note for cell in rows["95 % interval"]] == ["few workers: 2"] * 6
-    assert [cell.note for cell in rows["Less the reference, in pairs"]] == ["10 pairs", ""] * 3
+    assert [cell.note for cell in rows["Difference from the reference"]] == ["10 pairs", ""] * 3
     for mark in found.scores.marks:
         assert mark.ends[0] <= mark.x <= mark.ends[1]
         assert ", 95 % interval 0." in mark.title
