@@ -54,8 +54,6 @@ def _open_assignment(form: dict[str, list[str]]) -> Assignment:
         raise WorkerRefusal(
             "This assignment is not open. It was submitted already, returned, or its time ran out."
         )
-    if form.get("workerId", [assignment.worker.worker_id])[0] != assignment.worker.worker_id:
+    if form.get("workerId", [""])[0] not in {"", assignment.worker.worker_id}:
         raise WorkerRefusal("This assignment now belongs to another worker.")
-    if form.get("hitId", [assignment.hit.hit_id])[0] != assignment.hit.hit_id:
-        raise WorkerRefusal("This assignment belongs to another HIT.")
     return assignment

@@ -76,13 +76,18 @@ def test_a_worker_id_is_field_enough(mturk, work):
     assert post(form) == (200, "SAMEORIGIN")
 
 
+def test_a_hit_id_is_ignored_and_an_empty_worker_id_is_none(mturk, work):
+    form = {"assignmentId": work[1], "hitId": "3OTHER", "workerId": "", "answer": "yes"}
+    assert post(form) == (200, "SAMEORIGIN")
+    assert "3OTHER" not in answer(mturk, work[1])
+
+
 REFUSED = [
     ("no field besides the assignment", lambda hit, own: {"assignmentId": own, "hitId": hit}),
     ("a preview", lambda hit, own: {"assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE", "answer": "yes"}),
     ("no assignment", lambda hit, own: {"answer": "yes"}),
     ("an unknown assignment", lambda hit, own: {"assignmentId": "3NOSUCH", "answer": "yes"}),
     ("another worker", lambda hit, own: {"assignmentId": own, "workerId": "AOTHER", "answer": "yes"}),
-    ("another HIT", lambda hit, own: {"assignmentId": own, "hitId": "3OTHER", "answer": "yes"}),
     ("too much", lambda hit, own: {"assignmentId": own, "answer": "y" * 3_000_000}),
     ("too many fields", lambda hit, own: {"assignmentId": own} | {f"f{n}": "" for n in range(5001)}),
 ]
