@@ -15,7 +15,7 @@ from surveys.publishing import start_publishing
 from tests.factories import make_draft, make_item, make_published, make_survey, submitted
 from tests.people import client_of
 from tests.surveys.forms.test_batch_form import data_for
-from tests.surveys.views.test_batches import queries_of, text_of
+from tests.surveys.views.pages import queries_of, text_of
 
 pytestmark = pytest.mark.django_db
 

@@ -15,7 +15,7 @@ from surveys.views.results import Cell, Results, results
 from tests.factories import make_published, open_for, submitted
 from tests.people import client_of
 from tests.surveys.published import load_published
-from tests.surveys.views.test_batches import text_of
+from tests.surveys.views.pages import text_of
 
 pytestmark = pytest.mark.django_db
 
