@@ -7,6 +7,9 @@ import zipfile
 
 from PIL import Image
 
+from surveys.definitions.evil import VQAX
+from surveys.importing import Plan, read_items
+
 BASES = (
     "id",
     "question",
@@ -84,3 +87,11 @@ def archive(files: dict[str, bytes]) -> bytes:
         for name, data in files.items():
             written.writestr(name, data)
     return file.getvalue()
+
+
+def read(data: bytes, *, definition=VQAX, **options) -> Plan:
+    return read_items(data, definition=definition, **options)
+
+
+def places(plan: Plan) -> list[tuple[str, int | None, int | None, str, str]]:
+    return [(p.severity.value, p.row, p.line, p.column, p.message) for p in plan.problems]
