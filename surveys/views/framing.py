@@ -6,8 +6,10 @@ from functools import wraps
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
 from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
 
@@ -20,6 +22,9 @@ View = Callable[..., HttpResponse]
 
 EXPIRED = "This page was open for too long. What you answered is kept: open the HIT again and carry on."
 FOREIGN = "This page does not belong to this HIT. Please open the HIT again from your queue."
+UNREADABLE = (
+    "What was sent is too large or damaged. What was saved before is kept: open the HIT again and carry on."
+)
 BROKEN = "The fault is ours, and we have a record of it. What you answered is kept: open the HIT again and carry on."
 STATUS = {"not_published": 503, "unknown": 404}
 
@@ -45,6 +50,10 @@ def framed(view: View) -> View:
             )
         except TokenError:
             response = refusal("This page can't be used", FOREIGN, status=403)
+        except (SuspiciousOperation, MultiPartParserError):
+            response = refusal(
+                "This could not be read", UNREADABLE, status=400, reload_url=request.get_full_path()
+            )
         except Exception:  # without a page of its own the frame would stay blank
             logger.exception("HIT page failed: %s", request.path)
             got_request_exception.send(sender=None, request=request)

@@ -5,6 +5,7 @@ import uuid
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -63,7 +64,7 @@ def _save_draft(request: HttpRequest, questionnaire: Questionnaire) -> str:
         item = form.item_at(sent["position"])
     except tokens.TokenError:
         return "expired"
-    except (ValueError, AttributeError, KeyError):
+    except (ValueError, AttributeError, KeyError, RecursionError, RequestDataTooBig):
         return "unreadable"
     is_saved = save_draft(
         assignment,

@@ -312,7 +312,7 @@ def test_bad_drafts_are_refused(
     assert Response.objects.exclude(draft={}).count() == 0
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"\xff\xfe", b'"x"'])
+@pytest.mark.parametrize("body", [b"", b"[]", b"\xff\xfe", b'"x"', b"[" * 100_000, b" " * (2_621_440 + 1)])
 def test_unreadable_drafts_are_refused(visitor: Client, questionnaire: Questionnaire, body: bytes) -> None:
     response = visitor.post(f"{url(questionnaire)}draft", body, content_type="text/plain")
     assert (response.status_code, response.json()) == (400, {"saved": False, "why": "unreadable"})
@@ -503,6 +503,24 @@ def test_unpublished_hit_asks_to_come_back(visitor: Client, questionnaire: Quest
     response = visitor.get(url(questionnaire), query)
     assert response.status_code == 503
     assert "Please reload the page in a minute." in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (f"comment={'x' * 2_621_440}", "application/x-www-form-urlencoded"),
+        ("&".join(f"x{n}=1" for n in range(5001)), "application/x-www-form-urlencoded"),
+        ("--x", "multipart/form-data"),
+    ],
+)
+def test_a_request_that_cant_be_read_is_refused_in_the_frame(
+    questionnaire: Questionnaire, body: str, content_type: str
+) -> None:
+    client = Client(raise_request_exception=False)
+    response = client.generic("POST", url(questionnaire), body, content_type=content_type)
+    assert response.status_code == 400
+    assert "What was sent is too large or damaged." in response.content.decode()
+    assert "X-Frame-Options" not in response.headers
 
 
 def test_our_own_failure_is_a_page_in_the_frame_too(
