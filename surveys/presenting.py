@@ -111,6 +111,11 @@ def open_assignment(questionnaire: Questionnaire, *, claims: Claims, user_agent:
         raise CannotServe("seen_before", SEEN_BEFORE) from error
 
 
+def is_entity_id(text: str) -> bool:
+    """Tell whether MTurk could have given this name: ASCII letters and digits."""
+    return text.isascii() and text.isalnum()
+
+
 def shown_items(assignment: Assignment) -> list[ShownItem]:
     """Return the items of an opened assignment as this worker sees them, in a constant number of queries."""
     responses = (
@@ -151,7 +156,7 @@ def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
     if questionnaire.hit is None:
         raise CannotServe("not_published", "This HIT is being published. Please reload the page in a minute.")
     is_ours = claims.hit_id == questionnaire.hit.hit_id and not claims.is_preview
-    if not is_ours or not claims.worker_id.isalnum() or not claims.assignment_id.isalnum():
+    if not is_ours or not is_entity_id(claims.worker_id) or not is_entity_id(claims.assignment_id):
         raise CannotServe(
             "bad_claims", "This address does not belong to this HIT. Please open it from your queue."
         )

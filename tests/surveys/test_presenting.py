@@ -103,6 +103,7 @@ def test_opening_writes_one_response_an_item() -> None:
         {"worker_id": "A\x00B"},
         {"assignment_id": "3\x00"},
         {"worker_id": "<b>"},
+        {"worker_id": "Ａ١"},
         {"assignment_id": PREVIEW},
         {"assignment_id": ""},
     ],
