@@ -66,8 +66,8 @@ class ZipPictures(Pictures):
 
     def paths(self) -> Iterator[str]:
         for entry in self.archive.infolist():
-            parts = PurePosixPath(entry.filename).parts
-            if not entry.is_dir() and "__MACOSX" not in parts and not parts[-1].startswith("."):
+            path = PurePosixPath(entry.filename)
+            if path.name and not entry.is_dir() and "__MACOSX" not in path.parts and path.name[0] != ".":
                 yield entry.filename
 
     def read(self, path: str) -> bytes:

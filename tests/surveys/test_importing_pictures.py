@@ -341,7 +341,7 @@ def test_a_damaged_entry_is_an_error_of_its_picture() -> None:
 
 
 def test_what_a_mac_adds_to_an_archive_is_left_out() -> None:
-    files = {"pics/1.png": png(), "__MACOSX/pics/._1.png": b"x", "pics/.DS_Store": b"x"}
+    files = {"pics/1.png": png(), "__MACOSX/pics/._1.png": b"x", "pics/.DS_Store": b"x", ".": b"x"}
     with ZipPictures(io.BytesIO(archive(files))) as pictures:
         assert list(pictures.paths()) == ["pics/1.png"]
 
