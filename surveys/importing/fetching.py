@@ -22,7 +22,15 @@ AT_ONCE = 8
 TIMEOUT = urllib3.Timeout(connect=5, read=15)
 PICTURE_TYPES = ("image/", "application/octet-stream", "binary/octet-stream")
 INDEX = "fetched.json"
-NAT64 = ipaddress.ip_network("64:ff9b::/96")  # RFC 6052: stands for any IPv4 address, private ones too
+# These stand for IPv4 addresses, private ones too, or for a site's own, and yet Python calls them global.
+INNER = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        "64:ff9b::/96",  # NAT64, RFC 6052
+        "::/96",  # IPv4-compatible, RFC 4291 2.5.5.1
+        "fec0::/10",  # site-local, RFC 3879
+    )
+)
 
 
 class FetchedPictures(Pictures):
@@ -118,7 +126,8 @@ def check_address(parts: SplitResult) -> str:
 def _is_public(address: str) -> bool:
     ip = ipaddress.ip_address(address.partition("%")[0])
     inner = getattr(ip, "ipv4_mapped", None) or getattr(ip, "sixtofour", None)
-    return ip.is_global and not ip.is_multicast and ip not in NAT64 and (inner is None or inner.is_global)
+    is_outer = ip.is_global and not ip.is_multicast and not any(ip in network for network in INNER)
+    return is_outer and (inner is None or inner.is_global)
 
 
 def _get(parts: SplitResult, *, address: str) -> urllib3.BaseHTTPResponse:

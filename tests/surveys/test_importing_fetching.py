@@ -159,6 +159,8 @@ def test_a_redirect_into_a_private_network_is_refused(pictures_site, settings, m
         "[2002:7f00:1::]",
         "[fe80::1]",
         "[fd00::1]",
+        "[::127.0.0.1]",
+        "[fec0::1]",
     ],
 )
 def test_private_addresses_are_refused(host: str, tmp_path: Path) -> None:
