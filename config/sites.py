@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.http.request import split_domain_port
 
 
 class UrlconfByHostMiddleware:
@@ -13,7 +14,7 @@ class UrlconfByHostMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        host = request.get_host().rsplit(":", 1)[0]
+        host, _ = split_domain_port(request.get_host())
         if host == settings.MARKETPLACE_HOST:
             request.urlconf = settings.MARKETPLACE_URLCONF
         return self.get_response(request)

@@ -63,3 +63,10 @@ def test_a_server_without_its_database_is_not_healthy(monkeypatch: pytest.Monkey
 
 def test_a_host_name_that_is_not_ours_is_refused(client: Client) -> None:
     assert client.get("/healthz", headers={"host": "elsewhere.example"}).status_code == 400
+
+
+@pytest.mark.parametrize("host", ["{}", "{}:8000", "{}.", "{}.:8000"])
+def test_the_marketplaces_host_never_answers_with_the_app(client: Client, settings, host: str) -> None:
+    spelling = host.format(settings.MARKETPLACE_HOST)
+    for name in (spelling, spelling.upper()):
+        assert client.get("/admin/login/", headers={"host": name}).status_code == 404
