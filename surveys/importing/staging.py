@@ -5,7 +5,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
@@ -106,8 +106,9 @@ def discard(staged: Staged) -> None:
 def discard_old() -> None:
     """Remove folders that nobody confirmed for a day."""
     for folder in _root().glob("*"):
-        if time.time() - folder.stat().st_mtime > KEPT_SECONDS:
-            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(FileNotFoundError):  # confirmed or discarded meanwhile
+            if time.time() - folder.stat().st_mtime > KEPT_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _root() -> Path:

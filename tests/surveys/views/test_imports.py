@@ -294,6 +294,13 @@ def test_a_preview_belongs_to_who_uploaded_it() -> None:
     assert Item.objects.count() == 0
 
 
+def test_a_folder_that_goes_while_old_ones_are_looked_for(folders: Path) -> None:
+    (folders / "imports").mkdir()
+    (folders / "imports/gone").symlink_to(folders / "nowhere")
+    preview_of(researcher(), batch_csv([slot(1)]), pictures=TWO)
+    assert len(staged(folders)) == 2
+
+
 def test_what_nobody_confirms_goes_after_a_day(folders: Path) -> None:
     client = researcher()
     url = preview_of(client, batch_csv([slot(1)]), pictures=TWO)
