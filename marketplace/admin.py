@@ -91,7 +91,7 @@ class WorkerAdmin(ModelAdmin):
     list_display = ["worker_id", "is_active", "created_at"]
     list_filter = ["is_active"]
     search_fields = ["worker_id"]
-    fields = ["is_active"]
+    fields = ["is_active", "country", "subdivision"]
     actions = ["new_code"]
 
     def has_delete_permission(self, request: HttpRequest, obj: Worker | None = None) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from marketplace import engine, errors, ids, states, tokens
+from marketplace import engine, errors, ids, qualifications, states, tokens
 from marketplace.errors import Refusal
 from marketplace.models import HIT, HITType, Requester
 
@@ -44,10 +44,17 @@ class Offer:
     token: str | None = None
 
 
+@transaction.atomic
 def hit_type_for(requester: Requester, *, values: TypeValues, now: datetime) -> HITType:
-    """Return the requester's HIT type of these values, made when it is new."""
+    """Return the requester's HIT type of these values, made when it is new. Raises Refusal for a requirement."""
+    asked = qualifications.check(values.requirements)
     new = {**asdict(values), "type_id": ids.entity_id(), "group_id": ids.entity_id(), "created_at": now}
-    return HITType.objects.get_or_create(requester=requester, fingerprint=values.fingerprint, defaults=new)[0]
+    kind, is_new = HITType.objects.get_or_create(
+        requester=requester, fingerprint=values.fingerprint, defaults=new
+    )
+    if is_new:
+        kind.qualification_types.set(asked)
+    return kind
 
 
 def find_hit_type(type_id: str, *, requester: Requester) -> HITType:
@@ -67,7 +74,11 @@ def find_hit(hit_id: str, *, requester: Requester) -> HIT:
 
 @transaction.atomic
 def publish(hit_type: HITType, *, offer: Offer, now: datetime) -> HIT:
-    """Put a HIT on offer and hold its money. Raises Refusal HitAlreadyExists, InsufficientFunds."""
+    """Put a HIT on offer and hold its money.
+
+    Raises Refusal HitAlreadyExists, InsufficientFunds, or for a qualification type deleted or closed meanwhile.
+    """
+    qualifications.check(hit_type.requirements)
     if offer.token:
         _refuse_known_hit(hit_type.requester, token=offer.token, now=now)
     hit = HIT.objects.create(

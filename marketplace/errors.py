@@ -25,6 +25,14 @@ def assignment_does_not_exist(assignment_id: str) -> Refusal:
     return Refusal("AssignmentDoesNotExist", f"Assignment {assignment_id} does not exist.")
 
 
+def worker_does_not_exist(worker_id: str) -> Refusal:
+    return Refusal("WorkerDoesNotExist", f"Worker {worker_id} does not exist.")
+
+
+def qualification_type_does_not_exist(type_id: str) -> Refusal:
+    return Refusal("QualificationTypeDoesNotExist", f"QualificationType {type_id} does not exist.")
+
+
 def wrong_assignment_state(*allowed: str) -> Refusal:
     statuses = ",".join(allowed)
     return Refusal("InvalidAssignmentState", f"This operation can be called with a status of: {statuses}")

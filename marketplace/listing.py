@@ -12,7 +12,7 @@ from marketplace.models import HIT, LIVE, Assignment, HITType, Worker
 from marketplace.qualifications import Record
 
 GROUPS_PER_PAGE = 25
-NEWCOMER = Record(approved=0, rejected=0)
+NEWCOMER = Record()
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,30 @@
-"""Qualification requirements, as far as this marketplace knows anything about a worker.
+"""Qualification requirements: what HITs ask of a worker, and whether this worker has it.
 
-It knows two of MTurk's system qualifications: the approval rate and the number of approved HITs. A worker
-has no value for the others (locale, Masters, adult content). A requester's own types do not exist here yet.
+Two of MTurk's system qualifications are counted (approval rate, approved HITs), the locale is what an
+administrator entered, a requester's own types hold what was granted. Nobody is a Master or has stated an age.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import Count, Q
 
+from marketplace import errors
 from marketplace.errors import Refusal
-from marketplace.models import Assignment, HITType, Worker
+from marketplace.models import Assignment, Block, HITType, Qualification, QualificationType, Worker
 
 APPROVAL_RATE = "000000000000000000L0"
 HITS_APPROVED = "00000000000000000040"
-WITHOUT_VALUE = frozenset(
-    {
-        "00000000000000000071",
-        "00000000000000000060",
-        "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH",
-        "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6",
-    }
-)
-DEFAULTS = {"ActionsGuarded": "Accept", "RequiredToPreview": False}
+LOCALE = "00000000000000000071"
+SYSTEM_NAMES = {
+    APPROVAL_RATE: "HIT approval rate (%)",
+    HITS_APPROVED: "Number of HITs approved",
+    LOCALE: "Location",
+    "00000000000000000060": "Adult content",
+    "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH": "Masters",
+    "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6": "Masters (sandbox)",
+}
 RATE_COUNTS_FROM = 100  # a new worker's rate reads 100 % until then (psiTurk's notes on its settings)
 
 COMPARE: dict[str, Callable[[int, list[int]], bool]] = {
@@ -40,14 +41,20 @@ COMPARE: dict[str, Callable[[int, list[int]], bool]] = {
 }
 TRUE_WITHOUT_VALUE = frozenset({"DoesNotExist", "NotEqualTo", "NotIn"})
 WITHOUT_OPERAND = frozenset({"Exists", "DoesNotExist"})
+OPERANDS = {"Exists": (0, 0), "DoesNotExist": (0, 0), "In": (1, 30), "NotIn": (1, 30)}
+ORDERED = frozenset({"LessThan", "LessThanOrEqualTo", "GreaterThan", "GreaterThanOrEqualTo"})
 
 
 @dataclass(frozen=True)
 class Record:
-    """A worker's decided work."""
+    """All that requirements can ask of a worker: decided work, place, granted values, and who blocks them."""
 
-    approved: int
-    rejected: int
+    approved: int = 0
+    rejected: int = 0
+    country: str = ""
+    subdivision: str = ""
+    granted: dict[str, int] = field(default_factory=dict)
+    blocked_by: frozenset[int] = frozenset()
 
     @property
     def rate(self) -> int | None:
@@ -59,44 +66,96 @@ class Record:
     def values(self) -> dict[str, int]:
         decided = self.approved + self.rejected
         rate = self.rate if decided >= RATE_COUNTS_FROM else 100
-        return {APPROVAL_RATE: 100 if rate is None else rate, HITS_APPROVED: self.approved}
+        counted = {APPROVAL_RATE: 100 if rate is None else rate, HITS_APPROVED: self.approved}
+        return {**self.granted, **counted}
 
 
 def record_of(worker: Worker) -> Record:
-    """Count a worker's approved and rejected assignments. One query."""
+    """Gather what is known about a worker. Three queries."""
     status = Assignment.Status
     counts = Assignment.objects.filter(worker=worker).aggregate(
         approved=Count("pk", filter=Q(status=status.APPROVED)),
         rejected=Count("pk", filter=Q(status=status.REJECTED)),
     )
-    return Record(**counts)
+    held = Qualification.objects.filter(worker=worker, status=Qualification.Status.GRANTED)
+    return Record(
+        **counts,
+        country=worker.country,
+        subdivision=worker.subdivision,
+        granted=dict(held.values_list("qualification_type__type_id", "value")),
+        blocked_by=frozenset(Block.objects.filter(worker=worker).values_list("requester", flat=True)),
+    )
 
 
-def check(requirement: dict[str, Any]) -> None:
-    """Raise Refusal for a requirement that cannot be asked."""
-    type_id = requirement["QualificationTypeId"]
-    if type_id not in {APPROVAL_RATE, HITS_APPROVED} | WITHOUT_VALUE:
-        raise Refusal("QualificationTypeDoesNotExist", f"QualificationType {type_id} does not exist.")
-    operands = len(requirement.get("IntegerValues", [])) + len(requirement.get("LocaleValues", []))
-    if (requirement["Comparator"] in WITHOUT_OPERAND) == bool(operands):
+def complete(given: dict[str, Any]) -> dict[str, Any]:
+    """Fill in what MTurk fills in; the older RequiredToPreview guards the preview as well."""
+    to_preview = given.get("RequiredToPreview", False)
+    guarded = "PreviewAndAccept" if to_preview else "Accept"
+    return {"ActionsGuarded": guarded, "RequiredToPreview": to_preview, **given}
+
+
+def check(requirements: Iterable[dict[str, Any]]) -> list[QualificationType]:
+    """Return the requesters' own types that are asked for. Raises Refusal for what cannot be asked."""
+    for requirement in requirements:
+        _check_operands(requirement)
+    asked = {requirement["QualificationTypeId"] for requirement in requirements} - SYSTEM_NAMES.keys()
+    found = QualificationType.objects.filter(type_id__in=asked, disposed_at=None)
+    kinds = {kind.type_id: kind for kind in found} if asked else {}
+    for type_id in sorted(asked):
+        _check_kind(type_id, kind=kinds.get(type_id))
+    return list(kinds.values())
+
+
+def _check_kind(type_id: str, *, kind: QualificationType | None) -> None:
+    if kind is None:
+        raise errors.qualification_type_does_not_exist(type_id)
+    if kind.status != QualificationType.Status.ACTIVE:
+        raise Refusal(
+            "InvalidQualificationTypeState", "This operation can be called with a status of: Active"
+        )
+
+
+def _check_operands(requirement: dict[str, Any]) -> None:
+    comparator, is_place = requirement["Comparator"], requirement["QualificationTypeId"] == LOCALE
+    right, wrong = ("LocaleValues", "IntegerValues") if is_place else ("IntegerValues", "LocaleValues")
+    number = len(requirement.get(right, []))
+    least, most = OPERANDS.get(comparator, (1, 1))
+    if not least <= number <= most or requirement.get(wrong) or (is_place and comparator in ORDERED):
         raise Refusal(
             "InvalidQualificationRequirement",
-            f"The number of values does not suit the comparator {requirement['Comparator']}.",
+            f"The values do not suit {requirement['QualificationTypeId']} and the comparator {comparator}.",
         )
-    if type_id in {APPROVAL_RATE, HITS_APPROVED} and requirement.get("LocaleValues"):
-        raise Refusal("InvalidQualificationRequirement", f"{type_id} is compared with IntegerValues.")
 
 
 def is_met(requirement: dict[str, Any], *, record: Record) -> bool:
-    comparator = requirement["Comparator"]
-    value = record.values.get(requirement["QualificationTypeId"])
+    """Tell whether what is known about a worker meets one requirement."""
+    comparator, type_id = requirement["Comparator"], requirement["QualificationTypeId"]
+    if type_id == LOCALE and record.country:
+        return _is_in_place(requirement, record=record)
+    value = record.values.get(type_id)
     if value is None:
         return comparator in TRUE_WITHOUT_VALUE
-    return COMPARE[comparator](value, requirement.get("IntegerValues", []))
+    compare: Callable[[int, list[int]], bool] = COMPARE[comparator]
+    return compare(value, requirement.get("IntegerValues", []))
+
+
+def _is_in_place(requirement: dict[str, Any], *, record: Record) -> bool:
+    """A place without a subdivision is the whole country."""
+    comparator: str = requirement["Comparator"]
+    if comparator in WITHOUT_OPERAND:
+        return comparator == "Exists"
+    matches = any(
+        (place["Country"], place.get("Subdivision", record.subdivision))
+        == (record.country, record.subdivision)
+        for place in requirement["LocaleValues"]
+    )
+    return matches == (comparator not in TRUE_WITHOUT_VALUE)
 
 
 def may(action: str, hit_type: HITType, *, record: Record) -> bool:
     """Tell whether a worker may take an action (Accept, Preview or Discover) on HITs of the type."""
+    if action == "Accept" and hit_type.requester_id in record.blocked_by:
+        return False
     return all(
         is_met(requirement, record=record)
         for requirement in hit_type.requirements

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from marketplace import engine, engine_hits
-from marketplace.models import HIT, Assignment, Requester
+from marketplace import engine, engine_hits, errors, qualification_types
+from marketplace.models import HIT, Assignment, QualificationType, Requester, Worker
 
 Body = dict[str, Any]
 
@@ -23,3 +23,12 @@ class Call:
 
     def assignment(self) -> Assignment:
         return engine.find_assignment(self.body["AssignmentId"], requester=self.requester)
+
+    def worker(self) -> Worker:
+        found = Worker.objects.filter(worker_id=self.body["WorkerId"]).first()
+        if found is None:
+            raise errors.worker_does_not_exist(self.body["WorkerId"])
+        return found
+
+    def own_qualification_type(self) -> QualificationType:
+        return qualification_types.find(self.body["QualificationTypeId"], owner=self.requester)

@@ -17,11 +17,6 @@ HIGHEST_CENTS = 100_000_000
 
 def type_values(body: dict[str, Any]) -> TypeValues:
     """Read the members HITs of a type share. Raises ApiError, Refusal."""
-    requirements = [
-        {**qualifications.DEFAULTS, **given} for given in body.get("QualificationRequirements", [])
-    ]
-    for requirement in requirements:
-        qualifications.check(requirement)
     return TypeValues(
         title=body["Title"],
         description=body["Description"],
@@ -29,7 +24,7 @@ def type_values(body: dict[str, Any]) -> TypeValues:
         reward_cents=cents(body["Reward"], parameter="Reward"),
         duration_seconds=body["AssignmentDurationInSeconds"],
         auto_approval_seconds=body.get("AutoApprovalDelayInSeconds", DEFAULT_AUTO_APPROVAL_SECONDS),
-        requirements=requirements,
+        requirements=[qualifications.complete(given) for given in body.get("QualificationRequirements", [])],
     )
 
 

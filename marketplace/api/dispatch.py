@@ -11,8 +11,8 @@ from django.http import HttpRequest, HttpResponse
 
 from marketplace import clock, engine_due
 from marketplace.api import model
-from marketplace.api.errors import ApiError, request_error, service_fault, throttled, wrong_type
 from marketplace.api.calls import Call
+from marketplace.api.errors import ApiError, request_error, service_fault, throttled, wrong_type
 from marketplace.api.operations import OPERATIONS
 from marketplace.api.signature import authenticate
 from marketplace.api.validation import validate

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from marketplace import engine, engine_hits, states
-from marketplace.api import content, money_operations, paging, serialise
+from marketplace.api import content, money_operations, paging, qualification_operations, serialise
 from marketplace.api.calls import Body, Call
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Assignment, HITType
@@ -123,4 +123,5 @@ OPERATIONS: dict[str, Callable[[Call], Body]] = {
     "UpdateExpirationForHIT": update_expiration,
     "DeleteHIT": delete_hit,
     **money_operations.OPERATIONS,
+    **qualification_operations.OPERATIONS,
 }

@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from marketplace import ledger, states
-from marketplace.models import HIT, Assignment, Bonus
+from marketplace import ledger, qualifications, states
+from marketplace.models import HIT, Assignment, Bonus, Qualification, QualificationType, Requester
 
 
 def epoch(moment: datetime | None) -> float | None:
@@ -73,4 +73,48 @@ def bonus(row: Bonus) -> dict[str, Any]:
         "AssignmentId": row.assignment.assignment_id,
         "Reason": row.reason,
         "GrantTime": epoch(row.paid_at),
+    }
+
+
+def qualification_type(row: QualificationType, *, reader: Requester) -> dict[str, Any]:
+    """A QualificationType structure; the test and its key are for the owner only."""
+    is_owner = row.requester_id == reader.pk
+    return _present(
+        {
+            "QualificationTypeId": row.type_id,
+            "CreationTime": epoch(row.created_at),
+            "Name": row.name,
+            "Description": row.description,
+            "Keywords": row.keywords or None,
+            "QualificationTypeStatus": row.status,
+            "Test": row.test or None if is_owner else None,
+            "TestDurationInSeconds": row.test_seconds,
+            "AnswerKey": row.answer_key or None if is_owner else None,
+            "RetryDelayInSeconds": row.retry_seconds,
+            "IsRequestable": True,
+            "AutoGranted": row.auto_granted,
+            "AutoGrantedValue": row.auto_granted_value if row.auto_granted else None,
+        }
+    )
+
+
+def system_qualification_type(type_id: str) -> dict[str, Any]:
+    """A QualificationType structure of one that the marketplace itself gives values on."""
+    return {
+        "QualificationTypeId": type_id,
+        "Name": qualifications.SYSTEM_NAMES[type_id],
+        "QualificationTypeStatus": "Active",
+        "IsRequestable": False,
+        "AutoGranted": False,
+    }
+
+
+def qualification(row: Qualification) -> dict[str, Any]:
+    """A Qualification structure. Reads `row.qualification_type` and `row.worker`."""
+    return {
+        "QualificationTypeId": row.qualification_type.type_id,
+        "WorkerId": row.worker.worker_id,
+        "GrantTime": epoch(row.granted_at),
+        "IntegerValue": row.value,
+        "Status": row.status,
     }

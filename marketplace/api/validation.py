@@ -29,8 +29,22 @@ DOCUMENTED: dict[str, tuple[int, int]] = {
     "RequesterAnnotation": (0, 255),
     "Question": (1, 65_535),
     "RequesterFeedback": (0, 1024),
+    "Name": (1, 200),
+    "Test": (1, 65_535),
+    "AnswerKey": (1, 65_535),
+    "TestDurationInSeconds": (0, YEAR),
+    "RetryDelayInSeconds": (0, 2**31 - 1),
+    "Subject": (1, 200),
+    "MessageText": (1, 4096),
 }
-LIST_LENGTHS = {"QualificationRequirements": (0, 10), "IntegerValues": (0, 15), "LocaleValues": (0, 30)}
+DOCUMENTED_LISTS = {
+    "QualificationRequirements": (0, 10),
+    "IntegerValues": (0, 15),
+    "LocaleValues": (0, 30),
+    "WorkerIds": (1, 100),
+}
+IN_BYTES = frozenset({"Question", "Test", "AnswerKey"})
+WHOLE = {"integer": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
 
 Leaf = tuple[str, Shape, Any]
 
@@ -111,15 +125,16 @@ def _check_value(path: str, shape: Shape, value: Any) -> None:
 def _range(path: str, shape: Shape) -> tuple[float, float]:
     if shape.type_name == "timestamp":
         return 0, LATEST
-    documented = LIST_LENGTHS if isinstance(shape, ListShape) else DOCUMENTED
+    documented = DOCUMENTED_LISTS if isinstance(shape, ListShape) else DOCUMENTED
     if path in documented:
         return documented[path]
-    return shape.metadata.get("min", -math.inf), shape.metadata.get("max", math.inf)
+    lowest, highest = WHOLE.get(shape.type_name, (-math.inf, math.inf))
+    return shape.metadata.get("min", lowest), shape.metadata.get("max", highest)
 
 
 def _size(path: str, value: Any) -> float:
-    """Return a number itself, the length of a list or text, of the Question in bytes."""
-    if isinstance(value, str) and path == "Question":
+    """Return a number itself, the length of a list or text, of a document in bytes."""
+    if isinstance(value, str) and path in IN_BYTES:
         return len(value.encode("utf-8", "surrogatepass"))
     number: float = len(value) if isinstance(value, str | list) else value
     return number

@@ -1,7 +1,9 @@
 """The marketplace's own tables: who asks, who works, what is offered, and where the money is."""
 
+from marketplace.models.contact import Block, Message
 from marketplace.models.money import Balance, Bonus, Entry
 from marketplace.models.people import AccessKey, Requester, Worker
+from marketplace.models.qualifications import Qualification, QualificationType
 from marketplace.models.time import ClockOffset
 from marketplace.models.work import HIT, LIVE, Assignment, HITType, Token
 
@@ -11,10 +13,14 @@ __all__ = [
     "AccessKey",
     "Assignment",
     "Balance",
+    "Block",
     "Bonus",
     "ClockOffset",
     "Entry",
     "HITType",
+    "Message",
+    "Qualification",
+    "QualificationType",
     "Requester",
     "Token",
     "Worker",

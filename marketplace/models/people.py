@@ -58,6 +58,8 @@ class Worker(models.Model):
     worker_id = models.CharField("worker id", max_length=64, unique=True)
     code_digest = models.CharField(max_length=64, editable=False)
     is_active = models.BooleanField(default=True)
+    country = models.CharField(max_length=2, blank=True, help_text="ISO 3166 code, for locale requirements.")
+    subdivision = models.CharField(max_length=2, blank=True, help_text="A state or province, as in US-CA.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:

@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from marketplace.models.people import Requester, Worker
+from marketplace.models.qualifications import QualificationType
 
 LIVE = ("Open", "Submitted", "Approved", "Rejected")
 
@@ -24,6 +25,7 @@ class HITType(models.Model):
     duration_seconds = models.PositiveBigIntegerField()
     auto_approval_seconds = models.PositiveBigIntegerField()
     requirements = models.JSONField(default=list)
+    qualification_types = models.ManyToManyField(QualificationType, related_name="hit_types")
     created_at = models.DateTimeField()
 
     class Meta:

@@ -10,7 +10,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from marketplace import clock, engine_due, keys, ledger, qualifications
-from marketplace.models import Assignment, Entry, Worker
+from marketplace.models import Assignment, Entry, Message, Qualification, Worker
 from marketplace.views.session import SESSION_KEY, sign_in, worker_required
 
 Status = Assignment.Status
@@ -96,6 +96,12 @@ def my_work(request: HttpRequest, worker: Worker) -> HttpResponse:
         "done": Paginator(done, SHOWN_PER_PAGE).get_page(request.GET.get("page")),
         "earned": ledger.dollars(earned["cents"] or 0),
         "record": qualifications.record_of(worker),
+        "held": Qualification.objects.filter(worker=worker, status=Qualification.Status.GRANTED)
+        .select_related("qualification_type__requester")
+        .order_by("pk"),
+        "messages_received": Message.objects.filter(worker=worker)
+        .select_related("requester")
+        .order_by("-pk")[:SHOWN_PER_PAGE],
         "waiting": rows.filter(status=Status.SUBMITTED).count(),
     }
     return render(request, "marketplace/my_work.html", context)

@@ -9,7 +9,17 @@ from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
-from marketplace import answers, clock, engine, engine_due, ids, listing, qualifications, questions
+from marketplace import (
+    answers,
+    clock,
+    engine,
+    engine_due,
+    ids,
+    listing,
+    qualifications,
+    questions,
+    requirement_words,
+)
 from marketplace.api.dispatch import handle
 from marketplace.errors import WorkerRefusal
 from marketplace.models import HIT, Assignment, HITType, Worker
@@ -64,6 +74,7 @@ def preview(request: HttpRequest, identifier: str) -> HttpResponse:
         "worker": worker,
         "hit_type": hit_type,
         "hit": hit,
+        "requirements": requirement_words.lines(hit_type, record=record),
         "may_accept": qualifications.may("Accept", hit_type, record=record),
         "frame": _frame(hit) if hit and qualifications.may("Preview", hit_type, record=record) else None,
     }

@@ -144,6 +144,10 @@ REFUSED = [
         {"QualificationRequirements": [REQUIREMENT | {"Comparator": "Exists"}]},
         "InvalidQualificationRequirement",
     ),
+    (
+        {"QualificationRequirements": [REQUIREMENT | {"IntegerValues": [50, 60]}]},
+        "InvalidQualificationRequirement",
+    ),
 ]
 
 

@@ -231,15 +231,19 @@ REQUIREMENT = {
 
 
 @pytest.mark.parametrize(
-    ("guarded", "listed", "framed"),
-    [("Accept", 1, True), ("PreviewAndAccept", 1, False), ("DiscoverPreviewAndAccept", 0, False)],
+    ("guard", "listed", "framed"),
+    [
+        ({}, 1, True),
+        ({"ActionsGuarded": "Accept"}, 1, True),
+        ({"ActionsGuarded": "PreviewAndAccept"}, 1, False),
+        ({"RequiredToPreview": True}, 1, False),
+        ({"ActionsGuarded": "DiscoverPreviewAndAccept"}, 0, False),
+    ],
 )
 def test_requirements_guard_finding_previewing_and_accepting(
-    mturk, new_hit, new_worker, guarded, listed, framed
+    mturk, new_hit, new_worker, guard, listed, framed
 ):
-    hit_id = new_hit(
-        Title="For the experienced", QualificationRequirements=[REQUIREMENT | {"ActionsGuarded": guarded}]
-    )
+    hit_id = new_hit(Title="For the experienced", QualificationRequirements=[REQUIREMENT | guard])
     type_id = mturk.get_hit(HITId=hit_id)["HIT"]["HITTypeId"]
     worker = new_worker()
     page = worker.client.get(f"/projects/{type_id}/tasks")

@@ -1,0 +1,136 @@
+"""Operations about qualification types and the values workers have on them."""
+
+from collections.abc import Callable
+from typing import Any
+
+from marketplace import qualification_types, qualifications
+from marketplace.api import paging, serialise
+from marketplace.api.calls import Body, Call
+from marketplace.api.errors import bad_value
+from marketplace.models import HIT, Qualification, QualificationType
+from marketplace.qualification_types import Settings
+
+MEMBERS = {
+    "Description": "description",
+    "QualificationTypeStatus": "status",
+    "Test": "test",
+    "AnswerKey": "answer_key",
+    "TestDurationInSeconds": "test_seconds",
+    "RetryDelayInSeconds": "retry_seconds",
+    "AutoGranted": "auto_granted",
+    "AutoGrantedValue": "auto_granted_value",
+}
+
+
+def _settings(body: Body) -> dict[str, Any]:
+    return {ours: body[theirs] for theirs, ours in MEMBERS.items() if theirs in body}
+
+
+def _check(settings: Settings) -> None:
+    """Raise ApiError for members that do not go together (API reference, CreateQualificationType)."""
+    if settings.test and settings.test_seconds is None:
+        raise bad_value("", "TestDurationInSeconds", why="A Test needs it")
+    if settings.answer_key and not settings.test:
+        raise bad_value("...", "AnswerKey", why="It needs a Test")
+    if settings.auto_granted and settings.test:
+        raise bad_value("true", "AutoGranted", why="It cannot be combined with a Test")
+
+
+def create_qualification_type(call: Call) -> Body:
+    settings = Settings(**_settings(call.body))
+    _check(settings)
+    name, keywords = call.body["Name"], call.body.get("Keywords", "")
+    kind = qualification_types.create(
+        call.requester, name=name, keywords=keywords, settings=settings, now=call.now
+    )
+    return _shown(call, kind)
+
+
+def update_qualification_type(call: Call) -> Body:
+    kind, changes = call.own_qualification_type(), _settings(call.body)
+    _check(Settings(**{name: getattr(kind, name) for name in MEMBERS.values()} | changes))
+    qualification_types.update(kind, changes=changes)
+    return _shown(call, kind)
+
+
+def get_qualification_type(call: Call) -> Body:
+    type_id = call.body["QualificationTypeId"]
+    if type_id in qualifications.SYSTEM_NAMES:
+        return {"QualificationType": serialise.system_qualification_type(type_id)}
+    return _shown(call, qualification_types.find(type_id))
+
+
+def _shown(call: Call, kind: QualificationType) -> Body:
+    return {"QualificationType": serialise.qualification_type(kind, reader=call.requester)}
+
+
+def delete_qualification_type(call: Call) -> Body:
+    qualification_types.dispose(call.own_qualification_type(), now=call.now)
+    return {}
+
+
+def list_qualification_types(call: Call) -> Body:
+    rows = qualification_types.matching(
+        call.requester,
+        query=call.body.get("Query", ""),
+        requestable_only=call.body["MustBeRequestable"],
+        owned_only=call.body.get("MustBeOwnedByCaller", False),
+    )
+    found, token = paging.page(rows, body=call.body, scope="ListQualificationTypes")
+    shown = [serialise.qualification_type(row, reader=call.requester) for row in found]
+    return paging.answer("QualificationTypes", shown, token=token)
+
+
+def associate_qualification_with_worker(call: Call) -> Body:
+    qualification_types.grant(
+        call.own_qualification_type(),
+        worker=call.worker(),
+        value=call.body.get("IntegerValue", 1),
+        notify=call.body.get("SendNotification", True),
+        now=call.now,
+    )
+    return {}
+
+
+def disassociate_qualification_from_worker(call: Call) -> Body:
+    qualification_types.revoke(
+        call.own_qualification_type(),
+        worker=call.worker(),
+        reason=call.body.get("Reason", ""),
+        now=call.now,
+    )
+    return {}
+
+
+def get_qualification_score(call: Call) -> Body:
+    held = qualification_types.held(call.own_qualification_type(), worker_id=call.body["WorkerId"])
+    return {"Qualification": serialise.qualification(held)}
+
+
+def list_workers_with_qualification_type(call: Call) -> Body:
+    kind = call.own_qualification_type()
+    status = call.body.get("Status", Qualification.Status.GRANTED)
+    rows = kind.qualifications.filter(status=status).select_related("qualification_type", "worker")
+    found, token = paging.page(rows, body=call.body, scope=f"Workers {kind.type_id} {status}")
+    return paging.answer("Qualifications", [serialise.qualification(row) for row in found], token=token)
+
+
+def list_hits_for_qualification_type(call: Call) -> Body:
+    kind = qualification_types.find(call.body["QualificationTypeId"])
+    hits = HIT.objects.filter(requester=call.requester, disposed_at=None, hit_type__qualification_types=kind)
+    rows, token = paging.page(hits.select_related("hit_type"), body=call.body, scope=f"HITs {kind.type_id}")
+    return paging.answer("HITs", [serialise.hit(row, now=call.now) for row in rows], token=token)
+
+
+OPERATIONS: dict[str, Callable[[Call], Body]] = {
+    "CreateQualificationType": create_qualification_type,
+    "UpdateQualificationType": update_qualification_type,
+    "GetQualificationType": get_qualification_type,
+    "DeleteQualificationType": delete_qualification_type,
+    "ListQualificationTypes": list_qualification_types,
+    "AssociateQualificationWithWorker": associate_qualification_with_worker,
+    "DisassociateQualificationFromWorker": disassociate_qualification_from_worker,
+    "GetQualificationScore": get_qualification_score,
+    "ListWorkersWithQualificationType": list_workers_with_qualification_type,
+    "ListHITsForQualificationType": list_hits_for_qualification_type,
+}

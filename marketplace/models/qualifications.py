@@ -1,0 +1,72 @@
+"""What a requester can know about a worker, and what is known."""
+
+from django.db import models
+from django.db.models import Q
+
+from marketplace.models.people import Requester, Worker
+
+
+class QualificationType(models.Model):
+    """A requester's own scale. A deleted type keeps its rows; its name may be used again."""
+
+    class Status(models.TextChoices):
+        ACTIVE = "Active"
+        INACTIVE = "Inactive"
+
+    type_id = models.CharField("QualificationTypeId", max_length=64, unique=True)
+    requester = models.ForeignKey(Requester, on_delete=models.PROTECT, related_name="qualification_types")
+    name = models.CharField(max_length=200)
+    description = models.CharField(max_length=2000)
+    keywords = models.CharField(max_length=1000, blank=True)
+    status = models.CharField(max_length=16, choices=Status)
+    test = models.TextField(blank=True)
+    answer_key = models.TextField(blank=True)
+    test_seconds = models.PositiveBigIntegerField(null=True, blank=True)
+    retry_seconds = models.PositiveBigIntegerField(null=True, blank=True)
+    auto_granted = models.BooleanField(default=False)
+    auto_granted_value = models.IntegerField(default=1)
+    created_at = models.DateTimeField()
+    disposed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["requester", "name"],
+                condition=Q(disposed_at=None),
+                name="marketplace_qualification_name_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(test="") | Q(auto_granted=False, test_seconds__isnull=False),
+                name="marketplace_test_has_time_and_is_taken",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Qualification(models.Model):
+    """A worker's value on a scale. A revoked one stays as a row and counts as none."""
+
+    class Status(models.TextChoices):
+        GRANTED = "Granted"
+        REVOKED = "Revoked"
+
+    qualification_type = models.ForeignKey(
+        QualificationType, on_delete=models.PROTECT, related_name="qualifications"
+    )
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="qualifications")
+    value = models.IntegerField(default=1)
+    status = models.CharField(max_length=16, choices=Status, default=Status.GRANTED)
+    granted_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["qualification_type", "worker"], name="marketplace_one_value_per_worker"
+            ),
+        ]
+        indexes = [models.Index(fields=["qualification_type", "status", "id"])]
+
+    def __str__(self) -> str:
+        return f"{self.qualification_type}: {self.value}"

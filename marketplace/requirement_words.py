@@ -1,0 +1,48 @@
+"""Requirements in words, for the worker site."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from marketplace import qualifications
+from marketplace.models import HITType
+from marketplace.qualifications import Record
+
+WORDS = {
+    "LessThan": "less than",
+    "LessThanOrEqualTo": "at most",
+    "GreaterThan": "more than",
+    "GreaterThanOrEqualTo": "at least",
+    "EqualTo": "exactly",
+    "NotEqualTo": "not",
+    "In": "one of",
+    "NotIn": "none of",
+    "Exists": "any value",
+    "DoesNotExist": "no value",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One requirement: `name`, what is asked, and whether the worker has it."""
+
+    name: str
+    asked: str
+    is_met: bool
+
+
+def lines(hit_type: HITType, *, record: Record) -> list[Line]:
+    """Describe what HITs of the type ask of a worker. At most one query."""
+    requirements = hit_type.requirements
+    names = dict(qualifications.SYSTEM_NAMES)
+    if any(row["QualificationTypeId"] not in names for row in requirements):
+        names.update(hit_type.qualification_types.values_list("type_id", "name"))
+    return [
+        Line(names[row["QualificationTypeId"]], _asked(row), qualifications.is_met(row, record=record))
+        for row in requirements
+    ]
+
+
+def _asked(requirement: dict[str, Any]) -> str:
+    places = ["-".join(place.values()) for place in requirement.get("LocaleValues", [])]
+    values = [str(value) for value in requirement.get("IntegerValues", [])] or places
+    return f"{WORDS[requirement['Comparator']]} {', '.join(values)}".strip()
