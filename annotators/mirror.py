@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-from django.db import transaction
-from django.db.models import F, Q
-from django.db.models.functions import Greatest
+from django.db import IntegrityError, transaction
+from django.db.models import CharField, F, Q, Value
+from django.db.models.functions import Cast, Concat, Greatest
 from django.utils import timezone
 
 from annotators.gateway import AssignmentRecord, Gateway, HITRecord
@@ -45,13 +45,21 @@ def mirror_hit(hit: HIT, record: HITRecord) -> None:
     hit.refresh_from_db(fields=["status", "max_assignments", "expires_at", "synced_at"])
 
 
-@transaction.atomic
 def mirror_assignment(hit: HIT, record: AssignmentRecord) -> Assignment:
     """Write the marketplace's facts about one submission on our row for that worker, or on a new one.
 
     A worker has one assignment a HIT, so (HIT, WorkerId) finds the row even where a return and a second accept
     have changed the AssignmentId. A row that says the same already is left alone.
     """
+    try:
+        return _mirrored(hit, record)
+    except IntegrityError:
+        _refute_claims(hit, record)
+        return _mirrored(hit, record)
+
+
+@transaction.atomic
+def _mirrored(hit: HIT, record: AssignmentRecord) -> Assignment:
     worker, _ = Worker.objects.get_or_create(source=hit.endpoint, worker_id=record.worker_id)
     facts = {name: getattr(record, name) for name in FACTS}
     assignment, is_new = Assignment.objects.get_or_create(hit=hit, worker=worker, defaults=facts)
@@ -61,6 +69,20 @@ def mirror_assignment(hit: HIT, record: AssignmentRecord) -> Assignment:
             setattr(assignment, name, facts[name])
         assignment.save(update_fields=changed)
     return assignment
+
+
+def _refute_claims(hit: HIT, record: AssignmentRecord) -> None:
+    """Take this AssignmentId from the worker's other HITs: their frame was opened with it, which proves nothing.
+
+    Those rows keep what they hold, and get an AssignmentId of their own once the worker opens that HIT with it.
+    """
+    claims = Assignment.objects.filter(
+        worker__source=hit.endpoint,
+        worker__worker_id=record.worker_id,
+        assignment_id=record.assignment_id,
+        status=Assignment.Status.ACCEPTED,
+    )
+    claims.exclude(hit=hit).update(assignment_id=Concat(Value("refuted:"), Cast("pk", CharField())))
 
 
 @contextmanager

@@ -90,6 +90,16 @@ def test_a_recycled_assignment_id_goes_to_the_worker_the_marketplace_names() -> 
     assert (left.status, left.assignment_id) == ("Accepted", "3A")
 
 
+def test_a_false_claim_to_an_assignment_id_doesnt_stop_the_mirror() -> None:
+    """A worker opened another HIT's frame with the AssignmentId of this one."""
+    worker = make_worker("AWORKER")
+    claimed = make_assignment(make_hit(hit_id="3OTHER"), worker=worker, assignment_id="3A")
+    mirrored = mirror_assignment(make_hit(), record())
+    claimed.refresh_from_db()
+    assert (mirrored.assignment_id, mirrored.status) == ("3A", "Submitted")
+    assert (claimed.assignment_id, claimed.status) == (f"refuted:{claimed.pk}", "Accepted")
+
+
 def test_the_same_worker_id_elsewhere_is_another_worker() -> None:
     elsewhere = make_worker("AWORKER", source="production")
     assert mirror_assignment(make_hit(), record()).worker != elsewhere
