@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from annotators.mirror import fetch
 from annotators.models import Assignment, Call
 from marketplace import models as marketplace
 from surveys import review
@@ -96,6 +97,20 @@ def test_flagged_work_waits_until_a_person_decides(site: Site, person: User) -> 
     second.refresh_from_db()
     assert (first.status, second.status, second.feedback) == ("Approved", "Rejected", "Only one right.")
     assert max_assignments(questionnaire) == 6
+
+
+def test_a_person_who_is_faster_than_the_sync_is_heard(site: Site, person: User) -> None:
+    """The sync has read the rule's rejection and still deals with another assignment of the HIT."""
+    questionnaire = open_study(site)
+    assert questionnaire.hit is not None
+    work(site, questionnaire, n_correct=0)
+    (assignment,) = fetch(questionnaire.hit, gateway=site.gateway)
+    review.record_decision(assignment, batch=questionnaire.batch)
+    (due,) = review.to_carry_out(questionnaire.hit)
+    review.approve(assignment, by=person)
+    review.carry_out(due, gateway=site.gateway)
+    assert statuses(questionnaire) == ["Approved"]
+    assert site.wire.calls["RejectAssignment"] == 0
 
 
 def test_a_refused_rejection_can_be_worded_anew(site: Site, person: User) -> None:
