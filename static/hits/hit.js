@@ -179,6 +179,7 @@
 
   function changed(item) {
     item.isDirty = true;
+    if (isStale) return;
     say("saving", "Saving…");
     wait(item, DEBOUNCE_MS);
   }

@@ -149,6 +149,8 @@ def test_second_tab_is_told_that_it_is_behind(market: Market) -> None:
     wait_saved(first)
     second.locator("#i1 label").nth(1).click()
     expect(second.locator("#state")).to_contain_text("changed in another tab")
+    second.locator("#i1 label").nth(2).click()
+    expect(second.locator("#state")).to_contain_text("changed in another tab")
 
 
 def test_leaving_the_page_at_once_loses_nothing(market: Market) -> None:
