@@ -19,7 +19,7 @@ from surveys.models import Item, Output, Questionnaire, QuestionnaireItem, Ratin
 
 FIELD = "taskAnswers"
 VERSION_MAX = 2**31 - 1
-SECONDS_MAX = 30 * 24 * 3600.0
+SECONDS_MAX = 31_536_000.0  # MTurk: no assignment lasts longer
 
 
 class IncompleteAnswers(ValueError):
@@ -70,12 +70,13 @@ def save_answers(assignment: Assignment, *, answers: list[ItemAnswer], comment: 
         return False
     assignment.refresh_from_db()
     by_position = {answer.position: answer for answer in answers}
-    responses = assignment.responses.select_related("item", "batch__survey").prefetch_related("item__outputs")
-    ratings: list[Rating] = []
+    shown = assignment.responses.select_related("item", "batch__survey").prefetch_related("item__outputs")
+    responses, ratings = list(shown), list[Rating]()
     for response in responses:
         answer = by_position[response.position]
-        _write_answer(response, answer)
+        _fill_in(response, answer)
         ratings.extend(_ratings(response, answer))
+    Response.objects.bulk_update(responses, ["answer", "is_correct", "active_seconds"])
     Rating.objects.bulk_create(ratings)
     return True
 
@@ -118,12 +119,11 @@ def _seconds(measured: float) -> float:
     return min(measured, SECONDS_MAX) if measured > 0 else 0.0
 
 
-def _write_answer(response: Response, answer: ItemAnswer) -> None:
+def _fill_in(response: Response, answer: ItemAnswer) -> None:
     gold = response.item.gold
     response.answer = answer.answer
     response.is_correct = answer.answer == gold if gold else None
     response.active_seconds = max(response.active_seconds, _seconds(answer.active_seconds))
-    response.save(update_fields=["answer", "is_correct", "active_seconds"])
 
 
 def _ratings(response: Response, answer: ItemAnswer) -> Iterator[Rating]:

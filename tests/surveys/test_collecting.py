@@ -3,6 +3,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
 from annotators.models import Assignment
 from surveys.collecting import (
@@ -63,6 +64,16 @@ def test_a_version_beyond_all_bounds_is_kept_and_is_the_last(assignment: Assignm
     assert draft(assignment, {"a": "1"}, version=10**30) is True
     assert draft(assignment, {"a": "2"}, version=10**31) is False
     assert first(assignment).draft == {"a": "1"}
+
+
+@pytest.mark.parametrize("n_items", [2, 9])
+def test_queries_of_complete_answers_dont_grow(
+    n_items: int, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    assignment = open_for(make_published(n_items=n_items))
+    answers = answers_for(assignment)
+    with django_assert_num_queries(8):
+        save_answers(assignment, answers=answers)
 
 
 def test_complete_answers_are_written(assignment: Assignment) -> None:
