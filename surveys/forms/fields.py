@@ -7,11 +7,10 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 
+from surveys.collecting import SECONDS_MAX
 from surveys.definitions import Choice
 
 COMMENT_MAX = 2000
-# MTurk: an assignment lasts at most 31,536,000 s.
-SECONDS_MAX = 31_536_000.0
 # XML 1.0 (the marketplace's copy is written in it), production 2: no other character is allowed.
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

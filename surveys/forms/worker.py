@@ -10,9 +10,9 @@ from crispy_forms.helper import FormHelper
 from crispy_forms.layout import Layout
 from django import forms
 
-from surveys.collecting import ItemAnswer
+from surveys.collecting import SECONDS_MAX, VERSION_MAX, ItemAnswer
 from surveys.definitions import Choice, Criterion, Definition, Preference
-from surveys.forms.fields import SECONDS_MAX, AnyOf, CommentField, GroupField, OneOf, SecondsField
+from surveys.forms.fields import AnyOf, CommentField, GroupField, OneOf, SecondsField
 from surveys.forms.layout import ChoiceGroup, ItemBlock, LayoutObject, OutputBlock
 from surveys.presenting import ShownItem
 
@@ -32,12 +32,13 @@ class DraftForm(forms.Form):
 
     token = forms.CharField()
     position = forms.IntegerField()
-    version = forms.IntegerField(min_value=1, max_value=2**31 - 1)
+    version = forms.IntegerField(min_value=1, max_value=VERSION_MAX)
     seconds = forms.FloatField(min_value=0, max_value=SECONDS_MAX)
     answers = forms.JSONField(required=False)
 
     def clean_answers(self) -> dict[str, Any]:
-        if not isinstance(answers := self.cleaned_data["answers"] or {}, dict):
+        """Return the posted object; an empty one is a draft too, a missing one is not."""
+        if not isinstance(answers := self.data.get("answers"), dict):
             raise forms.ValidationError("A draft's answers are an object.")
         return answers
 

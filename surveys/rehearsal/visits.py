@@ -171,7 +171,7 @@ class Visit:
                 "position": item.position,
                 "version": item.version + 1,
                 "seconds": seconds_for(item, person=self.person, seed=self.visitor.world.seed),
-                "data": draft,
+                "answers": draft,
             },
         )
         if saved.status != 200:
