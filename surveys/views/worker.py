@@ -178,12 +178,15 @@ def spoken(minutes: int) -> str:
 
 def pay_rule(policy: dict[str, Any]) -> str:
     """Say in the worker's words what the batch's review policy does to their pay."""
-    if policy.get("kind") == "minimum_correct":
-        return (
-            f"An assignment with fewer than {policy['minimum']} of {policy['out_of']} right answers is not paid. "
-            "Your opinions about the rest are never a reason to reject."
-        )
-    return "Every complete assignment is paid. Your opinions are never a reason to reject."
+    if policy.get("kind") == "never":
+        return "Every complete assignment is paid. Your opinions are never a reason to reject."
+    too_few = f"an assignment with fewer than {policy['minimum']} of {policy['out_of']} right answers"
+    rule = (
+        f"A person looks at {too_few} before it is paid."
+        if policy.get("kind") == "flag_only"
+        else f"{too_few.capitalize()} is not paid."
+    )
+    return f"{rule} Your opinions about the rest are never a reason to reject."
 
 
 def _done(batch: Batch, bearer: tokens.Bearer, *, is_first_time: bool) -> HttpResponse:

@@ -121,7 +121,10 @@ def test_texts_are_shown_as_texts(visitor: Client, questionnaire: Questionnaire)
             "An assignment with fewer than 3 of 5 right answers is not paid.",
         ),
         ({"kind": "never"}, "Every complete assignment is paid."),
-        ({"kind": "flag_only", "minimum": 3, "out_of": 5}, "Every complete assignment is paid."),
+        (
+            {"kind": "flag_only", "minimum": 3, "out_of": 5},
+            "A person looks at an assignment with fewer than 3 of 5 right answers before it is paid.",
+        ),
     ],
 )
 def test_pay_rule_is_that_of_the_batch(visitor: Client, db, policy: dict[str, object], sentence: str) -> None:
@@ -298,6 +301,7 @@ def test_late_draft_can_not_win(visitor: Client, questionnaire: Questionnaire) -
         ({"position": "one"}, 400),
         ({"version": None}, 400),
         ({"answers": 5}, 400),
+        ({"answers": None}, 400),
         ({"seconds": "NaN"}, 400),
         ({"seconds": "1e400"}, 400),
         ({"version": 2**31}, 400),
