@@ -8,7 +8,18 @@ from django.forms import ModelForm
 from django.http import HttpRequest
 
 from marketplace import clock, keys, ledger
-from marketplace.models import HIT, AccessKey, Assignment, Bonus, Entry, HITType, Requester, Worker
+from marketplace.models import (
+    HIT,
+    AccessKey,
+    Assignment,
+    Block,
+    Bonus,
+    Entry,
+    HITType,
+    QualificationType,
+    Requester,
+    Worker,
+)
 
 DEPOSIT_CENTS = 100_000
 
@@ -177,3 +188,18 @@ class BonusAdmin(ReadOnlyAdmin):
     @admin.display(description="Amount ($)")
     def amount(self, bonus: Bonus) -> str:
         return ledger.dollars(bonus.cents)
+
+
+@admin.register(QualificationType)
+class QualificationTypeAdmin(ReadOnlyAdmin):
+    list_display = ["type_id", "name", "requester", "status", "auto_granted", "created_at", "disposed_at"]
+    list_select_related = ["requester"]
+    list_filter = ["status"]
+    search_fields = ["type_id", "name"]
+
+
+@admin.register(Block)
+class BlockAdmin(ReadOnlyAdmin):
+    list_display = ["worker", "requester", "reason"]
+    list_select_related = ["worker", "requester"]
+    search_fields = ["worker__worker_id"]

@@ -104,7 +104,8 @@ def extend(hit: HIT, *, additional: int, token: str | None, now: datetime) -> No
     _check_not_disposed(hit)
     _check_extension(hit, additional=additional)
     hit.max_assignments += additional
-    hit.save(update_fields=["max_assignments"])
+    hit.is_reviewing = False
+    hit.save(update_fields=["max_assignments", "is_reviewing"])
     engine.settle(hit, now=now)
     tokens.remember(hit, operation="Extend", token=token, now=now)
 
@@ -137,7 +138,8 @@ def move_expiry(hit: HIT, *, expires_at: datetime, now: datetime) -> None:
     token = f"{hit.hit_id}-{int(expires_at.timestamp() * 1000)}"
     tokens.refuse_used(hit.requester, operation="MoveExpiry", token=token, now=now)
     hit.expires_at = max(expires_at, now)
-    hit.save(update_fields=["expires_at"])
+    hit.is_reviewing = hit.is_reviewing and hit.expires_at <= now
+    hit.save(update_fields=["expires_at", "is_reviewing"])
     engine.settle(hit, now=now)
     tokens.remember(hit, operation="MoveExpiry", token=token, now=now)
 
@@ -147,7 +149,7 @@ def dispose(hit: HIT, *, now: datetime) -> None:
     """Delete a HIT that is reviewable and wholly decided. Raises Refusal InvalidHITState otherwise."""
     hit = engine.locked(hit.pk)
     status = states.hit_status(hit, now=now)
-    if status != states.REVIEWABLE or hit.submitted:
+    if status not in {states.REVIEWABLE, states.REVIEWING} or hit.submitted:
         raise errors.wrong_hit_state(hit.hit_id, status=status, allowed="Reviewing,Reviewable")
     hit.disposed_at = now
     hit.save(update_fields=["disposed_at"])

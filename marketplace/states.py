@@ -6,7 +6,8 @@ from django.db.models import F, Q
 
 from marketplace.models import HIT
 
-ASSIGNABLE, UNASSIGNABLE, REVIEWABLE, DISPOSED = "Assignable", "Unassignable", "Reviewable", "Disposed"
+ASSIGNABLE, UNASSIGNABLE, DISPOSED = "Assignable", "Unassignable", "Disposed"
+REVIEWABLE, REVIEWING = "Reviewable", "Reviewing"
 
 
 def hit_status(hit: HIT, *, now: datetime) -> str:
@@ -15,7 +16,9 @@ def hit_status(hit: HIT, *, now: datetime) -> str:
         return DISPOSED
     if hit.free > 0 and hit.expires_at > now:
         return ASSIGNABLE
-    return UNASSIGNABLE if hit.pending else REVIEWABLE
+    if hit.pending:
+        return UNASSIGNABLE
+    return REVIEWING if hit.is_reviewing else REVIEWABLE
 
 
 def is_full() -> Q:

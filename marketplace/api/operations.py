@@ -3,8 +3,15 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from marketplace import engine, engine_hits, states
-from marketplace.api import content, money_operations, paging, qualification_operations, serialise
+from marketplace import engine, engine_changes, engine_hits, states
+from marketplace.api import (
+    content,
+    money_operations,
+    paging,
+    qualification_operations,
+    serialise,
+    worker_operations,
+)
 from marketplace.api.calls import Body, Call
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Assignment, HITType
@@ -47,13 +54,13 @@ def list_hits(call: Call) -> Body:
 
 
 def list_reviewable_hits(call: Call) -> Body:
-    """No HIT is ever Reviewing here: UpdateHITReviewStatus does not answer yet."""
+    """Reviewable HITs, or with Status those under review."""
+    status = call.body.get("Status", states.REVIEWABLE)
     hits = HIT.objects.filter(states.reviewable(now=call.now), requester=call.requester)
     if "HITTypeId" in call.body:
         hits = hits.filter(hit_type__type_id=call.body["HITTypeId"])
-    if call.body.get("Status") == "Reviewing":
-        hits = hits.none()
-    rows, token = paging.page(hits.select_related("hit_type"), body=call.body, scope="ListReviewableHITs")
+    hits = hits.filter(is_reviewing=status == states.REVIEWING).select_related("hit_type")
+    rows, token = paging.page(hits, body=call.body, scope=f"ListReviewableHITs {status}")
     return paging.answer("HITs", [serialise.hit(row, now=call.now) for row in rows], token=token)
 
 
@@ -103,6 +110,24 @@ def update_expiration(call: Call) -> Body:
     return {}
 
 
+def update_hit_review_status(call: Call) -> Body:
+    is_reviewing = not call.body.get("Revert", False)
+    engine_changes.set_reviewing(call.hit(), is_reviewing=is_reviewing, now=call.now)
+    return {}
+
+
+def update_hit_type_of_hit(call: Call) -> Body:
+    hit = call.hit()
+    hit_type = engine_hits.find_hit_type(call.body["HITTypeId"], requester=call.requester)
+    engine_changes.set_type(hit, hit_type=hit_type, now=call.now)
+    return {}
+
+
+def list_review_policy_results(call: Call) -> Body:
+    """No HIT here has a policy, so there are no results: MTurk's answer for such a HIT."""
+    return {"HITId": call.hit().hit_id}
+
+
 def delete_hit(call: Call) -> Body:
     engine_hits.dispose(call.hit(), now=call.now)
     return {}
@@ -122,6 +147,10 @@ OPERATIONS: dict[str, Callable[[Call], Body]] = {
     "CreateAdditionalAssignmentsForHIT": create_additional_assignments,
     "UpdateExpirationForHIT": update_expiration,
     "DeleteHIT": delete_hit,
+    "UpdateHITReviewStatus": update_hit_review_status,
+    "UpdateHITTypeOfHIT": update_hit_type_of_hit,
+    "ListReviewPolicyResultsForHIT": list_review_policy_results,
     **money_operations.OPERATIONS,
     **qualification_operations.OPERATIONS,
+    **worker_operations.OPERATIONS,
 }

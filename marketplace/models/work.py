@@ -68,6 +68,7 @@ class HIT(models.Model):
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     disposed_at = models.DateTimeField(null=True, blank=True)
+    is_reviewing = models.BooleanField(default=False, help_text="Counts while the HIT is reviewable.")
 
     class Meta:
         verbose_name = "HIT"

@@ -35,11 +35,15 @@ def requester(db: None) -> Requester:
 
 
 @pytest.fixture
-def connect(live_server: Any) -> Callable[..., Any]:
-    """A function that makes a boto3 client against the live server."""
+def connect(live_server: Any) -> Iterator[Callable[..., Any]]:
+    """A function that makes a boto3 client against the live server.
+
+    The clients are closed in the end: the server's thread keeps its database session as long as they hold the line.
+    """
+    clients = []
 
     def connect(key_id: str, secret: str, **options: Any) -> Any:
-        return boto3.client(
+        client = boto3.client(
             "mturk",
             endpoint_url=f"http://localhost:{live_server.thread.port}",
             region_name="us-east-1",
@@ -47,8 +51,12 @@ def connect(live_server: Any) -> Callable[..., Any]:
             aws_secret_access_key=secret,
             config=Config(retries={"total_max_attempts": 1}, **options),
         )
+        clients.append(client)
+        return client
 
-    return connect
+    yield connect
+    for client in clients:
+        client.close()
 
 
 @pytest.fixture
