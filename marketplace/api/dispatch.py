@@ -65,7 +65,7 @@ def _operation(target: str) -> str:
     if not target.startswith(TARGET_PREFIX) or name not in model.operation_names():
         raise request_error("UnknownOperation", f'The operation "{name}" does not exist.')
     if name not in OPERATIONS:
-        raise request_error("OperationNotSupported", f"This marketplace does not answer {name} yet.")
+        raise request_error("OperationNotSupported", f"This marketplace does not offer {name}.")
     return name
 
 

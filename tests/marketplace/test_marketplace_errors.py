@@ -66,7 +66,7 @@ UNKNOWN = [
         "get_file_upload_url",
         {"AssignmentId": "3NO", "QuestionIdentifier": "q"},
         "OperationNotSupported",
-        "This marketplace does not answer GetFileUploadURL yet.",
+        "This marketplace does not offer GetFileUploadURL.",
     ),
     (
         "send_bonus",
