@@ -4,6 +4,7 @@ import http.client
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -59,10 +60,10 @@ def make_proxy(target: str, wire: Wire) -> ThreadingHTTPServer:
             return None
 
         def forward(self, body: bytes) -> Reply:
-            connection = http.client.HTTPConnection(host or "", port, timeout=20)
-            connection.request("POST", self.path, body=body, headers=dict(self.headers))
-            answer = connection.getresponse()
-            return answer.status, {"Content-Type": answer.headers["Content-Type"]}, answer.read()
+            with closing(http.client.HTTPConnection(host or "", port, timeout=20)) as connection:
+                connection.request("POST", self.path, body=body, headers=dict(self.headers))
+                answer = connection.getresponse()
+                return answer.status, {"Content-Type": answer.headers["Content-Type"]}, answer.read()
 
         def hang_up(self) -> None:
             self.close_connection = True
