@@ -193,10 +193,11 @@
     if (item.isSending || isSubmitting || isStale) return;
     item.isSending = true;
     item.isDirty = false;
-    const status = await post(draftOf(item));
+    const body = draftOf(item), version = item.version, status = await post(body);
+    const isOvertaken = status === 409 && item.version > version; // by what this page sent when it was hidden
     item.isSending = false;
     if (isSubmitting) return;
-    if (status === 200) saved(item);
+    if (status === 200 || isOvertaken) saved(item);
     else if (status >= 400 && status < 500) refused(status);
     else failed(item);
   }

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Frame, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Frame, Page, Route, expect
 from pytest_django import Settings
 
 from annotators.models import Assignment
@@ -151,6 +151,25 @@ def test_second_tab_is_told_that_it_is_behind(market: Market) -> None:
     expect(second.locator("#state")).to_contain_text("changed in another tab")
     second.locator("#i1 label").nth(2).click()
     expect(second.locator("#state")).to_contain_text("changed in another tab")
+
+
+def test_a_save_overtaken_by_the_same_page_is_not_another_tabs(market: Market) -> None:
+    """Hidden in the middle of a save, the page sends what is newer at once, and that can arrive first."""
+    page, frame = market.open()
+    held: list[Route] = []
+    page.route("**/draft", lambda route: route.continue_() if held else held.append(route))
+    frame.locator("#i1 label").first.click()
+    wait_until(lambda: bool(held), page=page)
+    frame.locator("#i1 label").nth(1).click()
+    frame.evaluate(
+        """() => {
+            Object.defineProperty(document, "visibilityState", { value: "hidden" });
+            document.dispatchEvent(new Event("visibilitychange"));
+        }"""
+    )
+    wait_until(lambda: Response.objects.filter(draft_version=2).exists(), page=page)
+    held[0].continue_()
+    wait_saved(frame)
 
 
 def test_leaving_the_page_at_once_loses_nothing(market: Market) -> None:
