@@ -40,20 +40,8 @@ def framed(view: View) -> View:
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             response = view(request, *args, **kwargs)
-        except CannotServe as error:
-            response = refusal(
-                "This HIT can't be shown to you", str(error), status=STATUS.get(error.kind, 403)
-            )
-        except TokenExpired:
-            response = refusal(
-                "This page has expired", EXPIRED, status=403, reload_url=request.get_full_path()
-            )
-        except TokenError:
-            response = refusal("This page can't be used", FOREIGN, status=403)
-        except (SuspiciousOperation, MultiPartParserError):
-            response = refusal(
-                "This could not be read", UNREADABLE, status=400, reload_url=request.get_full_path()
-            )
+        except (CannotServe, TokenError, SuspiciousOperation, MultiPartParserError) as error:
+            response = _refused(error, url=request.get_full_path())
         except Exception:  # without a page of its own the frame would stay blank
             logger.exception("HIT page failed: %s", request.path)
             got_request_exception.send(sender=None, request=request)
@@ -63,6 +51,17 @@ def framed(view: View) -> View:
         return with_frame_headers(response)
 
     return wrapped
+
+
+def _refused(error: Exception, *, url: str) -> HttpResponse:
+    """Return the page that says why, with the way back to `url` where opening it again helps."""
+    if isinstance(error, CannotServe):
+        return refusal("This HIT can't be shown to you", str(error), status=STATUS.get(error.kind, 403))
+    if isinstance(error, TokenExpired):
+        return refusal("This page has expired", EXPIRED, status=403, reload_url=url)
+    if isinstance(error, TokenError):
+        return refusal("This page can't be used", FOREIGN, status=403)
+    return refusal("This could not be read", UNREADABLE, status=400, reload_url=url)
 
 
 def refusal(title: str, message: str, *, status: int, reload_url: str = "") -> HttpResponse:
