@@ -19,24 +19,17 @@ def addresses(port: int) -> dict[str, str]:
     }
 
 
-def stack(
-    *,
-    port: int,
-    environment: Mapping[str, str],
-    state_dir: Path,
-    pool: str = "threads",
-    with_beat: bool = True,
-) -> list[Process]:
-    """Return web, worker and (unless told otherwise) beat on `port`, all with `environment` added to ours.
+def stack(*, port: int, environment: Mapping[str, str], state_dir: Path) -> list[Process]:
+    """Return web, worker and beat on `port`, all with `environment` added to ours.
 
-    `state_dir` receives the files by which worker and beat say that they are ready.
+    `state_dir` receives the file by which the worker says that it is ready.
     """
     state_dir.mkdir(parents=True, exist_ok=True)
-    processes = [
+    return [
         web(port=port, environment=environment),
-        worker(environment=environment, state_dir=state_dir, pool=pool),
+        worker(environment=environment, state_dir=state_dir),
+        beat(environment=environment),
     ]
-    return [*processes, beat(environment=environment, state_dir=state_dir)] if with_beat else processes
 
 
 def web(*, port: int, environment: Mapping[str, str], workers: int = 2) -> Process:
@@ -54,9 +47,7 @@ def web(*, port: int, environment: Mapping[str, str], workers: int = 2) -> Proce
     )
 
 
-def worker(
-    *, environment: Mapping[str, str], state_dir: Path, pool: str = "threads", concurrency: int = 2
-) -> Process:
+def worker(*, environment: Mapping[str, str], state_dir: Path, pool: str = "threads") -> Process:
     """Return a Celery worker, which touches a file in `state_dir` once it takes tasks."""
     ready = _fresh(state_dir / "worker-ready")
     return Process(
@@ -65,7 +56,7 @@ def worker(
             *CELERY,
             "worker",
             f"--pool={pool}",
-            f"--concurrency={concurrency}",
+            "--concurrency=2",
             "--loglevel=INFO",
             "--without-mingle",
             "--without-gossip",
@@ -75,7 +66,7 @@ def worker(
     )
 
 
-def beat(*, environment: Mapping[str, str], state_dir: Path) -> Process:
+def beat(*, environment: Mapping[str, str]) -> Process:
     """Return Celery's clock. Its process id file is off: a killed demo would leave it and block the next."""
     return Process(
         name="beat", command=[*CELERY, "beat", "--loglevel=INFO", "--pidfile="], environment=environment
