@@ -65,10 +65,7 @@ def record_decision(assignment: Assignment, *, batch: Batch) -> Decision:
 
 
 def carry_out(assignment: Assignment, *, gateway: Gateway) -> Call | None:
-    """Tell the marketplace what was decided, if it does not know yet. None if there is nothing to tell.
-
-    The decision is read again: a person may have changed it while the HIT's other assignments were dealt with.
-    """
+    """Tell the marketplace what is decided by now, if it does not know yet. None if there is nothing to tell."""
     decision = assignment.decision
     decision.refresh_from_db()
     if assignment.status == Status.SUBMITTED and decision.verdict == APPROVE:
