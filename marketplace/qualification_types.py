@@ -9,7 +9,14 @@ from django.db.models import Q, QuerySet
 
 from marketplace import errors, ids
 from marketplace.errors import Refusal
-from marketplace.models import Message, Qualification, QualificationType, Requester, Worker
+from marketplace.models import (
+    Message,
+    Qualification,
+    QualificationRequest,
+    QualificationType,
+    Requester,
+    Worker,
+)
 
 Status = Qualification.Status
 
@@ -56,9 +63,12 @@ def update(kind: QualificationType, *, changes: dict[str, Any]) -> None:
     kind.save(update_fields=list(changes))
 
 
+@transaction.atomic
 def dispose(kind: QualificationType, *, now: datetime) -> None:
-    """Delete a type; values that live HITs ask for stay, and its name is free again."""
+    """Delete a type: waiting requests are rejected, values that live HITs ask for stay, its name is free."""
     QualificationType.objects.filter(pk=kind.pk, disposed_at=None).update(disposed_at=now)
+    waiting = kind.requests.filter(status=QualificationRequest.Status.PENDING)
+    waiting.update(status=QualificationRequest.Status.REJECTED)
 
 
 def find(type_id: str, *, owner: Requester | None = None) -> QualificationType:
@@ -91,7 +101,7 @@ def grant(kind: QualificationType, *, worker: Worker, value: int, notify: bool, 
     given = {"value": value, "status": Status.GRANTED, "granted_at": now}
     Qualification.objects.update_or_create(qualification_type=kind, worker=worker, defaults=given)
     if notify:
-        _tell(kind, worker=worker, subject=f"You now have the qualification “{kind.name}”", now=now)
+        tell(kind, worker=worker, subject=f"You now have the qualification “{kind.name}”", now=now)
 
 
 @transaction.atomic
@@ -100,10 +110,11 @@ def revoke(kind: QualificationType, *, worker: Worker, reason: str, now: datetim
     granted = held(kind, worker_id=worker.worker_id)
     Qualification.objects.filter(pk=granted.pk, status=Status.GRANTED).update(status=Status.REVOKED)
     subject = f"You no longer have the qualification “{kind.name}”"
-    _tell(kind, worker=worker, subject=subject, text=reason, now=now)
+    tell(kind, worker=worker, subject=subject, text=reason, now=now)
 
 
-def _tell(kind: QualificationType, *, worker: Worker, subject: str, now: datetime, text: str = "") -> None:
+def tell(kind: QualificationType, *, worker: Worker, subject: str, now: datetime, text: str = "") -> None:
+    """Leave the worker a message of the type's owner."""
     Message.objects.create(requester=kind.requester, worker=worker, subject=subject, text=text, sent_at=now)
 
 

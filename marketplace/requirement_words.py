@@ -23,11 +23,12 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Line:
-    """One requirement: `name`, what is asked, and whether the worker has it."""
+    """One requirement: `name`, what is asked, whether the worker has it; a type_id where it can be requested."""
 
     name: str
     asked: str
     is_met: bool
+    type_id: str
 
 
 def lines(hit_type: HITType, *, record: Record) -> list[Line]:
@@ -36,10 +37,13 @@ def lines(hit_type: HITType, *, record: Record) -> list[Line]:
     names = dict(qualifications.SYSTEM_NAMES)
     if any(row["QualificationTypeId"] not in names for row in requirements):
         names.update(hit_type.qualification_types.values_list("type_id", "name"))
-    return [
-        Line(names[row["QualificationTypeId"]], _asked(row), qualifications.is_met(row, record=record))
-        for row in requirements
-    ]
+    return [_line(row, name=names[row["QualificationTypeId"]], record=record) for row in requirements]
+
+
+def _line(requirement: dict[str, Any], *, name: str, record: Record) -> Line:
+    type_id, is_met = requirement["QualificationTypeId"], qualifications.is_met(requirement, record=record)
+    may_help = not is_met and type_id not in {*qualifications.SYSTEM_NAMES, *record.granted}
+    return Line(name, _asked(requirement), is_met, type_id if may_help else "")
 
 
 def _asked(requirement: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from marketplace.api import (
     money_operations,
     paging,
     qualification_operations,
+    request_operations,
     serialise,
     worker_operations,
 )
@@ -152,5 +153,6 @@ OPERATIONS: dict[str, Callable[[Call], Body]] = {
     "ListReviewPolicyResultsForHIT": list_review_policy_results,
     **money_operations.OPERATIONS,
     **qualification_operations.OPERATIONS,
+    **request_operations.OPERATIONS,
     **worker_operations.OPERATIONS,
 }

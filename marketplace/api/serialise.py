@@ -4,7 +4,15 @@ from datetime import datetime
 from typing import Any
 
 from marketplace import ledger, qualifications, states
-from marketplace.models import HIT, Assignment, Bonus, Qualification, QualificationType, Requester
+from marketplace.models import (
+    HIT,
+    Assignment,
+    Bonus,
+    Qualification,
+    QualificationRequest,
+    QualificationType,
+    Requester,
+)
 
 
 def epoch(moment: datetime | None) -> float | None:
@@ -117,4 +125,14 @@ def qualification(row: Qualification) -> dict[str, Any]:
         "GrantTime": epoch(row.granted_at),
         "IntegerValue": row.value,
         "Status": row.status,
+    }
+
+
+def qualification_request(row: QualificationRequest) -> dict[str, Any]:
+    """A QualificationRequest structure. Reads `row.qualification_type` and `row.worker`."""
+    return {
+        "QualificationRequestId": row.request_id,
+        "QualificationTypeId": row.qualification_type.type_id,
+        "WorkerId": row.worker.worker_id,
+        "SubmitTime": epoch(row.submitted_at),
     }

@@ -3,7 +3,11 @@
 from marketplace.models.contact import Block, Message
 from marketplace.models.money import Balance, Bonus, Entry
 from marketplace.models.people import AccessKey, Requester, Worker
-from marketplace.models.qualifications import Qualification, QualificationType
+from marketplace.models.qualifications import (
+    Qualification,
+    QualificationRequest,
+    QualificationType,
+)
 from marketplace.models.time import ClockOffset
 from marketplace.models.work import HIT, LIVE, Assignment, HITType, Token
 
@@ -20,6 +24,7 @@ __all__ = [
     "HITType",
     "Message",
     "Qualification",
+    "QualificationRequest",
     "QualificationType",
     "Requester",
     "Token",

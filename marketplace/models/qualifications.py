@@ -70,3 +70,33 @@ class Qualification(models.Model):
 
     def __str__(self) -> str:
         return f"{self.qualification_type}: {self.value}"
+
+
+class QualificationRequest(models.Model):
+    """A worker's wish for a value; at most one of a type waits for an answer."""
+
+    class Status(models.TextChoices):
+        PENDING = "Pending"
+        GRANTED = "Granted"
+        REJECTED = "Rejected"
+
+    request_id = models.CharField("QualificationRequestId", max_length=64, unique=True)
+    qualification_type = models.ForeignKey(
+        QualificationType, on_delete=models.PROTECT, related_name="requests"
+    )
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="qualification_requests")
+    status = models.CharField(max_length=16, choices=Status, default=Status.PENDING)
+    submitted_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["qualification_type", "worker"],
+                condition=Q(status="Pending"),
+                name="marketplace_one_pending_request",
+            ),
+        ]
+        indexes = [models.Index(fields=["qualification_type", "status", "id"])]
+
+    def __str__(self) -> str:
+        return self.request_id

@@ -10,10 +10,7 @@ from marketplace.api.validation import TYPES, validate
 from marketplace.models import HIT, Assignment
 
 NOT_OFFERED = {
-    "AcceptQualificationRequest",
     "GetFileUploadURL",
-    "ListQualificationRequests",
-    "RejectQualificationRequest",
     "SendTestEventNotification",
     "UpdateNotificationSettings",
 }
@@ -33,6 +30,9 @@ def scene(mturk, requester, values, new_hit, new_worker):
     mturk.send_bonus(WorkerId=worker_id, AssignmentId=assignment_id, BonusAmount="1", Reason="r")
     mturk.associate_qualification_with_worker(QualificationTypeId=kind, WorkerId=worker_id)
     mturk.create_worker_block(WorkerId=worker_id, Reason="r")
+    asker = new_worker()
+    asker.client.post(f"/qualifications/{kind}")
+    asked = mturk.list_qualification_requests()["QualificationRequests"][0]["QualificationRequestId"]
     new_hit(Title="Guarded", QualificationRequirements=guard)
     old = new_hit(Title="Old")
     mturk.update_expiration_for_hit(HITId=old, ExpireAt=0)
@@ -43,6 +43,7 @@ def scene(mturk, requester, values, new_hit, new_worker):
         "work": {"AssignmentId": assignment_id},
         "kind": {"QualificationTypeId": kind},
         "worker": {"WorkerId": worker_id},
+        "asked": {"QualificationRequestId": asked},
         "values": values,
     }
 
@@ -53,6 +54,9 @@ def type_values(row):
 
 
 BODIES = {
+    "AcceptQualificationRequest": lambda row: row["asked"],
+    "ListQualificationRequests": lambda row: {},
+    "RejectQualificationRequest": lambda row: row["asked"],
     "ApproveAssignment": lambda row: row["work"],
     "AssociateQualificationWithWorker": lambda row: row["kind"] | row["worker"],
     "CreateAdditionalAssignmentsForHIT": lambda row: row["hit"] | {"NumberOfAdditionalAssignments": 1},
