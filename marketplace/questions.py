@@ -1,10 +1,12 @@
-"""ExternalQuestion in, the address of the worker's frame out."""
+"""Question documents in, what the worker's frame shows out."""
 
 from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 from xml.etree import ElementTree
 
-NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
+SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas"
+EXTERNAL = f"{{{SCHEMAS}/2006-07-14/ExternalQuestion.xsd}}"
+HTML = f"{{{SCHEMAS}/2011-11-11/HTMLQuestion.xsd}}"
 PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
 LONGEST_URL = 2048
 
@@ -25,25 +27,49 @@ class ExternalQuestion:
     frame_height: int
 
 
-def parse(document: str) -> ExternalQuestion:
-    """Read an ExternalQuestion document. Raises BadQuestion."""
+@dataclass(frozen=True)
+class HTMLQuestion:
+    """A whole HTML document that the marketplace serves itself; `frame_height` as above."""
+
+    html: str
+    frame_height: int
+
+
+class _WithoutDoctype(ElementTree.TreeBuilder):
+    """Builds a tree of a document without a document type, so that no entity is ever expanded."""
+
+    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
+        raise BadQuestion("The Question has a document type declaration.", is_xml=True)
+
+
+def parse(document: str) -> ExternalQuestion | HTMLQuestion:
+    """Read an ExternalQuestion or HTMLQuestion document. Raises BadQuestion."""
     root = _root(document)
-    if root.tag != f"{{{NAMESPACE}}}ExternalQuestion":
-        raise BadQuestion("The Question is not an ExternalQuestion document of 2006-07-14.", is_xml=True)
-    url = (root.findtext(f"{{{NAMESPACE}}}ExternalURL") or "").strip()
-    height = (root.findtext(f"{{{NAMESPACE}}}FrameHeight") or "").strip()
+    if root.tag == f"{EXTERNAL}ExternalQuestion":
+        url = (root.findtext(f"{EXTERNAL}ExternalURL") or "").strip()
+        return ExternalQuestion(url=url, frame_height=_height(root, EXTERNAL))
+    if root.tag == f"{HTML}HTMLQuestion":
+        html = root.findtext(f"{HTML}HTMLContent") or ""
+        if not html.strip():
+            raise BadQuestion("The HTMLContent is empty.", is_xml=True)
+        return HTMLQuestion(html=html, frame_height=_height(root, HTML))
+    raise BadQuestion("The Question is neither an ExternalQuestion nor an HTMLQuestion.", is_xml=True)
+
+
+def _height(root: ElementTree.Element, namespace: str) -> int:
+    height = (root.findtext(f"{namespace}FrameHeight") or "").strip()
     if not height.isascii() or not height.isdigit() or len(height) > 5:
         raise BadQuestion("FrameHeight is a whole number of pixels.", is_xml=True)
-    return ExternalQuestion(url=url, frame_height=int(height))
+    return int(height)
 
 
 def _root(document: str) -> ElementTree.Element:
-    # A document type is refused, so that no entity is ever expanded.
-    if "<!DOCTYPE" in document:
-        raise BadQuestion("The Question has a document type declaration.", is_xml=True)
+    parser = ElementTree.XMLParser(target=_WithoutDoctype())  # noqa: S314
     try:
-        return ElementTree.fromstring(document.encode())  # noqa: S314
+        return ElementTree.fromstring(document.encode(), parser=parser)  # noqa: S314
     except (ElementTree.ParseError, ValueError, LookupError) as error:
+        if isinstance(error, BadQuestion):
+            raise
         raise BadQuestion(f"The Question is not well-formed XML: {error}", is_xml=True) from error
 
 

@@ -3,7 +3,7 @@
 from django.urls import include, path, register_converter
 
 from marketplace.ids import EntityConverter
-from marketplace.views import accounts, hits, qualifications, submit
+from marketplace.views import accounts, hits, qualifications, submit, task_frame
 
 register_converter(EntityConverter, "entity")
 
@@ -18,6 +18,7 @@ urlpatterns = [
     path("projects/<entity:identifier>/tasks", hits.preview, name="preview"),
     path("projects/<entity:identifier>/tasks/accept_random", hits.accept, name="accept"),
     path("projects/<entity:identifier>/tasks/<entity:hit_id>", hits.work, name="work"),
+    path("frames/<entity:hit_id>", task_frame.task_frame, name="task-frame"),
     path("qualifications/<entity:type_id>", qualifications.qualification, name="qualification"),
     path("assignments/<entity:assignment_id>", hits.after, name="after"),
     path("assignments/<entity:assignment_id>/return", hits.give_back, name="return"),

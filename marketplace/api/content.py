@@ -68,8 +68,10 @@ def _check_policies(body: dict[str, Any]) -> None:
 def _check_question(document: str) -> None:
     url = ""
     try:
-        url = questions.parse(document).url
-        questions.check_url(url, allow_http=settings.MARKETPLACE_ALLOW_HTTP_QUESTIONS)
+        question = questions.parse(document)
+        if isinstance(question, questions.ExternalQuestion):
+            url = question.url
+            questions.check_url(url, allow_http=settings.MARKETPLACE_ALLOW_HTTP_QUESTIONS)
     except questions.BadQuestion as error:
         if error.is_xml:
             raise request_error("XMLParseError", str(error)) from error

@@ -83,17 +83,21 @@ def preview(request: HttpRequest, identifier: str) -> HttpResponse:
 
 def _frame(hit: HIT, assignment: Assignment | None = None) -> dict[str, object]:
     question = questions.parse(hit.question)
-    if assignment is None:
-        url = questions.frame_url(question.url, hit_id=hit.hit_id)
+    if isinstance(question, questions.HTMLQuestion):
+        url = reverse("task-frame", kwargs={"hit_id": hit.hit_id})
     else:
-        url = questions.frame_url(
-            question.url,
+        url = question.url
+    if assignment is None:
+        address = questions.frame_url(url, hit_id=hit.hit_id)
+    else:
+        address = questions.frame_url(
+            url,
             hit_id=hit.hit_id,
             assignment_id=assignment.assignment_id,
             worker_id=assignment.worker.worker_id,
             submit_to=settings.MARKETPLACE_URL,
         )
-    return {"url": url, "height": question.frame_height}
+    return {"url": address, "height": question.frame_height}
 
 
 @require_POST

@@ -11,3 +11,11 @@ def external_question(url: str, *, height: str = "0") -> str:
 
 
 QUESTION = external_question("https://lab.example/hits/7?lang=en&amp;v=2")
+
+
+def html_question(html: str, *, height: str = "0") -> str:
+    schema = SCHEMA.replace("2006-07-14/ExternalQuestion", "2011-11-11/HTMLQuestion")
+    return (
+        f'<HTMLQuestion xmlns="{schema}"><HTMLContent><![CDATA[{html}]]></HTMLContent>'
+        f"<FrameHeight>{height}</FrameHeight></HTMLQuestion>"
+    )

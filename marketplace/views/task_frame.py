@@ -1,0 +1,50 @@
+"""The document of an HTMLQuestion, served so that it is of no origin: it can reach neither cookies nor pages."""
+
+import re
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.templatetags.static import static
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.http import require_safe
+
+from marketplace import listing, qualifications, questions
+from marketplace.models import HIT, Assignment
+from marketplace.views.session import current_worker
+
+# Where templates made for MTurk post to, in production and in its sandbox.
+SUBMIT_ADDRESSES = re.compile(r"https://(?:www|workersandbox)\.mturk\.com/mturk/externalSubmit")
+BEGINNING = re.compile(r"<head\b[^>]*>", re.IGNORECASE), re.compile(r"<!doctype[^>]*>", re.IGNORECASE)
+POLICY = "sandbox allow-scripts allow-forms; frame-ancestors 'self'"
+
+
+@require_safe
+@xframe_options_sameorigin
+def task_frame(request: HttpRequest, hit_id: str) -> HttpResponse:
+    """Serve the HTML of a HIT to a worker who holds it or may preview it."""
+    hit = get_object_or_404(HIT.objects.select_related("hit_type"), hit_id=hit_id, disposed_at=None)
+    question = questions.parse(hit.question)
+    if not isinstance(question, questions.HTMLQuestion) or not _may_see(request, hit):
+        raise Http404("There is no such task for you.")
+    response = HttpResponse(_prepared(question.html))
+    response["Content-Security-Policy"] = POLICY
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def _may_see(request: HttpRequest, hit: HIT) -> bool:
+    worker = current_worker(request)
+    if worker is None:
+        return qualifications.may("Preview", hit.hit_type, record=listing.NEWCOMER)
+    holds = Assignment.objects.filter(hit=hit, worker=worker, status=Assignment.Status.OPEN)
+    record = qualifications.record_of(worker)
+    return holds.exists() or qualifications.may("Preview", hit.hit_type, record=record)
+
+
+def _prepared(html: str) -> str:
+    """Point the form here and load our script before any other."""
+    html = SUBMIT_ADDRESSES.sub("/mturk/externalSubmit", html)
+    script = f'<script src="{static("marketplace/task_frame.js")}"></script>'
+    found = next(filter(None, (pattern.search(html) for pattern in BEGINNING)), None)
+    position = found.end() if found else 0
+    return html[:position] + script + html[position:]

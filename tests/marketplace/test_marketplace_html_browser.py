@@ -1,0 +1,92 @@
+"""HTMLQuestion documents in a real browser: forms, crowd-form, and what their scripts cannot reach."""
+
+import json
+import re
+from datetime import timedelta
+from html import unescape
+
+import pytest
+from django.utils import timezone
+from marketplace_words import html_question
+from playwright.sync_api import expect
+
+from marketplace import engine_hits, keys
+from marketplace.models import Assignment
+
+FORM = """<!DOCTYPE html><html lang="en"><head><title>Task</title></head><body><h1>Task</h1>
+<form name="mturk_form" method="post" action="https://www.mturk.com/mturk/externalSubmit">
+<input type="hidden" name="assignmentId" value=""><label>Answer <input name="answer" value="yes"></label>
+<input type="hidden" name="reached" id="reached"><input type="submit" value="Send"></form>
+<script>
+function attempt(action) { try { return String(action()); } catch (error) { return error.name; } }
+document.getElementById("reached").value = [() => document.cookie, () => parent.document.title].map(attempt);
+turkSetAssignmentID();
+</script></body></html>"""
+CROWD = """<crowd-form><h1>Task</h1>
+<label><input type="radio" name="choice" value="a">A</label>
+<label><input type="radio" name="choice" value="b" checked>B</label>
+<input type="hidden" name="picture" value="7.jpg"><textarea name="remark" aria-label="Remark"></textarea>
+<crowd-button form-action="submit">Send</crowd-button></crowd-form>"""
+
+
+@pytest.fixture
+def start(live_server, requester, settings, page):
+    """A function that publishes a document and opens it: as a preview, or accepted."""
+    address = f"http://localhost:{live_server.thread.port}"
+    settings.MARKETPLACE_URL = address
+    settings.CSRF_TRUSTED_ORIGINS = [address]
+
+    def start(html, *, accept=True):
+        now, (worker, code) = timezone.now(), keys.create_worker()
+        values = engine_hits.TypeValues(
+            title="Look",
+            description="Look.",
+            keywords="",
+            reward_cents=38,
+            duration_seconds=3600,
+            auto_approval_seconds=3600,
+            requirements=[],
+        )
+        hit_type = engine_hits.hit_type_for(requester, values=values, now=now)
+        offer = engine_hits.Offer(question=html_question(html), max_assignments=1, lifetime=timedelta(days=1))
+        engine_hits.publish(hit_type, offer=offer, now=now)
+        page.goto(f"{address}/sign-in?next=/projects/{hit_type.type_id}/tasks")
+        page.get_by_label("Worker id").fill(worker.worker_id)
+        page.get_by_label("Access code").fill(code)
+        page.locator("#sign-in button").click()
+        if accept:
+            page.get_by_role("button", name="Accept").click()
+            expect(page.locator("#countdown")).to_be_visible()
+        expect(page.frame_locator("#task").get_by_role("heading", name="Task")).to_be_visible()
+        return page
+
+    return start
+
+
+def answers():
+    """Return the fields of the only submitted answer."""
+    document = Assignment.objects.get().answer
+    found = re.findall(r"<QuestionIdentifier>(.*?)</QuestionIdentifier><FreeText>(.*?)</FreeText>", document)
+    return {name: unescape(value) for name, value in found}
+
+
+def test_a_template_made_for_mturk_submits_here_and_reaches_nothing_of_ours(start):
+    page = start(FORM)
+    page.frame_locator("#task").get_by_role("button", name="Send").click()
+    expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
+    assert answers() == {"answer": "yes", "reached": "SecurityError,SecurityError"}
+
+
+def test_a_crowd_form_submits_one_object(start):
+    page = start(CROWD)
+    page.frame_locator("#task").get_by_role("button", name="Send").click()
+    expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
+    fields = answers()
+    assert list(fields) == ["taskAnswers"]
+    assert json.loads(fields["taskAnswers"]) == [{"choice": {"a": False, "b": True}, "picture": "7.jpg"}]
+
+
+@pytest.mark.parametrize("html", [FORM, CROWD], ids=["form", "crowd"])
+def test_a_preview_cannot_be_submitted(start, html):
+    page = start(html, accept=False)
+    expect(page.frame_locator("#task").get_by_role("button", name="Send")).to_be_disabled()
