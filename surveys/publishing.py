@@ -9,7 +9,7 @@ from statistics import median
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
 from annotators import ledger, market, mirror
@@ -192,6 +192,12 @@ def stop(batch: Batch) -> bool:
     return running.update(status=Batch.Status.STOPPED) == 1
 
 
+def hits_to_expire() -> QuerySet[HIT]:
+    """Return the HITs of stopped batches that still take workers, by what the marketplace said last."""
+    stopped = Q(questionnaire__batch__status=Batch.Status.STOPPED)
+    return HIT.objects.filter(stopped, expires_at__gt=timezone.now())
+
+
 def expire(hit: HIT, *, gateway: Gateway) -> None:
     """Expire a HIT that still takes workers; nothing happens to one that has expired."""
     if hit.expires_at > timezone.now():
@@ -248,7 +254,9 @@ def _problems(batch: Batch) -> Iterator[str]:
         read_policy(batch.review_policy, items_per_hit=batch.items_per_hit)
     except PolicyError as error:
         yield str(error)
-    yield from _gold_problems(batch)
+    ungraded = batch.survey.items.filter(gold="").count()
+    if ungraded and batch.review_policy.get("kind") != "never":
+        yield f"{ungraded} items have no gold answer, which the review policy needs."
 
 
 def _warnings(batch: Batch) -> Iterator[str]:
@@ -258,14 +266,6 @@ def _warnings(batch: Batch) -> Iterator[str]:
             f"The items don't fill the last HIT: it shows {left_over} of {batch.items_per_hit}. "
             "The review rule can't judge it, so a person decides about each of its assignments."
         )
-
-
-def _gold_problems(batch: Batch) -> Iterator[str]:
-    if batch.review_policy.get("kind") == "never":
-        return
-    ungraded = batch.survey.items.filter(gold="").count()
-    if ungraded:
-        yield f"{ungraded} items have no gold answer, which the review policy needs."
 
 
 def _groups(batch: Batch) -> Iterator[Sequence[Item]]:

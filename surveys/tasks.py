@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from celery import shared_task
 from django.conf import settings
-from django.utils import timezone
+from django.db.models import Exists, OuterRef
 
 from annotators import mirror
 from annotators.gateway import Gateway, MarketError
@@ -27,9 +27,11 @@ def sweep() -> None:
     for batch in Batch.objects.filter(status=Batch.Status.OPEN):
         _enqueue_unpublished(batch)
         review.finish(batch)
-    for batch in Batch.objects.filter(status=Batch.Status.STOPPED):
+    stopped = Batch.objects.filter(status=Batch.Status.STOPPED)
+    for batch in stopped.filter(Exists(Questionnaire.objects.filter(batch=OuterRef("pk"), hit=None))):
         _enqueue_unpublished(batch)
-        expire_batch.delay(batch.pk)
+    for pk in set(publishing.hits_to_expire().values_list("questionnaire__batch", flat=True)):
+        expire_batch.delay(pk)
     for hit in review.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2)):
         sync_hit.delay(hit.pk)
 
@@ -82,9 +84,8 @@ def sync_batch(batch_pk: int) -> None:
 @shared_task
 def expire_batch(batch_pk: int) -> None:
     """Expire the open HITs of a stopped batch. Who has accepted one may still submit it."""
-    stopped = Batch.objects.filter(pk=batch_pk, status=Batch.Status.STOPPED)
-    open_hits = HIT.objects.filter(questionnaire__batch__in=stopped, expires_at__gt=timezone.now())
-    for hit in open_hits.select_related("hit_type"):
+    to_expire = publishing.hits_to_expire().filter(questionnaire__batch=batch_pk)
+    for hit in to_expire.select_related("hit_type"):
         try:
             publishing.expire(hit, gateway=Gateway(hit.endpoint))
         except MarketError as error:

@@ -224,6 +224,19 @@ def test_a_stopped_batch_expires_its_hits_and_still_pays(site: Site) -> None:
     assert (Batch.objects.get().status, site.spent(), site.held()) == ("stopped", 46, 0)
 
 
+def test_a_stopped_batch_with_nothing_left_to_do_costs_no_task(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    questionnaire = opened(site)
+    publishing.stop(questionnaire.batch)
+    asked: list[int] = []
+    monkeypatch.setattr(tasks.expire_batch, "delay", asked.append)
+    tasks.sweep()
+    HIT.objects.update(expires_at=timezone.now())
+    tasks.sweep()
+    assert asked == [questionnaire.batch_id]
+
+
 def test_a_hit_that_cant_be_expired_doesnt_hold_up_the_others(site: Site) -> None:
     started(site, n_items=10)
     tasks.sweep()
