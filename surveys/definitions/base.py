@@ -149,7 +149,8 @@ class Definition:
         return tuple(criterion for criterion in self.criteria if not criterion.per_output)
 
     def criterion(self, key: str) -> Criterion:
-        return next(criterion for criterion in self.criteria if criterion.key == key)
+        """Return the criterion called `key`; KeyError if there is none."""
+        return {criterion.key: criterion for criterion in self.criteria}[key]
 
     def to_snapshot(self) -> dict[str, Any]:
         """Return plain JSON data that `from_snapshot` rebuilds this very definition from."""

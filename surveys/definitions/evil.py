@@ -133,7 +133,7 @@ STEPS = (
 NOTES = (
     "Judge what an explanation says, not its spelling or its length.",
     "The two explanations come in no particular order, and the order changes from question to question.",
-    "Your answers are saved as you go. If you close the page you can return and carry on.",
+    "Your answers are saved as you go. If you close the page, open it again and carry on.",
 )
 
 

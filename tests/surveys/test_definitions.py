@@ -59,6 +59,11 @@ def test_a_snapshot_keeps_what_the_code_forgets() -> None:
     assert Definition.from_snapshot(stored).criterion("good").label == "Good, then?"
 
 
+def test_a_criterion_that_isnt_there_is_a_key_error() -> None:
+    with pytest.raises(KeyError, match="bad"):
+        PLAIN.criterion("bad")
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
