@@ -35,14 +35,20 @@ def lines(hit_type: HITType, *, record: Record) -> list[Line]:
     """Describe what HITs of the type ask of a worker. At most one query."""
     requirements = hit_type.requirements
     names = dict(qualifications.SYSTEM_NAMES)
+    own = []
     if any(row["QualificationTypeId"] not in names for row in requirements):
-        names.update(hit_type.qualification_types.values_list("type_id", "name"))
-    return [_line(row, name=names[row["QualificationTypeId"]], record=record) for row in requirements]
+        own = list(hit_type.qualification_types.all())
+    names.update({kind.type_id: kind.name for kind in own})
+    on_request = {kind.type_id for kind in own if kind.disposed_at is None} - record.granted.keys()
+    return [
+        _line(row, name=names[row["QualificationTypeId"]], record=record, on_request=on_request)
+        for row in requirements
+    ]
 
 
-def _line(requirement: dict[str, Any], *, name: str, record: Record) -> Line:
+def _line(requirement: dict[str, Any], *, name: str, record: Record, on_request: set[str]) -> Line:
     type_id, is_met = requirement["QualificationTypeId"], qualifications.is_met(requirement, record=record)
-    may_help = not is_met and type_id not in {*qualifications.SYSTEM_NAMES, *record.granted}
+    may_help = not is_met and type_id in on_request
     return Line(name, _asked(requirement), is_met, type_id if may_help else "")
 
 

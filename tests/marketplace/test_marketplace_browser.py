@@ -12,7 +12,7 @@ from django.utils import timezone
 from marketplace_words import external_question
 from playwright.sync_api import Page, expect
 
-from marketplace import engine, engine_hits, keys
+from marketplace import bonuses, engine, engine_hits, keys, qualification_types, qualifications
 from marketplace.models import Assignment
 
 TASK = """<!doctype html><html lang="en"><title>Task</title><h1>Task</h1>
@@ -117,6 +117,46 @@ def problems(page):
     return found, page.evaluate("document.documentElement.scrollWidth > innerWidth")
 
 
+def make_type(assignment, *, name):
+    settings = qualification_types.Settings(description="One sentence about it.", status="Active")
+    return qualification_types.create(
+        assignment.hit.requester, name=name, keywords="", settings=settings, now=timezone.now()
+    )
+
+
+def talk_to(assignment):
+    """Give the worker a bonus, a qualification and the message that comes with it."""
+    kind, now = make_type(assignment, name="Second wave"), timezone.now()
+    qualification_types.grant(kind, worker=assignment.worker, value=2, notify=True, now=now)
+    bonuses.send(
+        assignment,
+        worker_id=assignment.worker.worker_id,
+        cents=150,
+        reason="Careful remarks.",
+        token=None,
+        now=now,
+    )
+
+
+def guarded(assignment):
+    """Publish a HIT that needs a qualification the worker lacks; return its HITTypeId."""
+    kind, now = make_type(assignment, name="Reads German"), timezone.now()
+    asked = {"QualificationTypeId": kind.type_id, "Comparator": "Exists"}
+    values = engine_hits.TypeValues(
+        title="Judge German explanations",
+        description="Short questions.",
+        keywords="",
+        reward_cents=38,
+        duration_seconds=3600,
+        auto_approval_seconds=3600,
+        requirements=[qualifications.complete(asked)],
+    )
+    hit_type = engine_hits.hit_type_for(assignment.hit.requester, values=values, now=now)
+    offer = engine_hits.Offer(question=assignment.hit.question, max_assignments=1, lifetime=timedelta(days=1))
+    engine_hits.publish(hit_type, offer=offer, now=now)
+    return hit_type.type_id
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
 def test_every_page_is_accessible_and_fits(worker_page, address, scheme, width):
@@ -135,8 +175,17 @@ def test_every_page_is_accessible_and_fits(worker_page, address, scheme, width):
     engine.reject(done, now=timezone.now(), feedback="Two of five were right.")
     page.goto(f"{address}/assignments/{done.assignment_id}")
     seen["after"] = problems(page)
+    talk_to(done)
     page.goto(f"{address}/work")
+    expect(page.locator("#messages li")).to_have_count(1)
+    expect(page.locator("#qualifications li")).to_have_count(1)
     seen["decided"] = problems(page)
+    page.goto(f"{address}/projects/{guarded(done)}/tasks")
+    seen["guarded"] = problems(page)
+    page.get_by_role("link", name="Request").click()
+    seen["qualification"] = problems(page)
+    page.get_by_role("button", name="Request this qualification").click()
+    seen["requested"] = problems(page)
     page.goto(f"{address}/mturk/externalSubmit")
     seen["refused"] = problems(page)
     page.goto(f"{address}/sign-in")

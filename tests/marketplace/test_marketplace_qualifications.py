@@ -158,6 +158,11 @@ def test_the_preview_says_what_is_required(mturk, kind, new_hit, new_worker):
     ]
     page = new_worker().client.get(f"/projects/{type_id}/tasks").content.decode()
     assert '<li class="unmet">Has seen set 7: one of 1, 3 <span' in page
+    mine = {"QualificationTypeId": kind["QualificationTypeId"]}
+    assert f'href="/qualifications/{kind["QualificationTypeId"]}"' in page
+    mturk.delete_qualification_type(**mine)
+    page = new_worker().client.get(f"/projects/{type_id}/tasks").content.decode()
+    assert ("Has seen set 7: one of 1, 3" in page, "/qualifications/" in page) == (True, False)
 
 
 def test_hits_of_a_qualification_type_are_listed(mturk, kind, new_hit):

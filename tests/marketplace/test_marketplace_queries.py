@@ -31,6 +31,12 @@ def scene(mturk, new_hit, new_worker):
         worker.submit(held[0])
         worker.submit(held[1])
         mturk.reject_assignment(AssignmentId=held[0], RequesterFeedback="No.")
+        given = {"WorkerId": worker.worker.worker_id}
+        mturk.send_bonus(**given, AssignmentId=held[1], BonusAmount="0.10", Reason="Good.")
+        made = mturk.create_qualification_type(
+            Name=f"Scale {number}", Description="d", QualificationTypeStatus="Active"
+        )["QualificationType"]["QualificationTypeId"]
+        mturk.associate_qualification_with_worker(**given, QualificationTypeId=made)
         for other in [new_worker(), new_worker()]:
             other.submit(other.accept(type_id))
         return type_id, hits[0]
@@ -53,6 +59,10 @@ def test_pages_cost_the_same_for_few_and_many(scene, counted):
 LISTS = [
     ("ListHITs", lambda hit: {"MaxResults": 100}),
     ("ListReviewableHITs", lambda hit: {"MaxResults": 100}),
+    ("ListBonusPayments", lambda hit: {"HITId": hit, "MaxResults": 100}),
+    ("ListQualificationTypes", lambda hit: {"MustBeRequestable": True, "MaxResults": 100}),
+    ("ListQualificationRequests", lambda hit: {"MaxResults": 100}),
+    ("ListWorkerBlocks", lambda hit: {"MaxResults": 100}),
     ("ListAssignmentsForHIT", lambda hit: {"HITId": hit, "MaxResults": 100}),
 ]
 
