@@ -8,10 +8,19 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from marketplace import audit, engine, engine_hits, keys
+from marketplace import (
+    audit,
+    bonuses,
+    engine,
+    engine_hits,
+    keys,
+    ledger,
+    qualification_requests,
+    qualification_types,
+)
 from marketplace.engine_hits import Offer, TypeValues
 from marketplace.errors import Refusal, WorkerRefusal
-from marketplace.models import HIT, Assignment
+from marketplace.models import HIT, Assignment, Balance, Bonus, Qualification, QualificationRequest
 
 pytestmark = pytest.mark.django_db(transaction=True)
 KIND = TypeValues(
@@ -124,3 +133,48 @@ def test_publishing_and_deciding_at_once_do_not_lock_each_other_out(requester):
     )
     assert [type(result) for result in results] == [type(None)] * 4 + [HIT] * 4
     assert audit.report()["is_sound"]
+
+
+@pytest.fixture
+def submitted(requester):
+    hit, now = publish(requester), timezone.now()
+    assignment = engine.accept(hit, worker=keys.create_worker()[0], now=now)
+    engine.submit(assignment, answer="-", now=now)
+    return engine.find_assignment(assignment.assignment_id, requester=requester)
+
+
+def bonus_call(assignment, *, token):
+    worker_id, now = assignment.worker.worker_id, timezone.now()
+    return lambda: bonuses.send(assignment, worker_id=worker_id, cents=100, reason="", token=token, now=now)
+
+
+def test_a_token_pays_one_bonus_of_six(requester, submitted):
+    results = at_once([bonus_call(submitted, token="b")] * 6)
+    assert sum(isinstance(result, Bonus) for result in results) == 1
+    assert {result.code for result in results if isinstance(result, Refusal)} == {"RequestAlreadyProcessed"}
+    assert audit.report()["is_sound"]
+
+
+def test_bonuses_never_spend_more_than_there_is(requester, submitted):
+    spare = ledger.balance_of(requester).available_cents - 300
+    ledger.book(requester, source="available", target="outside", cents=spare, now=timezone.now())
+    Balance.objects.update(available_cents=300)
+    results = at_once([bonus_call(submitted, token=None)] * 5)
+    assert sum(isinstance(result, Bonus) for result in results) == 2
+    assert Balance.objects.get().available_cents == 60
+    assert audit.report()["is_sound"]
+
+
+def test_a_worker_has_one_value_and_one_waiting_request(requester):
+    worker, now = keys.create_worker()[0], timezone.now()
+    settings = qualification_types.Settings(description="d", status="Active")
+    first, second = [
+        qualification_types.create(requester, name=name, keywords="", settings=settings, now=now)
+        for name in ("First", "Second")
+    ]
+    at_once(
+        [lambda: qualification_types.grant(first, worker=worker, value=5, notify=True, now=now)] * 4
+        + [lambda: qualification_requests.submit(second, worker=worker, now=now)] * 4
+    )
+    assert Qualification.objects.values_list("value").get() == (5,)
+    assert QualificationRequest.objects.count() == 1
