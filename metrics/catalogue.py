@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from metrics.answers import math_em, text_f1
 from metrics.edits import one_minus_ned
+from metrics.meteor import captioning_meteor, captioning_parts
 from metrics.registry import Metric
+from metrics.visual_qa import visual_qa_meteor, visual_qa_parts
 from metrics.votes import nzad, nzad_terms, vqa_accuracy
 
 _TEXTS: Final = ("prediction", "references")
@@ -35,6 +37,28 @@ _ALL: Final = (
         direction="higher",
         version="1",
         measure=math_em,
+    ),
+    Metric(
+        name="captioning_meteor",
+        level="item",
+        inputs=_TEXTS,
+        range=(0.0, 1.0),
+        direction="higher",
+        version="1",
+        measure=captioning_meteor,
+        explain=captioning_parts,
+        takes_thesaurus=True,
+    ),
+    Metric(
+        name="visual_qa_meteor",
+        level="item",
+        inputs=_TEXTS,
+        range=(0.0, 1.0),
+        direction="higher",
+        version="1",
+        measure=visual_qa_meteor,
+        explain=visual_qa_parts,
+        takes_thesaurus=True,
     ),
     Metric(
         name="one_minus_ned",

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from metrics.thesaurus import Synonyms, Thesaurus, as_thesaurus
+
 Level = Literal["item", "corpus"]
 Direction = Literal["higher", "lower"]
 
@@ -38,14 +40,14 @@ class Metric:
     explain: Callable[..., Mapping[str, Any]] | None = None
     takes_thesaurus: bool = False
 
-    def score(self, *inputs: Any, thesaurus: Any = None, **options: Any) -> float:
+    def score(self, *inputs: Any, thesaurus: Synonyms = None, **options: Any) -> float:
         """Return the value for these inputs; options are those of the measuring function, such as `profile`.
 
         Raises MetricError for inputs that have no score. A metric without synonyms takes a thesaurus and ignores it.
         """
         return self.measure(*inputs, **self._options(thesaurus, options))
 
-    def evaluate(self, *inputs: Any, thesaurus: Any = None, **options: Any) -> Score:
+    def evaluate(self, *inputs: Any, thesaurus: Synonyms = None, **options: Any) -> Score:
         """Return the value with its metric, version, profile, thesaurus and parts."""
         given = self._options(thesaurus, options)
         return Score(
@@ -53,9 +55,13 @@ class Metric:
             metric=self.name,
             version=self.version,
             profile=options.get("profile", "document"),
-            thesaurus=getattr(thesaurus, "name", "none") if self.takes_thesaurus else None,
+            thesaurus=_name(given["thesaurus"]) if self.takes_thesaurus else None,
             parts=self.explain(*inputs, **given) if self.explain else {},
         )
 
-    def _options(self, thesaurus: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        return {**options, "thesaurus": thesaurus} if self.takes_thesaurus else dict(options)
+    def _options(self, thesaurus: Synonyms, options: Mapping[str, Any]) -> dict[str, Any]:
+        return {**options, "thesaurus": as_thesaurus(thesaurus)} if self.takes_thesaurus else dict(options)
+
+
+def _name(thesaurus: Thesaurus | None) -> str:
+    return thesaurus.name if thesaurus else "none"

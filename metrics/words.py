@@ -81,8 +81,12 @@ def stem(word: str) -> str:
 
 def tokens(text: str) -> list[str]:
     """Return razdel's tokens of a canonical text; `-5` and `2.5` are one token, bare punctuation is none."""
-    found = (token.text for token in _razdel().tokenize(text))
-    return [token for token in found if not all(map(is_punctuation, token))]
+    return [token for token in razdel_tokens(text) if not all(map(is_punctuation, token))]
+
+
+def razdel_tokens(text: str) -> list[str]:
+    """Return all of razdel's tokens, punctuation among them."""
+    return [token.text for token in _razdel().tokenize(text)]
 
 
 @lru_cache(maxsize=1)
