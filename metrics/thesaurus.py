@@ -5,6 +5,7 @@ looked up as е, as RuWordNet prints them. Every thesaurus has a `name`, which r
 """
 
 import sqlite3
+import warnings
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import closing
@@ -103,6 +104,8 @@ def open_thesaurus(path: Path) -> Thesaurus:
     reader, kind = _reader_for(path)
     try:
         return ListedThesaurus(reader(path), name=f"{kind} ({path.name})")
+    except MetricError:
+        raise
     except (sqlite3.Error, ElementTree.ParseError, UnicodeError, LookupError, ValueError) as error:
         raise MetricError(f"{path} cannot be read as {kind}: {error}") from error
 
@@ -138,7 +141,8 @@ def _ruwordnet_xml(path: Path) -> Iterator[tuple[Hashable, str]]:
 def _mythes(path: Path) -> Iterator[tuple[Hashable, str]]:
     """Read `encoding`, then for each entry `word|n` and n lines `(part of speech)|synonym|synonym`."""
     with path.open("rb") as stream:
-        lines = iter(stream.read().decode(stream.readline().decode("ascii").strip()).splitlines())
+        encoding = stream.readline().decode("ascii").strip()
+        lines = iter(stream.read().decode(encoding).splitlines())
     for line in lines:
         word, _bar, count = line.rpartition("|")
         for meaning in range(int(count)):
@@ -148,6 +152,22 @@ def _mythes(path: Path) -> Iterator[tuple[Hashable, str]]:
 
 def _wordnet_reader(folder: Path) -> Any:
     try:
-        return import_module("nltk.corpus.reader.wordnet").WordNetCorpusReader(str(folder), None)
+        known, reader = import_module("nltk.data").path, import_module("nltk.corpus.reader.wordnet")
     except ImportError as error:
-        raise MetricError("WordNet needs nltk: pip install -r requirements-metrics.txt") from error
+        raise MetricError("WordNet needs nltk: pip install nltk") from error
+    # nltk 3.10 opens only what lies under a folder of nltk.data.path.
+    place = str(folder.resolve())
+    if place not in known:
+        known.append(place)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="The multilingual functions")
+        return _opened_wordnet(reader.WordNetCorpusReader, place)
+
+
+def _opened_wordnet(reader: Any, place: str) -> Any:
+    # The reader maps its synsets to another WordNet's, for multilingual data that nothing here asks for.
+    alone = type("WordNetReader", (reader,), {"map_wn": lambda _self: None})
+    try:
+        return alone(place, None)
+    except (LookupError, OSError, ValueError) as error:
+        raise MetricError(f"{place} cannot be read as WordNet: {error}") from error
