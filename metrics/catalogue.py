@@ -6,9 +6,11 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from metrics.answers import math_em, text_f1
+from metrics.composites import integral, s_image_captioning, s_image_generation, s_visual_qa
 from metrics.edits import one_minus_ned
 from metrics.meteor import captioning_meteor, captioning_parts
 from metrics.registry import Metric
+from metrics.vectors import clip_score, fid
 from metrics.visual_qa import visual_qa_meteor, visual_qa_parts
 from metrics.votes import nzad, nzad_terms, vqa_accuracy
 
@@ -87,6 +89,60 @@ _ALL: Final = (
         version="1",
         measure=nzad,
         explain=_nzad_parts,
+    ),
+    Metric(
+        name="clip_score",
+        level="item",
+        inputs=("text embeddings", "image embeddings"),
+        range=(-1.0, 1.0),
+        direction="higher",
+        version="1",
+        measure=clip_score,
+    ),
+    Metric(
+        name="fid",
+        level="corpus",
+        inputs=("generated features", "real features"),
+        range=(0.0, math.inf),
+        direction="lower",
+        version="1",
+        measure=fid,
+    ),
+    Metric(
+        name="s_image_generation",
+        level="corpus",
+        inputs=("clip_score", "fid"),
+        range=(-0.5, 1.0),
+        direction="higher",
+        version="1",
+        measure=s_image_generation,
+    ),
+    Metric(
+        name="s_image_captioning",
+        level="corpus",
+        inputs=("captioning_meteor", "clip_score"),
+        range=(-0.5, 1.0),
+        direction="higher",
+        version="1",
+        measure=s_image_captioning,
+    ),
+    Metric(
+        name="s_visual_qa",
+        level="corpus",
+        inputs=("visual_qa_meteor", "clip_score"),
+        range=(-0.5, 1.0),
+        direction="higher",
+        version="1",
+        measure=s_visual_qa,
+    ),
+    Metric(
+        name="integral",
+        level="corpus",
+        inputs=("open sub-task scores", "hidden sub-task scores"),
+        range=(-0.1, 1.0),
+        direction="higher",
+        version="1",
+        measure=integral,
     ),
 )
 
