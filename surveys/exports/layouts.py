@@ -14,7 +14,7 @@ from surveys.exports.report import Report, make_report, write_summary
 from surveys.exports.tidy import write_tidy
 from surveys.frames import Frame
 from surveys.frames.database import read_batch
-from surveys.models import Batch
+from surveys.models import Batch, Output
 
 CSV, JSON = "text/csv", "application/json"
 
@@ -90,9 +90,14 @@ PAIRED = ("raw", "legacy", "legacy_filtered")
 
 
 def layouts_for(batch: Batch) -> dict[str, Layout]:
-    """Return the layouts this batch's survey type can be written in."""
-    is_pair = has_pairs(batch.definition)
+    """Return the layouts this batch can be written in; the published ones need outputs of the ground truth."""
+    is_pair = has_pairs(batch.definition) and _has_reference(batch)
     return {name: layout for name, layout in LAYOUTS.items() if is_pair or name not in PAIRED}
+
+
+def _has_reference(batch: Batch) -> bool:
+    reference = batch.definition.reference_system
+    return Output.objects.filter(item__survey=batch.survey_id, system=reference).exists()
 
 
 def batch_report(batch: Batch) -> Report:
@@ -107,7 +112,7 @@ def batch_writers(batch: Batch, *, names: list[str]) -> dict[str, Writer]:
     """
     known = layouts_for(batch)
     if unknown := [name for name in names if name not in known]:
-        raise LayoutError(f"No layout {unknown[0]!r} for this survey type; there is {', '.join(known)}.")
+        raise LayoutError(f"No layout {unknown[0]!r} for this batch; there is {', '.join(known)}.")
     frame = cache(partial(read_batch, batch))
     return {known[name].filename: _writer(batch, name, frame) for name in names}
 

@@ -2,6 +2,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from surveys.definitions import get_definition
+from tests.factories import make_batch, make_hit, make_item, make_questionnaire, make_survey, submitted
 from tests.surveys.published import load_published
 
 pytestmark = pytest.mark.django_db
@@ -24,6 +25,17 @@ def test_every_layout_by_default(batch, tmp_path):
         "summary.json",
         "tidy.csv",
     ]
+
+
+def test_two_models_without_a_ground_truth_have_every_layout_but_the_published_ones(tmp_path):
+    survey = make_survey()
+    item = make_item(survey, systems=("one", "other"))
+    batch = make_batch(survey)
+    submitted(make_questionnaire(batch, items=[item], hit=make_hit()), n_correct=1)
+    call_command("export_batch", batch.name, out=tmp_path)
+
+    names = ["processed.csv", "processed_filtered.csv", "summary.json", "tidy.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
 def test_a_batch_by_number_and_one_layout(batch, tmp_path):

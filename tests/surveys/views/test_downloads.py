@@ -95,3 +95,11 @@ def test_a_layout_with_no_place_for_the_answers_says_so():
     submitted(make_questionnaire(batch, items=[item], hit=make_hit()), n_correct=1)
     response = get(client_of("Researcher"), batch, "legacy")
     assert (response.status_code, response.url) == (302, batch.get_absolute_url())
+
+
+def test_a_layout_with_no_place_for_the_answers_is_not_offered():
+    survey = make_survey()
+    item = make_item(survey, systems=("one", "other"))
+    batch = make_batch(survey)
+    submitted(make_questionnaire(batch, items=[item], hit=make_hit()), n_correct=1)
+    assert sorted(layouts_for(batch)) == ["processed", "processed_filtered", "summary", "tidy"]
