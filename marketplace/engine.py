@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from marketplace import errors, ids, ledger, states
+from marketplace import errors, events, ids, ledger, states
 from marketplace.errors import WorkerRefusal
 from marketplace.models import HIT, LIVE, Assignment, Requester, Worker
 
@@ -44,6 +44,7 @@ def accept(hit: HIT, *, worker: Worker, now: datetime) -> Assignment:
     )
     hit.pending += 1
     settle(hit, now=now)
+    events.record(hit, "AssignmentAccepted", at=now, assignment=assignment)
     return assignment
 
 
@@ -74,6 +75,8 @@ def _release(assignment: Assignment, *, status: str, now: datetime) -> bool:
         return False
     hit.pending -= 1
     settle(hit, now=now)
+    ended = [f"Assignment{status}", *events.reviewable(hit, now=now)]
+    events.record(hit, *ended, at=now, assignment=assignment)
     return True
 
 
@@ -93,6 +96,8 @@ def submit(assignment: Assignment, *, answer: str, now: datetime) -> None:
     hit.pending -= 1
     hit.submitted += 1
     settle(hit, now=now)
+    ended = ["AssignmentSubmitted", *events.reviewable(hit, now=now)]
+    events.record(hit, *ended, at=now, assignment=assignment)
 
 
 def find_assignment(assignment_id: str, *, requester: Requester) -> Assignment:
@@ -144,6 +149,7 @@ def _pay_out(assignment: Assignment, *, approved_at: datetime, feedback: str | N
     _decide(assignment, status=Status.APPROVED, feedback=feedback, at=approved_at)
     ledger.pay(assignment, now=approved_at)
     settle(hit, now=now)
+    events.record(hit, "AssignmentApproved", at=approved_at, assignment=assignment)
 
 
 def _check_override(assignment: Assignment, *, now: datetime) -> None:
@@ -167,6 +173,7 @@ def reject(assignment: Assignment, *, now: datetime, feedback: str) -> None:
     hit.rejected += 1
     _decide(assignment, status=Status.REJECTED, feedback=feedback, at=now)
     settle(hit, now=now)
+    events.record(hit, "AssignmentRejected", at=now, assignment=assignment)
 
 
 def _decide(assignment: Assignment, *, status: Status, feedback: str | None, at: datetime) -> None:

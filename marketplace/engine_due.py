@@ -3,9 +3,8 @@
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import F
 
-from marketplace import engine, states
+from marketplace import engine, engine_hits, events, states
 from marketplace.models import HIT, Assignment
 
 Status = Assignment.Status
@@ -18,8 +17,8 @@ def sweep(*, now: datetime) -> None:
         engine.abandon(assignment, now=now)
     for assignment in Assignment.objects.filter(status=Status.SUBMITTED, auto_approval_at__lte=now):
         engine.approve_by_time(assignment, now=now)
-    for hit in HIT.objects.filter(expires_at__lte=now, held_slots__gt=F("pending") + F("submitted")):
-        _release_unsold(hit, now=now)
+    for hit in HIT.objects.filter(expires_at__lte=now, is_expired=False, disposed_at=None):
+        _expire(hit, now=now)
     for hit in HIT.objects.filter(
         states.reviewable(now=now), expires_at__lte=now - DISPOSED_AFTER, submitted=0
     ):
@@ -27,11 +26,15 @@ def sweep(*, now: datetime) -> None:
 
 
 @transaction.atomic
-def _release_unsold(hit: HIT, *, now: datetime) -> None:
-    engine.settle(engine.locked(hit.pk), now=now)
+def _expire(hit: HIT, *, now: datetime) -> None:
+    hit = engine.locked(hit.pk)
+    if hit.expires_at <= now and not hit.is_expired and hit.disposed_at is None:
+        engine_hits.expire(hit, now=now)
 
 
+@transaction.atomic
 def _dispose_by_time(hit: HIT, *, now: datetime) -> None:
-    HIT.objects.filter(states.reviewable(now=now), pk=hit.pk, submitted=0).update(
-        disposed_at=hit.expires_at + DISPOSED_AFTER
-    )
+    hit, disposed_at = engine.locked(hit.pk), hit.expires_at + DISPOSED_AFTER
+    due = HIT.objects.filter(states.reviewable(now=now), pk=hit.pk, submitted=0)
+    if due.update(disposed_at=disposed_at):
+        events.record(hit, "HITDisposed", at=disposed_at)

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import transaction
 
-from marketplace import engine, errors, ids, qualifications, states, tokens
+from marketplace import engine, errors, events, ids, qualifications, states, tokens
 from marketplace.errors import Refusal
 from marketplace.models import HIT, HITType, Requester
 
@@ -93,6 +93,7 @@ def publish(hit_type: HITType, *, offer: Offer, now: datetime) -> HIT:
     )
     engine.settle(hit, now=now)
     tokens.remember(hit, operation="CreateHIT", token=offer.token, now=now)
+    events.record(hit, "HITCreated", at=now)
     return hit
 
 
@@ -108,6 +109,7 @@ def extend(hit: HIT, *, additional: int, token: str | None, now: datetime) -> No
     hit.save(update_fields=["max_assignments", "is_reviewing"])
     engine.settle(hit, now=now)
     tokens.remember(hit, operation="Extend", token=token, now=now)
+    events.record(hit, "HITExtended", at=now)
 
 
 def _check_not_disposed(hit: HIT) -> None:
@@ -137,11 +139,25 @@ def move_expiry(hit: HIT, *, expires_at: datetime, now: datetime) -> None:
     _check_not_disposed(hit)
     token = f"{hit.hit_id}-{int(expires_at.timestamp() * 1000)}"
     tokens.refuse_used(hit.requester, operation="MoveExpiry", token=token, now=now)
-    hit.expires_at = max(expires_at, now)
+    is_longer = expires_at > hit.expires_at
+    hit.expires_at, hit.is_expired = max(expires_at, now), False
     hit.is_reviewing = hit.is_reviewing and hit.expires_at <= now
-    hit.save(update_fields=["expires_at", "is_reviewing"])
+    hit.save(update_fields=["expires_at", "is_expired", "is_reviewing"])
     engine.settle(hit, now=now)
     tokens.remember(hit, operation="MoveExpiry", token=token, now=now)
+    if is_longer:
+        events.record(hit, "HITExtended", at=now)
+    if hit.expires_at <= now:
+        expire(hit, now=now)
+
+
+def expire(hit: HIT, *, now: datetime) -> None:
+    """Act upon an expiry that has come: release what nobody took. The HIT's row must be locked."""
+    hit.is_expired = True
+    hit.save(update_fields=["is_expired"])
+    engine.settle(hit, now=now)
+    is_new = events.reviewable(hit, now=now) if hit.free else []
+    events.record(hit, "HITExpired", *is_new, at=hit.expires_at)
 
 
 @transaction.atomic
@@ -154,6 +170,7 @@ def dispose(hit: HIT, *, now: datetime) -> None:
     hit.disposed_at = now
     hit.save(update_fields=["disposed_at"])
     engine.settle(hit, now=now)
+    events.record(hit, "HITDisposed", at=now)
 
 
 def _refuse_known_hit(requester: Requester, *, token: str, now: datetime) -> None:

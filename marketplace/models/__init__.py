@@ -2,12 +2,14 @@
 
 from marketplace.models.contact import Block, Message
 from marketplace.models.money import Balance, Bonus, Entry
+from marketplace.models.notices import Event, NotificationSetting
 from marketplace.models.people import AccessKey, Requester, Worker
 from marketplace.models.qualifications import (
     Qualification,
     QualificationRequest,
     QualificationType,
 )
+from marketplace.models.rehearsal import CallRate, Fault, LoggedCall
 from marketplace.models.time import ClockOffset
 from marketplace.models.work import HIT, LIVE, Assignment, HITType, Token
 
@@ -19,10 +21,15 @@ __all__ = [
     "Balance",
     "Block",
     "Bonus",
+    "CallRate",
     "ClockOffset",
     "Entry",
+    "Event",
+    "Fault",
     "HITType",
+    "LoggedCall",
     "Message",
+    "NotificationSetting",
     "Qualification",
     "QualificationRequest",
     "QualificationType",

@@ -68,6 +68,7 @@ class HIT(models.Model):
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
     disposed_at = models.DateTimeField(null=True, blank=True)
+    is_expired = models.BooleanField(default=False, help_text="The expiry has been noticed and acted upon.")
     is_reviewing = models.BooleanField(default=False, help_text="Counts while the HIT is reviewable.")
 
     class Meta:
@@ -89,8 +90,8 @@ class HIT(models.Model):
             models.Index(fields=["expires_at"], condition=Q(disposed_at=None), name="marketplace_hit_live"),
             models.Index(
                 fields=["expires_at"],
-                condition=Q(held_slots__gt=F("pending") + F("submitted")),
-                name="marketplace_hit_unsold",
+                condition=Q(is_expired=False, disposed_at=None),
+                name="marketplace_hit_not_expired",
             ),
         ]
 

@@ -1,0 +1,68 @@
+"""What rehearsals and tests need: planned faults, a log of calls, and how fast a requester may call."""
+
+from django.db import models
+from django.db.models import Q
+
+from marketplace.models.people import Requester
+
+
+class Fault(models.Model):
+    """The next `remaining` calls of an operation go wrong. An empty operation is any, no requester is every."""
+
+    class Kind(models.TextChoices):
+        THROTTLE = "throttle"
+        SERVICE_FAULT = "service-fault"
+        TIMEOUT = "timeout"
+        LAG = "lag"
+
+    operation = models.CharField(max_length=64, blank=True)
+    requester = models.ForeignKey(
+        Requester, null=True, blank=True, on_delete=models.CASCADE, related_name="faults"
+    )
+    kind = models.CharField(max_length=16, choices=Kind)
+    remaining = models.PositiveIntegerField()
+    seconds = models.FloatField(default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(seconds__gte=0, seconds__lte=300), name="marketplace_fault_ends"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.operation or 'any'} x {self.remaining}"
+
+
+class LoggedCall(models.Model):
+    """One call of the API, as the control API shows it; only the latest are kept."""
+
+    requester = models.ForeignKey(
+        Requester, null=True, blank=True, on_delete=models.CASCADE, related_name="logged_calls"
+    )
+    operation = models.CharField(max_length=64, blank=True)
+    status = models.PositiveSmallIntegerField(help_text="0 where the connection was cut instead.")
+    code = models.CharField(max_length=128, blank=True)
+    request = models.JSONField(default=dict)
+    called_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.operation} {self.status}"
+
+
+class CallRate(models.Model):
+    """When a requester has paid off the calls of one operation made so far."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="call_rates")
+    operation = models.CharField(max_length=64)
+    free_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["requester", "operation"], name="marketplace_one_rate_per_operation"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.operation} from {self.free_at}"
