@@ -73,9 +73,15 @@ class Qualification(models.Model):
 
 
 class QualificationRequest(models.Model):
-    """A worker's wish for a value; at most one of a type waits for an answer."""
+    """A worker's wish for a value; at most one of a type is under way.
+
+    With a test it starts when the worker does. The test and its key are the type's at that moment: what was
+    shown is what is marked. `answer` is a QuestionFormAnswers document, `submitted_at` first the start.
+    """
 
     class Status(models.TextChoices):
+        STARTED = "Started"
+        LATE = "Late"
         PENDING = "Pending"
         GRANTED = "Granted"
         REJECTED = "Rejected"
@@ -87,13 +93,22 @@ class QualificationRequest(models.Model):
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="qualification_requests")
     status = models.CharField(max_length=16, choices=Status, default=Status.PENDING)
     submitted_at = models.DateTimeField()
+    test = models.TextField(blank=True)
+    answer_key = models.TextField(blank=True)
+    deadline = models.DateTimeField(null=True, blank=True)
+    answer = models.TextField(blank=True)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(
                 fields=["qualification_type", "worker"],
-                condition=Q(status="Pending"),
+                condition=Q(status__in=["Started", "Pending"]),
                 name="marketplace_one_pending_request",
+            ),
+            models.CheckConstraint(
+                condition=Q(status__in=["Pending", "Granted", "Rejected"])
+                | (~Q(test="") & Q(deadline__isnull=False)),
+                name="marketplace_test_taken_has_an_end",
             ),
         ]
         indexes = [models.Index(fields=["qualification_type", "status", "id"])]
