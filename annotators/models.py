@@ -7,11 +7,30 @@ from django.db.models import F, Q
 
 
 class Endpoint(models.TextChoices):
-    """Which marketplace a HIT lives on. Identifiers of different endpoints are never mixed."""
+    """Which marketplace a HIT lives on, if any. Identifiers of different endpoints are never mixed."""
 
     EMBEDDED = "embedded", "Embedded marketplace"
     SANDBOX = "sandbox", "MTurk sandbox"
     PRODUCTION = "production", "MTurk production (real money)"
+    LINK = "link", "No marketplace: people come by link"
+
+
+class Source(models.TextChoices):
+    """Who knows a worker by their WorkerId: a marketplace, we ourselves, or a panel ("prolific:5f2a...")."""
+
+    EMBEDDED = Endpoint.EMBEDDED.value, Endpoint.EMBEDDED.label
+    SANDBOX = Endpoint.SANDBOX.value, Endpoint.SANDBOX.label
+    PRODUCTION = Endpoint.PRODUCTION.value, Endpoint.PRODUCTION.label
+    LINK = "link", "Personal link"
+    PANEL = "panel", "Panel"
+
+
+class Channel(models.TextChoices):
+    """How a worker came to an assignment. Only the marketplace's are listed, paid and decided there."""
+
+    MARKETPLACE = "marketplace", "Marketplace"
+    LINK = "link", "Personal link"
+    PANEL = "panel", "Panel"
 
 
 class Worker(models.Model):
@@ -23,7 +42,7 @@ class Worker(models.Model):
         EXCLUDED = "excluded", "Excluded from our HITs"
 
     worker_id = models.CharField(max_length=64)
-    source = models.CharField(max_length=16, choices=Endpoint)
+    source = models.CharField(max_length=16, choices=Source)
     standing = models.CharField(max_length=16, choices=Standing, default=Standing.OK)
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -113,6 +132,7 @@ class Assignment(models.Model):
     hit = models.ForeignKey(HIT, on_delete=models.PROTECT, related_name="assignments")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="assignments")
     assignment_id = models.CharField("AssignmentId", max_length=64)
+    channel = models.CharField(max_length=16, choices=Channel, default=Channel.MARKETPLACE)
     status = models.CharField(max_length=16, choices=Status, default=Status.ACCEPTED)
     nonce = models.UUIDField(default=uuid.uuid4, editable=False, help_text="Comes back in the MTurk copy.")
     loaded_at = models.DateTimeField(auto_now_add=True, help_text="First opened in our frame.")

@@ -45,6 +45,7 @@ def make_item(
             "survey": survey,
             "position": position,
             "external_id": f"item-{position}",
+            "subject": values.get("external_id", f"item-{position}"),
             "payload": {"question": f"Question {position}?"},
             "choices": [{"value": value, "label": value.title()} for value in choices],
             "gold": "yes",

@@ -11,6 +11,7 @@ from surveys.definitions.base import (
     DefinitionError,
     Instructions,
     Preference,
+    QuizQuestion,
     WorkedExample,
 )
 from surveys.definitions.evil import ESNLIVE, VCR, VQAX
@@ -35,6 +36,7 @@ __all__ = [
     "DefinitionError",
     "Instructions",
     "Preference",
+    "QuizQuestion",
     "WorkedExample",
     "get_definition",
 ]

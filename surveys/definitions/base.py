@@ -1,8 +1,13 @@
 """What every survey type declares: an answer to choose, criteria to rate, a preference, instructions."""
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Self
+
+import cattrs
+
+from surveys.definitions.consistency import problems_of
+
+_converter = cattrs.Converter(detailed_validation=False)
 
 
 class DefinitionError(ValueError):
@@ -11,11 +16,15 @@ class DefinitionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One option of a question: the stored value, the label people read, and its score in [0, 1] or None."""
+    """One option of a question: the stored value, the label people read, and its score or None.
+
+    `description` is the level's rubric, shown beside the label all the time.
+    """
 
     value: str
     label: str
     score: float | None = None
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +43,28 @@ class AnswerQuestion:
 class Criterion:
     """Something judged about each output (or, with `per_output=False`, about the item as a whole).
 
-    A checklist (`is_checklist`) takes any number of choices; `exclusive` names the choice that rules out all others
-    (an explicit None). A scale takes exactly one.
+    A scale takes exactly one of its choices. A checklist (`is_checklist`) takes any number; `exclusive` names the
+    choice that rules out all others (an explicit None). Text (`is_text`) has no choices: a sentence is required,
+    and it has no score. `aliases` are other names of the key in published files.
     """
 
     key: str
     label: str
-    choices: tuple[Choice, ...]
+    choices: tuple[Choice, ...] = ()
     help: str = ""
     per_output: bool = True
     is_checklist: bool = False
     exclusive: str = ""
+    is_text: bool = False
+    aliases: tuple[str, ...] = ()
 
     @property
     def values(self) -> tuple[str, ...]:
         return tuple(choice.value for choice in self.choices)
+
+    @property
+    def is_scale(self) -> bool:
+        return not (self.is_checklist or self.is_text)
 
     def score(self, value: str) -> float:
         """Return the score of a scale's `value`; KeyError if it is not one of the choices."""
@@ -79,12 +95,30 @@ class WorkedExample:
 
 @dataclass(frozen=True, slots=True)
 class Instructions:
-    """What the annotator reads first. Plain sentences; the template does the markup."""
+    """What the annotator reads first. Plain sentences; the template does the markup.
+
+    `reminder` is the one sentence that stays in view beside every item.
+    """
 
     summary: str
     steps: tuple[str, ...]
     notes: tuple[str, ...] = ()
     examples: tuple[WorkedExample, ...] = ()
+    reminder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuizQuestion:
+    """One question of the quiz before the work. `answer` is the value of the right choice; it stays on the server.
+
+    `feedback` says why, once it is answered.
+    """
+
+    scene: str
+    question: str
+    choices: tuple[Choice, ...]
+    answer: str
+    feedback: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +127,11 @@ class Definition:
 
     Every item brings `outputs_per_item` outputs, each said by another system; `reference_system` names the one
     that is the reference (the ground truth), if the protocol has one. `headline` is the criterion whose mean is
-    the study's main number.
+    the study's main number; results also tell the share of ratings that score `good_from` or more.
+
+    In a sequence (`is_sequence`) an item's n+1 pictures are numbered states, and the n lines of its output stand
+    between them. With `skip_reasons` an annotator may skip an item that can't be judged. `minimum_correct` right
+    answers of a HIT are what the protocol asks for; 0 where nobody's work is ever rejected.
     """
 
     key: str
@@ -110,35 +148,15 @@ class Definition:
     answer: AnswerQuestion | None = None
     preference: Preference | None = None
     items_per_hit: int = 5
+    minimum_correct: int = 0
+    good_from: float | None = None
+    is_sequence: bool = False
+    skip_reasons: tuple[Choice, ...] = ()
+    quiz: tuple[QuizQuestion, ...] = ()
 
     def __post_init__(self) -> None:
-        for problem in self._problems():
+        for problem in problems_of(self):
             raise DefinitionError(f"Survey type {self.key!r}: {problem}")
-
-    def _problems(self) -> Iterator[str]:
-        keys = [criterion.key for criterion in self.criteria]
-        if self.preference:
-            keys.append(self.preference.key)
-        if self.answer:
-            keys.append("answer")
-        for key in keys:
-            if keys.count(key) > 1:
-                yield f"two questions are called {key!r}."
-        if self.headline not in [criterion.key for criterion in self.criteria]:
-            yield f"the headline {self.headline!r} is not one of its criteria."
-        if self.preference and self.outputs_per_item < 2:
-            yield "a preference needs at least two outputs to compare."
-        for criterion in self.criteria:
-            if len(set(criterion.values)) < len(criterion.values):
-                yield f"criterion {criterion.key!r} lists a value twice."
-            if criterion.exclusive and criterion.exclusive not in criterion.values:
-                yield f"criterion {criterion.key!r} has no choice {criterion.exclusive!r} to be exclusive."
-            if not criterion.is_checklist and any(choice.score is None for choice in criterion.choices):
-                yield f"criterion {criterion.key!r} has choices without a score."
-            if criterion.is_checklist and criterion.key == self.headline:
-                yield f"the headline {criterion.key!r} is a checklist, which has no mean."
-            if not criterion.per_output and criterion.key == self.headline:
-                yield f"the headline {criterion.key!r} is about the item, so it can't compare systems."
 
     @property
     def output_criteria(self) -> tuple[Criterion, ...]:
@@ -152,6 +170,13 @@ class Definition:
         """Return the criterion called `key`; KeyError if there is none."""
         return {criterion.key: criterion for criterion in self.criteria}[key]
 
+    @property
+    def review_policy(self) -> dict[str, Any]:
+        """Return the review policy the protocol asks for, as a batch stores it."""
+        if not self.minimum_correct:
+            return {"kind": "never"}
+        return {"kind": "minimum_correct", "minimum": self.minimum_correct, "out_of": self.items_per_hit}
+
     def to_snapshot(self) -> dict[str, Any]:
         """Return plain JSON data that `from_snapshot` rebuilds this very definition from."""
         return asdict(self)
@@ -159,25 +184,4 @@ class Definition:
     @classmethod
     def from_snapshot(cls, data: dict[str, Any]) -> Self:
         """Rebuild the definition a batch was published with, whatever the code says today."""
-        return cls(
-            **{
-                **data,
-                "criteria": tuple(
-                    Criterion(**{**criterion, "choices": _choices(criterion["choices"])})
-                    for criterion in data["criteria"]
-                ),
-                "instructions": Instructions(
-                    summary=data["instructions"]["summary"],
-                    steps=tuple(data["instructions"]["steps"]),
-                    notes=tuple(data["instructions"]["notes"]),
-                    examples=tuple(WorkedExample(**e) for e in data["instructions"]["examples"]),
-                ),
-                "answer": data["answer"]
-                and AnswerQuestion(**{**data["answer"], "choices": _choices(data["answer"]["choices"])}),
-                "preference": data["preference"] and Preference(**data["preference"]),
-            }
-        )
-
-
-def _choices(data: list[dict[str, Any]]) -> tuple[Choice, ...]:
-    return tuple(Choice(**choice) for choice in data)
+        return _converter.structure(data, cls)

@@ -158,6 +158,7 @@ def _variant(
         criteria=(JUSTIFIES, SHORTCOMINGS),
         preference=PREFERENCE,
         headline="justifies",
+        minimum_correct=3,
         instructions=Instructions(summary=summary, steps=STEPS, notes=NOTES, examples=examples),
     )
 

@@ -92,6 +92,7 @@ def _create(planned: tuple[PlannedItem, ...], *, survey: Survey, stored: dict[st
         Item(
             survey=survey,
             external_id=plan.external_id,
+            subject=plan.external_id,
             position=position,
             source_row=plan.source_row,
             payload=plan.payload,

@@ -1,18 +1,25 @@
 """The models every survey type shares. A new type needs no new model."""
 
-from surveys.models.answers import Rating, Response
+from surveys.models.access import AnnotationSlot, Invitation, Panel, PanelVisit
+from surveys.models.answers import AnswerRevision, QuizAttempt, Rating, Response
 from surveys.models.batch import Batch, Questionnaire, QuestionnaireItem, default_review_policy, new_seed
 from surveys.models.review import Decision, Replacement
 from surveys.models.study import Item, Output, Picture, Survey, definition_choices, new_code
 
 __all__ = [
+    "AnnotationSlot",
+    "AnswerRevision",
     "Batch",
     "Decision",
+    "Invitation",
     "Item",
     "Output",
+    "Panel",
+    "PanelVisit",
     "Picture",
     "Questionnaire",
     "QuestionnaireItem",
+    "QuizAttempt",
     "Rating",
     "Replacement",
     "Response",

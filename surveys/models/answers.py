@@ -51,7 +51,7 @@ class Response(models.Model):
 
 
 class Rating(models.Model):
-    """One value a worker gave, as a number.
+    """One value a worker gave, as a number; a text is the one value without.
 
     A scale is one row; a checklist is one 0/1 row per option (criterion "shortcomings.none"); a preference is
     one 0/1 row per output. `output` is null where the judgement is about the item.
@@ -62,8 +62,8 @@ class Rating(models.Model):
         Output, null=True, blank=True, on_delete=models.PROTECT, related_name="ratings"
     )
     criterion = models.CharField(max_length=64)
-    value = models.CharField(max_length=255)
-    score = models.FloatField()
+    value = models.TextField()
+    score = models.FloatField(null=True, blank=True, help_text="Empty: a text.")
 
     class Meta:
         ordering = ["response_id", "output_id", "criterion"]
@@ -82,3 +82,39 @@ class Rating(models.Model):
 
     def __str__(self) -> str:
         return f"{self.criterion}={self.value}"
+
+
+class AnswerRevision(models.Model):
+    """Complete answers as they were before their author changed them: `data` as `collecting.task_answers` gives it."""
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="revisions")
+    data = models.JSONField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["assignment_id", "pk"]
+
+    def __str__(self) -> str:
+        return f"{self.assignment} until {self.created_at:%Y-%m-%d %H:%M}"
+
+
+class QuizAttempt(models.Model):
+    """One try at a batch's quiz. `answers`: the value chosen for each question, in their order."""
+
+    batch = models.ForeignKey(Batch, on_delete=models.PROTECT, related_name="quiz_attempts")
+    worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="quiz_attempts")
+    number = models.PositiveSmallIntegerField(help_text="From 1.")
+    answers = models.JSONField()
+    n_right = models.PositiveSmallIntegerField()
+    is_passed = models.BooleanField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["batch_id", "worker_id", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["batch", "worker", "number"], name="quiz_attempt_number_once"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="quiz_attempt_counts_from_one"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker} on {self.batch}, try {self.number}"

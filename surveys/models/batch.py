@@ -54,6 +54,14 @@ class Batch(models.Model):
     lifetime = models.DurationField(default=timedelta(days=7))
     auto_approval_delay = models.DurationField()
     review_policy = models.JSONField(default=default_review_policy)
+    takes_links = models.BooleanField(
+        "people may come by link",
+        default=False,
+        help_text="Personal links and panels share one quota with the marketplace.",
+    )
+    uses_quiz = models.BooleanField(
+        "begins with the quiz", default=False, help_text="Two tries, part of the paid time."
+    )
     seed = models.PositiveIntegerField(default=new_seed)
     assumed_minutes = models.DecimalField(
         "assumed minutes per assignment",
@@ -87,7 +95,9 @@ class Batch(models.Model):
             models.CheckConstraint(
                 condition=Q(assignments_per_hit__gte=1), name="batch_has_assignments_per_hit"
             ),
-            models.CheckConstraint(condition=Q(reward__gt=0), name="batch_pays"),
+            models.CheckConstraint(
+                condition=Q(reward__gt=0) | Q(reward=0, endpoint=Endpoint.LINK), name="batch_pays"
+            ),
             models.CheckConstraint(condition=Q(assumed_minutes__gt=0), name="batch_takes_time"),
         ]
 

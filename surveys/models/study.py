@@ -39,6 +39,8 @@ class Survey(models.Model):
 class Item(models.Model):
     """The thing looked at: pictures, a question, choices, and the gold answer no browser ever sees.
 
+    `subject` is what the item is about, as the researcher calls it: where each system's output is an item of its own
+    (XAI, VTT), they share it, and results are paired by it. `references` are texts to measure outputs against.
     `payload`: `question` (str) and `columns`, the row as it was imported, for the raw export.
     `choices`: [{"value", "label"}] sorted by value, so that their order says nothing about the gold answer; empty
     where the definition fixes them.
@@ -46,11 +48,13 @@ class Item(models.Model):
 
     survey = models.ForeignKey(Survey, on_delete=models.CASCADE, related_name="items")
     external_id = models.CharField(max_length=255)
+    subject = models.CharField(max_length=255)
     position = models.PositiveIntegerField(help_text="Order of import.")
     source_row = models.PositiveIntegerField(null=True, blank=True, help_text="Row of the batch CSV, from 1.")
     payload = models.JSONField(default=dict)
     choices = models.JSONField(default=list)
     gold = models.CharField(max_length=2000, blank=True)
+    references = models.JSONField(default=list, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -99,12 +103,17 @@ class Picture(models.Model):
 
 
 class Output(models.Model):
-    """What a system said about an item. `code` is its name in the browser, where systems stay anonymous."""
+    """What a system said about an item. `code` is its name in the browser, where systems stay anonymous.
+
+    In a sequence, `text` has one line per transformation. `model_correct` says whether what the system decided
+    (its label, its answer) is right; annotators never see it, results are told apart by it.
+    """
 
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="outputs")
     system = models.SlugField(max_length=64)
     text = models.TextField()
     answer = models.CharField(max_length=2000, blank=True, help_text="The answer this system gave.")
+    model_correct = models.BooleanField(null=True, blank=True)
     code = models.CharField(max_length=32, unique=True, default=new_code, editable=False)
 
     class Meta:

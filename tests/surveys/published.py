@@ -108,7 +108,7 @@ class _Loader:
         shared = {name: row[f"Input.{name}"] for name in self.columns.shared}
         options = {"answer", "other_answer1", "other_answer2"} & cells.keys()
         item = Item.objects.create(
-            survey=self.survey, external_id=cells["id"], position=position, source_row=source_row,
+            survey=self.survey, external_id=cells["id"], subject=cells["id"], position=position, source_row=source_row,
             gold=cells["answer"],
             choices=[{"value": v, "label": v} for v in sorted({cells[name] for name in options})],
             payload={"header": list(self.columns.header), "columns": cells, "row": shared},

@@ -208,7 +208,7 @@ def test_a_worker_who_answered_the_items_elsewhere_is_not_recovered(
 
 
 def test_one_output_no_answer_no_preference_survive_the_copy() -> None:
-    definition = replace(VQAX, answer=None, preference=None, outputs_per_item=1)
+    definition = replace(VQAX, answer=None, minimum_correct=0, preference=None, outputs_per_item=1)
     survey = make_survey()
     make_item(survey, choices=(), gold="", systems=("model",))
     batch = make_batch(survey, snapshot=definition.to_snapshot())
