@@ -43,6 +43,25 @@ def env_decimal(name: str, default: str) -> Decimal:
         raise ImproperlyConfigured(f"{name} must be a number.") from error
 
 
+def env_pairs(name: str) -> dict[str, str]:
+    """Read `a=b,c=d`; what comes after the first = belongs to the value."""
+    pairs = [part.partition("=") for part in env_list(name)]
+    if not all(key and value for key, _, value in pairs):
+        raise ImproperlyConfigured(f"{name} must be name=value, with commas between.")
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+def env_rates(name: str) -> dict[str, float]:
+    """Read `*=5,CreateHIT=1`: numbers above zero by name."""
+    try:
+        rates = {key: float(value) for key, value in env_pairs(name).items()}
+    except ValueError as error:
+        raise ImproperlyConfigured(f"{name} must give numbers.") from error
+    if not all(0 < rate < float("inf") for rate in rates.values()):
+        raise ImproperlyConfigured(f"{name} must give numbers above zero.")
+    return rates
+
+
 DEMO_PORT = env_int("ASSENT_PORT", 8000)
 DATA_DIR = Path(env("ASSENT_DATA_DIR", str(BASE_DIR / "var")))
 DATA_DIR.mkdir(parents=True, exist_ok=True)
@@ -176,6 +195,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": float(SYNC_EVERY_SECONDS),
         "options": {"expires": SYNC_EVERY_SECONDS},
     },
+    "marketplace": {
+        "task": "marketplace.tasks.keep_time",
+        "schedule": 10.0,
+        "options": {"expires": 10},
+    },
 }
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
 if REDIS_URL:
@@ -253,6 +277,11 @@ FRAME_ANCESTORS = [origin for end in MTURK_ENDPOINTS.values() for origin in end[
 MARKETPLACE_ALLOW_HTTP_QUESTIONS = env_bool("MARKETPLACE_ALLOW_HTTP_QUESTIONS", not HTTPS)
 MARKETPLACE_OPEN_SIGNUP = env_bool("MARKETPLACE_OPEN_SIGNUP")
 MARKETPLACE_CONTROL_TOKEN = env("MARKETPLACE_CONTROL_TOKEN")
+MARKETPLACE_WEBHOOK_HOSTS = [name.lower() for name in env_list("MARKETPLACE_WEBHOOK_HOSTS")]
+MARKETPLACE_NOTIFICATION_TARGETS = env_pairs("MARKETPLACE_NOTIFICATION_TARGETS")
+MARKETPLACE_VISIBILITY_LAG_SECONDS = env_int("MARKETPLACE_VISIBILITY_LAG_SECONDS", 0)
+# Calls a second that one requester may make, for an operation by its name or for each of the others by *.
+MARKETPLACE_RATE_LIMITS = env_rates("MARKETPLACE_RATE_LIMITS")
 
 LOGGING = {
     "version": 1,

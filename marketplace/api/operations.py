@@ -7,6 +7,7 @@ from marketplace import engine, engine_changes, engine_hits, states
 from marketplace.api import (
     content,
     money_operations,
+    notification_operations,
     paging,
     qualification_operations,
     request_operations,
@@ -152,6 +153,7 @@ OPERATIONS: dict[str, Callable[[Call], Body]] = {
     "UpdateHITTypeOfHIT": update_hit_type_of_hit,
     "ListReviewPolicyResultsForHIT": list_review_policy_results,
     **money_operations.OPERATIONS,
+    **notification_operations.OPERATIONS,
     **qualification_operations.OPERATIONS,
     **request_operations.OPERATIONS,
     **worker_operations.OPERATIONS,

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 
 READ_BY_BOTO3 = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
-READERS = {"env", "env_bool", "env_list", "env_int", "env_decimal"}
+READERS = {"env", "env_bool", "env_list", "env_int", "env_decimal", "env_pairs", "env_rates"}
 
 
 def read_by_settings() -> set[str]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -11,6 +12,7 @@ from botocore.config import Config
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
+from marketplace_notices import QUEUE, spec
 from marketplace_words import QUESTION
 
 from marketplace import clock, keys, ledger
@@ -98,6 +100,27 @@ def new_hit(mturk: Any, values: dict[str, Any]) -> Callable[..., str]:
         return mturk.create_hit(**{**values, **changes})["HIT"]["HITId"]
 
     return new_hit
+
+
+@pytest.fixture
+def targets(settings: Any, tmp_path: Path) -> Path:
+    """The file that stands for a queue; no other notifications go anywhere."""
+    settings.DATA_DIR = tmp_path
+    settings.MARKETPLACE_WEBHOOK_HOSTS = []
+    settings.MARKETPLACE_NOTIFICATION_TARGETS = {QUEUE: "told/queue.jsonl"}
+    return tmp_path / "told" / "queue.jsonl"
+
+
+@pytest.fixture
+def watched(targets: Path, mturk: Any, new_hit: Callable[..., str]) -> Callable[..., tuple[str, str]]:
+    """A function that publishes a HIT of a type whose events go to the queue; it returns (HITTypeId, HITId)."""
+
+    def watched(notification: Any = None, **changes: Any) -> tuple[str, str]:
+        type_id = mturk.get_hit(HITId=new_hit(**changes))["HIT"]["HITTypeId"]
+        mturk.update_notification_settings(HITTypeId=type_id, Notification=notification or spec())
+        return type_id, new_hit(**changes)
+
+    return watched
 
 
 class Browser:

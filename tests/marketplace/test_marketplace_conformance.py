@@ -9,17 +9,22 @@ from marketplace.api.operations import OPERATIONS
 from marketplace.api.validation import TYPES, validate
 from marketplace.models import HIT, Assignment
 
-NOT_OFFERED = {
-    "GetFileUploadURL",
-    "SendTestEventNotification",
-    "UpdateNotificationSettings",
-}
+NOT_OFFERED = {"GetFileUploadURL"}
 QUALIFICATION = {"Name": "Trusted", "Description": "d", "QualificationTypeStatus": "Active"}
 
 
+NOTIFICATION = {
+    "Destination": "https://sqs.example/1/queue",
+    "Transport": "SQS",
+    "Version": "2014-08-15",
+    "EventTypes": ["HITCreated"],
+}
+
+
 @pytest.fixture
-def scene(mturk, requester, values, new_hit, new_worker):
+def scene(mturk, requester, values, new_hit, new_worker, settings):
     """Ids of one row of each kind, some of them twice so that an operation may use one up."""
+    settings.MARKETPLACE_NOTIFICATION_TARGETS = {NOTIFICATION["Destination"]: "q.jsonl"}
     kind = mturk.create_qualification_type(**QUALIFICATION)["QualificationType"]["QualificationTypeId"]
     guard = [{"QualificationTypeId": kind, "Comparator": "Exists"}]
     mturk_hit = mturk.create_hit(**values)["HIT"]
@@ -89,6 +94,8 @@ BODIES = {
     "ListWorkersWithQualificationType": lambda row: row["kind"],
     "NotifyWorkers": lambda row: {"Subject": "s", "MessageText": "m", "WorkerIds": ["A1NOBODY"]},
     "RejectAssignment": lambda row: row["work"] | {"RequesterFeedback": ""},
+    "SendTestEventNotification": lambda row: {"Notification": NOTIFICATION, "TestEventType": "Ping"},
+    "UpdateNotificationSettings": lambda row: row["type"] | {"Notification": NOTIFICATION},
     "SendBonus": lambda row: {**row["worker"], **row["work"], "BonusAmount": "1", "Reason": "r"},
     "UpdateExpirationForHIT": lambda row: row["hit"] | {"ExpireAt": 0},
     "UpdateHITReviewStatus": lambda row: row["old"],

@@ -1,0 +1,39 @@
+"""Where notifications really go: a webhook or a file, and only one that the operator has allowed."""
+
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from marketplace.errors import Refusal
+
+SCHEMES = frozenset({"http", "https"})
+
+
+def target_of(destination: str) -> str:
+    """Return the address or the file for a queue URL, topic ARN or address. Raises Refusal for any other.
+
+    MARKETPLACE_NOTIFICATION_TARGETS maps destinations; an address stands for itself if its host is among
+    MARKETPLACE_WEBHOOK_HOSTS, so that no requester can make this server call what only it can reach.
+    """
+    mapped: str | None = settings.MARKETPLACE_NOTIFICATION_TARGETS.get(destination)
+    if mapped is not None:
+        return mapped
+    if _is_allowed(destination):
+        return destination
+    raise Refusal("InvalidTransportEndpoint", "This marketplace sends no notifications to that Destination.")
+
+
+def is_web_address(target: str) -> bool:
+    return target.partition("://")[0].lower() in SCHEMES
+
+
+def _is_allowed(destination: str) -> bool:
+    try:
+        parts = urlsplit(destination)
+        port = parts.port
+    except ValueError:
+        return False
+    if parts.scheme not in SCHEMES or not parts.hostname or "@" in parts.netloc or "\\" in destination:
+        return False
+    names = {parts.hostname, f"{parts.hostname}:{port}"}
+    return bool(names & set(settings.MARKETPLACE_WEBHOOK_HOSTS))
