@@ -15,7 +15,15 @@ from django.utils import timezone
 from annotators.models import Assignment
 from annotators.questions import AnswerError, parse_answers
 from surveys.definitions import Criterion, Definition
-from surveys.models import Item, Output, Questionnaire, QuestionnaireItem, Rating, Response
+from surveys.models import (
+    AnswerRevision,
+    Item,
+    Output,
+    Questionnaire,
+    QuestionnaireItem,
+    Rating,
+    Response,
+)
 
 FIELD = "taskAnswers"
 VERSION_MAX = 2**31 - 1
@@ -31,7 +39,8 @@ class ItemAnswer:
     """What one worker answered about one item.
 
     `ratings`: {output code: {criterion key: value, or list of values for a checklist}}. `item_ratings`: the same
-    for criteria about the item. `preference`: an output code, "" for no preference.
+    for criteria about the item. `preference`: an output code, "" for no preference. Where `skip_reason` is given, all
+    the rest is empty.
     """
 
     position: int
@@ -40,6 +49,7 @@ class ItemAnswer:
     item_ratings: dict[str, str | list[str]] = field(default_factory=dict)
     preference: str = ""
     active_seconds: float = 0.0
+    skip_reason: str = ""
 
 
 def save_draft(
@@ -69,16 +79,32 @@ def save_answers(assignment: Assignment, *, answers: list[ItemAnswer], comment: 
     if not first.update(saved_at=timezone.now(), comment=comment):
         return False
     assignment.refresh_from_db()
-    by_position = {answer.position: answer for answer in answers}
-    shown = assignment.responses.select_related("item", "batch__survey").prefetch_related("item__outputs")
-    responses, ratings = list(shown), list[Rating]()
-    for response in responses:
-        answer = by_position[response.position]
-        _fill_in(response, answer)
-        ratings.extend(_ratings(response, answer))
-    Response.objects.bulk_update(responses, ["answer", "is_correct", "active_seconds"])
-    Rating.objects.bulk_create(ratings)
+    _write(assignment, answers)
     return True
+
+
+@transaction.atomic
+def revise_answers(assignment: Assignment, *, answers: list[ItemAnswer], comment: str = "") -> bool:
+    """Put other complete answers in the place of those written before, which are kept as a revision.
+
+    False, and no change, if none were written before or the new ones are the same.
+    """
+    locked = Assignment.objects.select_for_update().filter(pk=assignment.pk, saved_at__isnull=False).first()
+    if locked is None or (locked.comment == comment and given_answers(locked) == answers):
+        return False
+    AnswerRevision.objects.create(
+        assignment=locked, data={"answers": json.loads(task_answers(locked)), "comment": locked.comment}
+    )
+    Rating.objects.filter(response__assignment=locked).delete()
+    _write(locked, answers)
+    Assignment.objects.filter(pk=assignment.pk).update(saved_at=timezone.now(), comment=comment)
+    assignment.refresh_from_db()
+    return True
+
+
+def given_answers(assignment: Assignment) -> list[ItemAnswer]:
+    """Return the complete answers of an assignment as they were given, in the order of the page."""
+    return [_answer_from_data(entry) for entry in json.loads(task_answers(assignment))]
 
 
 def task_answers(assignment: Assignment) -> str:
@@ -119,14 +145,29 @@ def _seconds(measured: float) -> float:
     return min(measured, SECONDS_MAX) if measured > 0 else 0.0
 
 
+def _write(assignment: Assignment, answers: list[ItemAnswer]) -> None:
+    by_position = {answer.position: answer for answer in answers}
+    shown = assignment.responses.select_related("item", "batch__survey").prefetch_related("item__outputs")
+    responses, ratings = list(shown), list[Rating]()
+    for response in responses:
+        answer = by_position[response.position]
+        _fill_in(response, answer)
+        ratings.extend(_ratings(response, answer))
+    Response.objects.bulk_update(responses, ["answer", "is_correct", "skip_reason", "active_seconds"])
+    Rating.objects.bulk_create(ratings)
+
+
 def _fill_in(response: Response, answer: ItemAnswer) -> None:
     gold = response.item.gold
     response.answer = answer.answer
-    response.is_correct = answer.answer == gold if gold else None
+    response.skip_reason = answer.skip_reason
+    response.is_correct = answer.answer == gold if gold and not answer.skip_reason else None
     response.active_seconds = max(response.active_seconds, _seconds(answer.active_seconds))
 
 
 def _ratings(response: Response, answer: ItemAnswer) -> Iterator[Rating]:
+    if answer.skip_reason:
+        return
     definition = response.batch.definition
     outputs = {output.code: output for output in response.item.outputs.all()}
     for code, values in answer.ratings.items():
@@ -148,7 +189,7 @@ def _criterion_ratings(
             output=output,
             criterion=criterion.key,
             value=given,
-            score=criterion.score(given),
+            score=None if criterion.is_text else criterion.score(given),
         )
         return
     for value in criterion.values:
@@ -178,9 +219,11 @@ def _answer_as_data(response: Response) -> dict[str, Any]:
         "answer": response.answer,
         "outputs": ratings,
         "item": {},
+        "seconds": response.active_seconds,
+        "preference": "",
     }
-    data["seconds"] = response.active_seconds
-    data["preference"] = ""
+    if response.skip_reason:
+        data["skip"] = response.skip_reason
     for rating in response.ratings.all():
         target = data["item"] if rating.output_id is None else ratings[codes[rating.output_id]]
         key, _, option = rating.criterion.partition(".")
@@ -220,6 +263,7 @@ def _answer_from_data(entry: Mapping[str, Any]) -> ItemAnswer:
             item_ratings=dict(entry["item"]),
             preference=str(entry["preference"]),
             active_seconds=float(entry["seconds"]),
+            skip_reason=str(entry.get("skip", "")),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise IncompleteAnswers("The marketplace's copy lacks a field.") from error
@@ -227,6 +271,9 @@ def _answer_from_data(entry: Mapping[str, Any]) -> ItemAnswer:
 
 def _check(answer: ItemAnswer, item: Item, definition: Definition) -> None:
     where = f"Question {answer.position}"
+    if answer.skip_reason:
+        _check_skip(where, answer, definition)
+        return
     codes = {output.code for output in item.outputs.all()}
     if answer.answer not in ([c.value for c in item.choices_for(definition)] if definition.answer else [""]):
         raise IncompleteAnswers(f"{where}: {answer.answer!r} is not one of the answers.")
@@ -239,15 +286,22 @@ def _check(answer: ItemAnswer, item: Item, definition: Definition) -> None:
         raise IncompleteAnswers(f"{where}: the preferred output is not this item's.")
 
 
+def _check_skip(where: str, answer: ItemAnswer, definition: Definition) -> None:
+    if answer.skip_reason not in [reason.value for reason in definition.skip_reasons]:
+        raise IncompleteAnswers(f"{where}: {answer.skip_reason!r} is no reason to skip.")
+
+
 def _check_values(where: str, values: Any, criteria: tuple[Criterion, ...]) -> None:
     for criterion in criteria:
         given = values.get(criterion.key) if isinstance(values, dict) else None
-        if not (_is_checklist_answer if criterion.is_checklist else _is_scale_answer)(given, criterion):
+        if not _is_answer(given, criterion):
             raise IncompleteAnswers(f"{where}: {criterion.label!r} is not answered.")
 
 
-def _is_scale_answer(given: Any, criterion: Criterion) -> bool:
-    return isinstance(given, str) and given in criterion.values
+def _is_answer(given: Any, criterion: Criterion) -> bool:
+    if criterion.is_checklist:
+        return _is_checklist_answer(given, criterion)
+    return isinstance(given, str) and (bool(given) if criterion.is_text else given in criterion.values)
 
 
 def _is_checklist_answer(given: Any, criterion: Criterion) -> bool:

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef
 
 from annotators.models import HIT, Assignment, Worker
 from surveys.definitions import Choice, Definition
-from surveys.models import Item, Output, Questionnaire, QuestionnaireItem, Response
+from surveys.models import Item, Output, Picture, Questionnaire, QuestionnaireItem, Response
 from surveys.ordering import History, base_values, output_ids, shuffled
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
@@ -56,6 +56,11 @@ class ShownOutput:
     code: str
     label: str
     text: str
+
+    @property
+    def steps(self) -> list[str]:
+        """In a sequence: the transformations between one state and the next."""
+        return self.text.split("\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +241,8 @@ def _shown_item(
         position=position,
         question=item.payload.get("question", ""),
         pictures=tuple(
-            ShownPicture(
-                picture.get_absolute_url(), picture.width, picture.height, f"Picture for question {position}"
-            )
-            for picture in item.pictures.all()
+            ShownPicture(picture.get_absolute_url(), picture.width, picture.height, alt)
+            for picture, alt in _with_alternatives(item, definition, position)
         ),
         choices=tuple(choices[value] for value in values),
         outputs=tuple(
@@ -247,6 +250,13 @@ def _shown_item(
         ),
         draft=draft,
     )
+
+
+def _with_alternatives(item: Item, definition: Definition, position: int) -> list[tuple[Picture, str]]:
+    pictures = list(item.pictures.all())
+    if definition.is_sequence:
+        return [(picture, f"State {n} of {len(pictures)}") for n, picture in enumerate(pictures, 1)]
+    return [(picture, f"Picture for question {position}") for picture in pictures]
 
 
 def _shown_output(output: Output, label: str) -> ShownOutput:

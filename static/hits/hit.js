@@ -16,7 +16,8 @@
     node,
     position: Number(node.dataset.position),
     version: Number(node.dataset.version),
-    groups: all(".group", node),
+    groups: all(".group:not(.optional)", node),
+    fields: all(".group", node),
     seconds: find("[name$=-seconds]", node),
     savedSeconds: 0,
     tries: 0,
@@ -27,19 +28,16 @@
   let current = 0, isSubmitting = false, isStale = false, lastSign = Date.now(), lastTick = Date.now();
 
   // -- What is answered ----------------------------------------------------------------------------------
-  const isAnswered = (group) => Boolean(find("input:checked", group));
+  const isAnswered = (group) => Boolean(find("input:checked", group) ?? find("textarea", group)?.value.trim());
   const isComplete = (item) => item.groups.every(isAnswered);
   const itemOf = (node) => items.find((item) => item.node.contains(node));
-  const inputs = (group) => all("input", group);
-
-  function activeGroup() {
-    const { groups } = items[current];
-    return groups.find((group) => group.contains(document.activeElement)) ?? groups.find((g) => !isAnswered(g));
-  }
+  const inputs = (group) => all("input, textarea", group);
+  const focusedGroup = () => items[current].fields.find((group) => group.contains(document.activeElement));
+  const activeGroup = () => focusedGroup() ?? nextOpenGroup();
 
   function nextOpenGroup(after) {
-    const { groups } = items[current];
-    return groups.slice(groups.indexOf(after) + 1).find((group) => !isAnswered(group));
+    const { groups } = items[current], from = groups.indexOf(after) + 1;
+    return [...groups.slice(from), ...groups.slice(0, from)].find((group) => !isAnswered(group));
   }
 
   // -- One question at a time ----------------------------------------------------------------------------
@@ -81,7 +79,7 @@
   }
 
   function goOn() {
-    const open = nextOpenGroup(activeGroup());
+    const open = nextOpenGroup(focusedGroup());
     if (open) return inputs(open)[0].focus();
     return current === items.length - 1 ? form.requestSubmit() : show(current + 1, { isMoved: true });
   }
@@ -120,7 +118,13 @@
     changed(group ? itemOf(group) : items.at(-1));
     refresh();
   });
-  form.addEventListener("input", ({ target }) => target.id === "id_comment" && changed(items.at(-1)));
+  form.addEventListener("input", ({ target }) => {
+    if (!target.matches("textarea")) return;
+    const group = target.closest(".group");
+    if (group && isAnswered(group)) forgetError(group);
+    changed(group ? itemOf(group) : items.at(-1));
+    refresh();
+  });
   form.addEventListener("focusin", refresh);
 
   // -- Keys ----------------------------------------------------------------------------------------------
@@ -130,8 +134,9 @@
   function inputFor(key) {
     const group = activeGroup();
     if (!group) return undefined;
-    if (/^[1-9]$/.test(key)) return inputs(group)[Number(key) - 1];
-    return inputs(group).find((input) => input.value === { y: "yes", n: "no" }[key.toLowerCase()]);
+    const choices = all("input", group);
+    if (/^[1-9]$/.test(key)) return choices[Number(key) - 1];
+    return choices.find((input) => input.value === { y: "yes", n: "no" }[key.toLowerCase()]);
   }
 
   document.addEventListener("keydown", (event) => {
@@ -152,9 +157,10 @@
   // -- Drafts --------------------------------------------------------------------------------------------
   function answersOf(item) {
     const answers = {};
-    for (const group of item.groups) {
+    for (const group of item.fields) {
       const [first] = inputs(group), ticked = all("input:checked", group).map((input) => input.value);
-      answers[first.name.replace(`i${item.position}-`, "")] = first.type === "checkbox" ? ticked : (ticked[0] ?? "");
+      const given = { checkbox: ticked, radio: ticked[0] ?? "", textarea: first.value };
+      answers[first.name.replace(`i${item.position}-`, "")] = given[first.type];
     }
     return item === items.at(-1) ? { ...answers, comment: find("#id_comment").value } : answers;
   }
@@ -284,5 +290,6 @@
   const first = items.findIndex((item) => (errors ? find(".error", item.node) : !isComplete(item)));
   show(first === -1 ? items.length - 1 : first);
   if (errors) errors.focus();
-  else if (items.some((item) => item.version > 0)) say("saved", "Saved");
+  else if (!instructions.open) find("h2", items[current].node).focus({ preventScroll: true }); // the keys work at once
+  if (!errors && items.some((item) => item.version > 0)) say("saved", "Saved");
 })();

@@ -11,17 +11,24 @@ from surveys.collecting import SECONDS_MAX
 from surveys.definitions import Choice
 
 COMMENT_MAX = 2000
+TEXT_MAX = 2000
 # XML 1.0 (the marketplace's copy is written in it), production 2: no other character is allowed.
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class GroupField(forms.Field):
-    """A question with choices, rendered as one group. `position` and `where` ("Explanation 1") say which it is."""
+    """A question, rendered as one group. `position` and `where` ("Explanation 1") say which it is."""
 
-    is_checklist = False
+    type = "radio"
 
     def __init__(
-        self, *, label: str, position: int, choices: Sequence[Choice], where: str = "", help_text: str = ""
+        self,
+        *,
+        label: str,
+        position: int,
+        choices: Sequence[Choice] = (),
+        where: str = "",
+        help_text: str = "",
     ) -> None:
         super().__init__(label=label, help_text=help_text)
         self.position = position
@@ -44,7 +51,7 @@ class OneOf(GroupField):
 
     def validate(self, value: Any) -> None:
         super().validate(value)
-        if value not in self.values:
+        if value not in self.empty_values and value not in self.values:
             raise ValidationError(self.error_messages["unknown"], code="unknown")
 
     def draft(self, value: object) -> str:
@@ -56,7 +63,7 @@ class AnyOf(GroupField):
     """Tick one or more; cleans to a list in the order of the choices. `exclusive` rules out all others."""
 
     widget = forms.SelectMultiple
-    is_checklist = True
+    type = "checkbox"
     default_error_messages = {
         "required": "Tick at least one.",
         "unknown": "Tick only choices shown.",
@@ -88,6 +95,34 @@ class AnyOf(GroupField):
     def _exclusive_message(self) -> str:
         label = next(choice.label for choice in self.choices if choice.value == self.exclusive)
         return self.error_messages["exclusive"].format(label=label)
+
+
+class Written(GroupField):
+    """Say it in your own words; cleans to the trimmed text, without what XML can't carry."""
+
+    type = "text"
+    default_error_messages = {
+        "required": "Write a few words.",
+        "too_long": f"Write at most {TEXT_MAX} characters.",
+    }
+
+    def to_python(self, value: Any) -> str:
+        return self.draft(value).strip()
+
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        if len(value) > TEXT_MAX:
+            raise ValidationError(self.error_messages["too_long"], code="too_long")
+
+    def draft(self, value: object) -> str:
+        """Return the text as it is being written."""
+        return NOT_XML.sub("", value).replace("\r\n", "\n") if isinstance(value, str) else ""
+
+
+class SkipReason(OneOf):
+    """Why an item can't be judged. Asked only of those who skip, who must say."""
+
+    default_error_messages = {"required": "Choose why you skip it.", "unknown": "Choose one of the reasons."}
 
 
 class CommentField(forms.CharField):

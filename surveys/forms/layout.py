@@ -3,9 +3,10 @@
 A layout object is whatever has crispy's `render(form, context, template_pack, **kwargs)`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import zip_longest
 from typing import Any, Protocol, cast
 
 from django.forms import Form
@@ -13,8 +14,9 @@ from django.template import Context, Template
 from django.template.loader import get_template
 from django.utils.safestring import SafeString, mark_safe
 
+from surveys.definitions import Definition
 from surveys.forms.fields import GroupField
-from surveys.presenting import ShownItem, ShownOutput
+from surveys.presenting import ShownItem, ShownOutput, ShownPicture
 
 SMALL_GROUP = 4
 SHORT_LABEL = 16
@@ -39,45 +41,65 @@ def _join(parts: Iterable[LayoutObject], form: Form, context: Context) -> SafeSt
 
 
 @dataclass(frozen=True, slots=True)
-class ChoiceGroup:
-    """One question with all its choices, their states and its error."""
+class Question:
+    """One question with all its choices or its text, their states and its error."""
 
     name: str
+    is_optional: bool = False
 
     def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
         group = cast(GroupField, form.fields[self.name])
         value = form[self.name].value() or ()
         chosen = {value} if isinstance(value, str) else set(value)
         return _render(
-            "group",
+            "text" if group.type == "text" else "group",
             name=self.name,
             group=group,
-            type="checkbox" if group.is_checklist else "radio",
             shape=_shape(group),
             exclusive=getattr(group, "exclusive", ""),
-            choices=[(choice.value, choice.label, choice.value in chosen) for choice in group.choices],
+            choices=[(choice, choice.value in chosen) for choice in group.choices],
+            value=value,
             errors=form.errors.get(self.name),
+            is_optional=self.is_optional,
         )
 
 
 def _shape(group: GroupField) -> str:
     """Up to four choices find their own place; more make a row of short labels or a list of long ones."""
-    if group.is_checklist or len(group.choices) <= SMALL_GROUP:
+    if any(choice.description for choice in group.choices):
+        return " list"
+    if group.type == "checkbox" or len(group.choices) <= SMALL_GROUP:
         return ""
     return " row" if all(len(choice.label) <= SHORT_LABEL for choice in group.choices) else " list"
 
 
 @dataclass(frozen=True, slots=True)
 class OutputBlock:
-    """What a system said, and the criteria it is judged by."""
+    """What a system said (unless it stands between the states of a sequence), and the criteria it is judged by."""
 
     output: ShownOutput
     position: int
     parts: Sequence[LayoutObject]
+    has_text: bool = True
 
     def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
         inner = _join(self.parts, form, context)
-        return _render("output", output=self.output, position=self.position, inner=inner)
+        return _render(
+            "output", output=self.output, position=self.position, has_text=self.has_text, inner=inner
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SkipBlock:
+    """The way past an item that can't be judged: closed until it is wanted, with a button of its own."""
+
+    name: str
+    position: int
+
+    def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
+        is_open = bool(form[self.name].value() or form.errors.get(self.name))
+        inner = Question(self.name, is_optional=True).render(form, context)
+        return _render("skip", position=self.position, is_open=is_open, inner=inner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +107,17 @@ class ItemBlock:
     """Pictures and question of an item with everything asked about it, and how far it has come (for a resumed page)."""
 
     item: ShownItem
-    question_label: str
+    definition: Definition
     of: int
     parts: Sequence[LayoutObject]
     version: int
     active_seconds: float
 
+    @property
+    def states(self) -> Iterator[tuple[ShownPicture | None, str | None]]:
+        """Yield each numbered state of a sequence with the transformation that follows it, None after the last."""
+        return zip_longest(self.item.pictures, self.item.outputs[0].steps)
+
     def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
         inner = _join(self.parts, form, context)
-        return _render("item", block=self, item=self.item, inner=inner)
+        return _render("item", block=self, item=self.item, definition=self.definition, inner=inner)

@@ -12,11 +12,12 @@ from django import forms
 
 from surveys.collecting import SECONDS_MAX, VERSION_MAX, ItemAnswer
 from surveys.definitions import Choice, Criterion, Definition, Preference
-from surveys.forms.fields import AnyOf, CommentField, GroupField, OneOf, SecondsField
-from surveys.forms.layout import ChoiceGroup, ItemBlock, LayoutObject, OutputBlock
+from surveys.forms.fields import AnyOf, CommentField, GroupField, OneOf, SecondsField, SkipReason, Written
+from surveys.forms.layout import ItemBlock, LayoutObject, OutputBlock, Question, SkipBlock
 from surveys.presenting import ShownItem
 
 NO_PREFERENCE = "no_preference"
+SKIP = "skip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,7 @@ class HitForm(forms.Form):
 
     Names: `i{position}-answer`, `i{position}-{output code}-{criterion}`, `i{position}-{criterion}`,
     `i{position}-{preference key}`, `i{position}-seconds`, and `comment`. A draft's names lack `i{position}-`.
+    A posted `skip` names the position of an item that can't be judged, and `i{position}-skip` says why.
     """
 
     def __init__(
@@ -139,16 +141,20 @@ class HitForm(forms.Form):
     def _add_item(self, item: ShownItem) -> None:
         prefix = f"i{item.position}-"
         for name, group in _questions(self.definition, item):
+            group.required = (name == SKIP) == self._is_skipping(item)
             self.fields[prefix + name] = group
             if value := group.draft(item.draft.get(name)):
                 self.initial[prefix + name] = value
         self.fields[f"{prefix}seconds"] = SecondsField(required=False)
 
+    def _is_skipping(self, item: ShownItem) -> bool:
+        return bool(self.definition.skip_reasons) and self.data.get(SKIP) == str(item.position)
+
     def _item_block(self, item: ShownItem) -> ItemBlock:
         progress = self.progress.get(item.position, Progress())
         return ItemBlock(
             item=item,
-            question_label=self.definition.question_label,
+            definition=self.definition,
             of=len(self.items),
             parts=list(self._parts(item)),
             version=progress.version,
@@ -156,21 +162,27 @@ class HitForm(forms.Form):
         )
 
     def _parts(self, item: ShownItem) -> Iterator[LayoutObject]:
-        prefix = f"i{item.position}-"
-        if self.definition.answer:
-            yield ChoiceGroup(f"{prefix}answer")
+        prefix, definition = f"i{item.position}-", self.definition
+        if definition.answer:
+            yield Question(f"{prefix}answer")
         for output in item.outputs:
-            criteria = [
-                ChoiceGroup(f"{prefix}{output.code}-{c.key}") for c in self.definition.output_criteria
-            ]
-            yield OutputBlock(output, item.position, criteria)
-        for criterion in self.definition.item_criteria:
-            yield ChoiceGroup(f"{prefix}{criterion.key}")
-        if self.definition.preference:
-            yield ChoiceGroup(f"{prefix}{self.definition.preference.key}")
+            criteria = [Question(f"{prefix}{output.code}-{c.key}") for c in definition.output_criteria]
+            yield OutputBlock(output, item.position, criteria, has_text=not definition.is_sequence)
+        for criterion in definition.item_criteria:
+            yield Question(f"{prefix}{criterion.key}")
+        if definition.preference:
+            yield Question(f"{prefix}{definition.preference.key}")
+        if definition.skip_reasons:
+            yield SkipBlock(f"{prefix}{SKIP}", item.position)
 
     def _answer(self, item: ShownItem) -> ItemAnswer:
         definition, prefix, given = self.definition, f"i{item.position}-", self.cleaned_data
+        if self._is_skipping(item):
+            return ItemAnswer(
+                item.position,
+                skip_reason=given[prefix + SKIP],
+                active_seconds=given[f"{prefix}seconds"],
+            )
         preferred = given[prefix + definition.preference.key] if definition.preference else ""
         return ItemAnswer(
             position=item.position,
@@ -187,7 +199,17 @@ class HitForm(forms.Form):
         )
 
 
-def _questions(definition: Definition, item: ShownItem) -> Iterator[tuple[str, OneOf | AnyOf]]:
+def draft_from(answer: ItemAnswer, definition: Definition) -> dict[str, Any]:
+    """Return complete answers as the draft that shows them again in the form."""
+    draft: dict[str, Any] = {"answer": answer.answer, **answer.item_ratings}
+    for code, values in answer.ratings.items():
+        draft |= {f"{code}-{key}": value for key, value in values.items()}
+    if definition.preference:
+        draft[definition.preference.key] = answer.preference or NO_PREFERENCE
+    return {SKIP: answer.skip_reason} if answer.skip_reason else draft
+
+
+def _questions(definition: Definition, item: ShownItem) -> Iterator[tuple[str, GroupField]]:
     """Yield (draft name, question) in the order they are asked."""
     at = item.position
     if definition.answer:
@@ -203,9 +225,13 @@ def _questions(definition: Definition, item: ShownItem) -> Iterator[tuple[str, O
             definition.preference.key,
             OneOf(label=definition.preference.label, position=at, choices=choices),
         )
+    if definition.skip_reasons:
+        yield SKIP, SkipReason(label="Why can’t it be judged?", position=at, choices=definition.skip_reasons)
 
 
-def _rating(criterion: Criterion, *, position: int, where: str = "") -> OneOf | AnyOf:
+def _rating(criterion: Criterion, *, position: int, where: str = "") -> GroupField:
+    if criterion.is_text:
+        return Written(label=criterion.label, help_text=criterion.help, where=where, position=position)
     texts = {"label": criterion.label, "help_text": criterion.help, "where": where}
     if criterion.is_checklist:
         return AnyOf(**texts, position=position, choices=criterion.choices, exclusive=criterion.exclusive)
