@@ -15,8 +15,10 @@ from surveys.definitions.base import (
     WorkedExample,
 )
 from surveys.definitions.evil import ESNLIVE, VCR, VQAX
+from surveys.definitions.vtt import VTT
+from surveys.definitions.xai import XAI
 
-DEFINITIONS: dict[str, Definition] = {d.key: d for d in (VQAX, ESNLIVE, VCR)}
+DEFINITIONS: dict[str, Definition] = {d.key: d for d in (VQAX, ESNLIVE, VCR, XAI, VTT)}
 
 
 def get_definition(key: str) -> Definition:
