@@ -36,14 +36,26 @@ def issue(assignment: Assignment, *, submit_to: str) -> str:
 
 def read(token: str, *, questionnaire: Questionnaire, is_late_ok: bool = False) -> Bearer:
     """Return the bearer. Raises TokenExpired, unless late is as good as in time, or TokenError."""
-    max_age = None if is_late_ok else questionnaire.batch.assignment_duration + SLACK
+    in_time = questionnaire.batch.assignment_duration + SLACK
+    bearer = _bearer(token, max_age=None if is_late_ok else in_time)
+    if bearer.assignment.hit_id != questionnaire.hit_id:
+        raise TokenError
+    return bearer
+
+
+def author(token: str) -> Assignment:
+    """Return the assignment that a page was issued for, however long ago. Raises TokenError."""
+    return _bearer(token, max_age=None).assignment
+
+
+def _bearer(token: str, *, max_age: timedelta | None) -> Bearer:
     try:
         claims = signing.loads(token, salt=SALT, max_age=max_age)
     except signing.SignatureExpired as error:
         raise TokenExpired from error
     except signing.BadSignature as error:
         raise TokenError from error
-    mine = Assignment.objects.filter(pk=claims["a"], nonce=claims["n"], hit=questionnaire.hit)
-    if (assignment := mine.first()) is None:
+    issued = Assignment.objects.select_related("hit__questionnaire__batch__survey")
+    if (assignment := issued.filter(pk=claims["a"], nonce=claims["n"]).first()) is None:
         raise TokenError
     return Bearer(assignment, claims["s"])

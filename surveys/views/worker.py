@@ -53,9 +53,7 @@ def draft(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """
     questionnaire = _questionnaire(pk)
     response = draft_answer(
-        request,
-        batch=questionnaire.batch,
-        author=lambda token: tokens.read(token, questionnaire=questionnaire).assignment,
+        request, author=lambda token: tokens.read(token, questionnaire=questionnaire).assignment
     )
     response["Access-Control-Allow-Origin"] = "*"
     return response

@@ -28,22 +28,27 @@ def assignment_form(assignment: Assignment, *, batch: Batch, data: Any = None) -
     )
 
 
-def draft_answer(request: HttpRequest, *, batch: Batch, author: Callable[[str], Assignment]) -> JsonResponse:
+def batch_of(assignment: Assignment) -> Batch:
+    """Return the batch that an assignment belongs to."""
+    return assignment.hit.questionnaire.batch
+
+
+def draft_answer(request: HttpRequest, *, author: Callable[[str], Assignment]) -> JsonResponse:
     """Keep one item's draft: 200 saved, 409 a newer one is there or the answers are complete, 400, 403.
 
     The body is JSON: token, position, version, seconds, answers. `author` reads the token or raises TokenError.
     """
-    why = _save_posted_draft(request, batch=batch, author=author)
+    why = _save_posted_draft(request, author=author)
     return JsonResponse({"saved": not why, "why": why}, status=DRAFT_STATUS[why])
 
 
-def _save_posted_draft(request: HttpRequest, *, batch: Batch, author: Callable[[str], Assignment]) -> str:
+def _save_posted_draft(request: HttpRequest, *, author: Callable[[str], Assignment]) -> str:
     """Return why the draft could not be saved, "" if it was."""
     try:
         posted = DraftForm(json.loads(request.body))
         sent = posted.cleaned_data if posted.is_valid() else {}
         assignment = author(sent["token"])
-        form = assignment_form(assignment, batch=batch)
+        form = assignment_form(assignment, batch=batch_of(assignment))
         item = form.item_at(sent["position"])
     except TokenError:
         return "expired"
