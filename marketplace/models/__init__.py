@@ -1,5 +1,7 @@
 """The marketplace's own tables: who asks, who works, what is offered, and where the money is."""
 
+from marketplace.models.access import FailedSignIn, Invitation
+from marketplace.models.batches import BatchRow, TemplateBatch
 from marketplace.models.contact import Block, Message
 from marketplace.models.money import Balance, Bonus, Entry
 from marketplace.models.notices import Event, NotificationSetting
@@ -19,14 +21,17 @@ __all__ = [
     "AccessKey",
     "Assignment",
     "Balance",
+    "BatchRow",
     "Block",
     "Bonus",
     "CallRate",
     "ClockOffset",
     "Entry",
     "Event",
+    "FailedSignIn",
     "Fault",
     "HITType",
+    "Invitation",
     "LoggedCall",
     "Message",
     "NotificationSetting",
@@ -34,6 +39,7 @@ __all__ = [
     "QualificationRequest",
     "QualificationType",
     "Requester",
+    "TemplateBatch",
     "Token",
     "Worker",
 ]

@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -15,6 +16,12 @@ class Requester(models.Model):
     """An account that publishes HITs and pays for them."""
 
     name = models.CharField(max_length=128, unique=True, help_text="Workers see it beside the HITs.")
+    researchers = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        blank=True,
+        related_name="requesters",
+        help_text="Who may see and run this account besides administrators.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects: ClassVar[NamedManager] = NamedManager()
