@@ -17,7 +17,7 @@ def draft(assignment: Assignment, data: dict[str, Any], *, version: int, seconds
     return save_draft(assignment, position=1, data=data, version=version, active_seconds=seconds)
 
 
-def ratings_of(response: Response) -> list[tuple[str | None, str, str, float]]:
+def ratings_of(response: Response) -> list[tuple[str | None, str, str, float | None]]:
     rows = response.ratings.select_related("output").order_by("output__system", "criterion")
     return [(r.output and r.output.system, r.criterion, r.value, r.score) for r in rows]
 
