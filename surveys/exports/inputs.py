@@ -41,7 +41,7 @@ class InputSheet:
             self._slots[slot.questionnaire.hit_id or 0].append(slot.item_id)
         self._columns = {pk: _columns(item, definition=definition) for pk, item in self._items.items()}
         self.options = {
-            item.external_id: _options(item, self._columns[item.pk].cells, definition=definition)
+            item.subject: _options(item, self._columns[item.pk].cells, definition=definition)
             for item in self._items.values()
         }
 

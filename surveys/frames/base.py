@@ -1,7 +1,8 @@
 """The frame that every score, table and file is made from."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -29,13 +30,22 @@ RESPONSE_COLUMNS: dict[str, str] = {
     "status": "str",
     "decision": "str",
     "included": "bool",
+    "skip_reason": "str",
+    "channel": "str",
+    "quiz_passed": "boolean",
 }
-OUTPUT_COLUMNS: dict[str, str] = {"text": "str", "answer": "str", "shown_position": "Int64"}
+OUTPUT_COLUMNS: dict[str, str] = {
+    "text": "str",
+    "answer": "str",
+    "shown_position": "Int64",
+    "model_correct": "boolean",
+}
+SKIP = "skip"
 TIDY_COLUMNS = (
     "study", "batch", "hit_id", "assignment_id", "worker", "item_id", "position",
     "system", "role", "shown_position", "criterion", "value", "score",
     "answer", "gold", "answer_correct", "is_skipped", "active_seconds", "work_seconds",
-    "status", "decision", "included",
+    "status", "decision", "included", "model_correct", "skip_reason", "channel", "quiz_passed",
 )  # fmt: skip
 
 
@@ -52,7 +62,7 @@ def rating_keys(criterion: Criterion) -> list[str]:
 
 
 def score_maps(definition: Definition) -> dict[str, dict[str, float]]:
-    """Return {stored criterion: {value: score}}; choices without a score are left out."""
+    """Return {stored criterion: {value: score}}; choices without a score are left out, and a text has none."""
     maps: dict[str, dict[str, float]] = {}
     for criterion in definition.criteria:
         if criterion.is_checklist:
@@ -69,9 +79,12 @@ class Frame:
     """Answers of one study, wide.
 
     `responses` has one row per (assignment, item) in the order of the source: RESPONSE_COLUMNS, and for each
-    system `<system>.text`, `.answer`, `.shown_position` and one column per stored criterion, holding the value
-    as text. A judgement about the item as a whole stands under system "". Blank is missing, never "". Rows of
-    rejected assignments are there with `included` False.
+    system OUTPUT_COLUMNS (`<system>.text` ..) and one column per stored criterion, holding the value as text. A
+    judgement about the item as a whole stands under system "". Blank is missing, never "". Rows of rejected
+    assignments are there with `included` False, and skipped ones with `is_skipped` True and no value.
+
+    `item_id` is what the item is about: where each system's output is an item of its own, they share it, and one
+    row holds one system's columns, the others' being missing.
     """
 
     definition: Definition
@@ -104,6 +117,10 @@ class Frame:
             return ""
         return "reference" if system == self.definition.reference_system else "model"
 
+    def about(self, rows: pd.DataFrame, *, system: str) -> pd.DataFrame:
+        """Return those of `rows` in which an output of `system` was shown."""
+        return rows[rows[column(system, "text")].notna()]
+
     def rating_columns(self) -> Iterator[tuple[str, str, str]]:
         """Yield (system, stored criterion, column) for every rating column there is."""
         definition = self.definition
@@ -116,8 +133,12 @@ class Frame:
                     yield system, key, column(system, key)
 
     def tidy(self) -> pd.DataFrame:
-        """Return one row per rating given, with TIDY_COLUMNS. A blank has no row."""
+        """Return one row per rating given, with TIDY_COLUMNS. A blank has no row.
+
+        A skipped response has one row per output shown: criterion "skip", the reason as value, no score.
+        """
         parts = [self._ratings(*names) for names in self.rating_columns()]
+        parts += [self._skips(system) for system in self.systems]
         long = pd.concat(parts, ignore_index=True) if parts else _no_ratings()
         long = long.iloc[np.argsort(long["row"].to_numpy(), kind="stable")]
         shared = [name for name in RESPONSE_COLUMNS if name in TIDY_COLUMNS]
@@ -127,24 +148,47 @@ class Frame:
 
     def _ratings(self, system: str, key: str, name: str) -> pd.DataFrame:
         values = self.responses[name]
-        rows = np.flatnonzero(values.notna().to_numpy())
-        given = values.iloc[rows]
-        shown = self.responses[column(system, "shown_position")].array[rows] if system else None
+        scores = values.map(score_maps(self.definition)[key]).astype("float64")
+        return self._long(system, key, values, scores, rows=values.notna())
+
+    def _skips(self, system: str) -> pd.DataFrame:
+        values = self.responses["skip_reason"]
+        is_shown = self.responses[column(system, "text")].notna()
+        scores = pd.Series(np.nan, index=values.index)
+        return self._long(system, SKIP, values, scores, rows=self.responses["is_skipped"] & is_shown)
+
+    def _long(
+        self,
+        system: str,
+        key: str,
+        values: "pd.Series[str]",
+        scores: "pd.Series[float]",
+        *,
+        rows: "pd.Series[bool]",
+    ) -> pd.DataFrame:
+        places = np.flatnonzero(rows.to_numpy())
         return pd.DataFrame(
             {
-                "row": rows,
+                "row": places,
                 "system": system,
                 "role": self.role(system),
-                "shown_position": pd.array([pd.NA] * len(rows), "Int64") if shown is None else shown,
+                "shown_position": self._of_output(system, "shown_position", places),
                 "criterion": key,
-                "value": given.array,
-                "score": given.map(score_maps(self.definition)[key]).astype("float64").array,
+                "value": values.array[places],
+                "score": scores.array[places],
+                "model_correct": self._of_output(system, "model_correct", places),
             }
         )
 
+    def _of_output(self, system: str, name: str, places: Any) -> Any:
+        """Return an output's column at `places`; missing where the judgement is about the item."""
+        if not system:
+            return pd.Series(pd.NA, index=range(len(places)), dtype=cast(Any, OUTPUT_COLUMNS[name])).array
+        return self.responses[column(system, name)].array[places]
+
 
 def _no_ratings() -> pd.DataFrame:
-    names = ("system", "role", "shown_position", "criterion", "value", "score")
+    names = ("system", "role", "shown_position", "criterion", "value", "score", "model_correct")
     return pd.DataFrame({"row": np.array([], dtype="int64"), **{name: [] for name in names}})
 
 
@@ -155,7 +199,11 @@ def build_frame(
     responses: dict[str, object],
     outputs: dict[str, object],
 ) -> Frame:
-    """Put columns of equal length together, in the types the frame promises."""
-    data = pd.DataFrame({name: responses[name] for name in RESPONSE_COLUMNS}).astype(RESPONSE_COLUMNS)
-    types = {name: OUTPUT_COLUMNS.get(name.partition(".")[2], "str") for name in outputs}
-    return Frame(definition, systems, pd.concat([data, pd.DataFrame(outputs).astype(types)], axis=1))
+    """Put columns of equal length together, in the types the frame promises; one that is not given is blank."""
+    blank = [None] * len(cast(Sized, responses["item_id"]))
+    data = {name: responses.get(name, blank) for name in RESPONSE_COLUMNS}
+    own = {column(system, name): dtype for system in systems for name, dtype in OUTPUT_COLUMNS.items()}
+    said = {**dict.fromkeys(own, blank), **outputs}
+    types = {name: own.get(name, "str") for name in said}
+    parts = [pd.DataFrame(data).astype(RESPONSE_COLUMNS), pd.DataFrame(said).astype(types)]
+    return Frame(definition, systems, pd.concat(parts, axis=1))

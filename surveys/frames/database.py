@@ -18,7 +18,7 @@ RESPONSE_FIELDS = {
     "assignment__hit__hit_id": "hit_id",
     "assignment__assignment_id": "assignment_id",
     "worker__worker_id": "worker",
-    "item__external_id": "item_id",
+    "item__subject": "item_id",
     "position": "position",
     "answer": "answer",
     "item__gold": "gold",
@@ -28,7 +28,16 @@ RESPONSE_FIELDS = {
     "assignment__accepted_at": "accepted_at",
     "assignment__submitted_at": "submitted_at",
     "assignment__status": "status",
+    "assignment__channel": "channel",
     "assignment__decision__verdict": "decision",
+}
+OUTPUT_FIELDS = {
+    "pk": "output",
+    "item": "item",
+    "system": "system",
+    "text": "text",
+    "answer": "answer",
+    "model_correct": "model_correct",
 }
 
 
@@ -40,7 +49,7 @@ def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
     table = _table(_responses(batch), RESPONSE_FIELDS)
     outputs = _table(
         Output.objects.filter(item__slots__questionnaire__batch=batch).order_by("pk").distinct(),
-        {"pk": "output", "item": "item", "system": "system", "text": "text", "answer": "answer"},
+        OUTPUT_FIELDS,
     )
     systems = _systems(outputs, reference=batch.definition.reference_system)
     return build_frame(
@@ -81,12 +90,22 @@ def _response_columns(table: pd.DataFrame, *, batch: Batch, pseudonyms: Pseudony
         "answer": [answer or None for answer in given["answer"]],
         "gold": [gold or None for gold in given["gold"]],
         "answer_correct": [bool(is_correct) if gold else None for is_correct, gold in correct],
+        "skip_reason": [reason or None for reason in given["skip_reason"]],
+        "quiz_passed": _quiz_passed(batch, given["worker"]),
         "is_skipped": [reason != "" for reason in given["skip_reason"]],
         "work_seconds": [_whole_seconds(accepted, submitted) for accepted, submitted in times],
         "decision": [verdict or "" for verdict in given["decision"]],
         "included": [status != Assignment.Status.REJECTED for status in given["status"]],
     }
     return {name: columns.get(name, given.get(name)) for name in RESPONSE_COLUMNS}
+
+
+def _quiz_passed(batch: Batch, workers: list[str]) -> list[bool | None]:
+    """Return for each row whether its worker passed the quiz; unknown where the batch has none."""
+    if not batch.uses_quiz:
+        return [None] * len(workers)
+    passed = set(batch.quiz_attempts.filter(is_passed=True).values_list("worker__worker_id", flat=True))
+    return [worker in passed for worker in workers]
 
 
 def _whole_seconds(accepted: Any, submitted: Any) -> int | None:
@@ -102,6 +121,7 @@ def _output_columns(
         said = outputs[outputs["system"] == system].set_index("item").reindex(table["item"])
         columns[column(system, "text")] = said["text"].reset_index(drop=True)
         columns[column(system, "answer")] = said["answer"].replace("", None).reset_index(drop=True)
+        columns[column(system, "model_correct")] = said["model_correct"].reset_index(drop=True)
     return columns
 
 

@@ -38,6 +38,7 @@ OPTIONS = ("incorrect_description", "insufficient_justification", "confusing_sen
 SIDES = (1, 2)
 PREFERENCE_OPTIONS = {1: "expl_1", 2: "expl_2", None: "no_preference"}
 BATCH_ID = "BatchId:"
+MARKETPLACE = "marketplace"
 SECONDS = re.compile("[0-9]{1,9}")
 
 Cells = npt.NDArray[np.object_]
@@ -148,6 +149,7 @@ class _Batch:
             "status": every(status),
             "decision": every([DECISIONS[value] for value in status]),
             "included": every([value in KEPT_STATUSES for value in status]),
+            "channel": every([MARKETPLACE] * table.n_rows),
         }
 
     def _outputs(self) -> dict[str, Cells]:

@@ -50,6 +50,7 @@ def five():
             "gold": [None] * n,
             "answer_correct": [None] * n,
             "is_skipped": [False, True, False],
+            "skip_reason": [None, "too_dark", None],
             "active_seconds": [10.0, 2.5, None],
             "work_seconds": [60, 60, 30],
             "status": ["Approved"] * n,
@@ -170,6 +171,7 @@ def test_another_survey_type_in_tidy():
         ("i1", "a", "model", "clarity", "5", "5.0"),
         ("i1", "a", "model", "trust", "3", "3.0"),
         ("i1", "", "", "image", "ok", "1.0"),
+        ("i2", "a", "model", "skip", "too_dark", ""),
         ("i3", "b", "model", "clarity", "2", "2.0"),
         ("i3", "", "", "image", "bad", "0.0"),
     ]
