@@ -22,5 +22,5 @@ urlpatterns = [
     path("qualifications/<entity:type_id>", qualifications.qualification, name="qualification"),
     path("assignments/<entity:assignment_id>", hits.after, name="after"),
     path("assignments/<entity:assignment_id>/return", hits.give_back, name="return"),
-    path("control/", include("marketplace.control")),
+    path("control/", include("marketplace.control.urls")),
 ]

@@ -1,54 +1,120 @@
-"""One request in, one answer out: target, signature, JSON, checks, operation."""
+"""One request in, one answer out: signature, target, planned faults, JSON, checks, operation."""
 
 import json
 import logging
+import socket
 import uuid
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.db import OperationalError, transaction
 from django.http import HttpRequest, HttpResponse
 
-from marketplace import clock, engine_due
+from marketplace import call_log, call_rates, clock, engine_due, faults
 from marketplace.api import model
 from marketplace.api.calls import Call
 from marketplace.api.errors import ApiError, request_error, service_fault, throttled, wrong_type
 from marketplace.api.operations import OPERATIONS
 from marketplace.api.signature import authenticate
 from marketplace.api.validation import validate
+from marketplace.call_log import Trace
 from marketplace.errors import Refusal
+from marketplace.models import Fault, Requester
 
 CONTENT_TYPE = "application/x-amz-json-1.1"
 TARGET_PREFIX = "MTurkRequesterServiceV20170117."
+CUT = 0  # the status logged for a call that got no answer
 logger = logging.getLogger(__name__)
+
+
+class Unanswered(Exception):
+    """The work is done, and a planned fault keeps the answer back."""
 
 
 def handle(request: HttpRequest) -> HttpResponse:
     """Answer a requester's call as MTurk would; nothing but a fault of ours is a 5xx."""
+    trace = Trace()
     try:
-        return _response(_answer(request), status=200)
+        body, status = _answered(request, trace)
+    except Unanswered:
+        call_log.write(trace, status=CUT, code="")
+        return _cut(request)
+    call_log.write(trace, status=status, code=code_of(body) if status != 200 else "")
+    return _response(body, status=status)
+
+
+def code_of(body: dict[str, Any]) -> str:
+    """Return the most telling name in an error's body."""
+    return str(body.get("TurkErrorCode") or body["__type"])
+
+
+def _answered(request: HttpRequest, trace: Trace) -> tuple[dict[str, Any], int]:
+    """Return the JSON body and the HTTP status. Raises Unanswered."""
+    try:
+        return _answer(request, trace), 200
     except ApiError as error:
-        return _response(error.body, status=error.status)
+        return error.body, error.status
     except Refusal as refusal:
-        return _response(request_error(refusal.code, refusal.message).body, status=400)
+        return request_error(refusal.code, refusal.message).body, 400
     except OperationalError:
         # The database was too busy to lock; nothing was written, and boto3 tries again after a throttle.
         logger.warning("A requester's call was throttled", exc_info=True)
-        return _response(throttled().body, status=400)
+        return throttled().body, 400
+    except Unanswered:
+        raise
     except Exception:
         logger.exception("A requester's call failed")
-        return _response(service_fault().body, status=500)
+        return service_fault().body, 500
 
 
-def _answer(request: HttpRequest) -> dict[str, Any]:
+def _answer(request: HttpRequest, trace: Trace) -> dict[str, Any]:
     raw = _raw_body(request)
-    requester = authenticate(request)
-    operation = _operation(request.headers.get("X-Amz-Target", ""))
-    body = validate(model.input_shape(operation), _json(raw))
+    trace.requester = requester = authenticate(request)
+    trace.operation = operation = _operation(request.headers.get("X-Amz-Target", ""))
+    _check_rate(requester, operation)
+    fault = faults.take(requester, operation=operation)
+    _before(fault)
+    trace.body = body = validate(model.input_shape(operation), _json(raw))
     now = clock.now()
     engine_due.sweep(now=now)
     with transaction.atomic():
-        return OPERATIONS[operation](Call(requester=requester, body=body, now=now))
+        answer = OPERATIONS[operation](Call(requester=requester, body=body, now=now))
+    _after(fault)
+    return answer
+
+
+def _check_rate(requester: Requester, operation: str) -> None:
+    is_limited = bool(settings.MARKETPLACE_RATE_LIMITS)
+    if is_limited and not call_rates.is_within(requester, operation=operation, now=clock.now()):
+        raise throttled()
+
+
+def _before(fault: Fault | None) -> None:
+    """Act a planned fault out that comes before the work."""
+    if fault is None:
+        return
+    if fault.kind == Fault.Kind.LAG:
+        faults.wait(fault)
+    elif fault.kind == Fault.Kind.THROTTLE:
+        raise throttled()
+    elif fault.kind == Fault.Kind.SERVICE_FAULT:
+        raise service_fault()
+
+
+def _after(fault: Fault | None) -> None:
+    """Act a planned fault out that comes after the work was committed."""
+    if fault is not None and fault.kind == Fault.Kind.TIMEOUT:
+        faults.wait(fault)
+        raise Unanswered
+
+
+def _cut(request: HttpRequest) -> HttpResponse:
+    """Close the connection under gunicorn, which then has nobody to answer; elsewhere answer 504."""
+    connection = request.META.get("gunicorn.socket")
+    if connection is not None:
+        connection.shutdown(socket.SHUT_RDWR)
+    return HttpResponse(status=504)
 
 
 def _raw_body(request: HttpRequest) -> bytes:

@@ -43,7 +43,7 @@ class LoggedCall(models.Model):
     operation = models.CharField(max_length=64, blank=True)
     status = models.PositiveSmallIntegerField(help_text="0 where the connection was cut instead.")
     code = models.CharField(max_length=128, blank=True)
-    request = models.JSONField(default=dict)
+    request = models.TextField(default="{}", help_text="JSON, long values cut off.")
     called_at = models.DateTimeField()
 
     def __str__(self) -> str:

@@ -1,5 +1,6 @@
 """A marketplace with money, requesters who reach it through real boto3, and workers who use its pages."""
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -44,14 +45,14 @@ def connect(live_server: Any) -> Iterator[Callable[..., Any]]:
     """
     clients = []
 
-    def connect(key_id: str, secret: str, **options: Any) -> Any:
+    def connect(key_id: str, secret: str, *, endpoint_url: str = "", **options: Any) -> Any:
         client = boto3.client(
             "mturk",
-            endpoint_url=f"http://localhost:{live_server.thread.port}",
+            endpoint_url=endpoint_url or f"http://localhost:{live_server.thread.port}",
             region_name="us-east-1",
             aws_access_key_id=key_id,
             aws_secret_access_key=secret,
-            config=Config(retries={"total_max_attempts": 1}, **options),
+            config=Config(**{"retries": {"total_max_attempts": 1}, **options}),
         )
         clients.append(client)
         return client
@@ -66,6 +67,27 @@ def mturk(connect: Callable[..., Any], requester: Requester) -> Any:
     """The requester's boto3 client."""
     key, secret = keys.create_key(requester)
     return connect(key.key_id, secret)
+
+
+@pytest.fixture
+def ordinary(connect: Callable[..., Any], requester: Requester) -> Any:
+    """The requester's client with boto3's own retries, as a program has it that says nothing about them."""
+    key, secret = keys.create_key(requester)
+    return connect(key.key_id, secret, retries=None)
+
+
+@pytest.fixture
+def control(settings: Any, db: None) -> Callable[..., Any]:
+    """A function that calls the open control API and returns its JSON; any refusal fails the test."""
+    settings.MARKETPLACE_CONTROL_TOKEN = "let-me"
+
+    def control(method: str, name: str, body: Any = None) -> Any:
+        client = Client(headers={"host": "localhost", "authorization": "Bearer let-me"})
+        response = client.generic(method, f"/control/{name}", json.dumps(body or {}))
+        assert response.status_code == 200, response.content
+        return response.json()
+
+    return control
 
 
 @pytest.fixture

@@ -1,12 +1,15 @@
 """The control API: closed by default, deterministic when open."""
 
 import pytest
+from django.apps import apps
+from django.core import serializers
 from django.test import Client
 
 from marketplace import clock
 from marketplace.models import Worker
 
 OPEN = {"authorization": "Bearer let-me"}
+STEP = {"worker": "A1", "hit": "3A", "do": "accept"}
 
 
 @pytest.fixture
@@ -62,11 +65,47 @@ def test_the_clock_moves_forward(call):
         ("workers", {"count": 0, "seed": 1}),
         ("workers", {"count": 1}),
         ("workers", "{"),
+        ("faults", {"kind": "flood"}),
+        ("faults", {"kind": "throttle", "operation": "EatHIT"}),
+        ("faults", {"kind": "throttle", "times": 0}),
+        ("faults", {"kind": "lag", "seconds": 301}),
+        ("faults", {"kind": "lag", "seconds": "5"}),
+        ("faults", {"kind": "lag", "requester": "Nobody"}),
+        ("faults", {"kind": "lag", "requester": "\x00"}),
+        ("reset", {}),
+        ("reset", {"everything": "yes"}),
+        ("reset", {"everything": True, "requester": "Vision Lab"}),
+        ("reset", {"requester": "Nobody"}),
+        ("bots", {"requester": "Vision Lab", "steps": []}),
+        ("bots", {"requester": "Vision Lab", "steps": [5]}),
+        ("bots", {"requester": "Nobody", "steps": [STEP]}),
+        ("bots", {"requester": "Vision Lab", "steps": [STEP] * 1001}),
+        ("bots", {"requester": "Vision Lab", "steps": [STEP | {"do": "sleep"}]}),
+        ("bots", {"requester": "Vision Lab", "steps": [STEP | {"type": "3A"}]}),
+        ("bots", {"requester": "Vision Lab", "steps": [STEP | {"worker": 5}]}),
+        ("bots", {"requester": "Vision Lab", "steps": [STEP | {"answers": {"a": 5}}]}),
     ],
     ids=str,
 )
-def test_what_makes_no_sense_is_refused(call, name, body):
+def test_what_makes_no_sense_is_refused(call, requester, name, body):
+    before = dump()
     assert call(name, body)[0] == 400
+    assert dump() == before
+
+
+def dump():
+    """Return all rows of the marketplace as JSON."""
+    rows = [row for model in apps.get_app_config("marketplace").get_models() for row in model.objects.all()]
+    return serializers.serialize("json", rows)
+
+
+@pytest.mark.parametrize("name", ["advance", "workers", "faults", "bots", "reset"])
+def test_a_closed_api_changes_nothing(call, settings, requester, name):
+    settings.MARKETPLACE_CONTROL_TOKEN = ""
+    before = dump()
+    body = {"seconds": 5, "count": 1, "seed": 1, "kind": "throttle", "everything": True, "steps": [STEP]}
+    assert call(name, body)[0] == 404
+    assert dump() == before
 
 
 def test_only_the_right_method(call):

@@ -1,0 +1,1 @@
+"""For rehearsals and tests: clock, workers, faults, bots, logs. Closed unless MARKETPLACE_CONTROL_TOKEN is set."""
