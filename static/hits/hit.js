@@ -135,8 +135,8 @@
     const group = activeGroup();
     if (!group) return undefined;
     const choices = all("input", group);
-    if (/^[1-9]$/.test(key)) return choices[Number(key) - 1];
-    return choices.find((input) => input.value === { y: "yes", n: "no" }[key.toLowerCase()]);
+    if (/^[1-9]$/.test(key) && !group.classList.contains("numeral")) return choices[Number(key) - 1];
+    return choices.find((input) => input.value === ({ y: "yes", n: "no" }[key.toLowerCase()] ?? key));
   }
 
   document.addEventListener("keydown", (event) => {
@@ -286,6 +286,7 @@
   });
   document.documentElement.classList.add("js");
   all("[hidden]:not(.item)").forEach((node) => (node.hidden = false));
+  steps.parentNode.hidden = items.length === 1;
   items.forEach((item) => (item.savedSeconds = Number(item.seconds.value)));
   const first = items.findIndex((item) => (errors ? find(".error", item.node) : !isComplete(item)));
   show(first === -1 ? items.length - 1 : first);

@@ -10,7 +10,7 @@ QUALITY = ("Very poor", "Poor", "Fair", "Good", "Very good")
 
 
 def _scale(words: tuple[str, ...]) -> tuple[Choice, ...]:
-    return tuple(Choice(str(n), f"{n} · {word}", float(n)) for n, word in enumerate(words, 1))
+    return tuple(Choice(str(n), str(n), float(n), word) for n, word in enumerate(words, 1))
 
 
 CRITERIA = (

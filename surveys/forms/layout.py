@@ -20,6 +20,7 @@ from surveys.presenting import ShownItem, ShownOutput, ShownPicture
 
 SMALL_GROUP = 4
 SHORT_LABEL = 16
+NUMERALS = tuple("123456789")
 
 
 class LayoutObject(Protocol):
@@ -65,12 +66,16 @@ class Question:
 
 
 def _shape(group: GroupField) -> str:
-    """Up to four choices find their own place; more make a row of short labels or a list of long ones."""
-    if any(choice.description for choice in group.choices):
-        return " list"
-    if group.type == "checkbox" or len(group.choices) <= SMALL_GROUP:
-        return ""
-    return " row" if all(len(choice.label) <= SHORT_LABEL for choice in group.choices) else " list"
+    """Up to four bare choices find their own place; others make a row of short texts or a list of long ones.
+
+    The key of a choice that is a numeral is that numeral.
+    """
+    texts = [choice.label + choice.description for choice in group.choices]
+    is_bare = not any(choice.description for choice in group.choices)
+    numeral = " numeral" if all(choice.value in NUMERALS for choice in group.choices) else ""
+    if group.type == "checkbox" or (is_bare and len(texts) <= SMALL_GROUP):
+        return numeral
+    return numeral + (" row" if all(len(text) <= SHORT_LABEL for text in texts) else " list")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +117,16 @@ class ItemBlock:
     parts: Sequence[LayoutObject]
     version: int
     active_seconds: float
+
+    @property
+    def heading(self) -> str:
+        return self.item.outputs[0].label if self.definition.is_sequence else self.item.question
+
+    @property
+    def count(self) -> str:
+        """Return "2 of 5 · Question", or as much of it as there is to say."""
+        place = f"{self.item.position} of {self.of}" if self.of > 1 else ""
+        return " · ".join(filter(None, [place, self.definition.question_label]))
 
     @property
     def states(self) -> Iterator[tuple[ShownPicture | None, str | None]]:
