@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from marketplace import engine, engine_hits, errors, qualification_types
+from marketplace import engine, engine_hits, errors, qualification_types, visibility
 from marketplace.models import HIT, Assignment, QualificationType, Requester, Worker
 
 Body = dict[str, Any]
@@ -22,7 +22,11 @@ class Call:
         return engine_hits.find_hit(self.body["HITId"], requester=self.requester)
 
     def assignment(self) -> Assignment:
-        return engine.find_assignment(self.body["AssignmentId"], requester=self.requester)
+        """Return the assignment as the requester sees it: open until its submission is visible."""
+        found = engine.find_assignment(self.body["AssignmentId"], requester=self.requester)
+        if visibility.is_unseen(found, now=self.now):
+            found.status = Assignment.Status.OPEN
+        return found
 
     def worker(self) -> Worker:
         found = Worker.objects.filter(worker_id=self.body["WorkerId"]).first()

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from marketplace import engine, engine_changes, engine_hits, states
+from marketplace import engine, engine_changes, engine_hits, errors, states, visibility
 from marketplace.api import (
     content,
     money_operations,
@@ -46,13 +46,13 @@ def _publish(call: Call, hit_type: HITType, offer: engine_hits.Offer) -> Body:
 
 
 def get_hit(call: Call) -> Body:
-    return {"HIT": serialise.hit(call.hit(), now=call.now)}
+    return {"HIT": serialise.hits([call.hit()], now=call.now)[0]}
 
 
 def list_hits(call: Call) -> Body:
     hits = HIT.objects.filter(requester=call.requester, disposed_at=None).select_related("hit_type")
     rows, token = paging.page(hits, body=call.body, scope="ListHITs")
-    return paging.answer("HITs", [serialise.hit(row, now=call.now) for row in rows], token=token)
+    return paging.answer("HITs", serialise.hits(rows, now=call.now), token=token)
 
 
 def list_reviewable_hits(call: Call) -> Body:
@@ -62,15 +62,17 @@ def list_reviewable_hits(call: Call) -> Body:
     if "HITTypeId" in call.body:
         hits = hits.filter(hit_type__type_id=call.body["HITTypeId"])
     hits = hits.filter(is_reviewing=status == states.REVIEWING).select_related("hit_type")
-    rows, token = paging.page(hits, body=call.body, scope=f"ListReviewableHITs {status}")
-    return paging.answer("HITs", [serialise.hit(row, now=call.now) for row in rows], token=token)
+    seen = visibility.wholly_seen(hits, now=call.now)
+    rows, token = paging.page(seen, body=call.body, scope=f"ListReviewableHITs {status}")
+    return paging.answer("HITs", serialise.hits(rows, now=call.now), token=token)
 
 
 def list_assignments_for_hit(call: Call) -> Body:
     hit = call.hit()
     statuses = call.body.get("AssignmentStatuses") or REVIEWED
     assignments = hit.assignments.filter(status__in=statuses).select_related("hit", "worker")
-    rows, token = paging.page(assignments, body=call.body, scope=hit.hit_id)
+    seen = visibility.seen(assignments, now=call.now)
+    rows, token = paging.page(seen, body=call.body, scope=hit.hit_id)
     return paging.answer("Assignments", [serialise.assignment(row) for row in rows], token=token)
 
 
@@ -82,12 +84,20 @@ def get_assignment(call: Call) -> Body:
             "InvalidAssignmentState",
             "This operation can be called with a status of: Reviewable,Approved,Rejected",
         )
-    return {"Assignment": serialise.assignment(row), "HIT": serialise.hit(row.hit, now=call.now)}
+    return {"Assignment": serialise.assignment(row), "HIT": serialise.hits([row.hit], now=call.now)[0]}
+
+
+def _submitted(call: Call) -> Assignment:
+    row = call.assignment()
+    if row.status == Assignment.Status.OPEN:
+        # What MTurk says of work it has not seen submitted (ParlAI#2957).
+        raise errors.wrong_assignment_state("null")
+    return row
 
 
 def approve_assignment(call: Call) -> Body:
     engine.approve(
-        call.assignment(),
+        _submitted(call),
         now=call.now,
         feedback=call.body.get("RequesterFeedback"),
         override=call.body.get("OverrideRejection", False),
@@ -96,7 +106,7 @@ def approve_assignment(call: Call) -> Body:
 
 
 def reject_assignment(call: Call) -> Body:
-    engine.reject(call.assignment(), now=call.now, feedback=call.body["RequesterFeedback"])
+    engine.reject(_submitted(call), now=call.now, feedback=call.body["RequesterFeedback"])
     return {}
 
 

@@ -119,7 +119,7 @@ def list_hits_for_qualification_type(call: Call) -> Body:
     kind = qualification_types.find(call.body["QualificationTypeId"])
     hits = HIT.objects.filter(requester=call.requester, disposed_at=None, hit_type__qualification_types=kind)
     rows, token = paging.page(hits.select_related("hit_type"), body=call.body, scope=f"HITs {kind.type_id}")
-    return paging.answer("HITs", [serialise.hit(row, now=call.now) for row in rows], token=token)
+    return paging.answer("HITs", serialise.hits(rows, now=call.now), token=token)
 
 
 OPERATIONS: dict[str, Callable[[Call], Body]] = {

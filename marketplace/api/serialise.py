@@ -1,9 +1,10 @@
 """The marketplace's rows as MTurk's structures. Absent members are left out, never null."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from marketplace import ledger, qualifications, states
+from marketplace import ledger, qualifications, states, visibility
 from marketplace.models import (
     HIT,
     Assignment,
@@ -22,6 +23,11 @@ def epoch(moment: datetime | None) -> float | None:
 
 def _present(members: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in members.items() if value is not None}
+
+
+def hits(rows: Iterable[HIT], *, now: datetime) -> list[dict[str, Any]]:
+    """HIT structures as their requester sees them now. Reads `row.hit_type`."""
+    return [hit(row, now=now) for row in visibility.as_seen(rows, now=now)]
 
 
 def hit(row: HIT, *, now: datetime) -> dict[str, Any]:

@@ -1,12 +1,10 @@
 """Several at once: the database lets exactly one through. Run on SQLite and, with DATABASE_URL, on PostgreSQL."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from threading import Barrier
 
 import pytest
-from django.db import connection
 from django.utils import timezone
+from marketplace_threads import at_once
 
 from marketplace import (
     audit,
@@ -19,7 +17,7 @@ from marketplace import (
     qualification_types,
 )
 from marketplace.engine_hits import Offer, TypeValues
-from marketplace.errors import Refusal, WorkerRefusal
+from marketplace.errors import Refusal
 from marketplace.models import HIT, Assignment, Balance, Bonus, Qualification, QualificationRequest
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -32,23 +30,6 @@ KIND = TypeValues(
     auto_approval_seconds=3600,
     requirements=[],
 )
-
-
-def at_once(calls):
-    """Run the calls in as many threads at the same moment; return their results, refusals included."""
-    barrier = Barrier(len(calls))
-
-    def run(call):
-        try:
-            barrier.wait(timeout=20)
-            return call()
-        except (Refusal, WorkerRefusal) as refusal:
-            return refusal
-        finally:
-            connection.close()
-
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return list(pool.map(run, calls))
 
 
 def publish(requester, *, token=None, max_assignments=1):
