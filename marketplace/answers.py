@@ -1,7 +1,7 @@
 """The QuestionFormAnswers document MTurk makes of a submitted form."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape
 
 NAMESPACE = (
@@ -18,10 +18,16 @@ def fields_of(form: Iterable[tuple[str, list[str]]]) -> dict[str, str]:
 
 
 def document(fields: dict[str, str]) -> str:
-    """Write the answer document: one line, declared ASCII, everything else as numeric references."""
+    """Write the answer document of a task's own form, where every field is a FreeText."""
+    return written((name, [("FreeText", value)]) for name, value in fields.items())
+
+
+def written(answers: Iterable[tuple[str, Sequence[tuple[str, str]]]]) -> str:
+    """Write identifiers with their (element, value) pairs: one line, declared ASCII, the rest as references."""
     body = "".join(
-        f"<Answer><QuestionIdentifier>{_text(name)}</QuestionIdentifier><FreeText>{_text(value)}</FreeText></Answer>"
-        for name, value in fields.items()
+        f"<Answer>{_element('QuestionIdentifier', name)}"
+        f"{''.join(_element(tag, value) for tag, value in given)}</Answer>"
+        for name, given in answers
     )
     return (
         '<?xml version="1.0" encoding="ASCII"?>'
@@ -32,6 +38,10 @@ def document(fields: dict[str, str]) -> str:
 def legal(text: str) -> str:
     """Leave out the characters XML 1.0 does not allow, which no database need take either."""
     return ILLEGAL.sub("", text)
+
+
+def _element(tag: str, value: str) -> str:
+    return f"<{tag}>{_text(value)}</{tag}>"
 
 
 def _text(value: str) -> str:

@@ -4,19 +4,14 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 from xml.etree import ElementTree
 
-SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas"
+from marketplace import question_form_reading
+from marketplace.documents import SCHEMAS, BadQuestion, well_formed
+from marketplace.question_form import QuestionForm
+
 EXTERNAL = f"{{{SCHEMAS}/2006-07-14/ExternalQuestion.xsd}}"
 HTML = f"{{{SCHEMAS}/2011-11-11/HTMLQuestion.xsd}}"
 PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
 LONGEST_URL = 2048
-
-
-class BadQuestion(ValueError):
-    """The question document is not one this marketplace can show; `is_xml` tells which part failed."""
-
-    def __init__(self, message: str, *, is_xml: bool) -> None:
-        super().__init__(message)
-        self.is_xml = is_xml
 
 
 @dataclass(frozen=True)
@@ -35,16 +30,9 @@ class HTMLQuestion:
     frame_height: int
 
 
-class _WithoutDoctype(ElementTree.TreeBuilder):
-    """Builds a tree of a document without a document type, so that no entity is ever expanded."""
-
-    def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
-        raise BadQuestion("The Question has a document type declaration.", is_xml=True)
-
-
-def parse(document: str) -> ExternalQuestion | HTMLQuestion:
-    """Read an ExternalQuestion or HTMLQuestion document. Raises BadQuestion."""
-    root = _root(document)
+def parse(document: str) -> ExternalQuestion | HTMLQuestion | QuestionForm:
+    """Read a HIT's question document. Raises BadQuestion."""
+    root = well_formed(document)
     if root.tag == f"{EXTERNAL}ExternalQuestion":
         url = (root.findtext(f"{EXTERNAL}ExternalURL") or "").strip()
         return ExternalQuestion(url=url, frame_height=_height(root, EXTERNAL))
@@ -53,7 +41,9 @@ def parse(document: str) -> ExternalQuestion | HTMLQuestion:
         if not html.strip():
             raise BadQuestion("The HTMLContent is empty.", is_xml=True)
         return HTMLQuestion(html=html, frame_height=_height(root, HTML))
-    raise BadQuestion("The Question is neither an ExternalQuestion nor an HTMLQuestion.", is_xml=True)
+    if root.tag.endswith("QuestionForm"):
+        return question_form_reading.read(document)
+    raise BadQuestion("The Question is no ExternalQuestion, HTMLQuestion or QuestionForm.", is_xml=True)
 
 
 def _height(root: ElementTree.Element, namespace: str) -> int:
@@ -61,16 +51,6 @@ def _height(root: ElementTree.Element, namespace: str) -> int:
     if not height.isascii() or not height.isdigit() or len(height) > 5:
         raise BadQuestion("FrameHeight is a whole number of pixels.", is_xml=True)
     return int(height)
-
-
-def _root(document: str) -> ElementTree.Element:
-    parser = ElementTree.XMLParser(target=_WithoutDoctype())  # noqa: S314
-    try:
-        return ElementTree.fromstring(document.encode(), parser=parser)  # noqa: S314
-    except (ElementTree.ParseError, ValueError, LookupError) as error:
-        if isinstance(error, BadQuestion):
-            raise
-        raise BadQuestion(f"The Question is not well-formed XML: {error}", is_xml=True) from error
 
 
 def check_url(url: str, *, allow_http: bool) -> None:

@@ -3,7 +3,7 @@
 from django.urls import include, path, register_converter
 
 from marketplace.ids import EntityConverter
-from marketplace.views import accounts, hits, qualifications, submit, task_frame
+from marketplace.views import accounts, answering, hits, qualifications, submit, task_frame
 
 register_converter(EntityConverter, "entity")
 
@@ -21,6 +21,7 @@ urlpatterns = [
     path("frames/<entity:hit_id>", task_frame.task_frame, name="task-frame"),
     path("qualifications/<entity:type_id>", qualifications.qualification, name="qualification"),
     path("assignments/<entity:assignment_id>", hits.after, name="after"),
+    path("assignments/<entity:assignment_id>/answers", answering.answer, name="answers"),
     path("assignments/<entity:assignment_id>/return", hits.give_back, name="return"),
     path("control/", include("marketplace.control.urls")),
 ]

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.conf import settings
 
-from marketplace import qualifications, questions
-from marketplace.api.errors import bad_value, request_error
+from marketplace import documents, qualifications, questions
+from marketplace.api.errors import bad_document, bad_value, request_error
 from marketplace.engine_hits import Offer, TypeValues
 from marketplace.errors import Refusal
 
@@ -72,7 +72,9 @@ def _check_question(document: str) -> None:
         if isinstance(question, questions.ExternalQuestion):
             url = question.url
             questions.check_url(url, allow_http=settings.MARKETPLACE_ALLOW_HTTP_QUESTIONS)
-    except questions.BadQuestion as error:
+    except documents.BadForm as error:
+        raise bad_document(str(error), code=error.code) from error
+    except documents.BadQuestion as error:
         if error.is_xml:
             raise request_error("XMLParseError", str(error)) from error
         raise bad_value(url, "ExternalURL", why=str(error)) from error

@@ -36,6 +36,12 @@ def bad_value(value: object, parameter: str, *, why: str = "") -> ApiError:
     return ApiError("ParameterValidationError", Message=text)
 
 
+def bad_document(message: str, *, code: str) -> ApiError:
+    """A QuestionForm or AnswerKey that breaks its rules (the beginning as in boto#605)."""
+    text = f"There was an error parsing the XML question or answer data in your request. {message} ({_epoch_ms()} s)"
+    return ApiError("ParameterValidationError", Message=text, TurkErrorCode=f"AWS.MechanicalTurk.{code}")
+
+
 def missing_value(parameter: str) -> ApiError:
     """A required member is absent; the name begins in lower case, as AWS writes it."""
     name = parameter[0].lower() + parameter[1:]

@@ -1,6 +1,5 @@
 """Finding, previewing, accepting, doing and returning HITs."""
 
-from django.conf import settings
 from django.contrib import messages
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
@@ -17,12 +16,12 @@ from marketplace import (
     ids,
     listing,
     qualifications,
-    questions,
     requirement_words,
 )
 from marketplace.api.dispatch import handle
 from marketplace.errors import WorkerRefusal
 from marketplace.models import HIT, Assignment, HITType, Worker
+from marketplace.views import tasks
 from marketplace.views.session import current_worker, worker_required
 
 ACCEPT_TRIES = 5
@@ -76,28 +75,10 @@ def preview(request: HttpRequest, identifier: str) -> HttpResponse:
         "hit": hit,
         "requirements": requirement_words.lines(hit_type, record=record),
         "may_accept": qualifications.may("Accept", hit_type, record=record),
-        "frame": _frame(hit) if hit and qualifications.may("Preview", hit_type, record=record) else None,
     }
-    return render(request, "marketplace/preview.html", context)
-
-
-def _frame(hit: HIT, assignment: Assignment | None = None) -> dict[str, object]:
-    question = questions.parse(hit.question)
-    if isinstance(question, questions.HTMLQuestion):
-        url = reverse("task-frame", kwargs={"hit_id": hit.hit_id})
-    else:
-        url = question.url
-    if assignment is None:
-        address = questions.frame_url(url, hit_id=hit.hit_id)
-    else:
-        address = questions.frame_url(
-            url,
-            hit_id=hit.hit_id,
-            assignment_id=assignment.assignment_id,
-            worker_id=assignment.worker.worker_id,
-            submit_to=settings.MARKETPLACE_URL,
-        )
-    return {"url": address, "height": question.frame_height}
+    if hit and qualifications.may("Preview", hit_type, record=record):
+        context |= tasks.shown(hit)
+    return tasks.page(request, "marketplace/preview.html", context)
 
 
 @require_POST
@@ -130,31 +111,16 @@ def _to_work(assignment: Assignment) -> HttpResponse:
     return redirect(f"{address}?assignment_id={assignment.assignment_id}")
 
 
-def _latest(worker: Worker, **lookup: str) -> Assignment:
-    """Return the worker's own latest go; the same AssignmentId may by now be another worker's."""
-    rows = Assignment.objects.filter(worker=worker, **lookup).order_by("-pk")
-    found = rows.select_related("hit__hit_type__requester", "worker").first()
-    if found is None:
-        raise Http404("You have no such assignment.")
-    return found
-
-
 @require_safe
 @worker_required
 def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> HttpResponse:
     now = clock.now()
     engine_due.sweep(now=now)
-    assignment = _latest(worker, hit__hit_id=hit_id)
+    assignment = tasks.latest(worker, hit__hit_id=hit_id)
     if assignment.status != Assignment.Status.OPEN:
         return redirect("after", assignment_id=assignment.assignment_id)
-    context = {
-        "worker": worker,
-        "assignment": assignment,
-        "hit_type": assignment.hit.hit_type,
-        "frame": _frame(assignment.hit, assignment),
-        "seconds_left": int((assignment.deadline - now).total_seconds()),
-    }
-    return render(request, "marketplace/work.html", context)
+    context = tasks.work_context(assignment, now=now)
+    return tasks.work_page(request, context | tasks.shown(assignment.hit, assignment))
 
 
 @require_POST
@@ -162,7 +128,7 @@ def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> 
 def give_back(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
     now = clock.now()
     engine_due.sweep(now=now)
-    assignment = _latest(worker, assignment_id=assignment_id)
+    assignment = tasks.latest(worker, assignment_id=assignment_id)
     try:
         engine.give_back(assignment, now=now)
     except WorkerRefusal as refusal:
@@ -178,7 +144,7 @@ def after(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpRespo
     """Say what became of an assignment, and offer the next HIT of the same kind."""
     now = clock.now()
     engine_due.sweep(now=now)
-    assignment = _latest(worker, assignment_id=assignment_id)
+    assignment = tasks.latest(worker, assignment_id=assignment_id)
     hit_type = assignment.hit.hit_type
     upcoming = listing.next_hit(hit_type, worker=worker, now=now)
     context = {"worker": worker, "assignment": assignment, "hit_type": hit_type, "next_hit": upcoming}

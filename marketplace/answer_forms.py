@@ -1,0 +1,202 @@
+"""A QuestionForm as a Django form: fields, what is checked, and the answers in MTurk's shape."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import regex
+from django import forms
+from django.utils.datastructures import MultiValueDict
+
+from marketplace import answers, hints
+from marketplace.question_form import ChoiceAnswer, Overview, Pattern, Question, QuestionForm, TextAnswer
+
+MISSING = "This question needs an answer."
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)", re.ASCII)
+SECONDS_PER_PATTERN = 0.2
+Given = list[tuple[str, str]]
+
+
+class TextField(forms.CharField):
+    """Text as typed, its lines ended by a line feed alone."""
+
+    def __init__(self, answer: TextAnswer, *, is_required: bool) -> None:
+        super().__init__(
+            strip=False, required=is_required, initial=answer.default, error_messages={"required": MISSING}
+        )
+        self.answer = answer
+
+    def to_python(self, value: Any) -> str:
+        return answers.legal((super().to_python(value) or "").replace("\r\n", "\n").replace("\r", "\n"))
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if not value:
+            return
+        if not self.answer.shortest <= len(value) <= self.answer.longest:
+            raise forms.ValidationError(
+                f"This answer has {hints.length(self.answer)}; yours has {len(value)}."
+            )
+        if self.answer.is_numeric:
+            _check_number(value, self.answer)
+        for pattern in self.answer.patterns:
+            _check_pattern(value, pattern)
+
+
+def _check_number(value: str, answer: TextAnswer) -> None:
+    number = Decimal(value.strip()) if NUMBER.fullmatch(value.strip()) else None
+    is_low = number is not None and answer.lowest is not None and number < answer.lowest
+    is_high = number is not None and answer.highest is not None and number > answer.highest
+    if number is None or is_low or is_high:
+        raise forms.ValidationError(f"Enter {hints.number(answer)}.")
+
+
+def _check_pattern(value: str, pattern: Pattern) -> None:
+    flags = regex.IGNORECASE if pattern.ignore_case else 0
+    try:
+        found = regex.search(pattern.regex, value, flags=flags, timeout=SECONDS_PER_PATTERN)
+    except TimeoutError:
+        found = None
+    if found is None:
+        raise forms.ValidationError(pattern.message)
+
+
+class ChoiceField(forms.MultipleChoiceField):
+    """The identifiers that were chosen; how many there may be."""
+
+    def __init__(self, answer: ChoiceAnswer) -> None:
+        choices = [(choice.identifier, choice.identifier) for choice in answer.choices]
+        super().__init__(choices=choices, required=False, widget=forms.SelectMultiple)
+        self.answer = answer
+
+    def to_python(self, value: Any) -> list[str]:
+        return [chosen for chosen in dict.fromkeys(super().to_python(value)) if chosen]
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if value and not self.answer.fewest <= len(value) <= self.answer.most:
+            raise forms.ValidationError(f"Choose {hints.count(self.answer)}; you chose {len(value)}.")
+
+
+@dataclass
+class Row:
+    """One question on the page; `other` is the field of its alternative text."""
+
+    number: int
+    question: Question
+    field: forms.BoundField
+    other: forms.BoundField | None
+
+    @property
+    def control(self) -> str:
+        """Return how the question is asked: text, radio, checkbox, select or multiple."""
+        answer = self.question.answer
+        return "text" if isinstance(answer, TextAnswer) else hints.control(answer)
+
+    @property
+    def title(self) -> str:
+        return self.question.name or f"Question {self.number}"
+
+    @property
+    def problems(self) -> list[str]:
+        """Return what is wrong, of the field and of the alternative text."""
+        fields = [self.field] if self.other is None else [self.field, self.other]
+        return [str(error) for field in fields for error in field.errors]
+
+    @property
+    def first_id(self) -> str:
+        """Return the id of the element to go to when something is wrong."""
+        return self.field.html_name if self.field.errors or self.other is None else self.other.html_name
+
+    @property
+    def hint(self) -> str:
+        return hints.hint(self.question.answer)
+
+    @property
+    def other_hint(self) -> str:
+        answer = self.question.answer
+        return hints.hint(answer.other) if isinstance(answer, ChoiceAnswer) and answer.other else ""
+
+    @property
+    def is_optional(self) -> bool:
+        return not _is_required(self.question)
+
+    @property
+    def chosen(self) -> list[str]:
+        return [str(value) for value in self.field.value() or []]
+
+    @property
+    def size(self) -> int:
+        """Return how many choices of a list show at once; 0 for a list that opens."""
+        answer = self.question.answer
+        return hints.size(answer) if isinstance(answer, ChoiceAnswer) else 0
+
+
+def _is_required(question: Question) -> bool:
+    """A minLength makes an answer required; no selection at all can be an answer (API reference, QuestionForm)."""
+    if isinstance(question.answer, TextAnswer):
+        return question.is_required or question.answer.shortest > 0
+    return question.is_required and question.answer.fewest > 0
+
+
+class AnswerForm(forms.Form):
+    """Fields q1, q2, ... and q1-other for the questions of `asked`, in their order."""
+
+    def __init__(self, asked: QuestionForm, data: MultiValueDict[str, str] | None = None) -> None:
+        super().__init__(data)
+        self.asked = asked
+        for number, question in enumerate(asked.questions, start=1):
+            self._add(f"q{number}", question)
+
+    def _add(self, name: str, question: Question) -> None:
+        answer = question.answer
+        if isinstance(answer, TextAnswer):
+            self.fields[name] = TextField(answer, is_required=_is_required(question))
+            return
+        self.fields[name] = ChoiceField(answer)
+        if answer.other is not None:
+            self.fields[f"{name}-other"] = TextField(answer.other, is_required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """Ask for what is required: a choice, or in its place the alternative text."""
+        for number, question in enumerate(self.asked.questions, start=1):
+            names = {f"q{number}", f"q{number}-other"}
+            is_given = any(self.cleaned_data.get(name) for name in names)
+            if _is_required(question) and not is_given and not names & self.errors.keys():
+                self.add_error(f"q{number}", MISSING)
+        return self.cleaned_data
+
+    def parts(self) -> Iterator[Overview | Row]:
+        """Yield what the page shows, in the document's order."""
+        number = 0
+        for part in self.asked.parts:
+            if isinstance(part, Question):
+                number += 1
+                yield self._row(number, part)
+            else:
+                yield part
+
+    def _row(self, number: int, question: Question) -> Row:
+        other = f"q{number}-other"
+        return Row(number, question, self[f"q{number}"], self[other] if other in self.fields else None)
+
+    def rows(self) -> list[Row]:
+        return [part for part in self.parts() if isinstance(part, Row)]
+
+    def first_gap(self) -> str:
+        """Return the name of the first field with an error; empty when there is none."""
+        return next((name for name in self.fields if name in self.errors), "")
+
+    def document(self) -> str:
+        """Return the QuestionFormAnswers of a valid form: every question, the unanswered ones empty."""
+        return answers.written((row.question.identifier, self._given(row)) for row in self.rows())
+
+    def _given(self, row: Row) -> Given:
+        value = self.cleaned_data[row.field.name]
+        if isinstance(row.question.answer, TextAnswer):
+            return [("FreeText", value)]
+        given = [("SelectionIdentifier", chosen) for chosen in value]
+        other = self.cleaned_data.get(f"{row.field.name}-other")
+        return [*given, ("OtherSelectionText", other)] if other else given

@@ -1,0 +1,40 @@
+"""The answers to a HIT whose question is a form of our own."""
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.views.decorators.http import require_POST
+
+from marketplace import clock, engine, engine_due, questions
+from marketplace.answer_forms import AnswerForm
+from marketplace.errors import WorkerRefusal
+from marketplace.models import Assignment, Worker
+from marketplace.question_form import QuestionForm
+from marketplace.views import tasks
+from marketplace.views.session import worker_required
+
+
+@require_POST
+@worker_required
+def answer(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
+    """Record the answers, or show the form again with the first gap focused."""
+    now = clock.now()
+    engine_due.sweep(now=now)
+    assignment = tasks.latest(worker, assignment_id=assignment_id)
+    if assignment.status != Assignment.Status.OPEN:
+        return redirect("after", assignment_id=assignment_id)
+    form = _form(request, assignment)
+    if not form.is_valid():
+        return tasks.work_page(request, tasks.work_context(assignment, now=now) | {"form": form})
+    try:
+        engine.submit(assignment, answer=form.document(), now=now)
+    except WorkerRefusal as refusal:
+        messages.error(request, str(refusal))
+    return redirect("after", assignment_id=assignment_id)
+
+
+def _form(request: HttpRequest, assignment: Assignment) -> AnswerForm:
+    question = questions.parse(assignment.hit.question)
+    if not isinstance(question, QuestionForm):
+        raise Http404("This HIT is answered in its frame.")
+    return AnswerForm(question, request.POST)
