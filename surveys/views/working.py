@@ -2,30 +2,40 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, JsonResponse
 
 from annotators.models import Assignment
-from surveys.collecting import save_draft
-from surveys.forms import DraftForm, HitForm, Progress
+from surveys.collecting import given_answers, save_draft
+from surveys.forms import DraftForm, HitForm, Progress, draft_from
 from surveys.models import Batch, Response
-from surveys.presenting import shown_items
+from surveys.presenting import ShownItem, shown_items
 from surveys.views.tokens import TokenError
 
 DRAFT_STATUS = {"": 200, "unreadable": 400, "expired": 403, "outdated": 409}
 
 
 def assignment_form(assignment: Assignment, *, batch: Batch, data: Any = None) -> HitForm:
-    """Return the form of an opened assignment: as drafted, or bound to what was posted."""
+    """Return the form of an opened assignment: as drafted or answered so far, or bound to what was posted."""
+    items = shown_items(assignment)
     rows = assignment.responses.values_list("position", "draft_version", "active_seconds")
     return HitForm(
         data,
         definition=batch.definition,
-        items=shown_items(assignment),
+        items=_as_answered(items, assignment, batch) if assignment.saved_at else items,
         progress={position: Progress(version, seconds) for position, version, seconds in rows},
     )
+
+
+def _as_answered(items: list[ShownItem], assignment: Assignment, batch: Batch) -> list[ShownItem]:
+    given = {answer.position: answer for answer in given_answers(assignment)}
+    comment = {"comment": assignment.comment}
+    return [
+        replace(item, draft=draft_from(given[item.position], batch.definition) | comment) for item in items
+    ]
 
 
 def batch_of(assignment: Assignment) -> Batch:
