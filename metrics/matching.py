@@ -1,10 +1,13 @@
 """One stage of an alignment: as many matches as can be, then as few crossings as can be."""
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, combinations, islice, product
-from math import comb, prod
+from itertools import accumulate, chain, combinations, islice, product, repeat
+from math import comb
+from operator import mul
 from typing import Final
+
+from metrics.flow import Kind, Links, greatest_flow, linked
 
 LOOKED_AT: Final = 20_000
 """So many pairs are looked at, at most, in search of fewer crossings."""
@@ -37,11 +40,13 @@ def match_related(
     left: Words, right: Words, *, keys: Keys, fixed: Matching, fewest_crossings: bool = True
 ) -> Matching:
     """Match words that share a key, given the pairs of earlier stages."""
-    links = _links(left, right, keys)
-    ways = prod(len(theirs) + 1 for theirs in links.values())
-    if not fewest_crossings or ways > _tries(len(fixed) + len(links)):
-        return _maximum_matching(links)
-    return min(_matchings(links), key=lambda some: (-len(some), crossings(fixed + some)))
+    mine, theirs = _kinds(left, keys), _kinds(right, keys)
+    links = linked(mine, theirs)
+    is_few = _is_within(_ways_to_relate(links, mine, theirs), limit=_tries(len(fixed) + len(left)))
+    if not (fewest_crossings and is_few):
+        return _expanded(greatest_flow(links, _sizes(mine), _sizes(theirs)), mine, theirs)
+    every = {place: _places(links[kind], theirs) for kind in links for place in mine[kind]}
+    return min(_matchings(every), key=lambda some: (-len(some), crossings(fixed + some)))
 
 
 def crossings(pairs: Iterable[Pair]) -> int:
@@ -66,7 +71,7 @@ def _inversions(numbers: list[int]) -> tuple[int, list[int]]:
 
 
 def _tries(pairs: int) -> int:
-    return LOOKED_AT // (pairs + 1)
+    return max(1, LOOKED_AT // (pairs + 1))
 
 
 def _shared_groups(left: Words, right: Words, key: Key) -> Iterator[Group]:
@@ -88,18 +93,27 @@ def _in_order(mine: Sequence[int], theirs: Sequence[int]) -> Matching:
 def _choose(groups: list[Group], *, given: Matching) -> Matching:
     """Choose which occurrences to match: all groups at once if those ways are few, else group by group."""
     size = len(given) + sum(min(map(len, group)) for group in groups)
-    if prod(map(_ways, groups)) <= _tries(size):
+    if _is_within(map(_ways, groups), limit=_tries(size)):
         together = (list(chain.from_iterable(way)) for way in product(*map(_subsets, groups)))
         return _least_crossing(together, given=given)
     chosen = list(given)
     for group in groups:
-        some = islice(_subsets(group), max(1, _tries(size)))
-        chosen.extend(_least_crossing(some, given=chosen) if _tries(size) > 1 else next(some))
+        some = islice(_subsets(group), max(1, _tries(size) // len(groups)))
+        chosen.extend(_least_crossing(some, given=chosen))
     return chosen[len(given) :]
 
 
-def _least_crossing(ways: Iterable[Matching], *, given: Matching) -> Matching:
-    return min(ways, key=lambda way: crossings(given + way))
+def _is_within(factors: Iterable[int], *, limit: int) -> bool:
+    """Say whether a product of numbers from 1 is at most `limit`; numbers past that are not looked at."""
+    return all(product <= limit for product in accumulate(factors, mul, initial=1))
+
+
+def _least_crossing(ways: Iterator[Matching], *, given: Matching) -> Matching:
+    first = next(ways)
+    second = next(ways, None)
+    if second is None:
+        return first
+    return min(chain((first, second), ways), key=lambda way: crossings(given + way))
 
 
 def _ways(group: Group) -> int:
@@ -114,16 +128,40 @@ def _subsets(group: Group) -> Iterator[Matching]:
     return (_in_order(some, theirs) for some in combinations(mine, len(theirs)))
 
 
-def _links(left: Words, right: Words, keys: Keys) -> dict[int, list[int]]:
-    """Return, for each position on the left that has any, the positions on the right it may be matched with."""
-    holders: dict[Hashable, list[int]] = defaultdict(list)
-    for theirs, word in right.items():
-        for key in keys(word):
-            holders[key].append(theirs)
-    linked = {
-        mine: {theirs for key in keys(word) for theirs in holders.get(key, ())} for mine, word in left.items()
-    }
-    return {mine: sorted(found) for mine, found in linked.items() if found}
+def _kinds(words: Words, keys: Keys) -> dict[Kind, list[int]]:
+    """Return where the words of one set of keys stand; words without a key are left out."""
+    found: dict[Kind, list[int]] = defaultdict(list)
+    for position, word in words.items():
+        if kind := frozenset(keys(word)):
+            found[kind].append(position)
+    return found
+
+
+def _sizes(kinds: Mapping[Kind, list[int]]) -> dict[Kind, int]:
+    return {kind: len(positions) for kind, positions in kinds.items()}
+
+
+def _places(kinds: Iterable[Kind], positions: Mapping[Kind, list[int]]) -> list[int]:
+    return sorted(chain.from_iterable(positions[kind] for kind in kinds))
+
+
+def _ways_to_relate(
+    links: Links, mine: Mapping[Kind, list[int]], theirs: Mapping[Kind, list[int]]
+) -> Iterator[int]:
+    """Yield, for each word on the left, how many on the right it may be matched with, and one more for none."""
+    for kind, others in links.items():
+        yield from repeat(1 + sum(len(theirs[other]) for other in others), len(mine[kind]))
+
+
+def _expanded(
+    flow: Mapping[tuple[Kind, Kind], int], mine: Mapping[Kind, list[int]], theirs: Mapping[Kind, list[int]]
+) -> Matching:
+    """Turn how many words of two kinds are matched into pairs of positions, each kind's in order."""
+    left = {kind: iter(positions) for kind, positions in mine.items()}
+    right = {kind: iter(positions) for kind, positions in theirs.items()}
+    return sorted(
+        (next(left[kind]), next(right[other])) for (kind, other), count in flow.items() for _ in range(count)
+    )
 
 
 def _matchings(links: Mapping[int, list[int]]) -> Iterator[Matching]:
@@ -137,41 +175,3 @@ def _matchings(links: Mapping[int, list[int]]) -> Iterator[Matching]:
             if theirs not in used
         ]
     return (some for some, _used in partial)
-
-
-def _maximum_matching(links: Mapping[int, list[int]]) -> Matching:
-    """Return a greatest matching by augmenting paths (Kuhn's algorithm, breadth first)."""
-    mine_of: dict[int, int] = {}
-    theirs_of: dict[int, int] = {}
-    for start in links:
-        path = _augmenting_path(start, links, mine_of, theirs_of)
-        theirs_of.update(path)
-        mine_of.update((theirs, mine) for mine, theirs in path)
-    return sorted(theirs_of.items())
-
-
-def _augmenting_path(
-    start: int, links: Mapping[int, list[int]], mine_of: Mapping[int, int], theirs_of: Mapping[int, int]
-) -> Matching:
-    reached_from: dict[int, int] = {}
-    waiting = deque([start])
-    while waiting:
-        mine = waiting.popleft()
-        for theirs in links[mine]:
-            if theirs in reached_from:
-                continue
-            reached_from[theirs] = mine
-            if theirs not in mine_of:
-                return _walk_back(theirs, start, reached_from, theirs_of)
-            waiting.append(mine_of[theirs])
-    return []
-
-
-def _walk_back(
-    theirs: int, start: int, reached_from: Mapping[int, int], theirs_of: Mapping[int, int]
-) -> Matching:
-    path = [(reached_from[theirs], theirs)]
-    while path[-1][0] != start:
-        theirs = theirs_of[path[-1][0]]
-        path.append((reached_from[theirs], theirs))
-    return path

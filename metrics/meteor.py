@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from metrics import words
 from metrics.alignment import Alignment, align
+from metrics.english import with_digits
 from metrics.inputs import check_texts, checked_profile
 from metrics.matching import Key
 from metrics.thesaurus import Senses, Synonyms, Thesaurus, as_thesaurus
@@ -19,13 +20,6 @@ PENALTY_WEIGHT: Final = 0.5
 PENALTY_POWER: Final = 3
 
 _DELETED_BY_CODE: Final = str.maketrans("", "", ",.!?:;%()[]}")
-_SMALL_ENGLISH: Final = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"),
-    "twenty",
-)
-ENGLISH_DIGITS: Final = {word: str(number) for number, word in enumerate(_SMALL_ENGLISH)}
-"""The competition's code reads English number words in predictions, and there only."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +70,7 @@ def best_meteor(
         mine = words.tokens(words.canonical(prediction))
         found = [meteor(mine, words.tokens(words.canonical(text)), thesaurus=opened) for text in references]
     else:
-        mine = [ENGLISH_DIGITS.get(word, word) for word in _code_tokens(prediction)]
+        mine = with_digits(_code_tokens(prediction))
         found = [penalised_meteor(mine, _code_tokens(text), thesaurus=opened) for text in references]
     return max(found, key=lambda one: one.value)
 
@@ -99,9 +93,12 @@ def penalised_meteor(
     thesaurus: Thesaurus | None = None,
     weight: float = PENALTY_WEIGHT,
 ) -> Meteor:
-    """Return METEOR with NLTK's fragmentation penalty, words matched from the right end as NLTK does."""
+    """Return METEOR with NLTK's fragmentation penalty, words matched from the right end as NLTK does.
+
+    The second stage stems Russian words only.
+    """
     backwards = hypothesis[::-1], reference[::-1]
-    alignment = _aligned(*backwards, thesaurus, fewest_crossings=False)
+    alignment = _aligned(*backwards, thesaurus, stem=words.russian_stem, fewest_crossings=False)
     return _from_alignment(alignment, *backwards, weight=weight)
 
 

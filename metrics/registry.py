@@ -38,6 +38,7 @@ class Metric:
     """Changes whenever a value may change; scores of different versions are not comparable."""
     measure: Callable[..., float]
     explain: Callable[..., Mapping[str, Any]] | None = None
+    """Gives the parts, `value` among them."""
     takes_thesaurus: bool = False
 
     def score(self, *inputs: Any, thesaurus: Synonyms = None, **options: Any) -> float:
@@ -50,13 +51,14 @@ class Metric:
     def evaluate(self, *inputs: Any, thesaurus: Synonyms = None, **options: Any) -> Score:
         """Return the value with its metric, version, profile, thesaurus and parts."""
         given = self._options(thesaurus, options)
+        parts = self.explain(*inputs, **given) if self.explain else {}
         return Score(
-            value=self.measure(*inputs, **given),
+            value=parts["value"] if self.explain else self.measure(*inputs, **given),
             metric=self.name,
             version=self.version,
             profile=options.get("profile", "document"),
             thesaurus=_name(given["thesaurus"]) if self.takes_thesaurus else None,
-            parts=self.explain(*inputs, **given) if self.explain else {},
+            parts=parts,
         )
 
     def _options(self, thesaurus: Synonyms, options: Mapping[str, Any]) -> dict[str, Any]:

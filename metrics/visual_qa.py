@@ -6,8 +6,9 @@ from typing import Any, Final
 
 from metrics import words
 from metrics.answers import REFERENCE_DIGITS
+from metrics.english import with_digits
 from metrics.inputs import check_texts, checked_profile
-from metrics.meteor import ENGLISH_DIGITS, meteor
+from metrics.meteor import meteor
 from metrics.numerals import number, numeric_tokens
 from metrics.thesaurus import Synonyms, Thesaurus, as_thesaurus
 
@@ -62,10 +63,10 @@ def _by_document(prediction: str, reference: str, thesaurus: Thesaurus | None) -
 
 
 def _by_code(prediction: str, reference: str, thesaurus: Thesaurus | None) -> tuple[float, str]:
-    mine = [ENGLISH_DIGITS.get(word, word) for word in _code_words(prediction)]
+    mine = with_digits(_code_words(prediction))
     theirs = _code_words(reference)
     if len(theirs) != 1 or not _PLAIN_NUMBER.fullmatch(theirs[0]):
-        return meteor(mine, theirs, thesaurus=thesaurus, stem=_english_stem).value, "meteor"
+        return meteor(mine, theirs, thesaurus=thesaurus, stem=words.porter_stem).value, "meteor"
     given = [float(word) for word in mine if _PLAIN_NUMBER.fullmatch(word)]
     return (ratio(given[0], float(theirs[0])) if given else 0.0), "ratio"
 
@@ -73,9 +74,5 @@ def _by_code(prediction: str, reference: str, thesaurus: Thesaurus | None) -> tu
 def _code_words(text: str) -> list[str]:
     """Return an answer's words after the code's dictionary lookup of the whole answer as if it were one word."""
     bare = words.without_ascii_punctuation(text).lower()
-    whole = words.lemma(bare)
+    whole = words.lemma_of_whole(bare)
     return REFERENCE_DIGITS.get(whole, whole).split()
-
-
-def _english_stem(word: str) -> str:
-    return words.stem(word) if word.isascii() else word

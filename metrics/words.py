@@ -6,6 +6,7 @@ metrics document (lower case, no punctuation, no extra spaces, normal forms) and
 
 import re
 import string
+import threading
 import unicodedata
 from functools import lru_cache
 from importlib import import_module
@@ -16,7 +17,11 @@ LONGEST_WORD: Final = 64
 CACHED_WORDS: Final = 100_000
 
 _CYRILLIC: Final = re.compile("[\u0400-\u04ff]")
-_STRESS: Final = {0x300: None, 0x301: None}
+_STRESS: Final = {0x300: None, 0x301: None, 0x450: "е", 0x45D: "и"}
+"""Stress marks; NFC makes one letter of е or и and a grave one."""
+
+
+_OF_THREAD: Final = threading.local()
 
 
 class _Deleting(dict[int, int | None]):
@@ -56,27 +61,32 @@ def fold_yo(word: str) -> str:
     return word.replace("ё", "е")
 
 
-@lru_cache(maxsize=CACHED_WORDS)
 def lemma(word: str) -> str:
     """Return the dictionary form of a lower-case Cyrillic word: pymorphy3's first reading. Other words stay."""
+    return word if len(word) > LONGEST_WORD else _known_lemma(word)
+
+
+def lemma_of_whole(text: str) -> str:
+    """Return what pymorphy3 makes of a text taken for one word, however long: its last word may change."""
     # pymorphy3 2.0.6 raises ValueError at a character without a Unicode name.
-    if (
-        len(word) > LONGEST_WORD
-        or not _CYRILLIC.search(word)
-        or not all(unicodedata.name(c, "") for c in word)
-    ):
-        return word
-    return str(_dictionary().parse(word)[0].normal_form)
+    if not _CYRILLIC.search(text) or not all(unicodedata.name(c, "") for c in set(text)):
+        return text
+    return str(_dictionary().parse(text)[0].normal_form)
 
 
-@lru_cache(maxsize=CACHED_WORDS)
 def stem(word: str) -> str:
     """Return the Snowball stem of a lower-case word, Russian if it has a Cyrillic letter, else English; ё folded."""
-    if len(word) > LONGEST_WORD:
-        return word
-    language = "russian" if _CYRILLIC.search(word) else "english"
-    # A Snowball stemmer keeps the word in itself: one for each call, so that threads cannot meet in it.
-    return fold_yo(str(import_module("snowballstemmer").stemmer(language).stemWord(word)))
+    return _known_stem(word, "russian" if _CYRILLIC.search(word) else "english")
+
+
+def russian_stem(word: str) -> str:
+    """Return the Russian stem of a word with a Cyrillic letter; other words stay."""
+    return _known_stem(word, "russian") if _CYRILLIC.search(word) else word
+
+
+def porter_stem(word: str) -> str:
+    """Return the stem of an English word by Porter's first algorithm (1980); words in other letters stay."""
+    return _known_stem(word, "porter") if word.isascii() else word
 
 
 def tokens(text: str) -> list[str]:
@@ -87,6 +97,26 @@ def tokens(text: str) -> list[str]:
 def razdel_tokens(text: str) -> list[str]:
     """Return all of razdel's tokens, punctuation among them."""
     return [token.text for token in _razdel().tokenize(text)]
+
+
+_known_lemma: Final = lru_cache(maxsize=CACHED_WORDS)(lemma_of_whole)
+
+
+def _known_stem(word: str, language: str) -> str:
+    return word if len(word) > LONGEST_WORD else _looked_up_stem(word, language)
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def _looked_up_stem(word: str, language: str) -> str:
+    return fold_yo(str(_stemmer(language).stemWord(word)))
+
+
+def _stemmer(language: str) -> Any:
+    # A Snowball stemmer keeps the word in itself, so each thread has its own.
+    mine = _OF_THREAD.__dict__
+    if language not in mine:
+        mine[language] = import_module("snowballstemmer").stemmer(language)
+    return mine[language]
 
 
 @lru_cache(maxsize=1)
