@@ -10,8 +10,8 @@ from django.db.models import Exists, OuterRef
 
 from annotators.models import HIT, Assignment, Worker
 from surveys.definitions import Choice, Definition
-from surveys.models import Item, Output, Picture, Questionnaire, QuestionnaireItem, Response
-from surveys.ordering import History, base_values, output_ids, shuffled
+from surveys.models import Item, Output, Picture, Questionnaire, Response
+from surveys.ordering import base_values, draw_responses, output_ids, shuffled, slots_in_order
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 SEEN_BEFORE = (
@@ -106,7 +106,9 @@ def open_assignment(questionnaire: Questionnaire, *, claims: Claims, user_agent:
         raise CannotServe(
             "excluded", "This HIT is not open to you. Please return it; returning costs you nothing."
         )
-    opened = Assignment.objects.filter(hit=hit, worker=worker, assignment_id=claims.assignment_id)
+    opened = Assignment.objects.select_related("worker").filter(
+        hit=hit, worker=worker, assignment_id=claims.assignment_id
+    )
     if resumed := opened.filter(Exists(Response.objects.filter(assignment=OuterRef("pk")))).first():
         return resumed  # a reload takes no lock
     try:
@@ -153,7 +155,7 @@ def preview_items(questionnaire: Questionnaire) -> list[ShownItem]:
             values=base_values(slot.item, definition, seed=seed),
             draft={},
         )
-        for slot in _slots(questionnaire)
+        for slot in slots_in_order(questionnaire)
     ]
 
 
@@ -179,7 +181,7 @@ def _opened(
         assignment = Assignment.objects.create(
             hit=hit, worker=worker, assignment_id=claims.assignment_id, user_agent=user_agent
         )
-    _draw_responses(questionnaire, assignment)
+    draw_responses(questionnaire, assignment=assignment)
     return assignment
 
 
@@ -200,30 +202,6 @@ def _check_not_seen(questionnaire: Questionnaire, worker: Worker) -> None:
     )
     if seen.exists():
         raise CannotServe("seen_before", SEEN_BEFORE)
-
-
-def _draw_responses(questionnaire: Questionnaire, assignment: Assignment) -> None:
-    """Write one response per item that has none yet, each with the order it will be shown in."""
-    if assignment.responses.exists():
-        return
-    batch, slots = questionnaire.batch, _slots(questionnaire)
-    history = History.of(batch, items=[slot.item for slot in slots], worker=assignment.worker)
-    Response.objects.bulk_create(
-        Response(
-            assignment=assignment,
-            batch=batch,
-            worker=assignment.worker,
-            item=slot.item,
-            position=slot.position,
-            shown=history.draw(slot.item, batch=batch, worker=assignment.worker),
-        )
-        for slot in slots
-    )
-
-
-def _slots(questionnaire: Questionnaire) -> list[QuestionnaireItem]:
-    slots = questionnaire.slots.select_related("item").prefetch_related("item__pictures", "item__outputs")
-    return list(slots.order_by("position"))
 
 
 def _shown_item(

@@ -14,9 +14,10 @@ from django.template import Context, Template
 from django.template.loader import get_template
 from django.utils.safestring import SafeString, mark_safe
 
-from surveys.definitions import Definition
+from surveys.definitions import Definition, QuizQuestion
 from surveys.forms.fields import GroupField
 from surveys.presenting import ShownItem, ShownOutput, ShownPicture
+from surveys.quizzing import Marked
 
 SMALL_GROUP = 4
 SHORT_LABEL = 16
@@ -136,3 +137,17 @@ class ItemBlock:
     def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
         inner = _join(self.parts, form, context)
         return _render("item", block=self, item=self.item, definition=self.definition, inner=inner)
+
+
+@dataclass(frozen=True, slots=True)
+class QuizBlock:
+    """A question of the quiz with its scene, and what there is to say about the answer given before."""
+
+    name: str
+    number: int
+    question: QuizQuestion
+    before: Marked | None
+
+    def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
+        inner = Question(self.name).render(form, context)
+        return _render("quiz", block=self, inner=inner)

@@ -9,11 +9,12 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from surveys import quizzing
 from surveys.collecting import save_answers, task_answers
 from surveys.forms import HitForm
 from surveys.models import Batch, Questionnaire
 from surveys.presenting import CannotServe, open_assignment, preview_items, read_claims
-from surveys.views import tokens
+from surveys.views import quiz, tokens
 from surveys.views.framing import framed
 from surveys.views.working import (
     assignment_form,
@@ -40,6 +41,8 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     bearer = tokens.Bearer(assignment, claims.submit_to)
     if assignment.saved_at:
         return _done(questionnaire.batch, bearer, is_first_time=False)
+    if quizzing.is_due(questionnaire.batch, worker=assignment.worker):
+        return quiz.ask(questionnaire.batch, **_quiz_context(request, bearer))
     return _page(request, questionnaire, bearer, assignment_form(assignment, batch=questionnaire.batch))
 
 
@@ -69,6 +72,8 @@ def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
         raise
     if bearer.assignment.saved_at:
         return _done(questionnaire.batch, bearer, is_first_time=False)
+    if quiz.is_quiz(request):
+        return quiz.answered(request, questionnaire.batch, **_quiz_context(request, bearer))
     form = assignment_form(bearer.assignment, batch=questionnaire.batch, data=request.POST)
     if not form.is_valid():
         keep_what_was_given(form, bearer.assignment)
@@ -77,6 +82,14 @@ def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
         bearer.assignment, answers=form.answers(), comment=form.cleaned_data["comment"]
     )
     return _done(questionnaire.batch, bearer, is_first_time=is_first_time)
+
+
+def _quiz_context(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]:
+    return {
+        "worker": bearer.assignment.worker,
+        "action": request.get_full_path(),
+        "token": tokens.issue(bearer.assignment, submit_to=bearer.submit_to),
+    }
 
 
 def _questionnaire(pk: uuid.UUID) -> Questionnaire:
