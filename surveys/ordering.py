@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotators.models import Assignment, Worker
 from surveys.definitions import Definition
-from surveys.models import Batch, Item, Output
+from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, Response
 
 T = TypeVar("T", bound=Hashable)
 Shown = dict[str, list[Any]]
@@ -112,6 +112,34 @@ class History:
     def _count_worker(self, shown: Shown, *, gold: str, systems: dict[int, str]) -> None:
         self.systems_first[_first_system(systems, shown["outputs"])] += 1
         self.gold_slots[_slot_of(gold, shown["choices"])] += 1
+
+
+def draw_responses(questionnaire: Questionnaire, *, assignment: Assignment) -> None:
+    """Write one response per item that has none yet, each with the order it will be shown in.
+
+    To be called under a lock on the questionnaire: what is drawn depends on what was drawn before.
+    """
+    if assignment.responses.exists():
+        return
+    batch, slots = questionnaire.batch, slots_in_order(questionnaire)
+    history = History.of(batch, items=[slot.item for slot in slots], worker=assignment.worker)
+    Response.objects.bulk_create(
+        Response(
+            assignment=assignment,
+            batch=batch,
+            worker=assignment.worker,
+            item=slot.item,
+            position=slot.position,
+            shown=history.draw(slot.item, batch=batch, worker=assignment.worker),
+        )
+        for slot in slots
+    )
+
+
+def slots_in_order(questionnaire: Questionnaire) -> list[QuestionnaireItem]:
+    """Return what a questionnaire shows, with pictures and outputs, in a constant number of queries."""
+    slots = questionnaire.slots.select_related("item").prefetch_related("item__pictures", "item__outputs")
+    return list(slots.order_by("position"))
 
 
 def _first_system(systems: dict[int, str], order: Sequence[int]) -> str:

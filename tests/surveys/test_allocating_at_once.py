@@ -1,0 +1,84 @@
+"""Many at once: no annotation is given twice, none is left lying, and nobody gets more than they may."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connection, connections
+
+from annotators.models import Assignment, Worker
+from surveys.allocating import NothingLeft, NotYours
+from surveys.models import AnnotationSlot
+from tests.link_study import make_batch, make_person, run_out, take, take_number
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def at_once(call: Callable[[Worker], Assignment], people: list[Worker]) -> list[Assignment | None]:
+    def one(person: Worker) -> Assignment | None:
+        try:
+            return call(person)
+        except (NothingLeft, NotYours):
+            return None
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(8) as pool:
+        return list(pool.map(one, people))
+
+
+def test_ten_people_get_ten_different_annotations() -> None:
+    batch = make_batch(n_items=5, copies=2)
+    people = [make_person() for _ in range(10)]
+    given = at_once(lambda person: take(batch, person), people)
+    slots = AnnotationSlot.objects.filter(batch=batch).values_list("assignment", flat=True)
+    assert sorted(slots) == sorted(a.pk for a in given if a)
+    assert len(set(slots)) == 10
+
+
+def test_one_number_goes_to_one_of_eight() -> None:
+    batch = make_batch(n_items=1)
+    given = at_once(lambda person: take_number(batch, 1, person), [make_person() for _ in range(8)])
+    assert len([a for a in given if a]) == 1
+    assert Assignment.objects.count() == 1
+
+
+def test_one_person_in_eight_tabs_gets_one() -> None:
+    batch, ann = make_batch(n_items=8), make_person()
+    given = at_once(lambda person: take(batch, person, limit=1), [ann] * 8)
+    assert len({a.pk for a in given if a}) == 1
+    assert Assignment.objects.count() == 1
+
+
+def test_one_that_ran_out_goes_to_one_of_eight() -> None:
+    batch = make_batch(n_items=1)
+    late = take(batch, make_person())
+    run_out(late)
+    given = at_once(lambda person: take(batch, person), [make_person() for _ in range(8)])
+    assert len([a for a in given if a]) == 1
+    assert AnnotationSlot.objects.filter(batch=batch).count() == 2
+
+
+def test_two_people_with_two_tabs_each_do_all_of_it() -> None:
+    batch = make_batch(n_items=6, copies=2)
+    ann, bob = make_person(), make_person()
+    numbers = {ann: [1, 2, 3, 4, 5, 6], bob: [7, 8, 9, 10, 11, 12]}
+    for pair in zip(*numbers.values(), strict=True):
+        wanted = dict(zip((ann, bob), pair, strict=True))
+        at_once(lambda person, wanted=wanted: take_number(batch, wanted[person], person), [ann, bob] * 2)
+    assert Assignment.objects.count() == 12
+    assert {n: p.pk for p, ns in numbers.items() for n in ns} == dict(
+        AnnotationSlot.objects.values_list("number", "assignment__worker")
+    )
+
+
+def test_postgresql_passes_over_what_another_is_taking() -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has one writer at a time")
+    batch, ann = make_batch(n_items=2), make_person()
+    with connection.cursor() as cursor:
+        cursor.execute("BEGIN")
+        cursor.execute("SELECT 1 FROM surveys_annotationslot WHERE number = 1 FOR UPDATE")
+        given = at_once(lambda person: take(batch, person), [ann])
+        cursor.execute("ROLLBACK")
+    assert [a.annotation_slot.number for a in given if a] == [2]
