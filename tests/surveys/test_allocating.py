@@ -7,7 +7,7 @@ from surveys import allocating, collecting
 from surveys.allocating import NothingLeft, NotYours
 from surveys.models import AnnotationSlot, Batch, Response
 from tests import factories
-from tests.link_study import (
+from tests.link_people import (
     answered,
     make_batch,
     make_panel,

@@ -9,7 +9,7 @@ from django.db import connection, connections
 from annotators.models import Assignment, Worker
 from surveys.allocating import NothingLeft, NotYours
 from surveys.models import AnnotationSlot
-from tests.link_study import make_batch, make_person, run_out, take, take_number
+from tests.link_people import make_batch, make_person, run_out, take, take_number
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
