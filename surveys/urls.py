@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from surveys.views import batches, downloads, imports, pictures, review, worker
+from surveys.views import batches, downloads, imports, link_work, links, pictures, review, worker
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("batches/<int:pk>/", batches.batch, name="batch"),
@@ -21,5 +21,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("import/", imports.import_items, name="import_items"),
     path("import/pictures", imports.import_pictures, name="import_pictures"),
     path("import/<str:token>/", imports.import_preview, name="import_preview"),
+    path("links/sign-in/<int:batch>/", links.sign_in, name="link_sign_in"),
+    path("links/<str:token>/", links.home, name="link"),
+    path("links/<str:token>/end", links.finish, name="link_finish"),
+    path("links/<str:token>/<int:number>/", link_work.work, name="link_work"),
+    path("links/<str:token>/<int:number>/draft", link_work.draft, name="link_draft"),
+    path("panel/<slug:code>/", links.panel, name="panel"),
     path("pictures/<slug:code>", pictures.picture, name="picture"),
 ]

@@ -25,6 +25,7 @@
     isDirty: false,
     isSending: false,
   }));
+  const keepsDrafts = Boolean(form.dataset.draft); // answers that were complete before are changed by submitting
   let current = 0, isSubmitting = false, isStale = false, lastSign = Date.now(), lastTick = Date.now();
 
   // -- What is answered ----------------------------------------------------------------------------------
@@ -186,6 +187,7 @@
   function changed(item) {
     item.isDirty = true;
     if (isStale) return;
+    if (!keepsDrafts) return say("changed", "Changed, not saved yet");
     say("saving", "Saving…");
     wait(item, DEBOUNCE_MS);
   }
@@ -227,7 +229,7 @@
 
   function refused(status) {
     isStale = true;
-    const why = status === 409 ? "this HIT was changed in another tab" : "this page has expired";
+    const why = status === 409 ? "the answers were changed in another tab" : "this page has expired";
     say("failed", `Not saved: ${why}. Reload to go on.`, { isNews: true });
   }
 
@@ -240,7 +242,7 @@
   }
 
   function flush() {
-    if (isSubmitting || isStale) return;
+    if (isSubmitting || isStale || !keepsDrafts) return;
     items
       .filter((item) => item.isDirty || Number(item.seconds.value) - item.savedSeconds >= 1)
       .forEach((item) => navigator.sendBeacon(form.dataset.draft, draftOf(item)));
@@ -248,6 +250,9 @@
 
   window.addEventListener("online", () => items.filter((item) => item.isDirty).forEach((item) => save(item)));
   window.addEventListener("pagehide", flush);
+  window.addEventListener("beforeunload", (event) => {
+    if (!keepsDrafts && !isSubmitting && items.some((item) => item.isDirty)) event.preventDefault();
+  });
   document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && flush());
   form.addEventListener("submit", (event) => {
     if (isSubmitting) return event.preventDefault();
