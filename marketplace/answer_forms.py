@@ -189,6 +189,14 @@ class AnswerForm(forms.Form):
         """Return the name of the first field with an error; empty when there is none."""
         return next((name for name in self.fields if name in self.errors), "")
 
+    def choices(self) -> dict[str, frozenset[str]]:
+        """Return what was selected in a valid form, by QuestionIdentifier; text is left out."""
+        return {
+            row.question.identifier: frozenset(self.cleaned_data[row.field.name])
+            for row in self.rows()
+            if isinstance(row.question.answer, ChoiceAnswer)
+        }
+
     def document(self) -> str:
         """Return the QuestionFormAnswers of a valid form: every question, the unanswered ones empty."""
         return answers.written((row.question.identifier, self._given(row)) for row in self.rows())

@@ -14,11 +14,7 @@ Element: TypeAlias = etree._Element
 
 
 class BadQuestion(ValueError):
-    """The question document is not one this marketplace can show; `is_xml` tells which part failed."""
-
-    def __init__(self, message: str, *, is_xml: bool) -> None:
-        super().__init__(message)
-        self.is_xml = is_xml
+    """The document is not one this marketplace can show."""
 
 
 class BadForm(BadQuestion):
@@ -28,7 +24,7 @@ class BadForm(BadQuestion):
     """
 
     def __init__(self, message: str, *, line: int, code: str = "XMLParseError") -> None:
-        super().__init__(f"Line {line}: {message}", is_xml=True)
+        super().__init__(f"Line {line}: {message}")
         self.code = code
 
 
@@ -36,7 +32,7 @@ class _WithoutDoctype(ElementTree.TreeBuilder):
     """Builds a tree of a document without a document type, so that no entity is ever expanded."""
 
     def doctype(self, name: str, pubid: str | None, system: str | None) -> None:
-        raise BadQuestion("The document has a document type declaration.", is_xml=True)
+        raise BadQuestion("The document has a document type declaration.")
 
 
 def well_formed(document: str) -> ElementTree.Element:
@@ -47,7 +43,7 @@ def well_formed(document: str) -> ElementTree.Element:
     except (ElementTree.ParseError, ValueError, LookupError) as error:
         if isinstance(error, BadQuestion):
             raise
-        raise BadQuestion(f"The document is not well-formed XML: {error}", is_xml=True) from error
+        raise BadQuestion(f"The document is not well-formed XML: {error}") from error
 
 
 def tree(document: str) -> Element:
@@ -57,7 +53,7 @@ def tree(document: str) -> Element:
     try:
         return etree.fromstring(document.encode(), parser)
     except etree.XMLSyntaxError as error:
-        raise BadQuestion(f"The document cannot be read: {error}", is_xml=True) from error
+        raise BadQuestion(f"The document cannot be read: {error}") from error
 
 
 def check(root: Element, *, file: str, namespaces: Collection[str]) -> None:

@@ -21,8 +21,10 @@ def check(kind: QualificationType, *, worker: Worker, now: datetime) -> None:
     """Raise WorkerRefusal when the worker cannot ask for the qualification now."""
     if kind.status != QualificationType.Status.ACTIVE or kind.disposed_at is not None:
         raise WorkerRefusal("This qualification cannot be requested at present.")
-    granted = Qualification.Status.GRANTED
-    if Qualification.objects.filter(qualification_type=kind, worker=worker, status=granted).exists():
+    held = Qualification.objects.filter(
+        qualification_type=kind, worker=worker, status=Qualification.Status.GRANTED
+    )
+    if not kind.is_retakeable and held.exists():
         raise WorkerRefusal("You have this qualification.")
     last = QualificationRequest.objects.filter(qualification_type=kind, worker=worker).order_by("pk").last()
     if last is not None:
@@ -31,6 +33,8 @@ def check(kind: QualificationType, *, worker: Worker, now: datetime) -> None:
 
 def _check_retry(kind: QualificationType, *, last: QualificationRequest, now: datetime) -> None:
     """Without a RetryDelayInSeconds a worker asks once (API reference, CreateQualificationType)."""
+    if last.status == Status.STARTED and last.deadline is not None and last.deadline > now:
+        raise WorkerRefusal("You are taking the test of this qualification.")
     if last.status == Status.PENDING:
         raise WorkerRefusal("You have requested this qualification; the requester has not answered yet.")
     if kind.retry_seconds is None:
@@ -42,7 +46,7 @@ def _check_retry(kind: QualificationType, *, last: QualificationRequest, now: da
 
 @transaction.atomic
 def submit(kind: QualificationType, *, worker: Worker, now: datetime) -> QualificationRequest:
-    """Ask for a qualification; an auto-granted one is given at once. Raises WorkerRefusal."""
+    """Ask for a qualification without a test; an auto-granted one is given at once. Raises WorkerRefusal."""
     check(kind, worker=worker, now=now)
     try:
         with transaction.atomic():

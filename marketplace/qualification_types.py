@@ -67,7 +67,8 @@ def update(kind: QualificationType, *, changes: dict[str, Any]) -> None:
 def dispose(kind: QualificationType, *, now: datetime) -> None:
     """Delete a type: waiting requests are rejected, values that live HITs ask for stay, its name is free."""
     QualificationType.objects.filter(pk=kind.pk, disposed_at=None).update(disposed_at=now)
-    waiting = kind.requests.filter(status=QualificationRequest.Status.PENDING)
+    open_ones = (QualificationRequest.Status.STARTED, QualificationRequest.Status.PENDING)
+    waiting = kind.requests.filter(status__in=open_ones)
     waiting.update(status=QualificationRequest.Status.REJECTED)
 
 

@@ -39,17 +39,22 @@ def parse(document: str) -> ExternalQuestion | HTMLQuestion | QuestionForm:
     if root.tag == f"{HTML}HTMLQuestion":
         html = root.findtext(f"{HTML}HTMLContent") or ""
         if not html.strip():
-            raise BadQuestion("The HTMLContent is empty.", is_xml=True)
+            raise BadQuestion("The HTMLContent is empty.")
         return HTMLQuestion(html=html, frame_height=_height(root, HTML))
     if root.tag.endswith("QuestionForm"):
         return question_form_reading.read(document)
-    raise BadQuestion("The Question is no ExternalQuestion, HTMLQuestion or QuestionForm.", is_xml=True)
+    raise BadQuestion("The Question is no ExternalQuestion, HTMLQuestion or QuestionForm.")
+
+
+def is_form(document: str) -> bool:
+    """Tell whether the marketplace itself asks and checks the questions of a valid document."""
+    return "QuestionForm.xsd" in document and isinstance(parse(document), QuestionForm)
 
 
 def _height(root: ElementTree.Element, namespace: str) -> int:
     height = (root.findtext(f"{namespace}FrameHeight") or "").strip()
     if not height.isascii() or not height.isdigit() or len(height) > 5:
-        raise BadQuestion("FrameHeight is a whole number of pixels.", is_xml=True)
+        raise BadQuestion("FrameHeight is a whole number of pixels.")
     return int(height)
 
 
@@ -61,9 +66,9 @@ def check_url(url: str, *, allow_http: bool) -> None:
     except ValueError:
         is_absolute = False
     if not is_absolute or parts.scheme not in {"http", "https"} or len(url) > LONGEST_URL:
-        raise BadQuestion("", is_xml=False)
+        raise BadQuestion("")
     if parts.scheme == "http" and not allow_http:
-        raise BadQuestion("This URL must use the HTTPS protocol.", is_xml=False)
+        raise BadQuestion("This URL must use the HTTPS protocol.")
 
 
 def frame_url(

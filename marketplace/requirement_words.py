@@ -39,7 +39,11 @@ def lines(hit_type: HITType, *, record: Record) -> list[Line]:
     if any(row["QualificationTypeId"] not in names for row in requirements):
         own = list(hit_type.qualification_types.all())
     names.update({kind.type_id: kind.name for kind in own})
-    on_request = {kind.type_id for kind in own if kind.disposed_at is None} - record.granted.keys()
+    on_request = {
+        kind.type_id
+        for kind in own
+        if kind.disposed_at is None and (kind.is_retakeable or kind.type_id not in record.granted)
+    }
     return [
         _line(row, name=names[row["QualificationTypeId"]], record=record, on_request=on_request)
         for row in requirements

@@ -3,7 +3,15 @@
 from django.urls import include, path, register_converter
 
 from marketplace.ids import EntityConverter
-from marketplace.views import accounts, answering, hits, qualifications, submit, task_frame
+from marketplace.views import (
+    accounts,
+    answering,
+    hits,
+    qualification_test,
+    qualifications,
+    submit,
+    task_frame,
+)
 
 register_converter(EntityConverter, "entity")
 
@@ -20,6 +28,11 @@ urlpatterns = [
     path("projects/<entity:identifier>/tasks/<entity:hit_id>", hits.work, name="work"),
     path("frames/<entity:hit_id>", task_frame.task_frame, name="task-frame"),
     path("qualifications/<entity:type_id>", qualifications.qualification, name="qualification"),
+    path(
+        "qualifications/<entity:type_id>/test",
+        qualification_test.qualification_test,
+        name="qualification-test",
+    ),
     path("assignments/<entity:assignment_id>", hits.after, name="after"),
     path("assignments/<entity:assignment_id>/answers", answering.answer, name="answers"),
     path("assignments/<entity:assignment_id>/return", hits.give_back, name="return"),

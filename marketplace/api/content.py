@@ -1,12 +1,14 @@
 """What a request says a HIT is, read into the engine's values."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
 from django.conf import settings
 
-from marketplace import documents, qualifications, questions
+from marketplace import answer_keys, documents, qualifications, question_form_reading, questions
 from marketplace.api.errors import bad_document, bad_value, request_error
 from marketplace.engine_hits import Offer, TypeValues
 from marketplace.errors import Refusal
@@ -66,15 +68,32 @@ def _check_policies(body: dict[str, Any]) -> None:
 
 
 def _check_question(document: str) -> None:
-    url = ""
-    try:
+    with _documents_refused():
         question = questions.parse(document)
-        if isinstance(question, questions.ExternalQuestion):
-            url = question.url
-            questions.check_url(url, allow_http=settings.MARKETPLACE_ALLOW_HTTP_QUESTIONS)
+    if isinstance(question, questions.ExternalQuestion):
+        _check_url(question.url)
+
+
+def _check_url(url: str) -> None:
+    try:
+        questions.check_url(url, allow_http=settings.MARKETPLACE_ALLOW_HTTP_QUESTIONS)
+    except documents.BadQuestion as error:
+        raise bad_value(url, "ExternalURL", why=str(error)) from error
+
+
+def check_test(test: str, *, answer_key: str) -> None:
+    """Raise ApiError unless the documents of a qualification type, where it has some, are valid together."""
+    with _documents_refused():
+        form = question_form_reading.read(test) if test else None
+        if form is not None and answer_key:
+            answer_keys.read(answer_key, test=form)
+
+
+@contextmanager
+def _documents_refused() -> Iterator[None]:
+    try:
+        yield
     except documents.BadForm as error:
         raise bad_document(str(error), code=error.code) from error
     except documents.BadQuestion as error:
-        if error.is_xml:
-            raise request_error("XMLParseError", str(error)) from error
-        raise bad_value(url, "ExternalURL", why=str(error)) from error
+        raise request_error("XMLParseError", str(error)) from error

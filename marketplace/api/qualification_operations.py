@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from marketplace import qualification_types, qualifications
-from marketplace.api import paging, serialise
+from marketplace.api import content, paging, serialise
 from marketplace.api.calls import Body, Call
 from marketplace.api.errors import bad_value
 from marketplace.models import HIT, Qualification, QualificationType
@@ -34,6 +34,18 @@ def _check(settings: Settings) -> None:
         raise bad_value("...", "AnswerKey", why="It needs a Test")
     if settings.auto_granted and settings.test:
         raise bad_value("true", "AutoGranted", why="It cannot be combined with a Test")
+    content.check_test(settings.test, answer_key=settings.answer_key)
+
+
+def _check_new_test(body: Body) -> None:
+    """Test, duration and key change together (API reference, UpdateQualificationType)."""
+    if "Test" in body and "TestDurationInSeconds" not in body:
+        raise bad_value("", "TestDurationInSeconds", why="A new Test needs it")
+    for name in ("AnswerKey", "TestDurationInSeconds"):
+        if name in body and "Test" not in body:
+            raise bad_value(
+                "", "Test", why=f"A new {name} needs the Test, too, even where that stays as it is"
+            )
 
 
 def create_qualification_type(call: Call) -> Body:
@@ -48,6 +60,9 @@ def create_qualification_type(call: Call) -> Body:
 
 def update_qualification_type(call: Call) -> Body:
     kind, changes = call.own_qualification_type(), _settings(call.body)
+    _check_new_test(call.body)
+    if "test" in changes:
+        changes.setdefault("answer_key", "")
     _check(Settings(**{name: getattr(kind, name) for name in MEMBERS.values()} | changes))
     qualification_types.update(kind, changes=changes)
     return _shown(call, kind)

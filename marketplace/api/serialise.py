@@ -136,9 +136,13 @@ def qualification(row: Qualification) -> dict[str, Any]:
 
 def qualification_request(row: QualificationRequest) -> dict[str, Any]:
     """A QualificationRequest structure. Reads `row.qualification_type` and `row.worker`."""
-    return {
-        "QualificationRequestId": row.request_id,
-        "QualificationTypeId": row.qualification_type.type_id,
-        "WorkerId": row.worker.worker_id,
-        "SubmitTime": epoch(row.submitted_at),
-    }
+    return _present(
+        {
+            "QualificationRequestId": row.request_id,
+            "QualificationTypeId": row.qualification_type.type_id,
+            "WorkerId": row.worker.worker_id,
+            "Test": row.test or None,
+            "Answer": row.answer or None,
+            "SubmitTime": epoch(row.submitted_at),
+        }
+    )

@@ -44,6 +44,11 @@ class QualificationType(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    @property
+    def is_retakeable(self) -> bool:
+        """Tell whether a worker who has a value may take the test again for a better one."""
+        return bool(self.test) and self.retry_seconds is not None
+
 
 class Qualification(models.Model):
     """A worker's value on a scale. A revoked one stays as a row and counts as none."""

@@ -10,7 +10,6 @@ from django.views.decorators.http import require_http_methods
 from marketplace import answers, clock, engine, engine_due, questions
 from marketplace.errors import WorkerRefusal
 from marketplace.models import Assignment
-from marketplace.question_form import QuestionForm
 
 
 @csrf_exempt
@@ -57,6 +56,6 @@ def _open_assignment(form: dict[str, list[str]]) -> Assignment:
         )
     if form.get("workerId", [""])[0] not in {"", assignment.worker.worker_id}:
         raise WorkerRefusal("This assignment now belongs to another worker.")
-    if isinstance(questions.parse(assignment.hit.question), QuestionForm):
+    if questions.is_form(assignment.hit.question):
         raise WorkerRefusal("This HIT is answered on its own page, where the answers are checked.")
     return assignment
