@@ -13,6 +13,7 @@ from botocore.config import Config
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
+from marketplace_bodies import NOTIFICATION, QUALIFICATION
 from marketplace_notices import QUEUE, spec
 from marketplace_words import QUESTION
 
@@ -179,3 +180,41 @@ def new_worker(db: None) -> Callable[[], Browser]:
 def later() -> Iterator[Callable[..., datetime]]:
     """Move the marketplace's clock forward."""
     return clock.advance
+
+
+@pytest.fixture
+def scene(
+    mturk: Any,
+    values: dict[str, Any],
+    new_hit: Callable[..., str],
+    new_worker: Callable[[], Browser],
+    settings: Any,
+) -> dict[str, Any]:
+    """Ids of one row of each kind, some of them twice so that an operation may use one up."""
+    settings.MARKETPLACE_NOTIFICATION_TARGETS = {NOTIFICATION["Destination"]: "q.jsonl"}
+    kind = mturk.create_qualification_type(**QUALIFICATION)["QualificationType"]["QualificationTypeId"]
+    guard = [{"QualificationTypeId": kind, "Comparator": "Exists"}]
+    mturk_hit = mturk.create_hit(**values)["HIT"]
+    browser, worker_id = new_worker(), ""
+    worker_id = browser.worker.worker_id
+    assignment_id = browser.accept(mturk_hit["HITTypeId"])
+    browser.submit(assignment_id)
+    mturk.send_bonus(WorkerId=worker_id, AssignmentId=assignment_id, BonusAmount="1", Reason="r")
+    mturk.associate_qualification_with_worker(QualificationTypeId=kind, WorkerId=worker_id)
+    mturk.create_worker_block(WorkerId=worker_id, Reason="r")
+    asker = new_worker()
+    asker.client.post(f"/qualifications/{kind}")
+    asked = mturk.list_qualification_requests()["QualificationRequests"][0]["QualificationRequestId"]
+    new_hit(Title="Guarded", QualificationRequirements=guard)
+    old = new_hit(Title="Old")
+    mturk.update_expiration_for_hit(HITId=old, ExpireAt=0)
+    return {
+        "hit": {"HITId": mturk_hit["HITId"]},
+        "old": {"HITId": old},
+        "type": {"HITTypeId": mturk_hit["HITTypeId"]},
+        "work": {"AssignmentId": assignment_id},
+        "kind": {"QualificationTypeId": kind},
+        "worker": {"WorkerId": worker_id},
+        "asked": {"QualificationRequestId": asked},
+        "values": values,
+    }
