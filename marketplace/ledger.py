@@ -68,6 +68,20 @@ def set_hold(hit: HIT, *, slots: int, now: datetime) -> None:
     hit.save(update_fields=["held_slots"])
 
 
+def hold_new(hits: list[HIT], *, now: datetime) -> None:
+    """Hold the money of all `held_slots` of new HITs of one requester. Raises Refusal; then nothing has moved."""
+    requester = hits[0].requester
+    costs = [(hit, hit.held_slots * unit_cents(hit)) for hit in hits]
+    total = sum(cents for _, cents in costs)
+    _take(requester, column="available_cents", cents=total)
+    Balance.objects.filter(requester=requester).update(held_cents=F("held_cents") + total)
+    sides = {"source": Account.AVAILABLE, "target": Account.HELD}
+    Entry.objects.bulk_create(
+        [Entry(requester=requester, hit=hit, cents=cents, created_at=now, **sides) for hit, cents in costs],
+        batch_size=500,
+    )
+
+
 def _move(hit: HIT, *, source: Account, target: Account, cents: int, now: datetime) -> None:
     right = f"{target}_cents"
     _take(hit.requester, column=f"{source}_cents", cents=cents)

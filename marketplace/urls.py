@@ -6,6 +6,7 @@ from marketplace.ids import EntityConverter
 from marketplace.views import (
     accounts,
     answering,
+    dashboard,
     hits,
     qualification_test,
     qualifications,
@@ -19,8 +20,9 @@ urlpatterns = [
     path("", hits.root, name="hit-list"),
     path("sign-in", accounts.sign_in_page, name="sign-in"),
     path("join", accounts.join, name="join"),
+    path("invitations/<slug:token>", accounts.invitation, name="invitation"),
     path("sign-out", accounts.sign_out, name="sign-out"),
-    path("work", accounts.my_work, name="my-work"),
+    path("work", dashboard.my_work, name="my-work"),
     path("mturk/preview", hits.preview_by_group, name="preview-by-group"),
     path("mturk/externalSubmit", submit.external_submit, name="external-submit"),
     path("projects/<entity:identifier>/tasks", hits.preview, name="preview"),

@@ -15,6 +15,10 @@ from marketplace.views.session import current_worker
 # Where templates made for MTurk post to, in production and in its sandbox.
 SUBMIT_ADDRESSES = re.compile(r"https://(?:www|workersandbox)\.mturk\.com/mturk/externalSubmit")
 BEGINNING = re.compile(r"<head\b[^>]*>", re.IGNORECASE), re.compile(r"<!doctype[^>]*>", re.IGNORECASE)
+CROWD_SCRIPT = re.compile(
+    r"<script\b[^>]*\bsrc\s*=\s*[\"']?https://assets\.crowd\.aws/crowd-html-elements\.js[^>]*>\s*</script\s*>",
+    re.IGNORECASE,
+)
 POLICY = "sandbox allow-scripts allow-forms; frame-ancestors 'self'"
 
 
@@ -26,10 +30,7 @@ def task_frame(request: HttpRequest, hit_id: str) -> HttpResponse:
     question = questions.parse(hit.question)
     if not isinstance(question, questions.HTMLQuestion) or not _may_see(request, hit):
         raise Http404("There is no such task for you.")
-    response = HttpResponse(_prepared(question.html))
-    response["Content-Security-Policy"] = POLICY
-    response["Cache-Control"] = "no-store"
-    return response
+    return document(question.html)
 
 
 def _may_see(request: HttpRequest, hit: HIT) -> bool:
@@ -41,9 +42,17 @@ def _may_see(request: HttpRequest, hit: HIT) -> bool:
     return holds.exists() or qualifications.may("Preview", hit.hit_type, record=record)
 
 
+def document(html: str) -> HttpResponse:
+    """Answer with a requester's document that is of no origin."""
+    response = HttpResponse(_prepared(html))
+    response["Content-Security-Policy"] = POLICY
+    response["Cache-Control"] = "no-store"
+    return response
+
+
 def _prepared(html: str) -> str:
-    """Point the form here and load our script before any other."""
-    html = SUBMIT_ADDRESSES.sub("/mturk/externalSubmit", html)
+    """Point the form here and load our script before any other, and instead of Amazon's crowd elements."""
+    html = SUBMIT_ADDRESSES.sub("/mturk/externalSubmit", CROWD_SCRIPT.sub("", html))
     script = f'<script src="{static("marketplace/task_frame.js")}"></script>'
     found = next(filter(None, (pattern.search(html) for pattern in BEGINNING)), None)
     position = found.end() if found else 0

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from botocore.exceptions import ClientError
 
 from marketplace import keys
 from marketplace.models import AccessKey, Balance, Entry, Worker
@@ -21,6 +22,32 @@ def act(office, model, action, pk):
     return office.post(f"/admin/marketplace/{model}/", form, follow=True).content.decode()
 
 
+def cells(page):
+    """Return what the page of secrets shows."""
+    return re.findall(r"<td><code>(.*?)</code></td>", page)
+
+
+def test_a_secret_travels_in_no_cookie_and_is_not_cached(office, requester):
+    form = {"action": "make_key", "_selected_action": [requester.pk]}
+    response = office.post("/admin/marketplace/requester/", form)
+    assert (response.status_code, "no-store" in response["Cache-Control"]) == (200, True)
+    assert "messages" not in response.cookies
+    assert "AKID" not in office.get("/admin/marketplace/requester/").content.decode()
+
+
+def test_a_revoked_key_is_refused_and_stays_so(office, mturk):
+    assert mturk.get_account_balance()["AvailableBalance"] == "1000.00"
+    key = AccessKey.objects.get()
+    assert "Keys revoked: 1." in act(office, "accesskey", "revoke", key.pk)
+    with pytest.raises(ClientError) as refused:
+        mturk.get_account_balance()
+    assert refused.value.response["Error"]["Code"] == "UnrecognizedClientException"
+    office.post(f"/admin/marketplace/accesskey/{key.pk}/change/", {"is_active": "on"})
+    key.refresh_from_db()
+    assert key.is_active is False
+    assert "Keys revoked: 0." in act(office, "accesskey", "revoke", key.pk)
+
+
 def test_a_deposit_is_booked(office, requester):
     assert "Deposited $1000.00 each." in act(office, "requester", "deposit", requester.pk)
     assert Balance.objects.get().available_cents == 200_000
@@ -33,7 +60,7 @@ def test_a_deposit_is_booked(office, requester):
 
 def test_a_key_is_shown_once_and_works(office, requester):
     page = act(office, "requester", "make_key", requester.pk)
-    key_id, secret = re.search(r"(AKID\w{16}) / ([\w+/=]{40})", page).groups()
+    _, key_id, secret = cells(page)
     assert keys.secret_of(AccessKey.objects.get(key_id=key_id)) == secret
     for address in ("requester/", "accesskey/", f"accesskey/{key_id}/change/"):
         assert secret not in office.get(f"/admin/marketplace/{address}").content.decode()
@@ -41,7 +68,7 @@ def test_a_key_is_shown_once_and_works(office, requester):
 
 def test_a_worker_is_added_with_a_code_shown_once(office):
     page = office.post("/admin/marketplace/worker/add/", {"is_active": "on"}, follow=True).content.decode()
-    worker_id, code = re.search(r"(A[A-Z0-9]{13}) / ([A-Z0-9]{16})", page).groups()
+    worker_id, code = cells(page)
     worker = Worker.objects.get(worker_id=worker_id)
     assert keys.check_code(worker, code=code)
     assert code not in office.get("/admin/marketplace/worker/").content.decode()
@@ -50,7 +77,8 @@ def test_a_worker_is_added_with_a_code_shown_once(office):
 def test_a_new_code_replaces_the_old(office, db):
     worker, old = keys.create_worker()
     page = act(office, "worker", "new_code", worker.pk)
-    new = re.search(rf"{worker.worker_id} / ([A-Z0-9]{{16}})", page).group(1)
+    shown, new = cells(page)
+    assert shown == worker.worker_id
     worker.refresh_from_db()
     assert (keys.check_code(worker, code=new), keys.check_code(worker, code=old)) == (True, False)
 

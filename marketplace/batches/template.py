@@ -1,0 +1,121 @@
+"""HTML templates with `${column}`: what they ask for, and the page a row of values makes of them.
+
+MTurk's documents describe the filling as find and replace (Developer Guide, "Templating"), so that a quote or `<` in a
+value could break the page. Here a value is escaped for the place it stands in; `Template.is_raw` turns that off.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.utils.html import escape, escapejs
+
+PLACEHOLDER = re.compile(r"\$\{([^{}\r\n]{1,200})\}")
+SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
+# A script element of another type is a piece of text or markup that no engine runs.
+INERT = re.compile(
+    r"(?<![\w-])type\s*=\s*[\"']?(?![^\"'>\s]*(?:javascript|ecmascript|json|module))\w", re.IGNORECASE
+)
+TAG = re.compile(r"<[a-z](?:\"[^\"]*\"|'[^']*'|[^'\">])*>", re.IGNORECASE)
+HANDLER = re.compile(r"\son\w+\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
+QUOTED = re.compile(
+    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|(?P<literal>`(?:\\.|[^`\\])*`)", re.DOTALL
+)
+Writer = Callable[[str], str]
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Place:
+    """One placeholder: its column, where it stands, how a value is written there."""
+
+    name: str
+    start: int
+    end: int
+    write: Writer
+    may_be_script: bool
+
+
+def in_string(value: str) -> str:
+    """Write a value inside a JavaScript or JSON string, or between backticks."""
+    return escapejs(value).replace("$", "\\u0024")
+
+
+def as_expression(value: str) -> str:
+    """Write a value where JavaScript expects an expression: JSON as it is, anything else as a string."""
+    try:
+        json.loads(value)
+    except (ValueError, RecursionError):
+        return f'"{in_string(value)}"'
+    return value.translate({ord(mark): f"\\u{ord(mark):04x}" for mark in "<>&\u2028\u2029"})
+
+
+@dataclass(frozen=True)
+class Template:
+    """A template as it was given. With `is_raw` values go in as they are."""
+
+    html: str
+    is_raw: bool = False
+
+    def names(self, columns: list[str]) -> list[str]:
+        """Return the names the template asks for, each once.
+
+        `${...}` between backticks in a script is JavaScript's own, unless it names a column.
+        """
+        asked = (place for place in self._places if place.name in columns or not place.may_be_script)
+        return list(dict.fromkeys(place.name for place in asked))
+
+    def line_of(self, name: str) -> int:
+        """Return the line, from 1, on which the template first asks for a name."""
+        place = next(place for place in self._places if place.name == name)
+        return self.html.count("\n", 0, place.start) + 1
+
+    def filled(self, values: Mapping[str, str]) -> str:
+        """Return the page of one row; what is no column stays as it is."""
+        pieces, position = [], 0
+        for place in self._places:
+            if place.name in values:
+                value = values[place.name]
+                pieces += [self.html[position : place.start], value if self.is_raw else place.write(value)]
+                position = place.end
+        return "".join([*pieces, self.html[position:]])
+
+    @cached_property
+    def _places(self) -> list[Place]:
+        scripts = [match.span(2) for match in SCRIPT.finditer(self.html) if not INERT.search(match[1])]
+        handlers = list(_handlers(self.html, scripts))
+        return [_place(match, self.html, scripts, handlers) for match in PLACEHOLDER.finditer(self.html)]
+
+
+def _handlers(html: str, scripts: list[Span]) -> Iterator[Span]:
+    for tag in TAG.finditer(html):
+        if _around(tag.start(), scripts) is None:
+            for found in HANDLER.finditer(tag[0]):
+                start, end = found.span(1 if found[1] is not None else 2)
+                yield tag.start() + start, tag.start() + end
+
+
+def _around(position: int, spans: list[Span]) -> Span | None:
+    return next((span for span in spans if span[0] <= position < span[1]), None)
+
+
+def _place(match: re.Match[str], html: str, scripts: list[Span], handlers: list[Span]) -> Place:
+    start, end = match.span()
+    name = match[1].strip()
+    if span := _around(start, scripts):
+        write, is_literal = _script_writer(html[slice(*span)], start - span[0])
+        return Place(name, start, end, write, is_literal)
+    if span := _around(start, handlers):
+        write, is_literal = _script_writer(html[slice(*span)], start - span[0])
+        return Place(name, start, end, lambda value: escape(write(value)), is_literal)
+    return Place(name, start, end, escape, may_be_script=False)
+
+
+def _script_writer(code: str, position: int) -> tuple[Writer, bool]:
+    """Return how to write a value at a position of a script, and whether that is between backticks."""
+    for part in QUOTED.finditer(code):
+        if part.start() <= position < part.end():
+            return in_string, part["literal"] is not None
+    return as_expression, False

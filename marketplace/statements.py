@@ -1,0 +1,119 @@
+"""A requester's account over a span of days, from the ledger's entries alone. Days are days of UTC."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+
+from django.db.models import Q, QuerySet, Sum
+from django.db.models.functions import TruncDate
+
+from marketplace.models import Entry, Requester
+
+Account = Entry.Account
+KINDS = {
+    (Account.OUTSIDE, Account.AVAILABLE): "deposited",
+    (Account.AVAILABLE, Account.HELD): "held",
+    (Account.HELD, Account.AVAILABLE): "released",
+    (Account.HELD, Account.WORKERS): "rewards",
+    (Account.AVAILABLE, Account.WORKERS): "bonuses",
+    (Account.HELD, Account.FEES): "fees",
+    (Account.AVAILABLE, Account.FEES): "fees",
+}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Cents at one moment."""
+
+    available: int = 0
+    on_hold: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.available + self.on_hold
+
+    def after(self, *, source: str, target: str, cents: int) -> "Standing":
+        change = Counter({target: cents})
+        change[source] -= cents
+        return Standing(self.available + change[Account.AVAILABLE], self.on_hold + change[Account.HELD])
+
+
+@dataclass
+class Sums:
+    """Cents moved in a span, by kind, and where the account stood at its end."""
+
+    cents: Counter[str] = field(default_factory=Counter)
+    standing: Standing = field(default_factory=Standing)
+
+    @property
+    def charged(self) -> int:
+        """What left the account for good."""
+        return self.cents["rewards"] + self.cents["bonuses"] + self.cents["fees"]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """`days` have entries; `total` sums them up and stands where the account closed."""
+
+    since: date
+    until: date
+    opening: Standing
+    days: dict[date, Sums]
+    total: Sums
+
+
+def statement(requester: Requester, *, since: date, until: date) -> Statement:
+    """Return the account from the first to the last day, both included. Three queries."""
+    standing = opening = standing_before(requester, _start(since))
+    days: dict[date, Sums] = defaultdict(Sums)
+    total = Sums(standing=opening)
+    for day, source, target, cents in _by_day(requester, since=since, until=until):
+        standing = standing.after(source=source, target=target, cents=cents)
+        for sums in (days[day], total):
+            sums.cents[KINDS[Account(source), Account(target)]] += cents
+            sums.standing = standing
+    return Statement(since, until, opening, dict(days), total)
+
+
+def standing_before(requester: Requester, moment: datetime) -> Standing:
+    """Return where the account stood just before a moment."""
+    earlier = requester.entries.filter(created_at__lt=moment)
+    return Standing(_left(earlier, Account.AVAILABLE), _left(earlier, Account.HELD))
+
+
+def _left(entries: "QuerySet[Entry]", account: Account) -> int:
+    sums = entries.aggregate(
+        received=Sum("cents", filter=Q(target=account), default=0),
+        spent=Sum("cents", filter=Q(source=account), default=0),
+    )
+    left: int = sums["received"] - sums["spent"]
+    return left
+
+
+def _start(day: date) -> datetime:
+    return datetime.combine(day, time.min, tzinfo=UTC)
+
+
+def entries(requester: Requester, *, since: date, until: date) -> "QuerySet[Entry]":
+    """Return the entries of a span in the order of time."""
+    end = _start(until) + timedelta(days=1)
+    found = requester.entries.filter(created_at__gte=_start(since), created_at__lt=end)
+    return found.order_by("created_at", "pk")
+
+
+def _by_day(
+    requester: Requester, *, since: date, until: date
+) -> "QuerySet[Entry, tuple[date, str, str, int]]":
+    rows = entries(requester, since=since, until=until).order_by()
+    days = rows.annotate(day=TruncDate("created_at", tzinfo=UTC)).values("day", "source", "target")
+    return days.annotate(sum=Sum("cents")).order_by("day").values_list("day", "source", "target", "sum")
+
+
+def running(requester: Requester, *, since: date, until: date) -> Iterator[tuple[Entry, str, Standing]]:
+    """Yield every entry with its kind and where the account stood after it."""
+    standing = standing_before(requester, _start(since))
+    rows = entries(requester, since=since, until=until).select_related("hit", "assignment__worker")
+    for entry in rows.iterator(chunk_size=500):
+        standing = standing.after(source=entry.source, target=entry.target, cents=entry.cents)
+        yield entry, KINDS[Account(entry.source), Account(entry.target)], standing
