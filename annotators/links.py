@@ -69,7 +69,7 @@ def read(token: str) -> Holder:
     """Return whose address it is. Raises BadLink for anything we have not signed."""
     try:
         text = _signer().unsign(token)
-        kind: Kind = {"i": "invitation", "v": "visit"}[text[0]]  # type: ignore[assignment]
+        kind: Kind = {"i": "invitation", "v": "visit"}[text[:1]]  # type: ignore[assignment]
         return Holder(kind, uuid.UUID(text[1:]))
     except (signing.BadSignature, KeyError, ValueError) as error:
         raise BadLink("This address is not complete. Please copy it again from where you got it.") from error
