@@ -6,50 +6,27 @@ either copy, ours or the marketplace's, can rebuild the other.
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotators.models import Assignment
-from annotators.questions import AnswerError, parse_answers
-from surveys.definitions import Criterion, Definition
-from surveys.models import (
-    AnswerRevision,
-    Item,
-    Output,
-    Questionnaire,
-    QuestionnaireItem,
-    Rating,
-    Response,
+from surveys.answer_copy import (
+    IncompleteAnswers,
+    ItemAnswer,
+    answer_as_data,
+    answer_from_data,
+    check,
+    content,
+    copied_answers,
+    copied_fields,
 )
+from surveys.definitions import Criterion
+from surveys.models import AnswerRevision, Output, Questionnaire, QuestionnaireItem, Rating, Response
 
-FIELD = "taskAnswers"
 VERSION_MAX = 2**31 - 1
 SECONDS_MAX = 31_536_000.0  # MTurk: no assignment lasts longer
-
-
-class IncompleteAnswers(ValueError):
-    """The marketplace's copy does not hold a complete, valid set of answers; the message says what is missing."""
-
-
-@dataclass(frozen=True, slots=True)
-class ItemAnswer:
-    """What one worker answered about one item.
-
-    `ratings`: {output code: {criterion key: value, or list of values for a checklist}}. `item_ratings`: the same
-    for criteria about the item. `preference`: an output code, "" for no preference. Where `skip_reason` is given, all
-    the rest is empty.
-    """
-
-    position: int
-    answer: str = ""
-    ratings: dict[str, dict[str, str | list[str]]] = field(default_factory=dict)
-    item_ratings: dict[str, str | list[str]] = field(default_factory=dict)
-    preference: str = ""
-    active_seconds: float = 0.0
-    skip_reason: str = ""
 
 
 def save_draft(
@@ -76,10 +53,11 @@ def save_draft(
 def save_answers(assignment: Assignment, *, answers: list[ItemAnswer], comment: str = "") -> bool:
     """Write a complete set of answers, once. False, and no change, if one was written before."""
     first = Assignment.objects.filter(pk=assignment.pk, saved_at__isnull=True)
-    if not first.update(saved_at=timezone.now(), comment=comment):
+    now, before = timezone.now(), assignment.comment
+    if not first.update(saved_at=now, comment=comment):
         return False
-    assignment.refresh_from_db()
-    _write(assignment, answers)
+    assignment.saved_at, assignment.comment = now, comment
+    _write(assignment, answers, comment_before=before)
     return True
 
 
@@ -87,16 +65,12 @@ def save_answers(assignment: Assignment, *, answers: list[ItemAnswer], comment: 
 def revise_answers(assignment: Assignment, *, answers: list[ItemAnswer], comment: str = "") -> bool:
     """Put other complete answers in the place of those written before, which are kept as a revision.
 
-    False, and no change, if none were written before or the new ones are the same.
+    False, and no change, if none were written before or the new ones say the same.
     """
     locked = Assignment.objects.select_for_update().filter(pk=assignment.pk, saved_at__isnull=False).first()
-    if locked is None or (locked.comment == comment and given_answers(locked) == answers):
+    if locked is None or (locked.comment == comment and content(given_answers(locked)) == content(answers)):
         return False
-    AnswerRevision.objects.create(
-        assignment=locked, data={"answers": json.loads(task_answers(locked)), "comment": locked.comment}
-    )
-    Rating.objects.filter(response__assignment=locked).delete()
-    _write(locked, answers)
+    _write(locked, answers, comment_before=locked.comment)
     Assignment.objects.filter(pk=assignment.pk).update(saved_at=timezone.now(), comment=comment)
     assignment.refresh_from_db()
     return True
@@ -104,7 +78,7 @@ def revise_answers(assignment: Assignment, *, answers: list[ItemAnswer], comment
 
 def given_answers(assignment: Assignment) -> list[ItemAnswer]:
     """Return the complete answers of an assignment as they were given, in the order of the page."""
-    return [_answer_from_data(entry) for entry in json.loads(task_answers(assignment))]
+    return [answer_from_data(entry) for entry in _answers_as_data(assignment)]
 
 
 def task_answers(assignment: Assignment) -> str:
@@ -112,32 +86,40 @@ def task_answers(assignment: Assignment) -> str:
 
     It holds all that `recover` needs and nothing that tells a browser which system said what.
     """
-    responses = assignment.responses.select_related("item", "batch__survey")
-    complete = responses.prefetch_related("item__outputs", "ratings")
-    return json.dumps([_answer_as_data(response) for response in complete], ensure_ascii=True)
+    return json.dumps(_answers_as_data(assignment), ensure_ascii=True)
 
 
 def recover(assignment: Assignment, *, questionnaire: Questionnaire) -> bool:
-    """Rebuild missing answers from the marketplace's copy. False if ours are there.
+    """Take the marketplace's copy where ours is missing or says something else. False if ours says the same.
 
-    Raises IncompleteAnswers if that copy is unreadable or not complete; nothing is written then.
+    The marketplace knows who submitted; whoever opened our page only claimed to be that worker. Raises
+    IncompleteAnswers if that copy is unreadable or not complete; nothing is written then.
     """
-    if assignment.saved_at is not None:
+    if assignment.saved_at is not None and _is_ours(assignment):
         return False
     slots = {slot.position: slot for slot in _slots(questionnaire)}
     definition = questionnaire.batch.definition
-    answers = [_answer_from_data(entry) for entry in _entries(assignment.answer_xml)]
+    answers = copied_answers(assignment.answer_xml)
     if sorted(answer.position for answer in answers) != sorted(slots):
         raise IncompleteAnswers("The marketplace's copy does not answer every question.")
     for answer in answers:
-        _check(answer, slots[answer.position].item, definition)
-    comment = _fields(assignment.answer_xml).get("comment", "")
+        check(answer, slots[answer.position].item, definition)
+    comment = copied_fields(assignment.answer_xml).get("comment", "")
     try:
         with transaction.atomic():
             _write_missing_responses(assignment, questionnaire, slots, answers)
-            return save_answers(assignment, answers=answers, comment=comment)
+            write = save_answers if assignment.saved_at is None else revise_answers
+            return write(assignment, answers=answers, comment=comment)
     except IntegrityError as error:  # worker_sees_item_once_per_batch
         raise IncompleteAnswers("This worker has worked on these questions in another HIT.") from error
+
+
+def _is_ours(assignment: Assignment) -> bool:
+    """Tell whether the marketplace's copy, if there is a readable one, says what we have."""
+    try:
+        return content(copied_answers(assignment.answer_xml)) == content(given_answers(assignment))
+    except IncompleteAnswers:
+        return True
 
 
 def _seconds(measured: float) -> float:
@@ -145,16 +127,29 @@ def _seconds(measured: float) -> float:
     return min(measured, SECONDS_MAX) if measured > 0 else 0.0
 
 
-def _write(assignment: Assignment, answers: list[ItemAnswer]) -> None:
+def _write(assignment: Assignment, answers: list[ItemAnswer], *, comment_before: str) -> None:
+    """Write complete answers; those that are there already are kept as a revision."""
     by_position = {answer.position: answer for answer in answers}
-    shown = assignment.responses.select_related("item", "batch__survey").prefetch_related("item__outputs")
-    responses, ratings = list(shown), list[Rating]()
+    responses, ratings = _complete(assignment), list[Rating]()
+    if any(response.skip_reason or response.ratings.all() for response in responses):
+        data = {"answers": [answer_as_data(response) for response in responses], "comment": comment_before}
+        AnswerRevision.objects.create(assignment=assignment, data=data)
+        Rating.objects.filter(response__assignment=assignment).delete()
     for response in responses:
         answer = by_position[response.position]
         _fill_in(response, answer)
         ratings.extend(_ratings(response, answer))
     Response.objects.bulk_update(responses, ["answer", "is_correct", "skip_reason", "active_seconds"])
     Rating.objects.bulk_create(ratings)
+
+
+def _answers_as_data(assignment: Assignment) -> list[dict[str, Any]]:
+    return [answer_as_data(response) for response in _complete(assignment)]
+
+
+def _complete(assignment: Assignment) -> list[Response]:
+    responses = assignment.responses.select_related("item", "batch__survey")
+    return list(responses.prefetch_related("item__outputs", "ratings"))
 
 
 def _fill_in(response: Response, answer: ItemAnswer) -> None:
@@ -208,107 +203,6 @@ def _preference_rating(response: Response, output: Output, key: str, preferred: 
     return Rating(
         response=response, output=output, criterion=key, value=value, score=float(value == "preferred")
     )
-
-
-def _answer_as_data(response: Response) -> dict[str, Any]:
-    preference = response.batch.definition.preference
-    codes = {output.pk: output.code for output in response.item.outputs.all()}
-    ratings: dict[str, dict[str, Any]] = {codes[pk]: {} for pk in response.shown["outputs"]}
-    data: dict[str, Any] = {
-        "position": response.position,
-        "answer": response.answer,
-        "outputs": ratings,
-        "item": {},
-        "seconds": response.active_seconds,
-        "preference": "",
-    }
-    if response.skip_reason:
-        data["skip"] = response.skip_reason
-    for rating in response.ratings.all():
-        target = data["item"] if rating.output_id is None else ratings[codes[rating.output_id]]
-        key, _, option = rating.criterion.partition(".")
-        if option:
-            target.setdefault(key, []).extend([option] if rating.score else [])
-        elif preference is None or key != preference.key:
-            target[key] = rating.value
-        elif rating.value == "preferred":
-            data["preference"] = codes[rating.output_id or 0]
-    return data
-
-
-def _fields(document: str) -> dict[str, str]:
-    try:
-        return parse_answers(document)
-    except AnswerError as error:
-        raise IncompleteAnswers(str(error)) from error
-
-
-def _entries(document: str) -> list[Mapping[str, Any]]:
-    text = _fields(document).get(FIELD, "")
-    try:
-        entries = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise IncompleteAnswers(f"The marketplace's copy has no readable {FIELD}.") from error
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise IncompleteAnswers(f"{FIELD} is not a list of answers.")
-    return entries
-
-
-def _answer_from_data(entry: Mapping[str, Any]) -> ItemAnswer:
-    try:
-        return ItemAnswer(
-            position=int(entry["position"]),
-            answer=str(entry["answer"]),
-            ratings=dict(entry["outputs"]),
-            item_ratings=dict(entry["item"]),
-            preference=str(entry["preference"]),
-            active_seconds=float(entry["seconds"]),
-            skip_reason=str(entry.get("skip", "")),
-        )
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise IncompleteAnswers("The marketplace's copy lacks a field.") from error
-
-
-def _check(answer: ItemAnswer, item: Item, definition: Definition) -> None:
-    where = f"Question {answer.position}"
-    if answer.skip_reason:
-        _check_skip(where, answer, definition)
-        return
-    codes = {output.code for output in item.outputs.all()}
-    if answer.answer not in ([c.value for c in item.choices_for(definition)] if definition.answer else [""]):
-        raise IncompleteAnswers(f"{where}: {answer.answer!r} is not one of the answers.")
-    if set(answer.ratings) != codes:
-        raise IncompleteAnswers(f"{where}: its outputs are not this item's.")
-    for values in answer.ratings.values():
-        _check_values(where, values, definition.output_criteria)
-    _check_values(where, answer.item_ratings, definition.item_criteria)
-    if answer.preference and answer.preference not in codes:
-        raise IncompleteAnswers(f"{where}: the preferred output is not this item's.")
-
-
-def _check_skip(where: str, answer: ItemAnswer, definition: Definition) -> None:
-    if answer.skip_reason not in [reason.value for reason in definition.skip_reasons]:
-        raise IncompleteAnswers(f"{where}: {answer.skip_reason!r} is no reason to skip.")
-
-
-def _check_values(where: str, values: Any, criteria: tuple[Criterion, ...]) -> None:
-    for criterion in criteria:
-        given = values.get(criterion.key) if isinstance(values, dict) else None
-        if not _is_answer(given, criterion):
-            raise IncompleteAnswers(f"{where}: {criterion.label!r} is not answered.")
-
-
-def _is_answer(given: Any, criterion: Criterion) -> bool:
-    if criterion.is_checklist:
-        return _is_checklist_answer(given, criterion)
-    return isinstance(given, str) and (bool(given) if criterion.is_text else given in criterion.values)
-
-
-def _is_checklist_answer(given: Any, criterion: Criterion) -> bool:
-    """Something is ticked, and nothing beside the choice that rules out all others."""
-    if not isinstance(given, list) or not given or any(value not in criterion.values for value in given):
-        return False
-    return criterion.exclusive not in given or set(given) == {criterion.exclusive}
 
 
 def _write_missing_responses(

@@ -186,11 +186,14 @@ def _opened(
 
 
 def _existing(hit: HIT, worker: Worker, claims: Claims) -> Assignment | None:
-    """Return the worker's assignment on this HIT; after a return and a second accept it has a new AssignmentId."""
+    """Return the worker's assignment on this HIT; after a return and a second accept it has a new AssignmentId.
+
+    What was saved under another AssignmentId was not submitted by whoever opens it now: it has to be sent again.
+    """
     assignment = Assignment.objects.filter(hit=hit, worker=worker).first()
     if assignment and assignment.assignment_id != claims.assignment_id:
         Assignment.objects.filter(pk=assignment.pk, status=Assignment.Status.ACCEPTED).update(
-            assignment_id=claims.assignment_id
+            assignment_id=claims.assignment_id, saved_at=None
         )
         assignment.refresh_from_db()
     return assignment

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef
 from annotators import mirror
 from annotators.gateway import Gateway, MarketError
 from annotators.models import HIT, Assignment
-from surveys import collecting, publishing, review
+from surveys import answer_copy, collecting, publishing, review
 from surveys.models import Batch, Questionnaire
 
 logger = logging.getLogger(__name__)
@@ -113,5 +113,5 @@ def _settle(hit: HIT, *, gateway: Gateway) -> None:
 def _recover(assignment: Assignment, questionnaire: Questionnaire) -> None:
     try:
         collecting.recover(assignment, questionnaire=questionnaire)
-    except collecting.IncompleteAnswers as error:
+    except answer_copy.IncompleteAnswers as error:
         logger.warning("Assignment %s waits for a person: %s", assignment.pk, error)

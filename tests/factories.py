@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from annotators.models import HIT, Assignment, HITType, Worker
 from marketplace.answers import document
-from surveys.collecting import ItemAnswer, save_answers
+from surveys.answer_copy import ItemAnswer
+from surveys.collecting import save_answers
 from surveys.definitions import get_definition
 from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, Survey
 from surveys.presenting import Claims, open_assignment

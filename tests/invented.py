@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from annotators.models import Assignment
-from surveys.collecting import ItemAnswer
+from surveys.answer_copy import ItemAnswer
 from surveys.definitions import Choice, Criterion, Definition, Instructions
 from surveys.models import Questionnaire
 from tests.factories import make_batch, make_hit, make_item, make_questionnaire, make_survey

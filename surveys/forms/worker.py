@@ -10,7 +10,8 @@ from crispy_forms.helper import FormHelper
 from crispy_forms.layout import Layout
 from django import forms
 
-from surveys.collecting import SECONDS_MAX, VERSION_MAX, ItemAnswer
+from surveys.answer_copy import ItemAnswer
+from surveys.collecting import SECONDS_MAX, VERSION_MAX
 from surveys.definitions import Choice, Criterion, Definition, Preference
 from surveys.forms.fields import AnyOf, CommentField, GroupField, OneOf, SecondsField, SkipReason, Written
 from surveys.forms.layout import ItemBlock, LayoutObject, OutputBlock, Question, SkipBlock

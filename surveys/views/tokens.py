@@ -21,16 +21,26 @@ class TokenExpired(TokenError):
     """It was ours, but its time is over."""
 
 
+class TokenOutdated(TokenExpired):
+    """The page was opened with an AssignmentId that is no longer the worker's."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bearer:
     """Whose token it is, and the marketplace's address the frame was opened with ("" if it gave none)."""
 
     assignment: Assignment
     submit_to: str
+    assignment_id: str = ""
 
 
 def issue(assignment: Assignment, *, submit_to: str) -> str:
-    claims = {"a": assignment.pk, "n": assignment.nonce.hex, "s": submit_to}
+    claims = {
+        "a": assignment.pk,
+        "i": assignment.assignment_id,
+        "n": assignment.nonce.hex,
+        "s": submit_to,
+    }
     return signing.dumps(claims, salt=SALT, compress=True)
 
 
@@ -40,6 +50,8 @@ def read(token: str, *, questionnaire: Questionnaire, is_late_ok: bool = False) 
     bearer = _bearer(token, max_age=None if is_late_ok else in_time)
     if bearer.assignment.hit_id != questionnaire.hit_id:
         raise TokenError
+    if not is_late_ok and bearer.assignment_id != bearer.assignment.assignment_id:
+        raise TokenOutdated
     return bearer
 
 
@@ -58,4 +70,4 @@ def _bearer(token: str, *, max_age: timedelta | None) -> Bearer:
     issued = Assignment.objects.select_related("hit__questionnaire__batch__survey")
     if (assignment := issued.filter(pk=claims["a"], nonce=claims["n"]).first()) is None:
         raise TokenError
-    return Bearer(assignment, claims["s"])
+    return Bearer(assignment, claims["s"], claims["i"])

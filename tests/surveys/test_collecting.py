@@ -6,12 +6,8 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from annotators.models import Assignment
-from surveys.collecting import (
-    SECONDS_MAX,
-    ItemAnswer,
-    save_answers,
-    save_draft,
-)
+from surveys.answer_copy import ItemAnswer
+from surveys.collecting import SECONDS_MAX, save_answers, save_draft
 from surveys.models import Rating
 from tests.answered import contents, draft, first, ratings_of
 from tests.factories import (

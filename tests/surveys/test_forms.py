@@ -6,7 +6,7 @@ import pytest
 from django.http import QueryDict
 from django.template import engines
 
-from surveys.collecting import ItemAnswer
+from surveys.answer_copy import ItemAnswer
 from surveys.definitions import ESNLIVE, VQAX, AnswerQuestion, Choice, Criterion, Definition, Instructions
 from surveys.forms import HitForm
 from surveys.presenting import ShownItem, ShownOutput

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from surveys.collecting import ItemAnswer
+from surveys.answer_copy import ItemAnswer
 from surveys.forms import HitForm
 from surveys.forms.worker import draft_from
 from surveys.presenting import ShownItem, ShownOutput, ShownPicture

@@ -7,14 +7,8 @@ from typing import Any
 import pytest
 
 from annotators.models import Assignment
-from surveys.collecting import (
-    SECONDS_MAX,
-    IncompleteAnswers,
-    ItemAnswer,
-    recover,
-    save_answers,
-    task_answers,
-)
+from surveys.answer_copy import IncompleteAnswers, ItemAnswer
+from surveys.collecting import SECONDS_MAX, recover, save_answers, task_answers
 from surveys.definitions.evil import VQAX
 from surveys.models import Output, Questionnaire, Rating, Response
 from tests.answered import contents, draft, first, forget_answers

@@ -238,6 +238,7 @@ def test_token_holds_nothing_but_whose_it_is(visitor: Client, questionnaire: Que
     assignment = Assignment.objects.get()
     assert signing.loads(token, salt=tokens.SALT) == {
         "a": assignment.pk,
+        "i": "3ASSIGNMENT1",
         "n": assignment.nonce.hex,
         "s": "http://localhost:8000",
     }
