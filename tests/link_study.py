@@ -3,23 +3,21 @@
 import re
 from datetime import timedelta
 from html import unescape
-from itertools import count
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.core.files.base import ContentFile
 from django.test import Client
-from django.utils import timezone
 
 from surveys import quota
 from surveys.definitions import Definition, get_definition
-from surveys.inviting import Person, invite
-from surveys.models import Batch, Invitation, Output, Panel, Picture
+from surveys.inviting import Invited
+from surveys.models import Batch, Output, Picture
 from tests import factories
 from tests.builders import PIXEL
 
 STEPS = ("Put a tea bag into the cup.", "Pour hot water <over> it.")
 SCORES = {"fluency": "5", "relevance": "4", "logical_consistency": "2"}
-_names = count(1)
 
 
 def make_link_batch(
@@ -71,27 +69,22 @@ def make_states(survey: Any, *, position: int, definition: Definition) -> Any:
     for n in range(1, n_pictures + 1):
         file = ContentFile(PIXEL, name=f"{position}-{n}.png")
         Picture.objects.create(
-            item=item, position=n, name=f"secret-{n}.png", file=file, content_type="image/png", width=80, height=60
+            item=item,
+            position=n,
+            name=f"secret-{n}.png",
+            file=file,
+            content_type="image/png",
+            width=80,
+            height=60,
         )
     for system in ("glocnet", "human")[: definition.outputs_per_item]:
         Output.objects.create(item=item, system=system, text="\n".join(STEPS), model_correct=False)
     return item
 
 
-def make_invitation(batch: Batch, *, name: str = "", **values: Any) -> tuple[Invitation, str, str]:
-    """Invite somebody; return the invitation, the path of their link, and their access code."""
-    [invited] = invite(
-        batch,
-        people=[Person(name or f"Person {next(_names)}")],
-        expires_at=values.pop("expires_at", timezone.now() + timedelta(days=1)),
-        by=None,
-        **values,
-    )
-    return invited.invitation, "/links/" + invited.address.split("/links/")[1], invited.access_code
-
-
-def make_panel(batch: Batch, **values: Any) -> Panel:
-    return Panel.objects.create(**{"batch": batch, "completion_code": "C0MPLETE", **values})
+def path_of(invited: Invited) -> str:
+    """Return the path of a personal link."""
+    return urlsplit(invited.address).path
 
 
 class Visitor:
@@ -113,7 +106,9 @@ class Visitor:
     def scores(self, page: Any, **scores: str) -> dict[str, str]:
         """What the page's form would send with these scores chosen."""
         html = page.content.decode()
-        hidden = {name: unescape(v) for name, v in re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', html)}
+        hidden = {
+            name: unescape(v) for name, v in re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', html)
+        }
         names = set(re.findall(r'type="radio" name="([^"]+)"', html))
         chosen = {name: scores[key] for name in names for key in scores if name.endswith(f"-{key}")}
         return hidden | chosen

@@ -1,5 +1,6 @@
 """One annotation of a person who came by link: its form, its drafts, its answers, and changing them."""
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -11,13 +12,16 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotators.models import Assignment
 from surveys import quizzing
 from surveys.allocating import NothingLeft, NotYours, keep, settle, take_number
-from surveys.collecting import ItemAnswer, given_answers, revise_answers, save_answers
+from surveys.answer_copy import ItemAnswer
+from surveys.collecting import given_answers, revise_answers, save_answers
 from surveys.forms import HitForm
 from surveys.inviting import Admission, NotAdmitted, admit
 from surveys.models import Batch
 from surveys.views import quiz, tokens
 from surveys.views.linking import KEPT, linked, on_to_next, render, surroundings, to
 from surveys.views.working import assignment_form, batch_of, draft_answer, keep_what_was_given
+
+UNANSWERED = "0"
 
 
 @linked
@@ -49,15 +53,19 @@ def draft(request: HttpRequest, token: str, number: int) -> HttpResponse:
 
 def _author(sent: str, token: str) -> Assignment:
     """Return whose page it is; while the link is valid, their lease is renewed."""
-    assignment = tokens.author(sent)
-    try:
-        is_theirs = admit(token).worker == assignment.worker
-    except NotAdmitted:
-        return assignment
-    if not is_theirs:
+    author = tokens.author(sent)
+    with suppress(NotAdmitted):
+        _admission(token, author)
+        keep(author)
+    return author
+
+
+def _admission(token: str, author: Assignment) -> Admission:
+    """Admit the author of a page by the link it was sent from. Raises TokenError where that is somebody else's."""
+    admission = admit(token)
+    if admission.worker != author.worker:
         raise tokens.TokenError
-    keep(assignment)
-    return assignment
+    return admission
 
 
 def _assignment(admission: Admission, number: int) -> Assignment:
@@ -74,7 +82,7 @@ def _submit(request: HttpRequest, token: str, number: int) -> HttpResponse:
     author = tokens.author(request.POST.get("token", ""))
     form = assignment_form(author, batch=batch_of(author), data=request.POST)
     try:
-        admission = admit(token)
+        admission = _admission(token, author)
         assignment = _assignment(admission, number)
     except (NotAdmitted, NotYours, NothingLeft) as error:
         if not quiz.is_quiz(request):
@@ -105,14 +113,15 @@ def _answered(
             return _overtaken(request, admission, assignment, form)
         keep_what_was_given(form, assignment)
         return _page(admission, assignment, form, status=422)
-    was_answered = assignment.saved_at is not None
-    if was_answered and not _is_open(admission):
-        return _page(admission, assignment, assignment_form(assignment, batch=admission.batch), status=403)
+    if assignment.saved_at and not _is_open(admission):
+        form = assignment_form(assignment, batch=admission.batch)
+        return _page(admission, assignment, form, status=403)
     if not _save(assignment, form, revision=revision) and not _is_repeated(assignment, form):
         return _overtaken(request, admission, assignment, form)
     settle(assignment)
     saved = f"?saved={assignment.annotation_slot.number}"
-    return to("link", admission.token, query=saved) if was_answered else on_to_next(admission, query=saved)
+    is_new = revision == UNANSWERED
+    return on_to_next(admission, query=saved) if is_new else to("link", admission.token, query=saved)
 
 
 @transaction.atomic
@@ -128,7 +137,7 @@ def _save(assignment: Assignment, form: HitForm, *, revision: str) -> bool:
 
 def _revision(assignment: Assignment) -> str:
     """Count how often complete answers were written."""
-    return str(assignment.revisions.count() + 1 if assignment.saved_at else 0)
+    return str(assignment.revisions.count() + 1) if assignment.saved_at else UNANSWERED
 
 
 def _is_repeated(assignment: Assignment, form: HitForm) -> bool:

@@ -65,7 +65,7 @@ def linked(view: View) -> View:
                 "This could not be read", UNREADABLE, status=400, token=kwargs.get("token", "")
             )
         except Exception:
-            logger.exception("Page %s failed", view.__name__)  # without its address, which is a credential
+            logger.exception("Page %s failed", view.__name__)
             got_request_exception.send(sender=None, request=request)
             token = kwargs.get("token", "")
             response = _refusal("Something went wrong here", BROKEN, status=500, token=token)

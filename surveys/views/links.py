@@ -63,7 +63,7 @@ def sign_in(request: HttpRequest, batch: int) -> HttpResponse:
         admission = admit_by_code(batch, **form.cleaned_data)
     except NotAdmitted as error:
         form.add_error(None, str(error))
-        return render("sign_in", status=403, form=form)
+        return render("sign_in", status=429 if error.kind == "throttled" else 403, form=form)
     return to("link", admission.token)
 
 

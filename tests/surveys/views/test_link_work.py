@@ -1,0 +1,391 @@
+"""One annotation of a person who came by link: answering, skipping, changing, and all that can go wrong."""
+
+import json
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from annotators.models import Assignment
+from surveys.collecting import given_answers
+from surveys.definitions import VQAX, get_definition
+from surveys.inviting import renew_key, revoke
+from surveys.models import AnnotationSlot, AnswerRevision, Batch, Invitation, QuizAttempt, Rating, Response
+from tests.link_people import invite_one, run_out
+from tests.link_study import SCORES, Visitor, make_link_batch, path_of
+from tests.surveys.views.test_links import target, text
+
+
+@pytest.fixture
+def batch(db) -> Batch:
+    return make_link_batch()
+
+
+@pytest.fixture
+def ada(batch: Batch) -> Visitor:
+    return Visitor(path_of(invite_one(batch, "Ada")))
+
+
+@pytest.fixture
+def bob(batch: Batch) -> Visitor:
+    return Visitor(path_of(invite_one(batch, "Bob")))
+
+
+def scores() -> list[tuple[str, str]]:
+    return sorted(Rating.objects.values_list("criterion", "value"))
+
+
+def given(**changes: str) -> list[tuple[str, str]]:
+    return sorted((SCORES | changes).items())
+
+
+def drafted() -> dict[str, Any]:
+    return {name.rpartition("-")[2]: value for name, value in Response.objects.get(position=1).draft.items()}
+
+
+def checked(page) -> list[str]:
+    return re.findall(
+        r'name="i1-(?:\w+-)?(\w+)" value="(\w+)"(?: id="[^"]+")? checked', page.content.decode()
+    )
+
+
+def save_draft(visitor: Visitor, page, *, version: int = 1, **answers: str):
+    html = page.content.decode()
+    names = {name.rpartition("-")[2]: name[3:] for name in re.findall(r'type="radio" name="([^"]+)"', html)}
+    body = {
+        "token": re.search(r'name="token" value="([^"]+)"', html).group(1),
+        "position": 1,
+        "version": version,
+        "seconds": 1,
+        "answers": {names[key]: value for key, value in answers.items()},
+    }
+    return visitor.client.post(visitor.at(1) + "draft", json.dumps(body), content_type="text/plain")
+
+
+# -- Answering --------------------------------------------------------------------------------------------------------
+
+
+def test_submit_saves_and_moves_on_to_the_next(ada: Visitor) -> None:
+    assert target(ada.answer(1)) == (303, "/2/?saved=1")
+    assert scores() == given()
+    done, following = Assignment.objects.order_by("annotation_slot__number")
+    assert (done.status, done.channel, done.saved_at is not None) == ("Submitted", "link", True)
+    assert (following.status, following.saved_at) == ("Accepted", None)
+
+
+def test_incomplete_answers_are_kept_and_what_is_missing_is_said(ada: Visitor) -> None:
+    page = ada.open(1)
+    answer = ada.client.post(ada.at(1), ada.scores(page, fluency="5", relevance="4"))
+    assert answer.status_code == 422
+    assert "Some answers are missing" in text(answer)
+    assert drafted() == {"fluency": "5", "relevance": "4"}
+    assert checked(ada.open(1)) == [("fluency", "5"), ("relevance", "4")]
+    assert Assignment.objects.get().saved_at is None
+
+
+@pytest.mark.parametrize("value", ["6", "0", "-1", "3.5", "", "5\x00", "skip", "x" * 5000])
+def test_answers_outside_the_scale_are_refused(ada: Visitor, value: str) -> None:
+    assert ada.answer(1, fluency=value).status_code == 422
+    assert scores() == []
+    assert drafted() == {"relevance": "4", "logical_consistency": "2"}
+
+
+def test_a_comment_with_what_can_not_be_stored_is_stored_without(ada: Visitor) -> None:
+    page = ada.open(1)
+    ada.client.post(ada.at(1), ada.scores(page, **SCORES) | {"comment": "dark\x00 picture\x1b"})
+    assert Assignment.objects.filter(saved_at__isnull=False).get().comment == "dark picture"
+
+
+def test_double_submit_gives_one_answer_and_goes_on(ada: Visitor) -> None:
+    page = ada.open(1)
+    answers = [ada.answer(1, page) for _ in range(2)]
+    assert [target(answer) for answer in answers] == [(303, "/2/?saved=1")] * 2
+    assert scores() == given()
+    assert AnswerRevision.objects.count() == 0
+
+
+def test_skip_stores_the_reason_no_number_and_reopens(ada: Visitor) -> None:
+    assert target(ada.skip(1, "image_unrelated")) == (303, "/2/?saved=1")
+    assert Response.objects.get(assignment__annotation_slot__number=1).skip_reason == "image_unrelated"
+    assert scores() == []
+    assert AnnotationSlot.objects.get(reopens__number=1).number == 4
+
+
+def test_skip_needs_a_reason(ada: Visitor) -> None:
+    page = ada.open(1)
+    answer = ada.client.post(ada.at(1), ada.scores(page) | {"skip": "1"})
+    assert answer.status_code == 422
+    assert Assignment.objects.get().saved_at is None
+
+
+# -- Changing answers -------------------------------------------------------------------------------------------------
+
+
+def test_own_answers_are_shown_again_and_can_be_changed(ada: Visitor) -> None:
+    ada.answer(1)
+    page = ada.open(1)
+    assert checked(page) == list(SCORES.items())
+    assert "You answered this on" in text(page)
+    assert 'data-draft=""' in page.content.decode()
+    assert target(ada.answer(1, page, fluency="1")) == (303, "/?saved=1")
+    assert scores() == given(fluency="1")
+    [revision] = AnswerRevision.objects.all()
+    assert [v["fluency"] for v in revision.data["answers"][0]["outputs"].values()] == ["5"]
+
+
+def test_a_skip_can_be_taken_back(ada: Visitor) -> None:
+    ada.skip(1)
+    assert checked(ada.open(1)) == [("skip", "image_missing")]
+    ada.answer(1)
+    assert scores() == given()
+    assert Response.objects.get(assignment__annotation_slot__number=1).skip_reason == ""
+
+
+def test_changes_end_when_the_batch_closes(ada: Visitor) -> None:
+    ada.answer(1)
+    before = ada.open(1)
+    Batch.objects.update(status="stopped")
+    page = ada.open(1)
+    assert checked(page) == list(SCORES.items())
+    assert "can’t be changed any more" in text(page)
+    assert 'id="hit"' not in page.content.decode()
+    assert ada.answer(1, before, fluency="1").status_code == 403
+    assert scores() == given()
+
+
+def test_what_was_begun_can_be_finished_after_the_batch_closed(ada: Visitor) -> None:
+    page = ada.open(1)
+    Batch.objects.update(status="stopped")
+    assert target(ada.answer(1, page)) == (303, "/end?saved=1")
+    assert scores() == given()
+
+
+# -- Two tabs ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_stale_tab_is_shown_what_is_saved_and_asked(ada: Visitor) -> None:
+    first, second = ada.open(1), ada.open(1)
+    ada.answer(1, first)
+    page = ada.answer(1, second, fluency="1", relevance="1")
+    assert page.status_code == 409
+    assert "Nothing was overwritten" in text(page)
+    assert checked(page) == list(SCORES.items())
+    assert scores() == given()
+    again = page.content.decode().partition("</form>")[2].partition("</form>")[0]
+    data = dict(re.findall(r'name="([^"]+)" value="([^"]*)"', again))
+    assert target(ada.client.post(ada.at(1), data)) == (303, "/?saved=1")
+    assert scores() == given(fluency="1", relevance="1")
+    assert AnswerRevision.objects.count() == 1
+
+
+def test_a_stale_change_is_asked_about_too(ada: Visitor) -> None:
+    ada.answer(1)
+    first, second = ada.open(1), ada.open(1)
+    ada.answer(1, first, fluency="3")
+    assert ada.answer(1, second, fluency="1").status_code == 409
+    assert scores() == given(fluency="3")
+
+
+def test_a_stale_incomplete_page_shows_what_is_saved(ada: Visitor) -> None:
+    page = ada.open(1)
+    ada.answer(1, page)
+    answer = ada.client.post(ada.at(1), ada.scores(page, fluency="1"))
+    assert answer.status_code == 409
+    assert "What you have just sent was not complete." in text(answer)
+    assert scores() == given()
+
+
+@pytest.mark.parametrize("revision", ["", "1", "x", "-1"])
+def test_a_page_that_says_another_revision_overwrites_nothing(ada: Visitor, revision: str) -> None:
+    data = ada.scores(ada.open(1), **SCORES) | {"revision": revision}
+    assert ada.client.post(ada.at(1), data).status_code == 409
+    assert scores() == []
+
+
+def test_drafts_are_kept_and_an_older_one_does_not_win(ada: Visitor) -> None:
+    page = ada.open(1)
+    answers = [
+        save_draft(ada, page, version=version, fluency=fluency)
+        for version, fluency in ((2, "4"), (1, "1"), (2, "1"))
+    ]
+    assert [answer.status_code for answer in answers] == [200, 409, 409]
+    assert drafted() == {"fluency": "4"}
+
+
+def test_a_draft_after_the_answers_is_refused(ada: Visitor) -> None:
+    page = ada.open(1)
+    ada.answer(1, page)
+    assert save_draft(ada, page, version=9, fluency="1").status_code == 409
+    assert scores() == given()
+
+
+# -- Whose it is ------------------------------------------------------------------------------------------------------
+
+
+def test_an_annotation_of_somebody_else_shows_nothing(ada: Visitor, bob: Visitor) -> None:
+    ada.answer(1)
+    page = bob.open(1)
+    assert page.status_code == 404
+    assert "Annotation 1 was given to somebody else." in text(page)
+    assert [word for word in ("pictures/", "tea bag", "checked") if word in page.content.decode()] == []
+
+
+@pytest.mark.parametrize("number", [0, 4, 2147483648, 10**30])
+def test_an_annotation_that_does_not_exist(ada: Visitor, number: int) -> None:
+    page = ada.open(number)
+    assert page.status_code == 404
+    assert "There is no annotation" in text(page)
+
+
+def test_a_page_of_somebody_else_can_not_be_sent(ada: Visitor, bob: Visitor) -> None:
+    """Bob has got hold of the token in Ada's form, or of her draft's address, but not of her link."""
+    page = ada.open(1)
+    bob.open(2)
+    data = ada.scores(page, **SCORES)
+    assert [bob.client.post(bob.at(n), data).status_code for n in (1, 2)] == [403, 403]
+    assert scores() == []
+    assert [response.draft for response in Response.objects.all()] == [{}, {}]
+    assert save_draft(bob, page, fluency="1").status_code == 403
+
+
+@pytest.mark.parametrize("token", ["", "x", "eyJhIjoxfQ:x:x", "\x00"])
+def test_answers_without_a_page_of_ours_are_refused(ada: Visitor, token: str) -> None:
+    data = ada.scores(ada.open(1), **SCORES) | {"token": token}
+    answer = ada.client.post(ada.at(1), data)
+    assert answer.status_code == 403
+    assert "Open it again from your list." in text(answer)
+    assert scores() == []
+
+
+def test_answers_for_another_annotation_than_the_page_was_for_take_nothing(ada: Visitor) -> None:
+    data = ada.scores(ada.open(1), **SCORES)
+    assert ada.client.post(ada.at(2), data).status_code == 403
+    assert scores() == []
+
+
+def test_a_place_that_ran_out_and_was_taken_keeps_the_draft_and_the_answer(
+    ada: Visitor, bob: Visitor
+) -> None:
+    page = ada.open(1)
+    save_draft(ada, page, fluency="3")
+    run_out(Assignment.objects.get())
+    bob.open(1)
+    assert checked(ada.client.get(ada.at(1), follow=True)) == [("fluency", "3")]
+    assert ada.answer(1, page).status_code == 303
+    assert sorted(
+        AnnotationSlot.objects.filter(assignment__saved_at__isnull=False).values_list("number")
+    ) == [(4,)]
+
+
+# -- Links that end meanwhile -----------------------------------------------------------------------------------------
+
+
+def end_link(how: str) -> None:
+    invitation = Invitation.objects.get()
+    if how == "expired":
+        Invitation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    elif how == "revoked":
+        revoke(invitation)
+    else:
+        renew_key(invitation)
+
+
+@pytest.mark.parametrize("how", ["expired", "revoked", "renewed"])
+def test_what_was_typed_is_kept_when_the_link_ended(ada: Visitor, how: str) -> None:
+    page = ada.open(1)
+    end_link(how)
+    answer = ada.answer(1, page)
+    assert answer.status_code == 403
+    assert "What you had answered on the page before is kept as a draft." in text(answer)
+    assert drafted() == SCORES
+    assert Assignment.objects.get().saved_at is None
+
+
+def test_a_new_link_goes_on_with_the_draft(ada: Visitor) -> None:
+    page = ada.open(1)
+    end_link("revoked")
+    ada.answer(1, page)
+    anew = Visitor(path_of(renew_key(Invitation.objects.get())))
+    assert checked(anew.open(1)) == list(SCORES.items())
+    assert anew.answer(1).status_code == 303
+    assert scores() == given()
+
+
+def test_drafts_are_kept_after_the_link_ended(ada: Visitor) -> None:
+    page = ada.open(1)
+    end_link("expired")
+    assert save_draft(ada, page, fluency="2").status_code == 200
+    assert drafted() == {"fluency": "2"}
+
+
+# -- Requests that can't be read --------------------------------------------------------------------------------------
+
+
+def test_too_large_a_body_is_told_so(ada: Visitor, settings) -> None:
+    page = ada.open(1)
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
+    answer = ada.client.post(ada.at(1), ada.scores(page, **SCORES) | {"comment": "x" * 2000})
+    assert answer.status_code == 400
+    assert "too large or damaged" in text(answer)
+
+
+def test_a_damaged_body_is_told_so(ada: Visitor) -> None:
+    ada.open(1)
+    answer = ada.client.post(ada.at(1), b"--x\r\n", content_type="multipart/form-data; boundary=x\xe9")
+    assert answer.status_code in (400, 403)
+
+
+@pytest.mark.parametrize("body", ["", "{", "[]", "null", '{"token": 1}', "[" * 100_000])
+def test_unreadable_drafts_are_refused(ada: Visitor, body: str) -> None:
+    answer = ada.client.post(ada.at(1) + "draft", body, content_type="text/plain")
+    assert answer.status_code in (400, 403)
+
+
+# -- Other survey types -----------------------------------------------------------------------------------------------
+
+
+def test_several_items_and_two_outputs_by_link(db) -> None:
+    batch = make_link_batch(n_items=4, definition=VQAX, items_per_hit=2)
+    visitor = Visitor(path_of(invite_one(batch, "Ada")))
+    page = visitor.open(1)
+    html = page.content.decode()
+    assert html.count('<section class="item"') == 2
+    groups = re.findall(r'<input type="(?:radio|checkbox)" name="([^"]+)" value="([^"]+)"', html)
+    answer = visitor.client.post(visitor.at(1), visitor.scores(page) | dict(groups))
+    assert target(answer) == (303, "/2/?saved=1")
+    saved = given_answers(Assignment.objects.get(saved_at__isnull=False))
+    assert [answer.position for answer in saved] == [1, 2]
+    assert len(checked(visitor.open(1))) == 6
+
+
+# -- The quiz ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_quiz_comes_first_where_the_batch_asks_for_it(db) -> None:
+    batch = make_xai_batch()
+    visitor = Visitor(path_of(invite_one(batch, "Ada")))
+    page = visitor.open(1)
+    assert "A few questions first" in text(page)
+    right = {f"q{n}": question.answer for n, question in enumerate(batch.definition.quiz, 1)}
+    done = visitor.client.post(visitor.at(1), visitor.scores(page) | right)
+    assert "You are ready to begin." in text(done)
+    assert f'href="{visitor.at(1)}"' in done.content.decode()
+    assert QuizAttempt.objects.get().is_passed
+    assert 'id="hit"' in visitor.open(1).content.decode()
+
+
+def test_quiz_answers_after_the_link_ended_leave_the_draft_alone(db) -> None:
+    visitor = Visitor(path_of(invite_one(make_xai_batch(), "Ada")))
+    page = visitor.open(1)
+    Response.objects.update(draft={"kept": "yes"}, draft_version=3)
+    end_link("expired")
+    answer = visitor.client.post(visitor.at(1), visitor.scores(page) | {"q1": "x"})
+    assert answer.status_code == 403
+    assert Response.objects.get().draft == {"kept": "yes"}
+    assert QuizAttempt.objects.count() == 0
+
+
+def make_xai_batch() -> Batch:
+    return make_link_batch(definition=get_definition("xai"), uses_quiz=True)
