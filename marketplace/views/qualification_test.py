@@ -17,7 +17,7 @@ from marketplace.views.session import worker_required
 
 
 @never_cache
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @worker_required
 def qualification_test(request: HttpRequest, worker: Worker, type_id: str) -> HttpResponse:
     """Show the worker's test under way, or take its answers. Nothing of the AnswerKey is read here."""

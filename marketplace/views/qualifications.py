@@ -14,7 +14,7 @@ from marketplace.models import Qualification, QualificationRequest, Qualificatio
 from marketplace.views.session import worker_required
 
 
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 @worker_required
 def qualification(request: HttpRequest, worker: Worker, type_id: str) -> HttpResponse:
     kinds = QualificationType.objects.select_related("requester")

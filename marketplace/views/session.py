@@ -34,7 +34,7 @@ def worker_required(view: WorkerView[P]) -> Callable[Concatenate[HttpRequest, P]
     def guarded(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         worker = current_worker(request)
         if worker is None:
-            back = request.get_full_path() if request.method == "GET" else "/"
+            back = request.get_full_path() if request.method in {"GET", "HEAD"} else "/"
             return redirect(f"{reverse('sign-in')}?{urlencode({'next': back})}")
         return view(request, worker, *args, **kwargs)
 

@@ -14,10 +14,12 @@ from marketplace.models import Assignment
 
 @csrf_exempt
 @xframe_options_sameorigin
-@require_http_methods(["GET", "POST"])
+@require_http_methods(["GET", "HEAD", "POST"])
 def external_submit(request: HttpRequest) -> HttpResponse:
     """Record the fields of an open assignment, or say in the frame why they were not recorded."""
     try:
+        if request.method == "HEAD":
+            raise WorkerRefusal("A HEAD request submits nothing.")
         assignment = _record(_form(request))
     except WorkerRefusal as refusal:
         return render(request, "marketplace/frame_refused.html", {"reason": str(refusal)}, status=400)

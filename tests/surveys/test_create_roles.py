@@ -30,9 +30,15 @@ def test_researchers_launch_and_download():
     assert {"surveys.publish_batch", "surveys.export_raw", "surveys.add_batch", "surveys.add_item"} <= more
 
 
-def test_no_role_manages_people_or_the_marketplace():
-    for role in ("Assistant", "Researcher"):
-        assert {name.split(".")[0] for name in permissions_of(role)} == {"surveys", "annotators"}
+def test_no_role_manages_people_or_the_marketplaces_money():
+    assert {name.split(".")[0] for name in permissions_of("Assistant")} == {"surveys", "annotators"}
+    given = permissions_of("Researcher")
+    assert {name.split(".")[0] for name in given} == {"surveys", "annotators", "marketplace"}
+    assert {name for name in given if name.startswith("marketplace.") and ".view_" not in name} == {
+        "marketplace.add_accesskey",
+        "marketplace.change_accesskey",
+        "marketplace.add_templatebatch",
+    }
 
 
 def test_a_second_run_puts_permissions_back():

@@ -36,9 +36,26 @@ LAUNCH = (
     "annotators.change_worker",
     "annotators.view_call",
 )
+# On the marketplace these reach only the requester accounts somebody is named in.
+RUN_REQUESTER = (
+    "marketplace.view_requester",
+    "marketplace.view_accesskey",
+    "marketplace.add_accesskey",
+    "marketplace.change_accesskey",
+    "marketplace.view_templatebatch",
+    "marketplace.add_templatebatch",
+    "marketplace.view_hittype",
+    "marketplace.view_hit",
+    "marketplace.view_assignment",
+    "marketplace.view_entry",
+    "marketplace.view_bonus",
+    "marketplace.view_qualificationtype",
+    "marketplace.view_block",
+    "marketplace.view_worker",
+)
 ROLES = {
     "Assistant": SEE + REVIEW,
-    "Researcher": SEE + REVIEW + LAUNCH,
+    "Researcher": SEE + REVIEW + LAUNCH + RUN_REQUESTER,
 }
 
 
