@@ -1,0 +1,260 @@
+"""People who come by link, in a real browser: in several tabs at once, by keyboard alone, without JavaScript."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from pytest_django import Settings
+
+from annotators.models import Assignment
+from surveys.models import AnnotationSlot, AnswerRevision, Batch, Rating, Response
+from tests.link_people import invite_one
+from tests.link_study import make_link_batch, path_of
+from tests.services_site import Site
+
+PHONE = {"width": 375, "height": 700}
+OVERTAKEN = "Nothing was overwritten"
+
+
+@pytest.fixture
+def app_url(site: Site, settings: Settings, tmp_path: Path) -> str:
+    settings.MEDIA_ROOT = tmp_path
+    return site.app_url
+
+
+@pytest.fixture
+def batch(app_url: str) -> Batch:
+    return make_link_batch()
+
+
+@pytest.fixture
+def link(app_url: str, batch: Batch) -> str:
+    return app_url + path_of(invite_one(batch, "Ada"))
+
+
+@pytest.fixture
+def plain(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(java_script_enabled=False, viewport=PHONE)
+    context.set_default_timeout(8000)
+    yield context.new_page()
+    context.close()
+
+
+def open_tabs(browser: Browser, address: str, *, n: int) -> list[Page]:
+    """One person's tabs, all at the list."""
+    context = browser.new_context()
+    context.set_default_timeout(10_000)
+    tabs = [context.new_page() for _ in range(n)]
+    for tab in tabs:
+        tab.goto(address)
+    return tabs
+
+
+def scores_of(number: int) -> list[str]:
+    ratings = Rating.objects.filter(response__assignment__annotation_slot__number=number)
+    return list(ratings.order_by("pk").values_list("value", flat=True))
+
+
+def choose(page: Page, *values: str) -> None:
+    for group, value in zip(page.locator(".output .group").all(), values, strict=True):
+        group.locator(f"input[value='{value}']").check()
+
+
+def tab_to(page: Page, target: Locator) -> None:
+    """Press Tab until `target` has the focus, as somebody without a mouse does."""
+    for _ in range(80):
+        if target.evaluate("node => node === document.activeElement"):
+            return
+        page.keyboard.press("Tab")
+    pytest.fail("The focus did not get there.")
+
+
+# -- At once ----------------------------------------------------------------------------------------------------------
+
+
+def send(tab: Page, value: str) -> None:
+    """Give every criterion the score `value` and submit; return before the answer is there."""
+    tab.evaluate(
+        """value => {
+            window.isOld = true;
+            document.querySelectorAll(`.output input[value="${value}"]`).forEach(input => input.click());
+            setTimeout(() => document.getElementById("hit").requestSubmit(), 20);
+        }""",
+        value,
+    )
+
+
+def arrive(tab: Page) -> None:
+    tab.wait_for_function("!window.isOld && document.readyState === 'complete'")
+
+
+def start(tab: Page) -> None:
+    tab.evaluate(
+        """() => { window.isOld = true; setTimeout(() => document.querySelector(".start").submit(), 20); }"""
+    )
+
+
+def is_working(tab: Page) -> bool:
+    return tab.locator("#hit").count() == 1
+
+
+def test_two_people_with_two_tabs_each_at_once(browser: Browser, app_url: str) -> None:
+    """Every tab gives scores of its own, so that what is stored tells which of them it came from."""
+    batch = make_link_batch(n_items=6)
+    people = ["Ada", "Bob"]
+    addresses = [app_url + path_of(invite_one(batch, name)) for name in people]
+    tabs = [tab for address in addresses for tab in open_tabs(browser, address, n=2)]
+    values = dict(zip(tabs, "5432", strict=True))
+    given: list[tuple[str, str]] = []  # (annotation id, score) as the tabs were told they were saved
+    for tab in tabs:
+        start(tab)
+    for tab in tabs:
+        arrive(tab)
+    for _ in range(12):
+        working = [tab for tab in tabs if is_working(tab)]
+        if not working:
+            break
+        numbers = {tab: re.search(r"/(\d+)/", tab.url.rpartition("/links/")[2])[1] for tab in working}
+        for tab in working:
+            send(tab, values[tab])
+        for tab in working:
+            arrive(tab)
+            if OVERTAKEN in tab.content():
+                tab.goto(addresses[tabs.index(tab) // 2])
+                tab.locator(".start button").click() if tab.locator(".start").count() else None
+            else:
+                given.append((numbers[tab], values[tab]))
+    assert [is_working(tab) for tab in tabs] == [False] * 4
+    stored = {str(slot.number): scores_of(slot.number) for slot in AnnotationSlot.objects.all()}
+    assert stored == {number: [value] * 3 for number, value in sorted(given)}
+    assert len(given) == 6  # no tab was told that it had saved what another had saved
+    holders = AnnotationSlot.objects.values_list("number", "assignment__worker__invitations__name")
+    assert {name for _, name in holders} == set(people)
+    assert (AnswerRevision.objects.count(), Assignment.objects.filter(saved_at=None).count()) == (0, 0)
+
+
+def test_second_tab_is_shown_what_the_first_saved(context: BrowserContext, link: str) -> None:
+    first, second = context.new_page(), context.new_page()
+    for tab in (first, second):
+        tab.goto(f"{link}1/")
+    choose(second, "1", "1", "1")
+    expect(second.locator("#state")).to_have_text(re.compile("^Saved "))
+    choose(first, "5", "4", "3")
+    first.locator("[data-go=submit]").click()
+    expect(first.locator("h1")).to_have_text("Annotation 2")
+    second.locator("[data-go=submit]").click()
+    expect(second.locator("#overtaken")).to_contain_text(OVERTAKEN)
+    expect(second.locator(".output input:checked").first).to_have_value("5")
+    assert scores_of(1) == ["5", "4", "3"]
+    second.get_by_role("button", name="Replace them with what I have just sent").click()
+    expect(second.get_by_text("Annotation 1 is saved.")).to_be_visible()
+    assert scores_of(1) == ["1", "1", "1"]
+
+
+def test_changed_answers_are_not_saved_before_they_are_sent(page: Page, link: str) -> None:
+    page.goto(f"{link}1/")
+    choose(page, "5", "4", "3")
+    page.locator("[data-go=submit]").click()
+    expect(page.locator("#state")).to_have_text("Annotation 1 is saved")
+    page.goto(f"{link}1/")
+    drafts: list[str] = []
+    page.on("request", lambda request: request.method == "POST" and drafts.append(request.url))
+    page.locator(".output input[value='1']").first.check()
+    expect(page.locator("#state")).to_have_text("Changed, not saved yet")
+    page.wait_for_timeout(700)  # longer than a draft waits
+    assert drafts == []
+    page.get_by_role("button", name="Save the changes").click()
+    expect(page.get_by_text("Annotation 1 is saved.")).to_be_visible()
+    assert scores_of(1) == ["1", "4", "3"]
+
+
+def test_a_link_that_is_taken_back_keeps_what_was_chosen(page: Page, link: str, batch: Batch) -> None:
+    page.goto(f"{link}1/")
+    batch.invitations.update(revoked_at=batch.created_at)
+    choose(page, "5", "4", "3")
+    page.locator("[data-go=submit]").click()
+    expect(page.locator("h1")).to_have_text("This link was withdrawn")
+    expect(page.locator("main")).to_contain_text("is kept as a draft")
+    assert sorted(Response.objects.get().draft.values()) == ["3", "4", "5"]
+
+
+# -- The keyboard -----------------------------------------------------------------------------------------------------
+
+
+def test_keyboard_alone_on_a_phone_sized_screen(browser: Browser, link: str) -> None:
+    context = browser.new_context(viewport=PHONE)
+    page = context.new_page()
+    page.goto(link)
+    tab_to(page, page.locator("#number"))
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Annotation 1")
+    tab_to(page, page.locator("#instructions summary"))
+    page.keyboard.press("Enter")
+    tab_to(page, page.locator("[data-begin]"))
+    page.keyboard.press("Enter")
+    for key in ("5", "4", "2", "Enter"):
+        page.keyboard.press(key)
+    expect(page.locator("h1")).to_have_text("Annotation 2")
+    tab_to(page, page.locator(".skip summary"))
+    page.keyboard.press("Enter")
+    tab_to(page, page.locator("#i1-skip-1"))
+    page.keyboard.press("Space")
+    tab_to(page, page.locator("button[name=skip]"))
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Annotation 3")
+    tab_to(page, page.locator("#number"))
+    page.keyboard.type("1")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("Annotation 1")
+    tab_to(page, page.locator(".output input:checked").first)
+    page.keyboard.press("ArrowDown")
+    tab_to(page, page.get_by_role("button", name="Save the changes"))
+    page.keyboard.press("Enter")
+    expect(page.locator("h2#mine + ol li")).to_have_text(
+        [
+            re.compile("Annotation 1 answered"),
+            re.compile("Annotation 2 skipped"),
+            re.compile("Annotation 3 open"),
+        ]
+    )
+    assert (scores_of(1), scores_of(2)) == (["4", "4", "2"], [])
+    context.close()
+
+
+# -- Without JavaScript -----------------------------------------------------------------------------------------------
+
+
+def test_everything_works_without_javascript(plain: Page, link: str) -> None:
+    plain.goto(link)
+    plain.get_by_role("button", name="Start").click()
+    plain.locator(".output input[value='5']").first.check()
+    plain.get_by_role("button", name="Submit").click()
+    expect(plain.locator("#errors li")).to_have_count(2)
+    expect(plain.locator(".output input:checked")).to_have_count(1)
+    choose(plain, "5", "4", "2")
+    plain.get_by_role("button", name="Submit").click()
+    expect(plain.locator("#state")).to_have_text("Annotation 1 is saved")
+    plain.locator(".skip summary").click()
+    plain.get_by_label("A text is missing").check()
+    plain.get_by_role("button", name="Skip", exact=True).click()
+    expect(plain.locator("h1")).to_have_text("Annotation 3")
+    choose(plain, "1", "1", "1")
+    plain.get_by_role("button", name="Submit").click()
+    expect(plain.locator("h1")).to_have_text("Thank you")
+    plain.get_by_role("link", name="Your list").click()
+    plain.get_by_role("link", name="Annotation 1").click()
+    plain.locator(".output input[value='3']").first.check()
+    plain.get_by_role("button", name="Save the changes").click()
+    assert [scores_of(n) for n in (1, 2, 3)] == [["3", "4", "2"], [], ["1", "1", "1"]]
+
+
+def test_enter_without_javascript_submits_and_never_skips(plain: Page, link: str) -> None:
+    plain.goto(f"{link}1/")
+    choose(plain, "5", "4", "2")
+    plain.locator(".skip summary").click()
+    plain.get_by_label("Another reason").check()
+    plain.locator(".output input[value='5']").first.press("Enter")
+    expect(plain.locator("h1")).to_have_text("Annotation 2")
+    assert scores_of(1) == ["5", "4", "2"]
