@@ -14,12 +14,17 @@ Path = list[tuple[Kind, Kind]]
 
 def linked(mine: Iterable[Kind], theirs: Iterable[Kind]) -> Links:
     """Return, for each kind that shares a key with any of the other side, those it shares one with."""
-    holders: dict[Hashable, list[Kind]] = defaultdict(list)
-    for other in theirs:
+    holders: dict[Hashable, dict[Kind, int]] = defaultdict(dict)
+    for rank, other in enumerate(theirs):
         for key in other:
-            holders[key].append(other)
-    found = {kind: dict.fromkeys(other for key in kind for other in holders.get(key, ())) for kind in mine}
-    return {kind: list(others) for kind, others in found.items() if others}
+            holders[key][other] = rank
+    # Sets of strings have another order in every process, so kinds are put in the order of the text.
+    ranked = {kind: _merged(holders[key] for key in kind if key in holders) for kind in mine}
+    return {kind: sorted(others, key=others.__getitem__) for kind, others in ranked.items() if others}
+
+
+def _merged(parts: Iterable[Mapping[Kind, int]]) -> dict[Kind, int]:
+    return {kind: rank for part in parts for kind, rank in part.items()}
 
 
 def greatest_flow(links: Links, mine: Mapping[Kind, int], theirs: Mapping[Kind, int]) -> Flow:
@@ -29,7 +34,7 @@ def greatest_flow(links: Links, mine: Mapping[Kind, int], theirs: Mapping[Kind, 
     """
     flow: Flow = defaultdict(int)
     room = dict(theirs)
-    carriers: dict[Kind, set[Kind]] = defaultdict(set)
+    carriers: dict[Kind, dict[Kind, None]] = defaultdict(dict)
     for kind in links:
         waiting = mine[kind]
         while waiting and (path := _path(kind, links, carriers, room)):
@@ -37,7 +42,9 @@ def greatest_flow(links: Links, mine: Mapping[Kind, int], theirs: Mapping[Kind, 
     return {pair: count for pair, count in flow.items() if count}
 
 
-def _path(start: Kind, links: Links, carriers: Mapping[Kind, set[Kind]], room: Mapping[Kind, int]) -> Path:
+def _path(
+    start: Kind, links: Links, carriers: Mapping[Kind, dict[Kind, None]], room: Mapping[Kind, int]
+) -> Path:
     """Return the links of a path from `start` to a kind with room: first, third ... to fill, the others to empty."""
     came_from: dict[Kind, Kind] = {}
     came_by: dict[Kind, Kind] = {}
@@ -67,16 +74,16 @@ def _walk_back(
 
 
 def _augment(
-    flow: Flow, carriers: Mapping[Kind, set[Kind]], room: dict[Kind, int], path: Path, *, most: int
+    flow: Flow, carriers: Mapping[Kind, dict[Kind, None]], room: dict[Kind, int], path: Path, *, most: int
 ) -> int:
     filled, emptied = path[::2], path[1::2]
     count = min([most, room[path[-1][1]], *(flow[pair] for pair in emptied)])
     for pair in filled:
         flow[pair] += count
-        carriers[pair[1]].add(pair[0])
+        carriers[pair[1]][pair[0]] = None
     for pair in emptied:
         flow[pair] -= count
         if not flow[pair]:
-            carriers[pair[1]].discard(pair[0])
+            del carriers[pair[1]][pair[0]]
     room[path[-1][1]] -= count
     return count
