@@ -1,6 +1,6 @@
 """The frame that every score, table and file is made from."""
 
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -196,8 +196,8 @@ def build_frame(
     *,
     definition: Definition,
     systems: tuple[str, ...],
-    responses: dict[str, object],
-    outputs: dict[str, object],
+    responses: Mapping[str, object],
+    outputs: Mapping[str, object],
 ) -> Frame:
     """Put columns of equal length together, in the types the frame promises; one that is not given is blank."""
     blank = [None] * len(cast(Sized, responses["item_id"]))

@@ -19,3 +19,10 @@ class Pseudonyms:
             digest = hmac.new(self._key, worker_id.encode(), hashlib.sha256)
             self._known[worker_id] = digest.hexdigest()[:12]
         return self._known[worker_id]
+
+
+class WorkerIds(Pseudonyms):
+    """No pseudonyms but the ids themselves, for raw files."""
+
+    def __call__(self, worker_id: str) -> str:
+        return worker_id
