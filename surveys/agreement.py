@@ -1,4 +1,4 @@
-"""7: how far raters agree, per system, on the criterion that is the study's main number.
+"""7: how far raters agree, per system and criterion.
 
 Krippendorff's alpha after K. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): 1 is perfect, 0 is
 chance. It is low wherever nearly everybody says the same, so percent agreement stands beside it.
@@ -34,9 +34,13 @@ class Agreement:
 
 
 def agreements(frame: Frame) -> tuple[Agreement, ...]:
-    """Return the agreement of the kept answers on the headline criterion, one entry per system."""
-    criterion = frame.definition.criterion(frame.definition.headline)
-    return tuple(agreement(frame.kept, system=system, criterion=criterion) for system in frame.systems)
+    """Return the agreement of the kept answers, one entry per system and scale about its outputs."""
+    scales = [criterion for criterion in frame.definition.output_criteria if criterion.is_scale]
+    return tuple(
+        agreement(frame.kept, system=system, criterion=criterion)
+        for criterion in scales
+        for system in frame.systems
+    )
 
 
 def agreement(rows: pd.DataFrame, *, system: str, criterion: Criterion) -> Agreement:

@@ -1,5 +1,17 @@
 """6: a frame becomes counts, scores, shares and intervals."""
 
+from surveys.aggregation.comparison import (
+    ALPHA,
+    PAIRED,
+    POOLED,
+    Comparison,
+    Estimate,
+    Method,
+    PairedDifference,
+    UnknownSystemError,
+    compare,
+    holm,
+)
 from surveys.aggregation.numbers import (
     BLANK,
     Counts,
@@ -16,16 +28,26 @@ from surveys.aggregation.numbers import (
 from surveys.aggregation.summary import summarise
 
 __all__ = [
+    "ALPHA",
     "BLANK",
+    "PAIRED",
+    "POOLED",
+    "Comparison",
     "Counts",
     "CriterionSummary",
     "Difference",
+    "Estimate",
+    "Method",
     "Minutes",
+    "PairedDifference",
     "Score",
     "Selection",
     "Share",
     "Summary",
     "SystemSummary",
     "TaskScores",
+    "UnknownSystemError",
+    "compare",
+    "holm",
     "summarise",
 ]

@@ -23,10 +23,14 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A criterion's mean on its scale: per rating (as published), and per item first, then over items."""
+    """A criterion's mean on its scale: per rating (as published), and per item first, then over items.
+
+    `sd` is the standard deviation of the ratings, n - 1 in the denominator; None below two ratings.
+    """
 
     rating_mean: float | None
     item_mean: float | None
+    sd: float | None
     ratings: int
     items: int
     blanks: int
@@ -34,12 +38,18 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class CriterionSummary:
-    """What was said on one criterion. `score` is None for a checklist and for choices without scores."""
+    """What was said on one criterion. `score` is None for a checklist, a text and choices without scores.
+
+    `interval` is that of the rating mean; `good` is the share of ratings at the definition's `good_from` or above, of
+    all ratings given. There is no number over several criteria.
+    """
 
     key: str
     label: str
     score: Score | None
     shares: tuple[Share, ...]
+    interval: Interval | None = None
+    good: Share | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +83,14 @@ class Difference:
 class SystemSummary:
     """What was said of one system. `interval` is that of the headline's rating mean.
 
-    `difference` is None for the reference, and where the protocol has none.
+    `responses` were not skipped; `skipped` is how many were. `difference` is None for the reference, and where the
+    protocol has none.
     """
 
     system: str
     role: str
     responses: int
+    skipped: int
     criteria: tuple[CriterionSummary, ...]
     evil: TaskScores | None
     interval: Interval | None
@@ -91,6 +103,9 @@ class SystemSummary:
 @dataclass(frozen=True, slots=True)
 class Selection:
     """One choice of rows: `all` submitted, `kept` (not rejected), `filtered` (kept and answered rightly).
+
+    Or a stratum of the kept rows: each system's outputs where what it decided was right (`true`), wrong (`false`),
+    or `unknown`.
 
     `criteria` are those about the item as a whole; those about outputs stand under their system.
     """
@@ -129,13 +144,24 @@ class Minutes:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
+    """`is_graded`: answers can be right or wrong; where not, `filtered` is `kept`. `strata` are of the kept rows,
+    empty where nobody knows of any model whether it was right.
+    """
+
     headline: str
     counts: Counts
     minutes: Minutes
     all: Selection
     kept: Selection
     filtered: Selection
+    strata: tuple[Selection, ...]
+    is_graded: bool
 
     @property
     def selections(self) -> tuple[Selection, ...]:
         return (self.all, self.kept, self.filtered)
+
+    @property
+    def shown(self) -> tuple[Selection, ...]:
+        """Those worth showing beside each other: without `filtered` where nothing is graded."""
+        return self.selections if self.is_graded else (self.all, self.kept)

@@ -3,40 +3,53 @@
 Every share has its count and its total beside it. A mean over nothing is None, never 0 and never NaN.
 """
 
-from collections.abc import Iterable
+from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 
+from surveys.aggregation.criteria import criterion_summaries, interval_of, scores_of, values_of
 from surveys.aggregation.numbers import (
     BLANK,
     Counts,
-    CriterionSummary,
     Difference,
     Minutes,
-    Score,
     Selection,
     Share,
     Summary,
     SystemSummary,
     TaskScores,
 )
-from surveys.definitions import Criterion
 from surveys.frames import Frame, column
-from surveys.frames.base import KEPT_STATUSES, NO_PREFERENCE, PREFERRED, SELECTED, score_maps
-from surveys.intervals import Interval, mean_interval
+from surveys.frames.base import KEPT_STATUSES, NO_PREFERENCE, PREFERRED
+
+STRATA = ("true", "false", "unknown")
 
 
 def summarise(frame: Frame) -> Summary:
     """Return the numbers of a study. An empty frame gives counts of 0 and means of None."""
+    kept = _selection(frame, frame.kept, name="kept")
+    is_all_kept = len(frame.kept) == len(frame.responses)
     return Summary(
         headline=frame.definition.headline,
         counts=_counts(frame.responses),
         minutes=_minutes(frame.kept),
-        all=_selection(frame, frame.responses, name="all"),
-        kept=_selection(frame, frame.kept, name="kept"),
-        filtered=_selection(frame, frame.filtered, name="filtered"),
+        all=replace(kept, name="all") if is_all_kept else _selection(frame, frame.responses, name="all"),
+        kept=kept,
+        filtered=(
+            _selection(frame, frame.filtered, name="filtered")
+            if frame.is_graded
+            else replace(kept, name="filtered")
+        ),
+        strata=_strata(frame),
+        is_graded=frame.is_graded,
     )
+
+
+def _strata(frame: Frame) -> tuple[Selection, ...]:
+    is_known = [frame.responses[column(system, "model_correct")].notna().any() for system in frame.systems]
+    if not any(is_known):
+        return ()
+    return tuple(_selection(frame, frame.kept, name=name, stratum=name) for name in STRATA)
 
 
 def _counts(rows: pd.DataFrame) -> Counts:
@@ -61,117 +74,53 @@ def _minutes(rows: pd.DataFrame) -> Minutes:
     return Minutes(float(seconds.mean()) / 60, float(seconds.median()) / 60, len(seconds))
 
 
-def _selection(frame: Frame, rows: pd.DataFrame, *, name: str) -> Selection:
+def _selection(frame: Frame, rows: pd.DataFrame, *, name: str, stratum: str = "") -> Selection:
+    systems = tuple(_system(frame, rows, system=system, stratum=stratum) for system in frame.systems)
     rows = rows[~rows["is_skipped"]]
     correct = None
     if frame.is_graded:
         right = int(rows["answer_correct"].fillna(False).sum())
         correct = Share("correct", "Answer right", right, len(rows))
+    about_items = frame.definition.item_criteria
     return Selection(
         name=name,
-        responses=len(rows),
-        correct=correct,
-        criteria=_criteria(frame, rows, system="", criteria=frame.definition.item_criteria),
-        systems=tuple(_system(frame, rows, system=system) for system in frame.systems),
-        preference=_preference(frame, rows),
+        responses=sum(system.responses for system in systems) if stratum else len(rows),
+        correct=None if stratum else correct,
+        criteria=() if stratum else criterion_summaries(frame, rows, system="", criteria=about_items),
+        systems=systems,
+        preference=() if stratum else _preference(frame, rows),
     )
 
 
-def _system(frame: Frame, rows: pd.DataFrame, *, system: str) -> SystemSummary:
-    rows = rows[rows[column(system, "text")].notna()]
+def _system(frame: Frame, rows: pd.DataFrame, *, system: str, stratum: str) -> SystemSummary:
+    shown = frame.about(rows, system=system)
+    if stratum:
+        shown = shown[_stratum(shown[column(system, "model_correct")]) == stratum]
+    rows = shown[~shown["is_skipped"]]
+    criteria = criterion_summaries(frame, rows, system=system, criteria=frame.definition.output_criteria)
     return SystemSummary(
         system=system,
         role=frame.role(system),
         responses=len(rows),
-        criteria=_criteria(frame, rows, system=system, criteria=frame.definition.output_criteria),
+        skipped=len(shown) - len(rows),
+        criteria=criteria,
         evil=_task_scores(frame, rows, system=system),
-        interval=_interval(_headline_scores(frame, rows, system=system), rows),
+        interval=next(c.interval for c in criteria if c.key == frame.definition.headline),
         difference=_difference(frame, rows, system=system),
     )
 
 
-def _headline_scores(frame: Frame, rows: pd.DataFrame, *, system: str) -> "pd.Series[float]":
-    """Return a score per row, on the headline criterion about `system`; a blank is missing."""
-    key = frame.definition.headline
-    values = _values(rows, column(system, key))
-    return values.map(score_maps(frame.definition)[key]).astype("float64")
-
-
-def _interval(scores: "pd.Series[float]", rows: pd.DataFrame) -> Interval | None:
-    given = scores.dropna()
-    names = rows.loc[given.index, ["item_id", "worker"]]
-    return mean_interval(
-        np.asarray(given, dtype=np.float64),
-        items=names["item_id"].to_numpy(),
-        workers=names["worker"].to_numpy(),
-    )
+def _stratum(correct: "pd.Series[bool]") -> "pd.Series[str]":
+    return correct.map({True: "true", False: "false"}).astype("str").fillna("unknown")
 
 
 def _difference(frame: Frame, rows: pd.DataFrame, *, system: str) -> Difference | None:
     reference = frame.definition.reference_system
     if system == reference or reference not in frame.systems:
         return None
-    ours, theirs = (_headline_scores(frame, rows, system=name) for name in (system, reference))
+    ours, theirs = (scores_of(frame, rows, system=name) for name in (system, reference))
     pairs = (ours - theirs).dropna().sort_values()
-    return Difference(float(pairs.mean()) if len(pairs) else None, len(pairs), _interval(pairs, rows))
-
-
-def _criteria(
-    frame: Frame, rows: pd.DataFrame, *, system: str, criteria: Iterable[Criterion]
-) -> tuple[CriterionSummary, ...]:
-    return tuple(_criterion(frame, rows, system=system, criterion=criterion) for criterion in criteria)
-
-
-def _criterion(frame: Frame, rows: pd.DataFrame, *, system: str, criterion: Criterion) -> CriterionSummary:
-    if criterion.is_checklist:
-        return CriterionSummary(criterion.key, criterion.label, None, _ticks(rows, system, criterion))
-    values = _values(rows, column(system, criterion.key))
-    scores = values.map(score_maps(frame.definition)[criterion.key]).astype("float64")
-    has_scores = any(choice.score is not None for choice in criterion.choices)
-    return CriterionSummary(
-        criterion.key,
-        criterion.label,
-        score=_score(scores, rows["item_id"]) if has_scores else None,
-        shares=_value_shares(values, ((choice.value, choice.label) for choice in criterion.choices)),
-    )
-
-
-def _values(rows: pd.DataFrame, name: str) -> "pd.Series[str]":
-    return rows[name] if name in rows else pd.Series(pd.NA, index=rows.index, dtype="str")
-
-
-def _score(scores: "pd.Series[float]", items: "pd.Series[str]") -> Score:
-    given = scores.dropna().sort_values()  # a sum must not depend on the order of the rows
-    by_item = given.groupby(items[given.index]).mean()
-    return Score(
-        rating_mean=float(given.mean()) if len(given) else None,
-        item_mean=float(by_item.mean()) if len(given) else None,
-        ratings=len(given),
-        items=len(by_item),
-        blanks=len(scores) - len(given),
-    )
-
-
-def _value_shares(values: "pd.Series[str]", choices: Iterable[tuple[str, str]]) -> tuple[Share, ...]:
-    counts = values.value_counts()
-    shares = [Share(value, label, int(counts.get(value, 0)), len(values)) for value, label in choices]
-    return (*shares, Share(BLANK, "Blank", int(values.isna().sum()), len(values)))
-
-
-def _ticks(rows: pd.DataFrame, system: str, criterion: Criterion) -> tuple[Share, ...]:
-    """Return a share per option, of all rows; for an explicit None, of the rows that ticked nothing else."""
-    ticked = {
-        choice.value: _values(rows, column(system, f"{criterion.key}.{choice.value}")) == SELECTED
-        for choice in criterion.choices
-        if choice.value != criterion.exclusive
-    }
-    shares = [
-        Share(choice.value, choice.label, int(ticked[choice.value].sum()), len(rows))
-        for choice in criterion.choices
-        if choice.value in ticked
-    ]
-    anything = pd.DataFrame(ticked, index=rows.index).any(axis=1)
-    return (*shares, Share("nothing", "Nothing ticked", len(rows) - int(anything.sum()), len(rows)))
+    return Difference(float(pairs.mean()) if len(pairs) else None, len(pairs), interval_of(pairs, rows))
 
 
 def _preference(frame: Frame, rows: pd.DataFrame) -> tuple[Share, ...]:
@@ -179,7 +128,7 @@ def _preference(frame: Frame, rows: pd.DataFrame) -> tuple[Share, ...]:
     if frame.definition.preference is None:
         return ()
     key = frame.definition.preference.key
-    values = {system: _values(rows, column(system, key)) for system in frame.systems}
+    values = {system: values_of(rows, column(system, key)) for system in frame.systems}
     given = pd.DataFrame({system: v.notna() for system, v in values.items()}, index=rows.index).any(axis=1)
     none = pd.DataFrame({s: v == NO_PREFERENCE for s, v in values.items()}, index=rows.index).any(axis=1)
     shares = [Share(s, s, int((v == PREFERRED).sum()), len(rows)) for s, v in values.items()]
@@ -197,7 +146,7 @@ def _task_scores(frame: Frame, rows: pd.DataFrame, *, system: str) -> TaskScores
     graded = rows[said.notna() & rows["gold"].notna()]
     right = graded[graded[column(system, "answer")] == graded["gold"]]
     items, items_right = int(graded["item_id"].nunique()), int(right["item_id"].nunique())
-    given = _headline_scores(frame, right, system=system).dropna().sort_values()
+    given = scores_of(frame, right, system=system).dropna().sort_values()
     return TaskScores(
         task=items_right / items if items else None,
         items_right=items_right,

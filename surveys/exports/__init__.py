@@ -9,6 +9,7 @@ from surveys.exports.layouts import (
     batch_report,
     batch_writers,
     layouts_for,
+    method_for,
     result_writers,
 )
 from surveys.exports.pairs import LayoutError
@@ -27,6 +28,7 @@ __all__ = [
     "batch_writers",
     "layouts_for",
     "make_report",
+    "method_for",
     "report_text",
     "result_writers",
     "write_files",

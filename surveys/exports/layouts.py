@@ -5,12 +5,16 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import IO
 
+from surveys.aggregation import PAIRED, POOLED, Method
+from surveys.exports.annotations import write_annotations
 from surveys.exports.files import Writer
 from surveys.exports.legacy import write_legacy
-from surveys.exports.pairs import LayoutError, has_pairs
+from surveys.exports.pairs import LayoutError, has_pairs, is_paired
 from surveys.exports.processed import write_processed
 from surveys.exports.raw import write_raw
 from surveys.exports.report import Report, make_report, write_summary
+from surveys.exports.responses import write_responses
+from surveys.exports.table import write_table
 from surveys.exports.tidy import write_tidy
 from surveys.frames import Frame
 from surveys.frames.database import read_batch
@@ -45,20 +49,43 @@ FRAME_LAYOUTS: dict[str, FrameLayout] = {
         partial(write_legacy, filtered=True),
     ),
     "tidy": FrameLayout("Tidy, one line per rating", "tidy.csv", CSV, write_tidy),
+    "table": FrameLayout("Table of results", "table.csv", CSV, write_table),
     "summary": FrameLayout("Summary", "summary.json", JSON, write_summary),
 }
+COMPARING = {"table": write_table, "summary": write_summary}
 
 
-def result_writers(frame: Frame, *, legacy: bool = False) -> dict[str, Writer]:
-    """Return {file name: writer} of the four result files; with `legacy` the processed two as OFA-X published."""
-    processed = "legacy" if legacy else "processed"
-    chosen = {
-        "processed.csv": processed,
-        "processed_filtered.csv": f"{processed}_filtered",
-        "tidy.csv": "tidy",
-        "summary.json": "summary",
+def result_writers(frame: Frame, *, legacy: bool = False, against: str = "") -> dict[str, Writer]:
+    """Return {file name: writer} of the result files; with `legacy` as the study's authors made them.
+
+    For e-ViL that is OFA-X's layout of the processed files, for a sequence the VTT authors' test; LayoutError where
+    nobody published any. `against` names the system the others are compared with, by default the reference or the best.
+    """
+    if legacy and not (is_paired(frame) or frame.definition.is_sequence):
+        raise LayoutError(f"Nobody published results of {frame.definition.name!r} to write them alike.")
+    return {
+        name: _chosen(frame, layout, legacy=legacy, against=against)
+        for name, layout in _result_files(frame, legacy=legacy).items()
     }
-    return {name: partial(FRAME_LAYOUTS[layout].write, frame) for name, layout in chosen.items()}
+
+
+def method_for(frame: Frame, *, legacy: bool) -> Method:
+    """Return how systems are compared; the published way where `legacy` asks for one that has a test."""
+    return POOLED if legacy and frame.definition.is_sequence else PAIRED
+
+
+def _result_files(frame: Frame, *, legacy: bool) -> dict[str, str]:
+    processed = "legacy" if legacy and is_paired(frame) else "processed"
+    filtered = {"processed_filtered.csv": f"{processed}_filtered"} if frame.is_graded else {}
+    table = {} if is_paired(frame) else {"table.csv": "table"}
+    return {"processed.csv": processed, **filtered, "tidy.csv": "tidy", **table, "summary.json": "summary"}
+
+
+def _chosen(frame: Frame, layout: str, *, legacy: bool, against: str) -> Writer:
+    if layout not in COMPARING:
+        return partial(FRAME_LAYOUTS[layout].write, frame)
+    method = method_for(frame, legacy=legacy)
+    return partial(COMPARING[layout], frame, against=against, method=method)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +109,32 @@ def _from_frame(layout: FrameLayout) -> Layout:
     return Layout(layout.label, layout.filename, layout.content_type, write)
 
 
+JSONL = "application/jsonl"
+
 LAYOUTS: dict[str, Layout] = {
     "raw": Layout("Raw, MTurk batch format", "raw.csv", CSV, write_raw, has_worker_ids=True),
+    "responses": Layout(
+        "Raw, one line per response", "responses.csv", CSV, write_responses, has_worker_ids=True
+    ),
+    "annotations": Layout(
+        "Raw, as VTT's files", "annotations.jsonl", JSONL, write_annotations, has_worker_ids=True
+    ),
     **{name: _from_frame(layout) for name, layout in FRAME_LAYOUTS.items()},
 }
-PAIRED = ("raw", "legacy", "legacy_filtered")
+PUBLISHED = ("raw", "legacy", "legacy_filtered")
 
 
 def layouts_for(batch: Batch) -> dict[str, Layout]:
-    """Return the layouts this batch can be written in; the published ones need outputs of the ground truth."""
-    is_pair = has_pairs(batch.definition) and _has_reference(batch)
-    return {name: layout for name, layout in LAYOUTS.items() if is_pair or name not in PAIRED}
+    """Return the layouts this batch can be written in; every batch has one that is raw.
+
+    MTurk's and OFA-X's need outputs of the ground truth, VTT's a sequence, the filtered ones answers to grade.
+    """
+    definition = batch.definition
+    is_pair = has_pairs(definition) and _has_reference(batch)
+    left_out = {"responses"} if is_pair else set(PUBLISHED)
+    left_out |= set() if definition.answer else {"processed_filtered"}
+    left_out |= set() if definition.is_sequence else {"annotations"}
+    return {name: layout for name, layout in LAYOUTS.items() if name not in left_out}
 
 
 def _has_reference(batch: Batch) -> bool:

@@ -1,8 +1,10 @@
 """A report as a short table for a terminal."""
 
-from surveys.aggregation import Selection, Share, SystemSummary
+from surveys.aggregation import ALPHA, Comparison, Estimate, Selection, Share, SystemSummary
 from surveys.exports.report import Report
 from surveys.intervals import Interval
+
+DAGGER = "†"
 
 
 def report_text(report: Report) -> str:
@@ -13,9 +15,9 @@ def report_text(report: Report) -> str:
         f"{counts.assignments} assignments ({counts.kept} kept, {counts.rejected} rejected), {counts.hits} HITs, "
         f"{counts.items} items, {counts.workers} workers",
     ]
-    for selection in report.summary.selections:
+    for selection in report.summary.shown:
         lines += ["", *_selection_lines(selection, headline=report.summary.headline)]
-    return "\n".join([*lines, "", *_agreement_lines(report)])
+    return "\n".join([*lines, "", *_comparison_lines(report.comparison), "", *_agreement_lines(report)])
 
 
 def _selection_lines(selection: Selection, *, headline: str) -> list[str]:
@@ -40,9 +42,28 @@ def _between(interval: Interval) -> str:
     return f"95 %: {interval.low:.4f} to {interval.high:.4f}{few}"
 
 
+def _comparison_lines(comparison: Comparison) -> list[str]:
+    """Return the table of means with daggers, a line per system."""
+    rows = [[s, *(_marked(e) for e in of.values())] for s, of in comparison.estimates.items()]
+    keys = next((list(of) for of in comparison.estimates.values()), [])
+    widths = [max(len(cell) for cell in cells) for cells in zip(["", *keys], *rows, strict=True)]
+    lines = [
+        "  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+        for row in (["", *keys], *rows)
+    ]
+    note = f"{DAGGER} p < {ALPHA} against {comparison.against or '-'}. {comparison.method.name}"
+    return [*lines, note]
+
+
+def _marked(estimate: Estimate) -> str:
+    mean = "-" if estimate.mean is None else f"{estimate.mean:.2f}"
+    skipped = f", {estimate.skipped} skipped" if estimate.skipped else ""
+    return f"{mean}{DAGGER if estimate.dagger else ''} (n {estimate.n}{skipped})"
+
+
 def _agreement_lines(report: Report) -> list[str]:
     return [
-        f"agreement on {a.system}: alpha {_number(a.alpha)}, same {_number(a.percent)} "
+        f"agreement on {a.system}, {a.criterion}: alpha {_number(a.alpha)}, same {_number(a.percent)} "
         f"({a.items} items, {a.ratings} ratings)"
         for a in report.agreement
     ]

@@ -23,6 +23,7 @@ def test_every_layout_by_default(batch, tmp_path):
         "processed_filtered.csv",
         "raw.csv",
         "summary.json",
+        "table.csv",
         "tidy.csv",
     ]
 
@@ -34,7 +35,14 @@ def test_two_models_without_a_ground_truth_have_every_layout_but_the_published_o
     submitted(make_questionnaire(batch, items=[item], hit=make_hit()), n_correct=1)
     call_command("export_batch", batch.name, out=tmp_path)
 
-    names = ["processed.csv", "processed_filtered.csv", "summary.json", "tidy.csv"]
+    names = [
+        "processed.csv",
+        "processed_filtered.csv",
+        "responses.csv",
+        "summary.json",
+        "table.csv",
+        "tidy.csv",
+    ]
     assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -32,11 +33,11 @@ def study(*rows):
     return read(raw_file(rows), system="ofa-x")
 
 
-def five():
+def five(**values):
     """Two systems, one output per item each; the second response is a skip, the third leaves trust blank."""
     n = 3
     return build_frame(
-        definition=FIVE,
+        definition=replace(FIVE, **values),
         systems=("a", "b"),
         responses={
             "study": ["five"] * n,
@@ -151,8 +152,34 @@ def test_line_ends_within_a_cell_do_not_break_the_row(end):
     assert [line["explanation_ours"] for line in lines] == ["one\ntwo"]
 
 
-def test_another_survey_type_has_a_value_and_a_score_per_system():
+def test_one_output_has_the_published_columns_that_mean_the_same_and_its_own_criteria():
     lines = table(five(), "processed")
+
+    assert list(lines[0]) == [
+        "assignment_id", "img_id", "answer_correct", "explanation_ours", "clarity_value", "clarity_score",
+        "trust_value", "trust_score", "image_value", "image_score", "system_ours", "shown_position_ours",
+        "model_correct", "is_skipped", "worker", "hit_id", "position", "answer", "gold", "active_seconds",
+        "work_seconds", "status", "decision", "skip_reason", "channel", "quiz_passed",
+    ]  # fmt: skip
+    keys = (
+        "img_id",
+        "explanation_ours",
+        "clarity_value",
+        "clarity_score",
+        "trust_value",
+        "system_ours",
+        "image_score",
+    )
+    assert [tuple(line[key] for key in keys) for line in lines] == [
+        ("i1", "one", "5", "5.0", "3", "a", "1.0"),
+        ("i2", "two", "", "", "", "a", ""),
+        ("i3", "three", "2", "2.0", "", "b", "0.0"),
+    ]
+    assert [line["skip_reason"] for line in lines] == ["", "too_dark", ""]
+
+
+def test_several_outputs_have_a_value_and_a_score_per_system():
+    lines = table(five(outputs_per_item=2), "processed")
 
     assert [(x["a.clarity"], x["a.clarity.score"], x["b.clarity"], x["b.clarity.score"]) for x in lines] == [
         ("5", "5.0", "", ""),
@@ -184,7 +211,7 @@ def test_another_survey_type_in_the_summary():
     assert kept["answer_correct"] is None
     assert kept["systems"]["a"]["criteria"]["clarity"]["score"]["rating_mean"] == 5.0
     assert kept["systems"]["b"]["criteria"]["trust"]["score"] == {
-        "rating_mean": None, "item_mean": None, "ratings": 0, "items": 0, "blanks": 1,
+        "rating_mean": None, "item_mean": None, "sd": None, "ratings": 0, "items": 0, "blanks": 1,
     }  # fmt: skip
     assert kept["preference"] == {}
 
@@ -200,15 +227,22 @@ def test_summary_is_plain_json_with_counts_beside_shares():
 
     data = json.loads(stream.getvalue())
 
-    assert data["systems"] == {"ofa-x": "model", "ground_truth": "reference"}
+    assert {name: found["role"] for name, found in data["systems"].items()} == {
+        "ofa-x": "model",
+        "ground_truth": "reference",
+    }
+    assert data["systems"]["ofa-x"]["criteria"] == {
+        "justifies": {"mean": 1.0, "sd": None, "n": 1, "skipped": 1, "p": None, "dagger": False}
+    }
     shares = data["selections"]["kept"]["systems"]["ofa-x"]["criteria"]["justifies"]["shares"]
     assert shares["yes"] == {"count": 1, "total": 2, "share": 0.5}
     assert shares["blank"] == {"count": 1, "total": 2, "share": 0.5}
-    assert data["agreement"]["ofa-x"]["alpha_ordinal"] is None
+    assert data["agreement"]["ofa-x"]["justifies"]["alpha_ordinal"] is None
 
 
-def test_only_the_raw_layout_has_worker_ids():
-    assert [name for name, layout in LAYOUTS.items() if layout.has_worker_ids] == ["raw"]
+def test_only_raw_layouts_have_worker_ids():
+    named = [name for name, layout in LAYOUTS.items() if layout.has_worker_ids]
+    assert named == ["raw", "responses", "annotations"]
 
 
 def test_files_are_written_all_or_none(tmp_path):

@@ -20,7 +20,7 @@ from tests.people import client_of
 
 pytestmark = pytest.mark.django_db
 
-NAMES = ["legacy", "legacy_filtered", "processed", "processed_filtered", "raw", "summary", "tidy"]
+NAMES = ["legacy", "legacy_filtered", "processed", "processed_filtered", "raw", "summary", "table", "tidy"]
 
 
 @pytest.fixture
@@ -102,4 +102,6 @@ def test_a_layout_with_no_place_for_the_answers_is_not_offered():
     item = make_item(survey, systems=("one", "other"))
     batch = make_batch(survey)
     submitted(make_questionnaire(batch, items=[item], hit=make_hit()), n_correct=1)
-    assert sorted(layouts_for(batch)) == ["processed", "processed_filtered", "summary", "tidy"]
+    assert sorted(layouts_for(batch)) == [
+        "processed", "processed_filtered", "responses", "summary", "table", "tidy",
+    ]  # fmt: skip
