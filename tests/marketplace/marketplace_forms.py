@@ -112,3 +112,14 @@ EXAMPLE = question_form(
         content="<Text>Anything else?</Text>",
     ),
 )
+
+SECRET = "4711"
+BIRDS = question_form(
+    overview("<Title>Two birds</Title>"),
+    question("first", selection("wren", "robin"), name="The first bird", required=True),
+    question("second", selection("jay", "owl", "tit", style="checkbox", most=2), required=True),
+)
+BIRDS_KEY = answer_key(
+    key_question("first", (int(SECRET), "wren")),
+    key_question("second", (10, "jay", "owl"), (5, "jay"), default=-1),
+)

@@ -3,8 +3,8 @@
 import pytest
 from django.http import QueryDict
 from django.utils import timezone
+from marketplace_forms import BIRDS, BIRDS_KEY
 from marketplace_threads import at_once
-from test_marketplace_tests import KEY, TEST
 
 from marketplace import keys, qualification_tests, qualification_types, question_form_reading
 from marketplace.answer_forms import AnswerForm
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def filled(query):
-    form = AnswerForm(question_form_reading.read(TEST), QueryDict(query))
+    form = AnswerForm(question_form_reading.read(BIRDS), QueryDict(query))
     assert form.is_valid()
     return form
 
@@ -22,7 +22,7 @@ def filled(query):
 @pytest.fixture
 def kind(requester):
     settings = qualification_types.Settings(
-        description="d", status="Active", test=TEST, answer_key=KEY, test_seconds=600
+        description="d", status="Active", test=BIRDS, answer_key=BIRDS_KEY, test_seconds=600
     )
     return qualification_types.create(
         requester, name="Birds", keywords="", settings=settings, now=timezone.now()

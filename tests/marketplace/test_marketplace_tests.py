@@ -4,10 +4,12 @@ import re
 
 import pytest
 from marketplace_forms import (
+    BIRDS,
+    BIRDS_KEY,
+    SECRET,
     answer_key,
     free_text,
     key_question,
-    overview,
     question,
     question_form,
     selection,
@@ -18,21 +20,11 @@ from test_marketplace_submit import OPENING
 
 from marketplace.models import Qualification, QualificationRequest
 
-SECRET = "4711"
-TEST = question_form(
-    overview("<Title>Two birds</Title>"),
-    question("first", selection("wren", "robin"), name="The first bird", required=True),
-    question("second", selection("jay", "owl", "tit", style="checkbox", most=2), required=True),
-)
-KEY = answer_key(
-    key_question("first", (int(SECRET), "wren")),
-    key_question("second", (10, "jay", "owl"), (5, "jay"), default=-1),
-)
 VALUES = {
     "Name": "Knows birds",
     "Description": "Two of them.",
     "QualificationTypeStatus": "Active",
-    "Test": TEST,
+    "Test": BIRDS,
     "TestDurationInSeconds": 600,
 }
 RIGHT = {"q1": "wren", "q2": ["jay", "owl"]}
@@ -62,7 +54,7 @@ def take(browser, type_id, form=RIGHT):
 
 
 def test_the_page_says_what_comes_before_the_time_runs(make, new_worker):
-    page = new_worker().client.get(f"/qualifications/{make(AnswerKey=KEY)}").content.decode()
+    page = new_worker().client.get(f"/qualifications/{make(AnswerKey=BIRDS_KEY)}").content.decode()
     facts = dict(re.findall(r"<dt>(\w+)</dt><dd>(.*?)</dd>", page))
     assert facts == {"Questions": "2", "Time": "10 minutes", "Result": "at once", "Again": "no, once only"}
     assert "The first bird" not in page
@@ -70,7 +62,7 @@ def test_the_page_says_what_comes_before_the_time_runs(make, new_worker):
 
 
 def test_a_key_gives_the_value_at_once(mturk, make, new_worker, new_hit):
-    type_id, browser = make(AnswerKey=KEY), new_worker()
+    type_id, browser = make(AnswerKey=BIRDS_KEY), new_worker()
     asked = {"QualificationTypeId": type_id, "Comparator": "GreaterThan", "IntegerValues": [4000]}
     hit_type = mturk.get_hit(HITId=new_hit(QualificationRequirements=[asked]))["HIT"]["HITTypeId"]
     assert browser.accept(hit_type) is None
@@ -94,7 +86,7 @@ MARKS = [
 
 @pytest.mark.parametrize(("form", "value"), MARKS, ids=range(len(MARKS)))
 def test_only_exactly_the_named_choices_earn_a_score(mturk, make, new_worker, form, value):
-    type_id, browser = make(AnswerKey=KEY), new_worker()
+    type_id, browser = make(AnswerKey=BIRDS_KEY), new_worker()
     take(browser, type_id, form)
     assert score(mturk, type_id, browser) == value
 
@@ -103,7 +95,7 @@ def test_without_a_key_the_requester_reads_test_and_answers(mturk, make, new_wor
     type_id, browser = make(), new_worker()
     assert "The requester will see your answers and decide." in take(browser, type_id)
     (listed,) = requests(mturk)
-    assert listed["Test"] == TEST
+    assert listed["Test"] == BIRDS
     assert listed["Answer"] == (
         f"{OPENING}<Answer><QuestionIdentifier>first</QuestionIdentifier>"
         "<SelectionIdentifier>wren</SelectionIdentifier></Answer>"
@@ -123,7 +115,7 @@ def test_a_test_under_way_is_not_listed(mturk, make, new_worker):
 
 
 def test_gaps_are_named_and_the_time_goes_on(make, new_worker):
-    type_id, browser = make(AnswerKey=KEY), new_worker()
+    type_id, browser = make(AnswerKey=BIRDS_KEY), new_worker()
     start(browser, type_id)
     status, page = hand_in(browser, type_id, {"q2": ["jay", "owl", "tit"]})
     assert status == 422
@@ -135,7 +127,7 @@ def test_gaps_are_named_and_the_time_goes_on(make, new_worker):
 
 
 def test_a_late_test_is_refused_and_counts_as_taken(make, new_worker, later):
-    type_id, browser = make(AnswerKey=KEY), new_worker()
+    type_id, browser = make(AnswerKey=BIRDS_KEY), new_worker()
     start(browser, type_id)
     later(seconds=601)
     assert "The time for this test is over" in hand_in(browser, type_id)[1]
@@ -144,7 +136,7 @@ def test_a_late_test_is_refused_and_counts_as_taken(make, new_worker, later):
 
 
 def test_leaving_and_coming_back_does_not_stop_the_time(make, new_worker, later):
-    type_id, browser = make(AnswerKey=KEY), new_worker()
+    type_id, browser = make(AnswerKey=BIRDS_KEY), new_worker()
     start(browser, type_id)
     later(seconds=300)
     assert "Go on with the test" in browser.client.get(f"/qualifications/{type_id}").content.decode()
@@ -153,20 +145,20 @@ def test_leaving_and_coming_back_does_not_stop_the_time(make, new_worker, later)
 
 
 def test_a_test_is_handed_in_once(mturk, make, new_worker):
-    type_id, browser = make(AnswerKey=KEY), new_worker()
+    type_id, browser = make(AnswerKey=BIRDS_KEY), new_worker()
     take(browser, type_id)
     hand_in(browser, type_id, {"q1": "robin", "q2": ["jay"]})
     assert score(mturk, type_id, browser) == 4721
 
 
 def test_a_test_that_was_not_begun_cannot_be_handed_in(make, new_worker):
-    type_id, browser = make(AnswerKey=KEY), new_worker()
+    type_id, browser = make(AnswerKey=BIRDS_KEY), new_worker()
     hand_in(browser, type_id)
     assert (Qualification.objects.count(), QualificationRequest.objects.count()) == (0, 0)
 
 
 def test_with_a_retry_delay_a_better_result_replaces_the_first(mturk, make, new_worker, later):
-    type_id, browser = make(AnswerKey=KEY, RetryDelayInSeconds=3600), new_worker()
+    type_id, browser = make(AnswerKey=BIRDS_KEY, RetryDelayInSeconds=3600), new_worker()
     take(browser, type_id, {"q1": "robin", "q2": ["jay"]})
     assert "again on" in start(browser, type_id)
     later(seconds=3601)
@@ -176,7 +168,7 @@ def test_with_a_retry_delay_a_better_result_replaces_the_first(mturk, make, new_
 
 
 def test_after_a_late_test_the_delay_lets_the_worker_try_again(make, new_worker, later):
-    type_id, browser = make(AnswerKey=KEY, RetryDelayInSeconds=60), new_worker()
+    type_id, browser = make(AnswerKey=BIRDS_KEY, RetryDelayInSeconds=60), new_worker()
     start(browser, type_id)
     later(seconds=601)
     assert "Your result is 4721." in take(browser, type_id)
@@ -185,7 +177,7 @@ def test_after_a_late_test_the_delay_lets_the_worker_try_again(make, new_worker,
 
 
 def test_what_was_shown_is_what_is_marked(mturk, make, new_worker):
-    type_id, browser = make(AnswerKey=KEY), new_worker()
+    type_id, browser = make(AnswerKey=BIRDS_KEY), new_worker()
     start(browser, type_id)
     other = question_form(question("third", selection("x"), required=True))
     mturk.update_qualification_type(QualificationTypeId=type_id, Test=other, TestDurationInSeconds=60)
@@ -193,7 +185,7 @@ def test_what_was_shown_is_what_is_marked(mturk, make, new_worker):
 
 
 def test_deleting_the_type_ends_a_test_under_way(mturk, make, new_worker):
-    type_id, browser = make(AnswerKey=KEY), new_worker()
+    type_id, browser = make(AnswerKey=BIRDS_KEY), new_worker()
     start(browser, type_id)
     mturk.delete_qualification_type(QualificationTypeId=type_id)
     assert browser.client.post(f"/qualifications/{type_id}/test", RIGHT).status_code == 404
@@ -201,7 +193,7 @@ def test_deleting_the_type_ends_a_test_under_way(mturk, make, new_worker):
 
 
 def test_the_answer_key_reaches_the_owner_and_no_browser(mturk, demo, make, new_worker, new_hit):
-    type_id, browser = make(AnswerKey=KEY, RetryDelayInSeconds=0), new_worker()
+    type_id, browser = make(AnswerKey=BIRDS_KEY, RetryDelayInSeconds=0), new_worker()
     asked = {"QualificationTypeId": type_id, "Comparator": "Exists"}
     hit_type = mturk.get_hit(HITId=new_hit(QualificationRequirements=[asked]))["HIT"]["HITTypeId"]
     get = lambda path: browser.client.get(path).content.decode()  # noqa: E731
@@ -210,15 +202,18 @@ def test_the_answer_key_reaches_the_owner_and_no_browser(mturk, demo, make, new_
     pages += [hand_in(browser, type_id, {"q1": "robin", "q2": ["tit"]})[1], get("/work")]
     for page in pages:
         assert (SECRET in page, "AnswerKey" in page, "AnswerScore" in page) == (False, False, False)
-    assert mturk.get_qualification_type(QualificationTypeId=type_id)["QualificationType"]["AnswerKey"] == KEY
+    assert (
+        mturk.get_qualification_type(QualificationTypeId=type_id)["QualificationType"]["AnswerKey"]
+        == BIRDS_KEY
+    )
     for reader in (demo.get_qualification_type(QualificationTypeId=type_id)["QualificationType"],):
         assert ("AnswerKey" in reader, "Test" in reader) == (False, False)
 
 
-PARTS = {"Test": TEST, "TestDurationInSeconds": 600}
+PARTS = {"Test": BIRDS, "TestDurationInSeconds": 600}
 MISFITS = [
-    ({"Test": TEST}, "TestDurationInSeconds"),
-    ({"AnswerKey": KEY}, "Test"),
+    ({"Test": BIRDS}, "TestDurationInSeconds"),
+    ({"AnswerKey": BIRDS_KEY}, "Test"),
     ({"TestDurationInSeconds": 60}, "Test"),
     ({"AutoGranted": True}, "AutoGranted"),
 ]
@@ -226,24 +221,24 @@ MISFITS = [
 
 @pytest.mark.parametrize(("changes", "parameter"), MISFITS, ids=[next(iter(row[0])) for row in MISFITS])
 def test_the_parts_of_a_test_change_together(mturk, make, changes, parameter):
-    type_id = make(AnswerKey=KEY)
+    type_id = make(AnswerKey=BIRDS_KEY)
     said = refusal(mturk.update_qualification_type, QualificationTypeId=type_id, **changes)
     assert said[1] == "ParameterValidationError"
     assert f"is not valid for the parameter {parameter}." in said[3]
 
 
 def test_a_new_test_without_a_key_has_none(mturk, make):
-    type_id = make(AnswerKey=KEY)
+    type_id = make(AnswerKey=BIRDS_KEY)
     changed = mturk.update_qualification_type(QualificationTypeId=type_id, **PARTS)["QualificationType"]
-    assert (changed["Test"], "AnswerKey" in changed) == (TEST, False)
+    assert (changed["Test"], "AnswerKey" in changed) == (BIRDS, False)
 
 
 def test_a_type_without_a_test_can_be_given_one(mturk, make):
     bare = {name: VALUES[name] for name in ("Name", "Description", "QualificationTypeStatus")}
     type_id = mturk.create_qualification_type(**bare)["QualificationType"]["QualificationTypeId"]
-    changed = mturk.update_qualification_type(QualificationTypeId=type_id, **PARTS, AnswerKey=KEY)
+    changed = mturk.update_qualification_type(QualificationTypeId=type_id, **PARTS, AnswerKey=BIRDS_KEY)
     kind = changed["QualificationType"]
-    assert (kind["Test"], kind["AnswerKey"], kind["TestDurationInSeconds"]) == (TEST, KEY, 600)
+    assert (kind["Test"], kind["AnswerKey"], kind["TestDurationInSeconds"]) == (BIRDS, BIRDS_KEY, 600)
 
 
 BAD = [
@@ -258,11 +253,11 @@ BAD = [
         'Line 1: The question "first" has no selection "eagle".',
     ),
     (
-        {"AnswerKey": KEY, "Test": question_form(question("first", free_text()))},
+        {"AnswerKey": BIRDS_KEY, "Test": question_form(question("first", free_text()))},
         'Line 1: The question "first" takes text, which no AnswerKey can mark.',
     ),
     (
-        {"AnswerKey": KEY, "Test": question_form(question("first", selection("wren", other=True)))},
+        {"AnswerKey": BIRDS_KEY, "Test": question_form(question("first", selection("wren", other=True)))},
         'Line 1: The question "first" takes text, which no AnswerKey can mark.',
     ),
 ]
