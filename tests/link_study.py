@@ -40,7 +40,7 @@ def make_link_batch(
             **values,
         },
     )
-    hit_type = factories.make_hit_type(endpoint="link")
+    hit_type = factories.make_hit_type(endpoint=batch.endpoint)
     items = [make_states(survey, position=n, definition=definition) for n in range(1, n_items + 1)]
     for first in range(0, n_items, batch.items_per_hit):
         factories.make_questionnaire(

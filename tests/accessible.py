@@ -1,0 +1,27 @@
+"""What axe-core finds on a page, in light and dark, on a desk and on a phone; and whether the page fits."""
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+# axe-core's names of the rules behind WCAG 2.2, levels A and AA, and its own good practice.
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+WAYS = [("light", 1280, 900), ("dark", 1280, 900), ("light", 375, 740), ("dark", 375, 740)]
+
+
+def faults(page: Page) -> list[str]:
+    """Return every violation with where it is; nothing on a page that is as it should be."""
+    return [
+        f"{scheme} {width}: {fault}"
+        for scheme, width, height in WAYS
+        for fault in _look(page, scheme, width, height)
+    ]
+
+
+def _look(page: Page, scheme: str, width: int, height: int) -> list[str]:
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    page.set_viewport_size({"width": width, "height": height})
+    options = {"resultTypes": ["violations"], "runOnly": TAGS}
+    violations = Axe().run(page, options=options).response["violations"]
+    found = [f"{v['id']} at {node['html']}" for v in violations for node in v["nodes"]]
+    too_wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    return [*found, f"{too_wide} px too wide"] if too_wide > 0 else found
