@@ -10,7 +10,7 @@ from django.db.models.functions import Cast, Concat, Greatest
 from django.utils import timezone
 
 from annotators.gateway import AssignmentRecord, Gateway, HITRecord
-from annotators.models import HIT, Assignment, Worker
+from annotators.models import HIT, Assignment, Channel, Worker
 
 LEASE = timedelta(minutes=10)
 FACTS = (
@@ -27,11 +27,17 @@ FACTS = (
 
 
 def fetch(hit: HIT, *, gateway: Gateway) -> list[Assignment]:
-    """Mirror the HIT and its submitted assignments; returns ours, in the order of submission."""
+    """Mirror the HIT and its submitted assignments; returns ours, in the order of submission.
+
+    What its worker did by link on the same HIT is left alone: the marketplace knows nothing about it.
+    """
     mirror_hit(hit, gateway.get_hit(hit.hit_id))
     records = gateway.list_assignments(hit.hit_id)
     mirrored = [mirror_assignment(hit, record) for record in records]
-    return sorted(mirrored, key=lambda assignment: (assignment.submitted_at or timezone.now(), assignment.pk))
+    of_market = [assignment for assignment in mirrored if assignment.channel == Channel.MARKETPLACE]
+    return sorted(
+        of_market, key=lambda assignment: (assignment.submitted_at or timezone.now(), assignment.pk)
+    )
 
 
 def mirror_hit(hit: HIT, record: HITRecord) -> None:
@@ -43,6 +49,12 @@ def mirror_hit(hit: HIT, record: HITRecord) -> None:
         synced_at=timezone.now(),
     )
     hit.refresh_from_db(fields=["status", "max_assignments", "expires_at", "synced_at"])
+
+
+def mark_synced(hit: HIT) -> None:
+    """Write down that a HIT was looked after, where no marketplace says anything about it."""
+    HIT.objects.filter(pk=hit.pk).update(synced_at=timezone.now())
+    hit.refresh_from_db(fields=["synced_at"])
 
 
 def mirror_assignment(hit: HIT, record: AssignmentRecord) -> Assignment:
@@ -64,7 +76,7 @@ def _mirrored(hit: HIT, record: AssignmentRecord) -> Assignment:
     facts = {name: getattr(record, name) for name in FACTS}
     assignment, is_new = Assignment.objects.get_or_create(hit=hit, worker=worker, defaults=facts)
     changed = [name for name in FACTS if getattr(assignment, name) != facts[name]]
-    if changed and not is_new:
+    if changed and not is_new and assignment.channel == Channel.MARKETPLACE:
         for name in changed:
             setattr(assignment, name, facts[name])
         assignment.save(update_fields=changed)

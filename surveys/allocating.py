@@ -99,6 +99,7 @@ def keep(assignment: Assignment) -> None:
     quota.keep(assignment)
 
 
+@transaction.atomic
 def settle(assignment: Assignment) -> None:
     """Hand in saved answers; a skipped item is wanted again. Safe to repeat, and after a change of answers."""
     links.submit(assignment)

@@ -8,15 +8,17 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
 
-from annotators.models import HIT, Assignment, Worker
+from annotators.models import HIT, Assignment, Channel, Worker
+from surveys import quota
 from surveys.definitions import Choice, Definition
-from surveys.models import Item, Output, Picture, Questionnaire, Response
+from surveys.models import AnnotationSlot, Item, Output, Picture, Questionnaire, Response
 from surveys.ordering import base_values, draw_responses, output_ids, shuffled, slots_in_order
 
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 SEEN_BEFORE = (
     "You have already worked on these questions in another HIT. Please return this one; it costs you nothing."
 )
+ALL_IN = "All answers that are wanted here have come in. Please return the HIT; it costs you nothing."
 
 
 class CannotServe(Exception):
@@ -175,14 +177,29 @@ def _opened(
     questionnaire: Questionnaire, hit: HIT, worker: Worker, claims: Claims, *, user_agent: str
 ) -> Assignment:
     Questionnaire.objects.select_for_update().get(pk=questionnaire.pk)
-    assignment = _existing(hit, worker, claims)
-    if assignment is None:
+    if assignment := _existing(hit, worker, claims):
+        quota.keep(assignment)
+    else:
         _check_not_seen(questionnaire, worker)
+        slot = _free_slot(questionnaire, worker)
         assignment = Assignment.objects.create(
             hit=hit, worker=worker, assignment_id=claims.assignment_id, user_agent=user_agent
         )
+        if slot:
+            quota.give(slot, assignment=assignment)
     draw_responses(questionnaire, assignment=assignment)
     return assignment
+
+
+def _free_slot(questionnaire: Questionnaire, worker: Worker) -> AnnotationSlot | None:
+    """Return one of the annotations still wanted of these items, where people who come by link share them."""
+    if not quota.has_slots(questionnaire.batch):
+        return None
+    free = quota.free_slots(questionnaire.batch, worker=worker)
+    root = questionnaire.sibling_of_id or questionnaire.pk
+    if slot := quota.lock_free(free.filter(questionnaire=root)):
+        return slot
+    raise CannotServe("complete", ALL_IN)
 
 
 def _existing(hit: HIT, worker: Worker, claims: Claims) -> Assignment | None:
@@ -191,6 +208,8 @@ def _existing(hit: HIT, worker: Worker, claims: Claims) -> Assignment | None:
     What was saved under another AssignmentId was not submitted by whoever opens it now: it has to be sent again.
     """
     assignment = Assignment.objects.filter(hit=hit, worker=worker).first()
+    if assignment and assignment.channel != Channel.MARKETPLACE:
+        raise CannotServe("seen_before", SEEN_BEFORE)
     if assignment and assignment.assignment_id != claims.assignment_id:
         Assignment.objects.filter(pk=assignment.pk, status=Assignment.Status.ACCEPTED).update(
             assignment_id=claims.assignment_id, saved_at=None

@@ -142,8 +142,11 @@ def without_room(batch: Batch) -> list[Questionnaire]:
 def unfilled(batch: Batch) -> list[Questionnaire]:
     """Return the questionnaires whose wanted annotations are not all answered, or are being answered now."""
     slots = AnnotationSlot.objects.filter(batch=batch)
-    open_ones = slots.filter(~SUPERSEDED).filter(Q(assignment=None) | UNANSWERED)
-    busy = set(open_ones.filter(leased_until__gt=timezone.now()).values_list("questionnaire", flat=True))
+    is_rejected = Q(assignment__status=Status.REJECTED)
+    open_ones = slots.filter(~SUPERSEDED).filter(Q(assignment=None) | UNANSWERED | is_rejected)
+    busy = set(
+        open_ones.filter(UNANSWERED, leased_until__gt=timezone.now()).values_list("questionnaire", flat=True)
+    )
     n_open = _by_questionnaire(open_ones)
     n_late = _by_questionnaire(_late(slots))
     short = busy | {pk for pk, n in n_open.items() if n > n_late.get(pk, 0)}

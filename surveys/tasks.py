@@ -12,8 +12,8 @@ from django.db.models import Exists, OuterRef
 
 from annotators import mirror
 from annotators.gateway import Gateway, MarketError
-from annotators.models import HIT, Assignment
-from surveys import answer_copy, collecting, publishing, review
+from annotators.models import HIT, Assignment, Endpoint
+from surveys import allocating, answer_copy, collecting, publishing, review
 from surveys.models import Batch, Questionnaire
 
 logger = logging.getLogger(__name__)
@@ -38,9 +38,12 @@ def sweep() -> None:
 
 @shared_task
 def publish_batch(batch_pk: int) -> None:
-    """Register the HITType, then publish each questionnaire in a task of its own."""
+    """Register the HITType, then publish each questionnaire in a task of its own; without a marketplace, all here."""
     batch = Batch.objects.get(pk=batch_pk)
     if batch.status != Batch.Status.PUBLISHING:
+        return
+    if batch.endpoint == Endpoint.LINK:
+        publishing.publish_here(batch)
         return
     if batch.hit_type is None:
         try:
@@ -69,7 +72,7 @@ def sync_hit(hit_pk: int) -> None:
     with mirror.lease(hit) as is_ours:
         if is_ours:
             try:
-                _settle(hit, gateway=Gateway(hit.endpoint))
+                _settle(hit)
             except MarketError as error:
                 logger.warning("Sync of HIT %s waits for the next sweep: %s", hit.hit_id, error)
 
@@ -97,15 +100,30 @@ def _enqueue_unpublished(batch: Batch) -> None:
         publish_questionnaire.delay(str(pk))
 
 
-def _settle(hit: HIT, *, gateway: Gateway) -> None:
+def _settle(hit: HIT) -> None:
+    """Without a marketplace there is nothing to fetch, and nobody to tell what is decided."""
     questionnaire = hit.questionnaire
-    for assignment in mirror.fetch(hit, gateway=gateway):
-        _recover(assignment, questionnaire)
+    gateway = None if hit.endpoint == Endpoint.LINK else Gateway(hit.endpoint)
+    for assignment in review.unsettled().filter(hit=hit):
+        allocating.settle(assignment)
+    if gateway:
+        for assignment in mirror.fetch(hit, gateway=gateway):
+            _recover(assignment, questionnaire)
+    else:
+        mirror.mark_synced(hit)
+    for assignment in hit.assignments.exclude(status=Assignment.Status.ACCEPTED).filter(decision=None):
         review.record_decision(assignment, batch=questionnaire.batch)
+    review.reopen(hit)
     for assignment in review.to_carry_out(hit):
         review.carry_out(assignment, gateway=gateway)
+    review.reopen(hit)
+    if gateway:
+        _replace(hit, gateway=gateway)
+
+
+def _replace(hit: HIT, *, gateway: Gateway) -> None:
     for assignment in review.to_replace(hit):
-        replacement = review.replace(assignment, questionnaire=questionnaire, gateway=gateway)
+        replacement = review.replace(assignment, questionnaire=hit.questionnaire, gateway=gateway)
         if replacement.questionnaire.hit_id is None:
             publish_questionnaire.delay(str(replacement.questionnaire_id))
 

@@ -1,4 +1,4 @@
-"""What was decided about a submitted assignment, and what a rejected one is replaced by."""
+"""What was decided about a submitted assignment, and what one that does not count is replaced by."""
 
 from django.conf import settings
 from django.db import models
@@ -59,17 +59,17 @@ class Decision(models.Model):
 
 
 class Replacement(models.Model):
-    """The one assignment that a rejected one buys: more room on a HIT, or a sibling HIT made for it."""
+    """The one assignment that a rejected or skipped one buys: more room on a HIT, or a sibling HIT made for it."""
 
     class OpenedBy(models.TextChoices):
         EXTEND = "extend", "One more assignment on a HIT"
         CREATE = "create", "A sibling HIT"
 
-    rejected = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="replacement")
+    replaces = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="replacement")
     questionnaire = models.ForeignKey(Questionnaire, on_delete=models.PROTECT, related_name="replacements")
     opened_by = models.CharField(max_length=8, choices=OpenedBy)
     created_at = models.DateTimeField(auto_now_add=True)
     opened_at = models.DateTimeField(null=True, blank=True, help_text="The marketplace has opened the slot.")
 
     def __str__(self) -> str:
-        return f"for {self.rejected}"
+        return f"for {self.replaces}"

@@ -56,7 +56,7 @@ def count(batch: Batch) -> Tally:
         assignments=submitted.count(),
         rejected=submitted.filter(status=Status.REJECTED).count(),
         replaced=Replacement.objects.filter(
-            rejected__hit__questionnaire__batch=batch, opened_at__isnull=False
+            replaces__hit__questionnaire__batch=batch, opened_at__isnull=False
         ).count(),
         wanted_per_hit=batch.assignments_per_hit,
         kept_per_hit=_kept_per_hit(batch),

@@ -60,7 +60,7 @@ def _calls(assignment: Assignment) -> Iterator[Event]:
 
 
 def _replaced(assignment: Assignment) -> Iterator[Event]:
-    for replacement in Replacement.objects.filter(rejected=assignment):
+    for replacement in Replacement.objects.filter(replaces=assignment):
         if replacement.opened_at:
             yield Event(replacement.opened_at, "Replacement opened", "ledger")
         else:

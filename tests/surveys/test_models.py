@@ -171,7 +171,7 @@ def test_an_assignment_is_decided_and_replaced_once() -> None:
     assert questionnaire.hit is not None
     rejected = make_assignment(questionnaire.hit, status="Rejected")
     replacement = Replacement.objects.create(
-        rejected=rejected, questionnaire=questionnaire, opened_by="extend"
+        replaces=rejected, questionnaire=questionnaire, opened_by="extend"
     )
     assert str(replacement) == f"for {rejected}"
     with pytest.raises(IntegrityError):

@@ -264,7 +264,7 @@ def test_progress_counts_in_a_constant_number_of_queries(
     Decision.objects.create(assignment=assignments[1], verdict="flag", decided_at=now)
     for rejected, opened_at in ((assignments[4], now), (assignments[5], None)):
         Replacement.objects.create(
-            rejected=rejected, questionnaire=first, opened_by="extend", opened_at=opened_at
+            replaces=rejected, questionnaire=first, opened_by="extend", opened_at=opened_at
         )
     with django_assert_num_queries(3):
         progress = publishing.progress(batch)

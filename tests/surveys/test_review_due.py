@@ -59,7 +59,7 @@ def test_a_rejection_is_due_until_it_is_replaced() -> None:
     assert due() == [hit]
     rejected = hit.assignments.get(status="Rejected")
     replacement = Replacement.objects.create(
-        rejected=rejected, questionnaire=hit.questionnaire, opened_by="extend"
+        replaces=rejected, questionnaire=hit.questionnaire, opened_by="extend"
     )
     assert due() == [hit]
     Replacement.objects.filter(pk=replacement.pk).update(opened_at=timezone.now())

@@ -71,7 +71,7 @@ def test_a_siblings_rejections_grow_the_sibling(site: Site) -> None:
     work(site, again(sibling), n_correct=1)
     sync(site, sibling)
     assert (max_assignments(sibling), Questionnaire.objects.count()) == (2, 2)
-    replacement = Replacement.objects.get(rejected__hit__questionnaire=sibling)
+    replacement = Replacement.objects.get(replaces__hit__questionnaire=sibling)
     assert (replacement.questionnaire, replacement.opened_by) == (sibling, "extend")
     assert replacement.opened_at is not None
 

@@ -53,6 +53,9 @@ def test_progress_counts(researcher):
         "n_rejected": 1,
         "n_flagged": 0,
         "n_replaced": 0,
+        "n_skipped": 0,
+        "n_by_link": 0,
+        "n_by_panel": 0,
         "n_kept": 4,
         "n_urgent": 1,
     }

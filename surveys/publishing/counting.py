@@ -1,0 +1,60 @@
+"""Where a batch stands."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Exists, OuterRef, Q
+
+from annotators.models import Assignment, Channel
+from surveys.models import Batch, Response
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a batch stands, in questionnaires and assignments; of those handed in, how many not by the marketplace."""
+
+    status: str
+    error: str
+    n_questionnaires: int
+    n_published: int
+    n_wanted: int
+    n_open: int
+    n_submitted: int
+    n_approved: int
+    n_rejected: int
+    n_flagged: int
+    n_replaced: int
+    n_skipped: int = 0
+    n_by_link: int = 0
+    n_by_panel: int = 0
+
+    @property
+    def n_kept(self) -> int:
+        return self.n_submitted + self.n_approved
+
+
+def progress(batch: Batch) -> Progress:
+    """Count a batch's questionnaires and assignments in three queries."""
+    status = Assignment.Status
+    questionnaires = batch.questionnaires.aggregate(n=Count("pk"), published=Count("hit"))
+    skipped = Response.objects.filter(assignment=OuterRef("pk"), assignment__saved_at__isnull=False)
+    of_batch = Assignment.objects.filter(hit__questionnaire__batch=batch)
+    counts = of_batch.aggregate(
+        open=Count("pk", filter=Q(status=status.ACCEPTED)),
+        submitted=Count("pk", filter=Q(status=status.SUBMITTED)),
+        approved=Count("pk", filter=Q(status=status.APPROVED)),
+        rejected=Count("pk", filter=Q(status=status.REJECTED)),
+        flagged=Count("pk", filter=Q(status=status.SUBMITTED, decision__verdict="flag")),
+        skipped=Count("pk", filter=Exists(skipped.exclude(skip_reason=""))),
+        by_link=Count("pk", filter=Q(channel=Channel.LINK) & ~Q(status=status.ACCEPTED)),
+        by_panel=Count("pk", filter=Q(channel=Channel.PANEL) & ~Q(status=status.ACCEPTED)),
+        replaced=Count("pk", filter=Q(replacement__opened_at__isnull=False)),
+    )
+    n_wanted = sum(batch.questionnaires.filter(sibling_of=None).values_list("target_assignments", flat=True))
+    return Progress(
+        status=batch.status,
+        error=batch.error,
+        n_questionnaires=questionnaires["n"],
+        n_published=questionnaires["published"],
+        n_wanted=n_wanted,
+        **{f"n_{key}": value for key, value in counts.items()},
+    )

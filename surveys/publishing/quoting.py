@@ -1,0 +1,72 @@
+"""What a batch will cost, and what it pays an hour."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from statistics import median
+
+from annotators.fees import fee_rate, price
+from annotators.models import Assignment, Endpoint
+from surveys.models import Batch
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What a batch will cost in dollars, and what it pays an hour. `minutes` is the time one assignment takes."""
+
+    n_items: int
+    n_hits: int
+    n_assignments: int
+    reward: Decimal
+    reward_total: Decimal
+    fee_rate: Decimal
+    fee_total: Decimal
+    total: Decimal
+    expected_rejections: Decimal
+    replacement_total: Decimal
+    worst_case_total: Decimal
+    minutes: Decimal
+    hourly_wage: Decimal
+    is_piloted: bool
+
+
+def quote(batch: Batch, *, rejection_rate: Decimal = Decimal("0.10")) -> Quote:
+    """Price a batch as if it were published now. Without a marketplace nobody takes a fee.
+
+    A rejected assignment is not paid for, so its replacement costs nothing extra in the end; but the money is
+    held until then. `replacement_total` is that additional hold, `worst_case_total` the cost if every
+    assignment were rejected, replaced once, and paid after all because its rejection was overturned.
+    """
+    n_items = batch.survey.items.count()
+    n_hits = -(-n_items // batch.items_per_hit)
+    n, per_hit = n_hits * batch.assignments_per_hit, batch.assignments_per_hit
+    is_free = batch.endpoint == Endpoint.LINK
+    each = batch.reward if is_free else price(batch.reward, max_assignments=per_hit)
+    rejections = n * rejection_rate if batch.review_policy.get("kind") == "minimum_correct" else Decimal(0)
+    minutes, is_piloted = _minutes(batch)
+    return Quote(
+        n_items=n_items,
+        n_hits=n_hits,
+        n_assignments=n,
+        reward=batch.reward,
+        reward_total=n * batch.reward,
+        fee_rate=Decimal(0) if is_free else fee_rate(max_assignments=per_hit),
+        fee_total=n * (each - batch.reward),
+        total=n * each,
+        expected_rejections=rejections,
+        replacement_total=(rejections * each).quantize(Decimal("0.01")),
+        worst_case_total=n * each * (2 if rejections else 1),
+        minutes=minutes,
+        hourly_wage=(batch.reward * 60 / minutes).quantize(Decimal("0.01")),
+        is_piloted=is_piloted,
+    )
+
+
+def _minutes(batch: Batch) -> tuple[Decimal, bool]:
+    """Return the median minutes of the survey's earlier assignments, else what the researcher assumed."""
+    earlier = Assignment.objects.filter(
+        hit__questionnaire__batch__survey=batch.survey, submitted_at__isnull=False
+    )
+    seconds = [a.work_seconds for a in earlier.only("accepted_at", "submitted_at") if a.work_seconds]
+    if not seconds:
+        return batch.assumed_minutes, False
+    return (Decimal(median(seconds)) / 60).quantize(Decimal("0.01")), True
