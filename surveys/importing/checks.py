@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from urllib.parse import unquote
 
 from surveys.definitions import Definition
@@ -30,23 +31,46 @@ def check_entries(entries: list[Entry], *, definition: Definition, taken: Collec
     problems: list[Problem] = []
     for entry in entries:
         problems.extend(_entry_problems(entry, definition=definition))
-    problems.extend(_id_problems(entries, taken=set(taken)))
+    find = _pair_problems if definition.outputs_per_item == 1 else _id_problems
+    problems.extend(find(entries, taken=set(taken)))
     return Plan(tuple(planned_item(entry) for entry in entries), tuple(problems))
+
+
+def named(
+    entries: list[Entry], *, definition: Definition, taken: Collection[str], is_alone: bool
+) -> list[Entry]:
+    """Return the entries with what they are to be called: their id or, where it can't be theirs alone, id/system.
+
+    Only a survey type that shows one output at a time makes several items of one id.
+    """
+    if definition.outputs_per_item > 1:
+        return entries
+    systems = {entry.outputs[0].system for entry in entries}
+    is_free = not any(entry.id.text in taken for entry in entries)
+    if is_alone and len(systems) == 1 and is_free:
+        return entries
+    return [replace(entry, external_id=entry.pair) for entry in entries]
 
 
 def planned_item(entry: Entry) -> PlannedItem:
     """Return the item an entry makes; its choices are sorted by value, so that the order tells nothing."""
     gold = entry.gold.text if entry.gold else ""
+    question = entry.question.text if entry.question else ""
     kept = sorted(_distinct(entry.options, gold=gold), key=lambda option: option.value)
     return PlannedItem(
-        external_id=entry.id.text,
-        question=entry.question.text,
+        external_id=entry.external_id or entry.id.text,
+        question=question,
         choices=[{"value": option.value, "label": option.cell.text} for option in kept],
         gold=gold,
-        outputs=tuple(PlannedOutput(said.system, said.text.text, said.answer) for said in entry.outputs),
+        outputs=tuple(
+            PlannedOutput(said.system, said.text.text, said.answer, said.model_correct)
+            for said in entry.outputs
+        ),
         pictures=tuple(PlannedPicture(unquote(cell.text), cell) for cell in entry.images),
-        payload={"question": entry.question.text, **entry.payload},
+        payload={"question": question, **entry.payload},
         source_row=entry.source_row,
+        subject=entry.id.text,
+        references=entry.references,
     )
 
 
@@ -73,6 +97,21 @@ def _id_problems(entries: list[Entry], *, taken: set[str]) -> Iterator[Problem]:
         seen.setdefault(entry.id.text, entry.id)
 
 
+def _pair_problems(entries: list[Entry], *, taken: set[str]) -> Iterator[Problem]:
+    """Say which outputs come twice in a batch file or are in the survey; the long layout has told of its own."""
+    seen: dict[str, Cell] = {}
+    for entry in entries:
+        if first := seen.get(entry.pair):
+            yield entry.id.error(
+                f'The id "{entry.id.text}" stands in row {first.row}, column {first.column} already.'
+            )
+        elif entry.id.text and entry.pair in taken:
+            system = entry.outputs[0].system
+            yield entry.id.error(f'The survey has an output by "{system}" on item "{entry.id.text}" already.')
+        elif entry.id.text:
+            seen[entry.pair] = entry.id
+
+
 def _entry_problems(entry: Entry, *, definition: Definition) -> Iterator[Problem]:
     yield from _empty_problems(entry)
     yield from _length_problems(entry)
@@ -85,7 +124,8 @@ def _entry_problems(entry: Entry, *, definition: Definition) -> Iterator[Problem
 
 
 def _shown_cells(entry: Entry) -> Iterator[Cell]:
-    yield entry.question
+    if entry.question:
+        yield entry.question
     yield from (option.cell for option in entry.options)
     yield from (said.text for said in entry.outputs)
 
@@ -101,7 +141,7 @@ def _empty_problems(entry: Entry) -> Iterator[Problem]:
 
 
 def _length_problems(entry: Entry) -> Iterator[Problem]:
-    limits = [(entry.id, entry.id.text, ID_LENGTH)]
+    limits = [(entry.id, entry.external_id or entry.id.text, ID_LENGTH)]
     limits += [(cell, cell.text, PICTURE_NAME_LENGTH) for cell in entry.images]
     limits += [(option.cell, option.value, ANSWER_LENGTH) for option in entry.options]
     limits += [(said.text, said.answer, ANSWER_LENGTH) for said in entry.outputs]

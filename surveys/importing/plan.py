@@ -24,13 +24,17 @@ class Layout(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong. `row` counts data rows from 1, `line` the file's lines from 1 (where the row starts)."""
+    """One thing wrong. `row` counts data rows from 1, `line` the file's lines from 1 (where the row starts).
+
+    `file` is its name where there are several.
+    """
 
     severity: Severity
     message: str
     row: int | None = None
     line: int | None = None
     column: str = ""
+    file: str = ""
 
     @property
     def place(self) -> str:
@@ -71,20 +75,35 @@ class Said(NamedTuple):
     system: str
     text: Cell
     answer: str
+    model_correct: bool | None = None
+
+
+def pair_name(subject: str, system: str) -> str:
+    return f"{subject}/{system}"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One item as the file gives it, before it is checked. `gold` is None where there is nothing to answer."""
+    """One item as the file gives it, before it is checked. `gold` is None where there is nothing to answer.
+
+    `external_id` is what the item is to be called where that is not `id`.
+    """
 
     id: Cell
-    question: Cell
+    question: Cell | None
     images: tuple[Cell, ...]
     outputs: tuple[Said, ...]
     payload: dict[str, Any]
     gold: Cell | None = None
     options: tuple[Option, ...] = ()
+    references: tuple[str, ...] = ()
     source_row: int | None = None
+    external_id: str = ""
+
+    @property
+    def pair(self) -> str:
+        """Return what the first output is known by, whatever its item is called."""
+        return pair_name(self.id.text, self.outputs[0].system)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +119,7 @@ class PlannedOutput:
     system: str
     text: str
     answer: str
+    model_correct: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +134,14 @@ class PlannedItem:
     pictures: tuple[PlannedPicture, ...]
     payload: dict[str, Any]
     source_row: int | None
+    subject: str = ""
+    references: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> set[str]:
+        """Return what no other item of a survey may be known by."""
+        pairs = {pair_name(self.subject, output.system) for output in self.outputs}
+        return {self.external_id} | (pairs if len(self.outputs) == 1 else set())
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +172,19 @@ class Plan:
     def n_rows(self) -> int:
         """HITs the file lays out, where it does; 0 otherwise."""
         return len({item.source_row for item in self.items if item.source_row})
+
+    def of_file(self, name: str) -> Self:
+        """Return the plan with the name of its file on every problem."""
+        return replace(self, problems=tuple(replace(problem, file=name) for problem in self.problems))
+
+    def and_then(self, other: Self) -> Self:
+        """Return this plan followed by another, that of the next file."""
+        return replace(
+            self,
+            items=self.items + other.items,
+            problems=self.problems + other.problems,
+            missing=self.missing | other.missing,
+        )
 
     def with_problems(self, problems: Iterable[Problem], *, missing: Iterable[str] = ()) -> Self:
         """Return the plan with more problems, in the order of the file."""

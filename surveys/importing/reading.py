@@ -6,10 +6,13 @@ from django.conf import settings
 
 from surveys.definitions import DEFINITIONS, Definition
 from surveys.importing.batch_layout import batch_entries
-from surveys.importing.checks import check_entries, is_system_name
+from surveys.importing.checks import check_entries, is_system_name, named
+from surveys.importing.columns import find_columns, is_long
 from surveys.importing.long_layout import long_entries
 from surveys.importing.plan import Layout, Plan, Problem, Severity
 from surveys.importing.tables import Table, decode, file_error, read_csv, read_jsonl
+
+NO_SEQUENCE = "A batch CSV has no place for a row of pictures; lay out one output a row."
 
 
 def read_items(
@@ -19,11 +22,12 @@ def read_items(
     system: str = "model",
     layout: Layout = Layout.AUTO,
     taken: Collection[str] = (),
+    is_alone: bool = True,
 ) -> Plan:
     """Return what importing `data` would create, and everything wrong with it, touching nothing.
 
-    `system` names the model of a batch CSV; `taken` are the external ids the survey has already. Any bytes
-    give a plan: what can't be read is an error in it.
+    `system` names the model of a batch CSV; `taken` are the names the survey has given already. A file that is
+    not alone is one of several about the same items. Any bytes give a plan: what can't be read is an error in it.
     """
     text = _text(data)
     if isinstance(text, Problem):
@@ -31,13 +35,23 @@ def read_items(
     table, layout = _table(text, layout=layout)
     if not table.rows or layout == Layout.AUTO:
         return Plan().with_problems((*table.problems, *_unusable(table)))
+    if layout == Layout.BATCH and definition.is_sequence:
+        return Plan().with_problems([file_error(NO_SEQUENCE, line=1)])
     if layout == Layout.BATCH:
         entries, problems = batch_entries(table, definition=definition, system=system)
         problems = [*_system_problems(system, definition=definition), *problems]
     else:
         entries, problems = long_entries(table, definition=definition)
+    entries = named(entries, definition=definition, taken=taken, is_alone=is_alone)
     plan = check_entries(entries, definition=definition, taken=taken)
-    return plan.with_problems((*table.problems, *problems, *_type_problems(plan)))
+    told = _told(table, layout=layout, definition=definition)
+    return plan.with_problems((*told, *problems, *_type_problems(plan)))
+
+
+def _told(table: Table, *, layout: Layout, definition: Definition) -> list[Problem]:
+    """Return the table's problems, without those of JSON values that nothing is read from."""
+    used = find_columns(table.header, definition=definition).used
+    return [p for p in table.problems if layout != Layout.JSONL or not p.column or p.column in used]
 
 
 def _text(data: bytes) -> str | Problem:
@@ -58,6 +72,8 @@ def _table(text: str, *, layout: Layout) -> tuple[Table, Layout]:
         layout = Layout.LONG
     if layout == Layout.AUTO and "id_0" in table.header:
         layout = Layout.BATCH
+    if layout == Layout.AUTO and is_long(table.header):
+        layout = Layout.LONG
     return table, layout
 
 

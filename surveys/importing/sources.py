@@ -1,6 +1,7 @@
 """Where pictures come from, and how the name in a file finds its picture."""
 
 import os
+import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections import defaultdict
@@ -12,7 +13,11 @@ from urllib.parse import unquote
 from django.conf import settings
 
 from surveys.importing.images import PictureError, check_picture
-from surveys.importing.plan import Plan, PlannedPicture, Problem
+from surveys.importing.plan import Plan, PlannedItem, PlannedPicture, Problem
+from surveys.importing.steps import ANY_ENDING, state_name
+
+ENDING = re.compile(r"\.[^./]*$")
+PADDED = re.compile("_0+(?=[0-9]+$)")
 
 
 class Pictures(ABC):
@@ -31,7 +36,7 @@ class Pictures(ABC):
         """Every spelling by which a file may be asked for, with the files it means."""
         index: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self.paths()):
-            for spelling in _spellings(path):
+            for spelling in (*_spellings(path), *_states(path)):
                 index[spelling].append(path)
         return index
 
@@ -54,6 +59,13 @@ def _spellings(path: str) -> list[str]:
     """Return the path and its last part, each as it is and percent-decoded, each once."""
     last = PurePosixPath(path).name
     return list(dict.fromkeys(map(_normal, (path, unquote(path), last, unquote(last)))))
+
+
+def _states(path: str) -> list[str]:
+    """Return the names a file has as a state of a sequence: `8_1.jpg`, `8_01.png` and `8/1.webp` are `8_1.*`."""
+    joined = "_".join(path.rsplit("/", 1))
+    stems = (ENDING.sub("", spelling) for spelling in (*_spellings(path), *_spellings(joined)))
+    return list(dict.fromkeys(PADDED.sub("_", stem) + ANY_ENDING for stem in stems))
 
 
 class FolderPictures(Pictures):
@@ -108,7 +120,19 @@ def check_pictures(plan: Plan, *, pictures: Pictures | None, allow_missing: bool
             uses[0], pictures=pictures, is_missing=name in missing, allow_missing=allow_missing
         ):
             problems.extend(use.cell.error(message) for use in uses)
+    problems.extend(problem for item in plan.items for problem in _surplus(item, pictures=pictures))
     return plan.with_problems(problems, missing=missing if allow_missing else ())
+
+
+def _surplus(item: PlannedItem, *, pictures: Pictures | None) -> Iterator[Problem]:
+    """Tell of a sequence found by its id that has more pictures than its texts can stand between."""
+    if not item.pictures or not item.pictures[-1].name.endswith(ANY_ENDING):
+        return
+    n = len(item.pictures)
+    if _exists(extra := state_name(item.subject, n + 1), pictures=pictures) and pictures:
+        yield item.pictures[-1].cell.error(
+            f'There must be one picture more than texts; "{extra}" is one too many.'
+        )
 
 
 def _trouble(

@@ -27,6 +27,12 @@ class Row:
     def cell(self, column: str) -> Cell:
         return Cell(self.cells.get(column, "").strip(), self.number, self.line, column)
 
+    def parts(self, column: str) -> list[Cell]:
+        """Return the parts of a cell that JSON gives as a list and CSV separates by `|`; at least one."""
+        whole = self.cell(column)
+        texts = self.lists.get(column) or whole.text.split("|")
+        return [whole._replace(text=text.strip()) for text in texts]
+
 
 @dataclass(frozen=True, slots=True)
 class Table:

@@ -4,7 +4,7 @@ import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 
 from surveys.importing.images import CheckedPicture, PictureError, check_picture
-from surveys.importing.plan import Plan, PlannedItem, Problem, Severity
+from surveys.importing.plan import Plan, PlannedItem, Problem, Severity, pair_name
 from surveys.importing.sources import Pictures
 from surveys.models import Item, Output, Picture, Survey
 
@@ -44,8 +44,17 @@ class Attached:
 
 
 def taken_ids(survey: Survey) -> set[str]:
-    """Return the external ids of the survey's items; a survey not yet saved has none."""
-    return set(survey.items.values_list("external_id", flat=True)) if survey.pk else set()
+    """Return the names the survey has given: its items' ids and, where each output is an item, id/system.
+
+    A survey not yet saved has none.
+    """
+    if not survey.pk:
+        return set()
+    taken = set(survey.items.values_list("external_id", flat=True))
+    if survey.definition.outputs_per_item == 1:
+        pairs = Output.objects.filter(item__survey=survey).values_list("item__subject", "system")
+        taken |= {pair_name(subject, system) for subject, system in pairs}
+    return taken
 
 
 def write_items(
@@ -81,7 +90,7 @@ def _save_new(survey: Survey) -> None:
 
 def _refuse_taken(plan: Plan, *, survey: Survey) -> None:
     taken = taken_ids(survey)
-    if both := [item.external_id for item in plan.items if item.external_id in taken]:
+    if both := [item.external_id for item in plan.items if item.names & taken]:
         message = f'The survey has an item "{both[0]}" already.'
         raise ImportRefused([Problem(Severity.ERROR, message)])
 
@@ -92,20 +101,19 @@ def _create(planned: tuple[PlannedItem, ...], *, survey: Survey, stored: dict[st
         Item(
             survey=survey,
             external_id=plan.external_id,
-            subject=plan.external_id,
+            subject=plan.subject,
             position=position,
             source_row=plan.source_row,
             payload=plan.payload,
             choices=plan.choices,
             gold=plan.gold,
+            references=list(plan.references),
         )
         for position, plan in enumerate(planned, start=start)
     )
     pairs = list(zip(items, planned, strict=True))
     Output.objects.bulk_create(
-        Output(item=item, system=said.system, text=said.text, answer=said.answer)
-        for item, plan in pairs
-        for said in plan.outputs
+        Output(item=item, **asdict(said)) for item, plan in pairs for said in plan.outputs
     )
     Picture.objects.bulk_create(_pictures(pairs, stored=stored))
 

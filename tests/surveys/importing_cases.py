@@ -95,3 +95,28 @@ def read(data: bytes, *, definition=VQAX, **options) -> Plan:
 
 def places(plan: Plan) -> list[tuple[str, int | None, int | None, str, str]]:
     return [(p.severity.value, p.row, p.line, p.column, p.message) for p in plan.problems]
+
+
+def xai_row(item: str = "a", **changes: str) -> dict[str, str]:
+    """Return one line of the XAI survey's CSV."""
+    return {
+        "item_id": item,
+        "image": f"{item}.png",
+        "label": "goldfish",
+        "explanation": "Something orange in a bowl.",
+        "system": "lime",
+    } | changes
+
+
+def vtt_row(item: object = 8, **changes: object) -> dict[str, object]:
+    """Return one line of VTT's published JSONL: one sample as one rater scored it."""
+    return {
+        "index": item,
+        "preds": ["add coffee", "pour milk"],
+        "label": ["grind the beans", "brew the coffee"],
+        "BLEU_4": [0.25, 0.0],
+        "exp": "cst",
+        "fluency": 3,
+        "logical_soundness": -1,
+        "normal": False,
+    } | changes

@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from surveys.models import Batch, Item, Picture, Survey
-from tests.surveys.importing_cases import archive, batch_csv, long_csv, long_rows, png, slot
+from tests.surveys.importing_cases import archive, batch_csv, jsonl, long_csv, long_rows, png, slot, vtt_row
 
 pytestmark = pytest.mark.django_db
 
@@ -209,3 +209,48 @@ def test_the_demo_loads_once() -> None:
     batch = Batch.objects.get()
     assert (batch.survey.slug, str(batch.reward), batch.auto_approval_delay.days) == ("demo-vqa-x", "0.38", 3)
     assert (batch.items_per_hit, batch.assignments_per_hit, batch.endpoint) == (5, 5, "embedded")
+
+
+@pytest.fixture
+def two_systems(tmp_path: Path) -> Path:
+    for system in ("cst", "ttnet"):
+        (tmp_path / f"{system}.jsonl").write_bytes(jsonl([vtt_row(8, exp=system), vtt_row(9, exp=system)]))
+    for name in ("8_1", "8_2", "8_3", "9_1", "9_2", "9_3"):
+        (tmp_path / f"{name}.png").write_bytes(png())
+    return tmp_path
+
+
+def test_several_files_are_one_import(two_systems: Path) -> None:
+    files = [two_systems / "cst.jsonl", two_systems / "ttnet.jsonl"]
+    assert run(*files, "--survey", "v", "--definition", "vtt", "--images", two_systems) == (
+        'Imported 4 items, 4 outputs, 6 pictures into "v".\n',
+        "",
+        "",
+    )
+    assert list(Item.objects.values_list("external_id", "subject", "position")) == [
+        ("8/cst", "8", 1),
+        ("9/cst", "9", 2),
+        ("8/ttnet", "8", 3),
+        ("9/ttnet", "9", 4),
+    ]
+
+
+def test_of_several_files_one_that_is_wrong_stops_all(two_systems: Path) -> None:
+    bad = two_systems / "bad.jsonl"
+    bad.write_bytes(jsonl([vtt_row(10, exp="bad"), vtt_row(8, exp="cst")]))
+    (two_systems / "8_2.png").unlink()
+    (two_systems / "8_4.png").write_bytes(png())
+    options = ("--survey", "v", "--definition", "vtt", "--images", two_systems)
+    out, err, message = run(two_systems / "cst.jsonl", bad, *options)
+    assert (out, message, Item.objects.count()) == ("", "1 error. Nothing was written.", 0)
+    assert err.splitlines()[1:] == [
+        "error         2      2  index                "
+        'bad.jsonl: The survey has an output by "cst" on item "8" already.'
+    ]
+    out, err, message = run(two_systems / "cst.jsonl", two_systems / "ttnet.jsonl", *options)
+    assert [line[45:] for line in err.splitlines()[1:]] == [
+        'cst.jsonl: The picture "8_2.*" is missing.',
+        'cst.jsonl: There must be one picture more than texts; "8_4.*" is one too many.',
+        'ttnet.jsonl: The picture "8_2.*" is missing.',
+        'ttnet.jsonl: There must be one picture more than texts; "8_4.*" is one too many.',
+    ]

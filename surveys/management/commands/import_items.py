@@ -1,6 +1,8 @@
 """Bring a batch CSV, a long CSV or JSONL, and its pictures, into a survey."""
 
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,9 @@ class Command(BaseCommand):
     help = "Import items, outputs and pictures: all of the file, or nothing and every problem with its place."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", nargs="?", type=Path, help="batch CSV, long CSV or JSONL, in UTF-8")
+        parser.add_argument(
+            "file", nargs="*", type=Path, help="batch CSV, long CSV or JSONL, in UTF-8; several: all or none"
+        )
         parser.add_argument("--survey", required=True, metavar="SLUG", help="the survey's short name")
         parser.add_argument(
             "--definition", choices=list(DEFINITIONS), help="survey type, to create the survey"
@@ -70,17 +74,14 @@ class Command(BaseCommand):
 
     def _import(self, options: dict[str, Any]) -> None:
         survey = _survey(options)
-        plan = read_items(
-            _data(options["file"]),
-            definition=survey.definition,
-            system=options["system"],
-            layout=Layout(options["layout"]),
-            taken=taken_ids(survey),
-        )
-        names = {picture.name for item in plan.items for picture in item.pictures}
-        with open_pictures("" if plan.errors else options["images"], names=names) as pictures:
-            if not plan.errors:
-                plan = check_pictures(plan, pictures=pictures, allow_missing=options["allow_missing_images"])
+        plans = list(_plans(options, survey=survey))
+        names = {picture.name for plan in plans for item in plan.items for picture in item.pictures}
+        is_broken = any(plan.errors for plan in plans)
+        with open_pictures("" if is_broken else options["images"], names=names) as pictures:
+            if not is_broken:
+                allow = options["allow_missing_images"]
+                plans = [check_pictures(plan, pictures=pictures, allow_missing=allow) for plan in plans]
+            plan = _in_one(plans, files=options["file"])
             self._finish(plan, survey=survey, pictures=pictures, options=options)
 
     def _finish(
@@ -117,9 +118,8 @@ class Command(BaseCommand):
         self.stderr.write(f"{'':8} {'row':>6} {'line':>6}  {'column':20} problem")
         for problem in problems[:SHOWN_PROBLEMS]:
             row, line = problem.row or "", problem.line or ""
-            self.stderr.write(
-                f"{problem.severity:8} {row:>6} {line:>6}  {problem.column:20} {problem.message}"
-            )
+            message = f"{problem.file}: {problem.message}" if problem.file else problem.message
+            self.stderr.write(f"{problem.severity:8} {row:>6} {line:>6}  {problem.column:20} {message}")
         if len(problems) > SHOWN_PROBLEMS:
             self.stderr.write(f"... and {len(problems) - SHOWN_PROBLEMS} more.")
 
@@ -135,6 +135,29 @@ def _survey(options: dict[str, Any]) -> Survey:
             f'There is no survey "{slug}". Create it with --definition {"|".join(DEFINITIONS)}.'
         )
     return survey or Survey(slug=slug, name=options["name"] or slug, definition_key=key)
+
+
+def _plans(options: dict[str, Any], *, survey: Survey) -> Iterator[Plan]:
+    """Read file by file; a later one can't have what an earlier one has."""
+    files: list[Path] = options["file"]
+    taken = taken_ids(survey)
+    for file in files:
+        plan = read_items(
+            _data(file),
+            definition=survey.definition,
+            system=options["system"],
+            layout=Layout(options["layout"]),
+            taken=taken,
+            is_alone=len(files) == 1,
+        )
+        taken |= {name for item in plan.items for name in item.names}
+        yield plan
+
+
+def _in_one(plans: list[Plan], *, files: list[Path]) -> Plan:
+    if len(plans) == 1:
+        return plans[0]
+    return reduce(Plan.and_then, (plan.of_file(file.name) for plan, file in zip(plans, files, strict=True)))
 
 
 def _data(path: Path) -> bytes:
