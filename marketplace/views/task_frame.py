@@ -19,6 +19,7 @@ CROWD_SCRIPT = re.compile(
     r"<script\b[^>]*\bsrc\s*=\s*[\"']?https://assets\.crowd\.aws/crowd-html-elements\.js[^>]*>\s*</script\s*>",
     re.IGNORECASE,
 )
+SCRIPTS = "marketplace/task_frame.js", "marketplace/crowd.js"
 POLICY = "sandbox allow-scripts allow-forms; frame-ancestors 'self'"
 
 
@@ -51,9 +52,10 @@ def document(html: str) -> HttpResponse:
 
 
 def _prepared(html: str) -> str:
-    """Point the form here and load our script before any other, and instead of Amazon's crowd elements."""
+    """Point the form here and load our scripts before any other, and instead of Amazon's crowd elements."""
     html = SUBMIT_ADDRESSES.sub("/mturk/externalSubmit", CROWD_SCRIPT.sub("", html))
-    script = f'<script src="{static("marketplace/task_frame.js")}"></script>'
+    scripts = "".join(f'<script src="{static(name)}"></script>' for name in SCRIPTS)
+    ours = f'{scripts}<link rel="stylesheet" href="{static("marketplace/crowd.css")}">'
     found = next(filter(None, (pattern.search(html) for pattern in BEGINNING)), None)
     position = found.end() if found else 0
-    return html[:position] + script + html[position:]
+    return html[:position] + ours + html[position:]

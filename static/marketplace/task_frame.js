@@ -1,9 +1,8 @@
-// In the frame of an HTMLQuestion, before its own scripts: what MTurk's helper scripts did for such documents.
+// In the frame of an HTMLQuestion, before its own scripts: what MTurk's helper script did for such documents.
 (() => {
   "use strict";
 
-  const given = new URLSearchParams(location.search);
-  const assignmentId = given.get("assignmentId") ?? "";
+  const assignmentId = new URLSearchParams(location.search).get("assignmentId") ?? "";
   const isPreview = assignmentId === "ASSIGNMENT_ID_NOT_AVAILABLE";
 
   function hiddenField(form, name, value) {
@@ -24,52 +23,5 @@
     }
   };
 
-  // <crowd-form>: one field taskAnswers, an array of one object; choices become {value: chosen}, empty texts are left out.
-  function answersOf(form) {
-    const answers = {};
-    for (const field of form.elements) {
-      if (!field.name || field.disabled || ["submit", "button"].includes(field.type)) continue;
-      if (["radio", "checkbox"].includes(field.type)) (answers[field.name] ??= {})[field.value] = field.checked;
-      else if (field.value !== "") answers[field.name] = field.value;
-    }
-    return Object.fromEntries(Object.entries(answers).sort(([one], [other]) => (one < other ? -1 : 1)));
-  }
-
-  function send(form) {
-    const sent = document.createElement("form");
-    Object.assign(sent, { method: "post", action: "/mturk/externalSubmit", hidden: true });
-    hiddenField(sent, "assignmentId", assignmentId);
-    hiddenField(sent, "taskAnswers", JSON.stringify([answersOf(form)]));
-    document.body.append(sent);
-    sent.submit();
-  }
-
-  function renamed(element, tag) {
-    const made = document.createElement(tag);
-    for (const { name, value } of element.attributes) made.setAttribute(name, value);
-    made.append(...element.childNodes);
-    element.replaceWith(made);
-    return made;
-  }
-
-  function standIn(crowdForm) {
-    const form = renamed(crowdForm, "form");
-    for (const element of form.querySelectorAll("crowd-input")) renamed(element, "input");
-    for (const element of form.querySelectorAll("crowd-text-area")) renamed(element, "textarea");
-    for (const element of form.querySelectorAll("crowd-button")) renamed(element, "button");
-    if (!form.querySelector("button:not([type=button]), input[type=submit]")) {
-      form.append(Object.assign(document.createElement("button"), { textContent: "Submit" }));
-    }
-    form.addEventListener("submit", (event) => {
-      if (event.defaultPrevented) return;
-      event.preventDefault();
-      if (!isPreview) send(form);
-    });
-    lockInPreview(form);
-  }
-
-  document.addEventListener("DOMContentLoaded", () => {
-    document.querySelectorAll("crowd-form").forEach(standIn);
-    window.turkSetAssignmentID();
-  });
+  document.addEventListener("DOMContentLoaded", () => window.turkSetAssignmentID());
 })();

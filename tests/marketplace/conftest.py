@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,22 @@ from django.test import Client
 from django.utils import timezone
 from marketplace_bodies import NOTIFICATION, QUALIFICATION
 from marketplace_notices import QUEUE, spec
-from marketplace_words import QUESTION
+from marketplace_words import QUESTION, html_question
+from playwright.sync_api import expect
 
-from marketplace import clock, keys, ledger
-from marketplace.models import Requester, Worker
+from marketplace import clock, engine_hits, keys, ledger
+from marketplace.engine_hits import TypeValues
+from marketplace.models import HITType, Requester, Worker
+
+TYPE = {
+    "title": "Look at a picture",
+    "description": "Five short questions about pictures, and which of two explanations convinces you.",
+    "keywords": "image",
+    "reward_cents": 38,
+    "duration_seconds": 3600,
+    "auto_approval_seconds": 3600,
+    "requirements": [],
+}
 
 
 @pytest.fixture(autouse=True)
@@ -218,3 +230,59 @@ def scene(
         "asked": {"QualificationRequestId": asked},
         "values": values,
     }
+
+
+@pytest.fixture
+def worker_site(live_server: Any, settings: Any) -> str:
+    """The worker site's address for a real browser."""
+    address = f"http://localhost:{live_server.thread.port}"
+    settings.MARKETPLACE_URL = address
+    settings.CSRF_TRUSTED_ORIGINS = [address]
+    return address
+
+
+@pytest.fixture
+def publish(requester: Requester) -> Callable[..., HITType]:
+    """A function that publishes HITs of one type with a question document and returns the type."""
+
+    def publish(question: str, *, count: int = 1, max_assignments: int = 1, **changes: Any) -> HITType:
+        now = timezone.now()
+        kind = engine_hits.hit_type_for(requester, values=TypeValues(**{**TYPE, **changes}), now=now)
+        for _ in range(count):
+            offer = engine_hits.Offer(
+                question=question, max_assignments=max_assignments, lifetime=timedelta(days=1)
+            )
+            engine_hits.publish(kind, offer=offer, now=now)
+        return kind
+
+    return publish
+
+
+@pytest.fixture
+def sign_in(page: Any, worker_site: str) -> Callable[..., Any]:
+    """A function that signs a new worker in on a real browser's page, which then is at `path`."""
+
+    def sign_in(path: str = "/") -> Any:
+        worker, code = keys.create_worker()
+        page.goto(f"{worker_site}/sign-in?next={path}")
+        page.get_by_label("Worker id").fill(worker.worker_id)
+        page.get_by_label("Access code").fill(code)
+        page.locator("#sign-in button").click()
+        return page
+
+    return sign_in
+
+
+@pytest.fixture
+def start(sign_in: Callable[..., Any], publish: Callable[..., HITType]) -> Callable[..., Any]:
+    """A function that publishes an HTML document and opens it in a real browser: as a preview, or accepted."""
+
+    def start(html: str, *, accept: bool = True) -> Any:
+        page = sign_in(f"/projects/{publish(html_question(html)).type_id}/tasks")
+        if accept:
+            page.get_by_role("button", name="Accept").click()
+            expect(page.locator("#countdown")).to_be_visible()
+        expect(page.frame_locator("#task").get_by_role("heading", name="Task")).to_be_visible()
+        return page
+
+    return start

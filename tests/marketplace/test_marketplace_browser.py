@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
@@ -10,9 +9,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from marketplace_words import external_question
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from marketplace import bonuses, engine, engine_hits, keys, qualification_types, qualifications
+from marketplace import bonuses, engine, qualification_types, qualifications
 from marketplace.models import Assignment
 
 TASK = """<!doctype html><html lang="en"><title>Task</title><h1>Task</h1>
@@ -49,39 +48,10 @@ def task_url() -> Iterator[str]:
 
 
 @pytest.fixture
-def address(live_server, requester, settings, task_url):
-    """The worker site's address, with two HITs on offer."""
-    address = f"http://localhost:{live_server.thread.port}"
-    settings.MARKETPLACE_URL = address
-    settings.CSRF_TRUSTED_ORIGINS = [address]
-    now = timezone.now()
-    values = engine_hits.TypeValues(
-        title="Look at a picture",
-        description="Five short questions about pictures, and which of two explanations convinces you.",
-        keywords="image",
-        reward_cents=38,
-        duration_seconds=3600,
-        auto_approval_seconds=3600,
-        requirements=[],
-    )
-    hit_type = engine_hits.hit_type_for(requester, values=values, now=now)
-    for _ in range(2):
-        offer = engine_hits.Offer(
-            question=external_question(task_url), max_assignments=2, lifetime=timedelta(days=1)
-        )
-        engine_hits.publish(hit_type, offer=offer, now=now)
-    return address
-
-
-@pytest.fixture
-def worker_page(page: Page, address):
-    """A signed-in worker's page, before the list of HITs."""
-    worker, code = keys.create_worker()
-    page.goto(f"{address}/sign-in")
-    page.get_by_label("Worker id").fill(worker.worker_id)
-    page.get_by_label("Access code").fill(code)
-    page.locator("#sign-in button").click()
-    return page
+def worker_page(sign_in, publish, task_url):
+    """A signed-in worker's page, before the list with two HITs on offer."""
+    publish(external_question(task_url), count=2, max_assignments=2)
+    return sign_in()
 
 
 def start(page):
@@ -138,28 +108,21 @@ def talk_to(assignment):
     )
 
 
-def guarded(assignment):
+def guarded(assignment, publish):
     """Publish a HIT that needs a qualification the worker lacks; return its HITTypeId."""
-    kind, now = make_type(assignment, name="Reads German"), timezone.now()
+    kind = make_type(assignment, name="Reads German")
     asked = {"QualificationTypeId": kind.type_id, "Comparator": "Exists"}
-    values = engine_hits.TypeValues(
+    hit_type = publish(
+        assignment.hit.question,
         title="Judge German explanations",
-        description="Short questions.",
-        keywords="",
-        reward_cents=38,
-        duration_seconds=3600,
-        auto_approval_seconds=3600,
         requirements=[qualifications.complete(asked)],
     )
-    hit_type = engine_hits.hit_type_for(assignment.hit.requester, values=values, now=now)
-    offer = engine_hits.Offer(question=assignment.hit.question, max_assignments=1, lifetime=timedelta(days=1))
-    engine_hits.publish(hit_type, offer=offer, now=now)
     return hit_type.type_id
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
-def test_every_page_is_accessible_and_fits(worker_page, address, scheme, width):
+def test_every_page_is_accessible_and_fits(worker_page, publish, worker_site, scheme, width):
     page = worker_page
     page.set_viewport_size({"width": width, "height": 760})
     page.emulate_media(color_scheme=scheme)
@@ -169,26 +132,26 @@ def test_every_page_is_accessible_and_fits(worker_page, address, scheme, width):
     page.get_by_role("button", name="Accept").click()
     seen["work"] = problems(page)
     done = Assignment.objects.get()
-    page.goto(f"{address}/work")
+    page.goto(f"{worker_site}/work")
     seen["queue"] = problems(page)
     engine.submit(done, answer="-", now=timezone.now())
     engine.reject(done, now=timezone.now(), feedback="Two of five were right.")
-    page.goto(f"{address}/assignments/{done.assignment_id}")
+    page.goto(f"{worker_site}/assignments/{done.assignment_id}")
     seen["after"] = problems(page)
     talk_to(done)
-    page.goto(f"{address}/work")
+    page.goto(f"{worker_site}/work")
     expect(page.locator("#messages li")).to_have_count(1)
     expect(page.locator("#qualifications li")).to_have_count(1)
     seen["decided"] = problems(page)
-    page.goto(f"{address}/projects/{guarded(done)}/tasks")
+    page.goto(f"{worker_site}/projects/{guarded(done, publish)}/tasks")
     seen["guarded"] = problems(page)
     page.get_by_role("link", name="Request").click()
     seen["qualification"] = problems(page)
     page.get_by_role("button", name="Request this qualification").click()
     seen["requested"] = problems(page)
-    page.goto(f"{address}/mturk/externalSubmit")
+    page.goto(f"{worker_site}/mturk/externalSubmit")
     seen["refused"] = problems(page)
-    page.goto(f"{address}/sign-in")
+    page.goto(f"{worker_site}/sign-in")
     seen["sign-in"] = problems(page)
     page.get_by_role("button", name="Join as a new worker").click()
     seen["joined"] = problems(page)

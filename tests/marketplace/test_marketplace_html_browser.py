@@ -2,15 +2,11 @@
 
 import json
 import re
-from datetime import timedelta
 from html import unescape
 
 import pytest
-from django.utils import timezone
-from marketplace_words import html_question
 from playwright.sync_api import expect
 
-from marketplace import engine_hits, keys
 from marketplace.models import Assignment
 
 FORM = """<!DOCTYPE html><html lang="en"><head><title>Task</title></head><body><h1>Task</h1>
@@ -27,40 +23,6 @@ CROWD = """<crowd-form><h1>Task</h1>
 <label><input type="radio" name="choice" value="b" checked>B</label>
 <input type="hidden" name="picture" value="7.jpg"><textarea name="remark" aria-label="Remark"></textarea>
 <crowd-button form-action="submit">Send</crowd-button></crowd-form>"""
-
-
-@pytest.fixture
-def start(live_server, requester, settings, page):
-    """A function that publishes a document and opens it: as a preview, or accepted."""
-    address = f"http://localhost:{live_server.thread.port}"
-    settings.MARKETPLACE_URL = address
-    settings.CSRF_TRUSTED_ORIGINS = [address]
-
-    def start(html, *, accept=True):
-        now, (worker, code) = timezone.now(), keys.create_worker()
-        values = engine_hits.TypeValues(
-            title="Look",
-            description="Look.",
-            keywords="",
-            reward_cents=38,
-            duration_seconds=3600,
-            auto_approval_seconds=3600,
-            requirements=[],
-        )
-        hit_type = engine_hits.hit_type_for(requester, values=values, now=now)
-        offer = engine_hits.Offer(question=html_question(html), max_assignments=1, lifetime=timedelta(days=1))
-        engine_hits.publish(hit_type, offer=offer, now=now)
-        page.goto(f"{address}/sign-in?next=/projects/{hit_type.type_id}/tasks")
-        page.get_by_label("Worker id").fill(worker.worker_id)
-        page.get_by_label("Access code").fill(code)
-        page.locator("#sign-in button").click()
-        if accept:
-            page.get_by_role("button", name="Accept").click()
-            expect(page.locator("#countdown")).to_be_visible()
-        expect(page.frame_locator("#task").get_by_role("heading", name="Task")).to_be_visible()
-        return page
-
-    return start
 
 
 def answers():

@@ -49,7 +49,9 @@ def test_the_document_is_of_no_origin_and_posts_here(hit, new_worker):
     assert (response["X-Frame-Options"], response["Cache-Control"]) == ("SAMEORIGIN", "no-store")
     page = response.content.decode()
     assert 'action="/mturk/externalSubmit"' in page
-    assert re.search(r'<!DOCTYPE html><html><head><script src="[^"]+task_frame[^"]*\.js"></script>', page)
+    assert re.search(
+        r'<!DOCTYPE html><html><head><script src="[^"]+task_frame[^"]*\.js"></script><script ', page
+    )
 
 
 @pytest.mark.parametrize(
