@@ -1,6 +1,6 @@
-"""The app's addresses and `/bare`: a page without a query, a form or a picture, through the same middleware."""
+"""The app's addresses, and `/bare` and `/bare.json`: no query, no form, no picture, through the same middleware."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template import engines
 from django.urls import include, path
 
@@ -13,4 +13,8 @@ def bare(request: HttpRequest) -> HttpResponse:
     return HttpResponse(BARE.render({"title": "A bare page"}))
 
 
-urlpatterns = [path("bare", bare), path("", include("config.urls"))]
+def bare_json(request: HttpRequest) -> JsonResponse:
+    return JsonResponse({"NumResults": 0, "Assignments": []})
+
+
+urlpatterns = [path("bare", bare), path("bare.json", bare_json), path("", include("config.urls"))]

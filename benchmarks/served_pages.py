@@ -61,12 +61,15 @@ class Sitting:
 
 
 @contextmanager
-def served() -> Iterator[int]:
-    """Point this process and a gunicorn at an empty database, and yield its process id; both are gone afterwards."""
+def served(**variables: str) -> Iterator[int]:
+    """Point this process and a gunicorn at an empty database, and yield its process id; both are gone afterwards.
+
+    `variables` go into the environment of both.
+    """
     from surveys.rehearsal.stage import environment
 
     with tempfile.TemporaryDirectory(prefix="assent-benchmark-") as name:
-        os.environ.update(environment(Path(name), seed=0))
+        os.environ.update({**environment(Path(name), seed=0), **variables})
         os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.bare_settings"
         django.setup()
         from django.conf import settings

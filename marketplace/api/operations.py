@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from django.db.models import Q
+
 from marketplace import engine, engine_changes, engine_hits, errors, states, visibility
 from marketplace.api import (
     content,
@@ -17,8 +19,6 @@ from marketplace.api import (
 from marketplace.api.calls import Body, Call
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Assignment, HITType
-
-REVIEWED = (Assignment.Status.SUBMITTED, Assignment.Status.APPROVED, Assignment.Status.REJECTED)
 
 
 def create_hit_type(call: Call) -> Body:
@@ -68,9 +68,9 @@ def list_reviewable_hits(call: Call) -> Body:
 
 
 def list_assignments_for_hit(call: Call) -> Body:
-    hit = call.hit()
-    statuses = call.body.get("AssignmentStatuses") or REVIEWED
-    assignments = hit.assignments.filter(status__in=statuses).select_related("hit", "worker")
+    hit, statuses = call.hit(), call.body.get("AssignmentStatuses")
+    asked = Q(status__in=statuses) if statuses else Q(submitted_at__isnull=False)
+    assignments = hit.assignments.filter(asked).select_related("hit", "worker")
     seen = visibility.seen(assignments, now=call.now)
     rows, token = paging.page(seen, body=call.body, scope=hit.hit_id)
     return paging.answer("Assignments", [serialise.assignment(row) for row in rows], token=token)

@@ -160,7 +160,17 @@ class Assignment(models.Model):
         ]
         indexes = [
             models.Index(fields=["assignment_id"]),
+            # For the question the unique constraint answers, too: SQLite finds no partial index for IN (?, ?).
+            models.Index(fields=["hit", "worker", "status"]),
             models.Index(fields=["hit", "status", "id"]),
+            models.Index(
+                fields=["hit", "id"],
+                condition=Q(submitted_at__isnull=False),
+                name="marketplace_hit_submissions",
+            ),
+            models.Index(
+                fields=["hit", "id"], condition=Q(is_reusable=True), name="marketplace_reusable_ids"
+            ),
             models.Index(fields=["worker", "status", "id"]),
             models.Index(fields=["deadline"], condition=Q(status="Open"), name="marketplace_open_due"),
             models.Index(
