@@ -1,5 +1,6 @@
 """A QuestionForm document into its values. Every problem is a BadForm that names the line."""
 
+import re
 from collections.abc import Iterable
 
 import regex
@@ -22,6 +23,8 @@ from marketplace.question_form import (
 # Both are taken (API reference, Data Structure Schema Locations).
 NAMESPACES = tuple(f"{documents.SCHEMAS}/{date}/QuestionForm.xsd" for date in ("2017-11-06", "2005-10-01"))
 ENDED = frozenset({"FileUploadAnswer", "Application"})
+COUNT = re.compile(r"\{(\d+)(?:,\d*)?\}", re.ASCII)
+MOST_REPEATS = 100_000
 WRONG_FORM = "This answer does not have the form that is asked for."
 
 
@@ -136,15 +139,29 @@ def _check_bounds(answer: TextAnswer, *, line: int) -> None:
 
 def _pattern(element: Element) -> Pattern:
     written = element.get("regex", "")
+    if _repeats_too_often(written):
+        raise BadForm("The regex repeats too much, too often.", line=line_of(element))
     try:
         regex.compile(written)
     except (regex.error, RecursionError, OverflowError) as error:
-        raise BadForm(f"The regex {written!r} cannot be read: {error}.", line=line_of(element)) from error
+        raise BadForm(
+            f"The regex {written[:100]!r} cannot be read: {error}.", line=line_of(element)
+        ) from error
     return Pattern(
         regex=written,
         ignore_case=element.get("flags") == "i",
         message=element.get("errorText") or WRONG_FORM,
     )
+
+
+def _repeats_too_often(pattern: str) -> bool:
+    """Repetitions that must be there are written out when a pattern is compiled, and nested ones multiply."""
+    product = 1
+    for count in COUNT.findall(pattern):
+        product *= int(count.lstrip("0")[:7] or "1")
+        if product > MOST_REPEATS:
+            return True
+    return False
 
 
 def _choice_answer(element: Element) -> ChoiceAnswer:

@@ -129,6 +129,14 @@ REFUSED = [
         question_form(question("q", free_text('<AnswerFormatRegex regex="(a"/>'))),
         "Line 2: The regex '(a' cannot be read:",
     ),
+    (
+        question_form(question("q", free_text('<AnswerFormatRegex regex="((a{100}){100}){100}"/>'))),
+        "Line 2: The regex repeats too much, too often.",
+    ),
+    (
+        question_form(question("q", free_text('<AnswerFormatRegex regex="a{000999999,}"/>'))),
+        "Line 2: The regex repeats too much, too often.",
+    ),
     (question_form(question("q", free_text("<AnswerFormatRegex/>"))), "Line 2: Element 'AnswerFormatRegex':"),
     (
         question_form(question("q", free_text(), content="<Text>a<b>b</b></Text>")),
