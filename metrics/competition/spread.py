@@ -14,7 +14,9 @@ from metrics.catalogue import METRICS
 from metrics.thesaurus import Thesaurus, open_thesaurus
 
 CHUNK: Final = 2_000
-"""So many pairs are scored at a time; less than two chunks is scored without other processes."""
+"""So many pairs are scored at a time."""
+PAYS_FROM: Final = 10
+"""With so many chunks other processes, each a second to start, are worth it (benchmarks/text_metrics.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +38,8 @@ _opened: dict[Path | None, Thesaurus | None] = {None: None}
 def scored(pairs: Iterable[Pair], *, profile: str, thesaurus: Path | None, jobs: int) -> Iterator[Sums]:
     """Yield the sums of chunks of pairs, in order, with a bounded number of chunks in memory."""
     chunks = _chunks(pairs)
-    first = list(islice(chunks, 2))
-    if jobs == 1 or len(first) < 2:
+    first = list(islice(chunks, PAYS_FROM))
+    if jobs == 1 or len(first) < PAYS_FROM:
         return (_score(chunk, profile, thesaurus) for chunk in chain(first, chunks))
     return _in_processes(chain(first, chunks), profile=profile, thesaurus=thesaurus, jobs=jobs)
 

@@ -73,3 +73,20 @@ def test_malformed_matrices_are_named(name: str, left: Any, right: Any, message:
     with pytest.raises(MetricError) as caught:
         METRICS[name].score(left, right)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(("rows", "features"), [(50, 8), (9, 8), (5, 8), (2, 3)])
+def test_fid_by_the_eigenvalues_of_the_product(rows: int, features: int) -> None:
+    one, other = (np.random.default_rng(seed).standard_normal((rows, features)) for seed in (7, 8))
+    covariances = [np.cov(sample, rowvar=False) for sample in (one, other)]
+    roots = np.sqrt(np.clip(np.linalg.eigvals(covariances[0] @ covariances[1]).real, 0, None)).sum()
+    shift = one.mean(axis=0) - other.mean(axis=0)
+    expected = shift @ shift + sum(map(np.trace, covariances)) - 2 * roots
+    assert fid(one, other) == pytest.approx(expected, rel=1e-6)
+
+
+def test_fid_where_covariances_commute() -> None:
+    rows = np.random.default_rng(9).standard_normal((30, 6))
+    spread = np.trace(np.cov(rows, rowvar=False))
+    centred = rows - rows.mean(axis=0)
+    assert fid(centred * 3 + 2, centred) == pytest.approx(4 * spread + 4 * 6, rel=1e-12)

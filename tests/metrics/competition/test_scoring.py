@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from metrics import METRICS, PROFILES, MetricError
-from metrics.competition import as_json, as_text
+from metrics.competition import as_json, as_text, spread
 from tests.metrics.competition.files import score, scores, text
 
 TRUTH = {
@@ -117,7 +117,8 @@ def test_a_mismatch_is_counted_where_it_is_allowed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_processes_find_what_one_finds(tmp_path: Path, profile: str) -> None:
+def test_processes_find_what_one_finds(tmp_path: Path, profile: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spread, "CHUNK", 300)
     truth = {str(n): text([f"кот {n % 7}", "две утки"]) for n in range(4500)}
     predictions = {str(n): text(f"коты {n % 5}") for n in range(4500)}
     alone, together = (
