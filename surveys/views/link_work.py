@@ -36,10 +36,8 @@ def work(request: HttpRequest, token: str, number: int) -> HttpResponse:
         return to("link_work", token, current)
     if assignment.saved_at:
         settle(assignment)
-    else:
-        keep(assignment)
-        if quizzing.is_due(admission.batch, worker=admission.worker):
-            return quiz.ask(admission.batch, **_quiz_context(admission, assignment))
+    elif quizzing.is_due(admission.batch, worker=admission.worker):
+        return quiz.ask(admission.batch, **_quiz_context(admission, assignment))
     form = assignment_form(assignment, batch=admission.batch)
     return _page(admission, assignment, form, just_saved=request.GET.get("saved", ""))
 

@@ -1,12 +1,14 @@
-"""Pictures in a folder of the test's own."""
+"""Pictures in a folder of the test's own; somebody who comes by link."""
 
 from pathlib import Path
 
 import pytest
 from pytest_django import Settings
 
-from surveys.models import Questionnaire
+from surveys.models import Batch, Questionnaire
 from tests.builders import make_questionnaire
+from tests.link_people import invite_one
+from tests.link_study import Visitor, make_link_batch, path_of
 
 
 @pytest.fixture(autouse=True)
@@ -17,3 +19,19 @@ def own_pictures(settings: Settings, tmp_path: Path) -> None:
 @pytest.fixture
 def questionnaire(db: None, own_pictures: None) -> Questionnaire:
     return make_questionnaire()
+
+
+@pytest.fixture
+def link_batch(db: None, own_pictures: None) -> Batch:
+    """Three VTT annotations for people who come by link."""
+    return make_link_batch()
+
+
+@pytest.fixture
+def ada(link_batch: Batch) -> Visitor:
+    return Visitor(path_of(invite_one(link_batch, "Ada")))
+
+
+@pytest.fixture
+def bob(link_batch: Batch) -> Visitor:
+    return Visitor(path_of(invite_one(link_batch, "Bob")))

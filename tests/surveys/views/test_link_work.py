@@ -1,9 +1,6 @@
-"""One annotation of a person who came by link: answering, skipping, changing, and all that can go wrong."""
+"""One annotation of a person who came by link: answering, skipping, changing, two tabs."""
 
-import json
 import re
-from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -11,58 +8,17 @@ from django.utils import timezone
 from annotators.models import Assignment
 from surveys.collecting import given_answers
 from surveys.definitions import VQAX, get_definition
-from surveys.inviting import renew_key, revoke
-from surveys.models import AnnotationSlot, AnswerRevision, Batch, Invitation, QuizAttempt, Rating, Response
-from tests.link_people import invite_one, run_out
+from surveys.models import (
+    AnnotationSlot,
+    AnswerRevision,
+    Batch,
+    Invitation,
+    QuizAttempt,
+    Response,
+)
+from tests.link_pages import checked, drafted, given, save_draft, scores, target, text
+from tests.link_people import invite_one
 from tests.link_study import SCORES, Visitor, make_link_batch, path_of
-from tests.surveys.views.test_links import target, text
-
-
-@pytest.fixture
-def batch(db) -> Batch:
-    return make_link_batch()
-
-
-@pytest.fixture
-def ada(batch: Batch) -> Visitor:
-    return Visitor(path_of(invite_one(batch, "Ada")))
-
-
-@pytest.fixture
-def bob(batch: Batch) -> Visitor:
-    return Visitor(path_of(invite_one(batch, "Bob")))
-
-
-def scores() -> list[tuple[str, str]]:
-    return sorted(Rating.objects.values_list("criterion", "value"))
-
-
-def given(**changes: str) -> list[tuple[str, str]]:
-    return sorted((SCORES | changes).items())
-
-
-def drafted() -> dict[str, Any]:
-    return {name.rpartition("-")[2]: value for name, value in Response.objects.get(position=1).draft.items()}
-
-
-def checked(page) -> list[str]:
-    return re.findall(
-        r'name="i1-(?:\w+-)?(\w+)" value="(\w+)"(?: id="[^"]+")? checked', page.content.decode()
-    )
-
-
-def save_draft(visitor: Visitor, page, *, version: int = 1, **answers: str):
-    html = page.content.decode()
-    names = {name.rpartition("-")[2]: name[3:] for name in re.findall(r'type="radio" name="([^"]+)"', html)}
-    body = {
-        "token": re.search(r'name="token" value="([^"]+)"', html).group(1),
-        "position": 1,
-        "version": version,
-        "seconds": 1,
-        "answers": {names[key]: value for key, value in answers.items()},
-    }
-    return visitor.client.post(visitor.at(1) + "draft", json.dumps(body), content_type="text/plain")
-
 
 # -- Answering --------------------------------------------------------------------------------------------------------
 
@@ -221,128 +177,6 @@ def test_a_draft_after_the_answers_is_refused(ada: Visitor) -> None:
     assert scores() == given()
 
 
-# -- Whose it is ------------------------------------------------------------------------------------------------------
-
-
-def test_an_annotation_of_somebody_else_shows_nothing(ada: Visitor, bob: Visitor) -> None:
-    ada.answer(1)
-    page = bob.open(1)
-    assert page.status_code == 404
-    assert "Annotation 1 was given to somebody else." in text(page)
-    assert [word for word in ("pictures/", "tea bag", "checked") if word in page.content.decode()] == []
-
-
-@pytest.mark.parametrize("number", [0, 4, 2147483648, 10**30])
-def test_an_annotation_that_does_not_exist(ada: Visitor, number: int) -> None:
-    page = ada.open(number)
-    assert page.status_code == 404
-    assert "There is no annotation" in text(page)
-
-
-def test_a_page_of_somebody_else_can_not_be_sent(ada: Visitor, bob: Visitor) -> None:
-    """Bob has got hold of the token in Ada's form, or of her draft's address, but not of her link."""
-    page = ada.open(1)
-    bob.open(2)
-    data = ada.scores(page, **SCORES)
-    assert [bob.client.post(bob.at(n), data).status_code for n in (1, 2)] == [403, 403]
-    assert scores() == []
-    assert [response.draft for response in Response.objects.all()] == [{}, {}]
-    assert save_draft(bob, page, fluency="1").status_code == 403
-
-
-@pytest.mark.parametrize("token", ["", "x", "eyJhIjoxfQ:x:x", "\x00"])
-def test_answers_without_a_page_of_ours_are_refused(ada: Visitor, token: str) -> None:
-    data = ada.scores(ada.open(1), **SCORES) | {"token": token}
-    answer = ada.client.post(ada.at(1), data)
-    assert answer.status_code == 403
-    assert "Open it again from your list." in text(answer)
-    assert scores() == []
-
-
-def test_answers_for_another_annotation_than_the_page_was_for_take_nothing(ada: Visitor) -> None:
-    data = ada.scores(ada.open(1), **SCORES)
-    assert ada.client.post(ada.at(2), data).status_code == 403
-    assert scores() == []
-
-
-def test_a_place_that_ran_out_and_was_taken_keeps_the_draft_and_the_answer(
-    ada: Visitor, bob: Visitor
-) -> None:
-    page = ada.open(1)
-    save_draft(ada, page, fluency="3")
-    run_out(Assignment.objects.get())
-    bob.open(1)
-    assert checked(ada.client.get(ada.at(1), follow=True)) == [("fluency", "3")]
-    assert ada.answer(1, page).status_code == 303
-    assert sorted(
-        AnnotationSlot.objects.filter(assignment__saved_at__isnull=False).values_list("number")
-    ) == [(4,)]
-
-
-# -- Links that end meanwhile -----------------------------------------------------------------------------------------
-
-
-def end_link(how: str) -> None:
-    invitation = Invitation.objects.get()
-    if how == "expired":
-        Invitation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
-    elif how == "revoked":
-        revoke(invitation)
-    else:
-        renew_key(invitation)
-
-
-@pytest.mark.parametrize("how", ["expired", "revoked", "renewed"])
-def test_what_was_typed_is_kept_when_the_link_ended(ada: Visitor, how: str) -> None:
-    page = ada.open(1)
-    end_link(how)
-    answer = ada.answer(1, page)
-    assert answer.status_code == 403
-    assert "What you had answered on the page before is kept as a draft." in text(answer)
-    assert drafted() == SCORES
-    assert Assignment.objects.get().saved_at is None
-
-
-def test_a_new_link_goes_on_with_the_draft(ada: Visitor) -> None:
-    page = ada.open(1)
-    end_link("revoked")
-    ada.answer(1, page)
-    anew = Visitor(path_of(renew_key(Invitation.objects.get())))
-    assert checked(anew.open(1)) == list(SCORES.items())
-    assert anew.answer(1).status_code == 303
-    assert scores() == given()
-
-
-def test_drafts_are_kept_after_the_link_ended(ada: Visitor) -> None:
-    page = ada.open(1)
-    end_link("expired")
-    assert save_draft(ada, page, fluency="2").status_code == 200
-    assert drafted() == {"fluency": "2"}
-
-
-# -- Requests that can't be read --------------------------------------------------------------------------------------
-
-
-def test_too_large_a_body_is_told_so(ada: Visitor, settings) -> None:
-    page = ada.open(1)
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1000
-    answer = ada.client.post(ada.at(1), ada.scores(page, **SCORES) | {"comment": "x" * 2000})
-    assert answer.status_code == 400
-    assert "too large or damaged" in text(answer)
-
-
-def test_a_damaged_body_is_told_so(ada: Visitor) -> None:
-    ada.open(1)
-    answer = ada.client.post(ada.at(1), b"--x\r\n", content_type="multipart/form-data; boundary=x\xe9")
-    assert answer.status_code in (400, 403)
-
-
-@pytest.mark.parametrize("body", ["", "{", "[]", "null", '{"token": 1}', "[" * 100_000])
-def test_unreadable_drafts_are_refused(ada: Visitor, body: str) -> None:
-    answer = ada.client.post(ada.at(1) + "draft", body, content_type="text/plain")
-    assert answer.status_code in (400, 403)
-
-
 # -- Other survey types -----------------------------------------------------------------------------------------------
 
 
@@ -380,7 +214,7 @@ def test_quiz_answers_after_the_link_ended_leave_the_draft_alone(db) -> None:
     visitor = Visitor(path_of(invite_one(make_xai_batch(), "Ada")))
     page = visitor.open(1)
     Response.objects.update(draft={"kept": "yes"}, draft_version=3)
-    end_link("expired")
+    Invitation.objects.update(expires_at=timezone.now())
     answer = visitor.client.post(visitor.at(1), visitor.scores(page) | {"q1": "x"})
     assert answer.status_code == 403
     assert Response.objects.get().draft == {"kept": "yes"}
