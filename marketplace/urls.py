@@ -15,6 +15,7 @@ from marketplace.views import (
 )
 
 register_converter(EntityConverter, "entity")
+handler400 = "marketplace.views.refusals.bad_request"
 
 urlpatterns = [
     path("", hits.root, name="hit-list"),

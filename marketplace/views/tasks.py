@@ -17,7 +17,7 @@ from marketplace.questions import ExternalQuestion, HTMLQuestion
 # A form shows what a requester wrote and pictures from anywhere; nothing of it may run or send.
 FORM_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src * data:; media-src *; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 
 

@@ -178,7 +178,7 @@ CONTROLS = [
 
 
 def control(page):
-    (kind,) = set(re.findall(r'<input type="(radio|checkbox)"', page)) or {"select"}
+    (kind,) = set(re.findall(r'<input type="(radio|checkbox)" name="q1"', page)) or {"select"}
     tag = next(iter(re.findall(r"<select[^>]*>", page)), "")
     return " ".join([kind, *re.findall(r" (size|multiple)\b", tag)])
 
@@ -253,6 +253,19 @@ def test_answers_need_the_token_of_the_page(work):
     strict = Client(headers={"host": "localhost"}, enforce_csrf_checks=True)
     strict.cookies = browser.client.cookies
     assert strict.post(f"/assignments/{assignment_id}/answers", GOOD).status_code == 403
+
+
+TOO_MUCH = [{"q7": "x" * 3_000_000}, {f"field-{number}": "" for number in range(5001)}]
+
+
+@pytest.mark.parametrize("form", TOO_MUCH, ids=["bytes", "fields"])
+def test_too_large_answers_are_refused_in_words(work, form):
+    job = work()
+    browser, assignment_id = job
+    response = browser.client.post(f"/assignments/{assignment_id}/answers", form)
+    assert response.status_code == 400
+    assert "The answers are too large to be recorded." in response.content.decode()
+    assert send(job, GOOD)[0] == 200
 
 
 def test_external_submit_does_not_pass_by_the_checks(work):

@@ -1,0 +1,11 @@
+"""Requests that are refused before a view sees them."""
+
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Say what was wrong with the form; what a worker typed is still there one page back."""
+    is_too_large = isinstance(exception, RequestDataTooBig | TooManyFieldsSent)
+    return render(request, "marketplace/bad_request.html", {"is_too_large": is_too_large}, status=400)
