@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from metrics import words
@@ -105,9 +106,15 @@ def _signed(tokens: list[str]) -> list[str]:
 def _with_digits(tokens: Sequence[str]) -> Iterator[str]:
     position = 0
     while position < len(tokens):
-        length, value = _numeral(tokens, position)
+        length, value = _numeral(tokens, position) if _may_begin(tokens[position]) else (0, 0)
         yield str(value) if length else tokens[position]
         position += max(length, 1)
+
+
+@lru_cache(maxsize=words.CACHED_WORDS)
+def _may_begin(token: str) -> bool:
+    """Say whether a numeral may begin with this token, as most words don't."""
+    return token.isdecimal() or words.lemma(token) in _SMALL or words.lemma(token) in _THOUSANDS
 
 
 def _numeral(tokens: Sequence[str], start: int) -> tuple[int, int]:

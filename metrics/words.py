@@ -21,6 +21,10 @@ _STRESS: Final = {0x300: None, 0x301: None, 0x450: "е", 0x45D: "и"}
 """Stress marks; NFC makes one letter of е or и and a grave one."""
 
 
+_PLAIN: Final = re.compile(r"\s*(?:(?:(?:[а-яё]+|[a-z]+)[.,!?;:]?|[0-9]+)(?:\s+|$))*", re.IGNORECASE)
+_PIECE: Final = re.compile("[а-яё]+|[a-z]+|[0-9]+|[.,!?;:]", re.IGNORECASE)
+"""Plain words and their marks: what razdel makes of such a text, at a tenth of its cost (tested beside it)."""
+
 _OF_THREAD: Final = threading.local()
 
 
@@ -91,12 +95,19 @@ def porter_stem(word: str) -> str:
 
 def tokens(text: str) -> list[str]:
     """Return razdel's tokens of a canonical text; `-5` and `2.5` are one token, bare punctuation is none."""
-    return [token for token in razdel_tokens(text) if not all(map(is_punctuation, token))]
+    return [token for token in razdel_tokens(text) if not _is_all_punctuation(token)]
 
 
 def razdel_tokens(text: str) -> list[str]:
     """Return all of razdel's tokens, punctuation among them."""
+    if _PLAIN.fullmatch(text):
+        return _PIECE.findall(text)
     return [token.text for token in _razdel().tokenize(text)]
+
+
+@lru_cache(maxsize=CACHED_WORDS)
+def _is_all_punctuation(token: str) -> bool:
+    return all(map(is_punctuation, token))
 
 
 _known_lemma: Final = lru_cache(maxsize=CACHED_WORDS)(lemma_of_whole)
