@@ -7,12 +7,19 @@ from typing import Any
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 
-from marketplace import qualifications, states
+from marketplace import qualifications, requirement_words, states
 from marketplace.models import HIT, LIVE, Assignment, HITType, Worker
 from marketplace.qualifications import Record
+from marketplace.requirement_words import Line
 
 GROUPS_PER_PAGE = 25
 NEWCOMER = Record()
+SORTS = {
+    "newest": ("Newest first", "-newest"),
+    "reward": ("Highest reward first", "-hit_type__reward_cents"),
+    "time": ("Least time allowed first", "hit_type__duration_seconds"),
+    "hits": ("Most HITs first", "-available"),
+}
 
 
 @dataclass(frozen=True)
@@ -22,6 +29,7 @@ class Group:
     hit_type: HITType
     available: int
     is_open: bool
+    requirements: list[Line]
 
 
 def offered(*, worker: Worker | None, now: datetime) -> QuerySet[HIT]:
@@ -33,13 +41,16 @@ def offered(*, worker: Worker | None, now: datetime) -> QuerySet[HIT]:
     return hits.exclude(Exists(mine))
 
 
-def groups(*, worker: Worker | None, now: datetime, search: str, number: str | None) -> "Page[Any]":
-    """Return one page of groups, newest first, each with `hit_type` (its key) and `available`."""
+def groups(
+    *, worker: Worker | None, now: datetime, search: str, number: str | None, sort: str = "newest"
+) -> "Page[Any]":
+    """Return one page of groups in one of the orders of SORTS, each with `hit_type` (its key) and `available`."""
     hits = offered(worker=worker, now=now)
     for word in search.split()[:10]:
         hits = hits.filter(_matches(word))
     found = hits.values("hit_type").annotate(available=Count("pk"), newest=Max("created_at"))
-    return Paginator(found.order_by("-newest", "-hit_type"), GROUPS_PER_PAGE).get_page(number)
+    ordered = found.order_by(SORTS[sort][1], "-newest", "-hit_type")
+    return Paginator(ordered, GROUPS_PER_PAGE).get_page(number)
 
 
 def _matches(word: str) -> Q:
@@ -51,13 +62,19 @@ def _matches(word: str) -> Q:
 
 
 def described(page: "Page[Any]", *, worker: Worker | None) -> list[Group]:
-    """Add the types to a page of groups, without those the worker may not even discover. Two queries."""
+    """Add the types to a page of groups, without those the worker may not even discover. Three queries."""
     record = qualifications.record_of(worker) if worker else NEWCOMER
-    types = HITType.objects.select_related("requester").in_bulk([row["hit_type"] for row in page])
+    types = HITType.objects.select_related("requester").prefetch_related("qualification_types")
+    kinds = types.in_bulk([row["hit_type"] for row in page])
     return [
-        Group(kind, row["available"], qualifications.may("Accept", kind, record=record))
+        Group(
+            kind,
+            row["available"],
+            qualifications.may("Accept", kind, record=record),
+            requirement_words.lines(kind, record=record),
+        )
         for row in page
-        if qualifications.may("Discover", kind := types[row["hit_type"]], record=record)
+        if qualifications.may("Discover", kind := kinds[row["hit_type"]], record=record)
     ]
 
 

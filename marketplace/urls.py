@@ -4,6 +4,7 @@ from django.urls import include, path, register_converter
 
 from marketplace.ids import EntityConverter
 from marketplace.views import (
+    accept_next,
     accounts,
     answering,
     dashboard,
@@ -24,6 +25,7 @@ urlpatterns = [
     path("invitations/<slug:token>", accounts.invitation, name="invitation"),
     path("sign-out", accounts.sign_out, name="sign-out"),
     path("work", dashboard.my_work, name="my-work"),
+    path("work/accept-next", accept_next.accept_next, name="accept-next"),
     path("mturk/preview", hits.preview_by_group, name="preview-by-group"),
     path("mturk/externalSubmit", submit.external_submit, name="external-submit"),
     path("projects/<entity:identifier>/tasks", hits.preview, name="preview"),

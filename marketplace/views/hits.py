@@ -1,5 +1,7 @@
 """Finding, previewing, accepting, doing and returning HITs."""
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
@@ -21,7 +23,7 @@ from marketplace import (
 from marketplace.api.dispatch import handle
 from marketplace.errors import WorkerRefusal
 from marketplace.models import HIT, Assignment, HITType, Worker
-from marketplace.views import tasks
+from marketplace.views import accept_next, tasks
 from marketplace.views.session import current_worker, worker_required
 
 ACCEPT_TRIES = 5
@@ -38,12 +40,17 @@ def hit_list(request: HttpRequest) -> HttpResponse:
     now, worker = clock.now(), current_worker(request)
     engine_due.sweep(now=now)
     search = answers.legal(request.GET.get("q", "")).strip()[:100]
-    page = listing.groups(worker=worker, now=now, search=search, number=request.GET.get("page"))
+    sort = request.GET.get("sort", "")
+    sort = sort if sort in listing.SORTS else "newest"
+    page = listing.groups(worker=worker, now=now, search=search, number=request.GET.get("page"), sort=sort)
     context = {
         "worker": worker,
         "page": page,
         "groups": listing.described(page, worker=worker),
         "search": search,
+        "sort": sort,
+        "sorts": [(key, words) for key, (words, _) in listing.SORTS.items()],
+        "query": urlencode({"q": search, "sort": sort}),
     }
     return render(request, "marketplace/hit_list.html", context)
 
@@ -75,6 +82,7 @@ def preview(request: HttpRequest, identifier: str) -> HttpResponse:
         "hit": hit,
         "requirements": requirement_words.lines(hit_type, record=record),
         "may_accept": qualifications.may("Accept", hit_type, record=record),
+        "accepts_next": accept_next.is_on(request),
     }
     if hit and qualifications.may("Preview", hit_type, record=record):
         context |= tasks.shown(hit)
@@ -86,6 +94,7 @@ def preview(request: HttpRequest, identifier: str) -> HttpResponse:
 def accept(request: HttpRequest, worker: Worker, identifier: str) -> HttpResponse:
     """Accept the HIT that was shown, or the next of its type when somebody was quicker."""
     hit_type, now = _hit_type(identifier), clock.now()
+    accept_next.switch(request)
     engine_due.sweep(now=now)
     if not qualifications.may("Accept", hit_type, record=qualifications.record_of(worker)):
         messages.error(request, "Your account does not meet the requirements of these HITs.")
@@ -118,8 +127,9 @@ def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> 
     engine_due.sweep(now=now)
     assignment = tasks.latest(worker, hit__hit_id=hit_id)
     if assignment.status != Assignment.Status.OPEN:
-        return redirect("after", assignment_id=assignment.assignment_id)
-    context = tasks.work_context(assignment, now=now)
+        address = reverse("after", kwargs={"assignment_id": assignment.assignment_id})
+        return redirect(f"{address}?stay")
+    context = tasks.work_context(assignment, now=now) | {"accepts_next": accept_next.is_on(request)}
     return tasks.work_page(request, context | tasks.shown(assignment.hit, assignment))
 
 
@@ -141,11 +151,20 @@ def give_back(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpR
 @require_safe
 @worker_required
 def after(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
-    """Say what became of an assignment, and offer the next HIT of the same kind."""
+    """Say what became of an assignment, and offer the next of the queue or the next HIT of the same kind."""
     now = clock.now()
     engine_due.sweep(now=now)
     assignment = tasks.latest(worker, assignment_id=assignment_id)
     hit_type = assignment.hit.hit_type
-    upcoming = listing.next_hit(hit_type, worker=worker, now=now)
-    context = {"worker": worker, "assignment": assignment, "hit_type": hit_type, "next_hit": upcoming}
+    queued = accept_next.queued(worker)
+    may_accept = qualifications.may("Accept", hit_type, record=qualifications.record_of(worker))
+    context = {
+        "worker": worker,
+        "assignment": assignment,
+        "hit_type": hit_type,
+        "queued": queued,
+        "next_hit": listing.next_hit(hit_type, worker=worker, now=now) if may_accept else None,
+        "accepts_next": accept_next.is_on(request),
+        "goes_on": accept_next.goes_on(request, assignment, now=now),
+    }
     return render(request, "marketplace/after.html", context)

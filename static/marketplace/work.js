@@ -3,5 +3,7 @@ const task = document.getElementById("task");
 
 window.addEventListener("message", (event) => {
   const isOurs = event.origin === location.origin && event.source === task.contentWindow;
-  if (isOurs && event.data === "submitted") location.assign(task.dataset.after);
+  // A switch just turned has to have arrived first (accept_next.js).
+  const goOn = () => location.replace(task.dataset.after);
+  if (isOurs && event.data === "submitted") Promise.resolve(window.switching).then(goOn, goOn);
 });
