@@ -13,11 +13,14 @@ from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotators.models import Assignment, Endpoint, Worker
+from annotators.models import Assignment, Channel, Endpoint, Worker
 from surveys.models import AnnotationSlot, Batch, Questionnaire, Response
 
 Status = Assignment.Status
-UNANSWERED = Q(assignment__status=Status.ACCEPTED, assignment__saved_at=None)
+# What a marketplace's worker has saved with us is not submitted there yet; what came by link is handed in by saving.
+UNANSWERED = Q(assignment__status=Status.ACCEPTED) & (
+    Q(assignment__saved_at=None) | Q(assignment__channel=Channel.MARKETPLACE)
+)
 SUPERSEDED = Exists(AnnotationSlot.objects.filter(reopens=OuterRef("pk")))
 SKIPPED = Exists(Response.objects.filter(assignment=OuterRef("assignment")).exclude(skip_reason=""))
 
@@ -140,10 +143,10 @@ def without_room(batch: Batch) -> list[Questionnaire]:
 
 
 def unfilled(batch: Batch) -> list[Questionnaire]:
-    """Return the questionnaires whose wanted annotations are not all answered, or are being answered now."""
+    """Return the questionnaires whose wanted annotations are not all answered and decided, or are worked on now."""
     slots = AnnotationSlot.objects.filter(batch=batch)
-    is_rejected = Q(assignment__status=Status.REJECTED)
-    open_ones = slots.filter(~SUPERSEDED).filter(Q(assignment=None) | UNANSWERED | is_rejected)
+    does_not_count_yet = Q(assignment__status__in=[Status.SUBMITTED, Status.REJECTED])
+    open_ones = slots.filter(~SUPERSEDED).filter(Q(assignment=None) | UNANSWERED | does_not_count_yet)
     busy = set(
         open_ones.filter(UNANSWERED, leased_until__gt=timezone.now()).values_list("questionnaire", flat=True)
     )

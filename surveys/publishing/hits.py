@@ -100,7 +100,8 @@ def hits_to_expire() -> QuerySet[HIT]:
 
 def _full(hits: QuerySet[HIT]) -> list[uuid.UUID]:
     """Return the questionnaires of these HITs, siblings too, that want no more answers from anybody."""
-    mixed = Batch.objects.filter(takes_links=True, status=Batch.Status.OPEN)
+    running = (Batch.Status.OPEN, Batch.Status.COMPLETE)
+    mixed = Batch.objects.filter(takes_links=True, status__in=running)
     full: list[uuid.UUID] = []
     for batch in mixed.filter(questionnaires__hit__in=hits).distinct():
         wanting = {questionnaire.pk for questionnaire in quota.unfilled(batch)}

@@ -1,0 +1,91 @@
+"""Publishing where people come by link, and where several systems spoke about one subject."""
+
+from decimal import Decimal
+
+import pytest
+from django.db import IntegrityError
+
+from surveys import publishing
+from surveys.models import AnnotationSlot, Batch, QuestionnaireItem, Survey
+from tests.factories import make_draft, make_item, make_survey
+
+pytestmark = pytest.mark.django_db
+
+
+def survey_of(subjects: str, *, definition: str = "xai") -> Survey:
+    """One item for each letter, in this order: what another system said about the subject of that name."""
+    survey = make_survey(definition_key=definition)
+    for position, subject in enumerate(subjects, 1):
+        name = f"{subject}{position}"
+        make_item(survey, position=position, external_id=name, subject=subject, systems=(name,), gold="")
+    return survey
+
+
+def shown(batch: Batch) -> list[str]:
+    slots = QuestionnaireItem.objects.filter(questionnaire__batch=batch)
+    names = slots.order_by("questionnaire__position", "position").values_list(
+        "questionnaire__position", "item__external_id"
+    )
+    hits: dict[int, list[str]] = {}
+    for position, name in names:
+        hits.setdefault(position, []).append(name)
+    return [" ".join(hit) for hit in hits.values()]
+
+
+def draft(survey: Survey, **values) -> Batch:
+    values = {"review_policy": {"kind": "never"}, "endpoint": "link", "reward": Decimal(0), **values}
+    return make_draft(survey, **values)
+
+
+def test_what_systems_said_of_one_subject_is_spread_over_hits() -> None:
+    batch = draft(survey_of("aaabbbccc"), items_per_hit=3)
+    publishing.start_publishing(batch)
+    assert shown(batch) == ["a1 b4 c7", "a2 b5 c8", "a3 b6 c9"]
+
+
+def test_different_subjects_keep_the_order_of_the_file() -> None:
+    batch = draft(survey_of("dbca"), items_per_hit=2)
+    publishing.start_publishing(batch)
+    assert shown(batch) == ["d1 b2", "c3 a4"]
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "takes_links", "n_slots"),
+    [("link", False, 4), ("link", True, 4), ("embedded", True, 4), ("embedded", False, 0)],
+)
+def test_slots_are_written_where_people_come_by_link(endpoint, takes_links, n_slots) -> None:
+    values = {"endpoint": endpoint, "takes_links": takes_links, "reward": Decimal("0.10")}
+    publishing.start_publishing(draft(survey_of("ab"), items_per_hit=1, assignments_per_hit=2, **values))
+    assert AnnotationSlot.objects.count() == n_slots
+
+
+def test_only_where_people_come_by_link_may_it_cost_nothing() -> None:
+    survey = survey_of("a")
+    assert draft(survey).reward == 0
+    with pytest.raises(IntegrityError):
+        draft(survey, endpoint="embedded", takes_links=True)
+
+
+def test_nothing_of_a_marketplace_stands_in_the_way(settings) -> None:
+    settings.MTURK_ENDPOINTS, settings.APP_URL = {}, "http://lab.example"
+    assert publishing.problems(draft(survey_of("ab"), items_per_hit=2)) == []
+
+
+def test_what_can_be_skipped_stands_alone() -> None:
+    problem = "Items of this survey type can be skipped one by one, so a HIT must show exactly one."
+    survey = survey_of("ab", definition="vtt")
+    assert publishing.problems(draft(survey, items_per_hit=2)) == [problem]
+    assert publishing.problems(draft(survey, items_per_hit=1)) == []
+
+
+def test_a_quiz_needs_questions() -> None:
+    survey = survey_of("a", definition="vtt")
+    batch = draft(survey, items_per_hit=1, uses_quiz=True)
+    assert publishing.problems(batch) == ["This survey type has no quiz to begin with."]
+
+
+def test_nobody_takes_a_fee_where_there_is_no_marketplace() -> None:
+    batch = draft(survey_of("ab"), items_per_hit=1, reward=Decimal("1.50"), assignments_per_hit=10)
+    quote = publishing.quote(batch)
+    assert (quote.reward_total, quote.fee_total, quote.total, quote.fee_rate) == (30, 0, 30, 0)
+    assert publishing.quote(draft(batch.survey, items_per_hit=1)).total == 0
