@@ -3,7 +3,7 @@
 import hashlib
 import json
 from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db import transaction
@@ -13,6 +13,7 @@ from marketplace.errors import Refusal
 from marketplace.models import HIT, HITType, Requester
 
 MOST_ASSIGNMENTS = 1_000_000_000  # API reference, MaxAssignments
+EXTENDABLE_SINCE = datetime(2015, 7, 22, tzinfo=UTC)  # API reference, CreateAdditionalAssignmentsForHIT
 TEN = 10  # HITs created with fewer than ten assignments stay below ten (API reference)
 
 
@@ -120,6 +121,8 @@ def _check_not_disposed(hit: HIT) -> None:
 
 def _check_extension(hit: HIT, *, additional: int) -> None:
     total = hit.max_assignments + additional
+    if hit.created_at < EXTENDABLE_SINCE:
+        raise Refusal("HITTooOldForExtension", f"HIT {hit.hit_id} is too old to be extended.")
     if total > MOST_ASSIGNMENTS:
         raise Refusal(
             "InvalidMaximumAssignmentsIncrease", f"A HIT has at most {MOST_ASSIGNMENTS} assignments."

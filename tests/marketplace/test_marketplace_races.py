@@ -10,6 +10,7 @@ from marketplace import (
     audit,
     bonuses,
     engine,
+    engine_due,
     engine_hits,
     keys,
     ledger,
@@ -85,6 +86,21 @@ def test_approval_and_rejection_at_once_are_one_decision(requester):
         + [lambda row=row: engine.reject(row, now=now, feedback="") for row in rows[2:]]
     )
     assert results.count(None) == 1
+    assert audit.report()["is_sound"]
+
+
+def test_rejection_and_the_time_of_approval_at_once_are_one_decision(requester):
+    hit, now = publish(requester), timezone.now()
+    assignment = engine.accept(hit, worker=keys.create_worker()[0], now=now)
+    engine.submit(assignment, answer="-", now=now)
+    due = now + timedelta(seconds=3600)
+    row = engine.find_assignment(assignment.assignment_id, requester=requester)
+    results = at_once(
+        [lambda: engine_due.sweep(now=due)] * 3 + [lambda: engine.reject(row, now=due, feedback="")]
+    )
+    assert results[:3] == [None] * 3
+    status = Assignment.objects.values_list("status", flat=True).get()
+    assert (status, results[3] is None) in {("Approved", False), ("Rejected", True)}
     assert audit.report()["is_sound"]
 
 
