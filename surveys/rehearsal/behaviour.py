@@ -14,6 +14,8 @@ Answers = dict[str, Given]
 NOISE = {Kind.DILIGENT: 0.12, Kind.DOUBLE_SUBMITTER: 0.15, Kind.CARELESS: 0.35}
 CLEARLY_BETTER = 0.1
 FLAWLESS = 0.6
+SKIPPED = 0.3
+REMARK = "It says what there is to be seen, more or less."
 # Median seconds that one item takes.
 PACE = {
     Kind.DILIGENT: 45.0,
@@ -38,11 +40,25 @@ def answers_for(item: ItemView, *, person: Person, knowledge: Knowledge, seed: i
     """Return {field name: value or values} for every question about the item."""
     chance = random.Random(f"{seed}:{person.worker_id}:{item.key}")  # noqa: S311 (a simulation, not a secret)
     if person.kind == Kind.STRAIGHT_LINER:
-        return {group.name: _given(group, [group.options[0]]) for group in item.all_groups()}
+        return {group.name: _given(group, list(group.options[:1])) for group in item.all_groups()}
     if person.kind == Kind.RANDOM:
         return {group.name: _anything(group, item, chance) for group in item.all_groups()}
     view = View(item, chance, _worth(item, person=person, chance=chance, seed=seed))
     return _considered(view, person=person, right=knowledge.right_answer(item))
+
+
+def guesses(item: ItemView, *, person: Person, seed: int) -> Answers:
+    """Return any answer to each question: what a quiz asks is new to everybody."""
+    chance = random.Random(f"{seed}:{person.worker_id}:guesses")  # noqa: S311
+    return {group.name: _anything(group, item, chance) for group in item.all_groups()}
+
+
+def skips(item: ItemView, *, person: Person, seed: int) -> str:
+    """Return the reason this worker gives for skipping the item, "" if they judge it; only the careless skip."""
+    chance = random.Random(f"{seed}:{person.worker_id}:{item.key}:skips")  # noqa: S311
+    if item.skip is None or person.kind != Kind.CARELESS or chance.random() > SKIPPED:
+        return ""
+    return chance.choice(item.skip.options).value
 
 
 def seconds_for(item: ItemView, *, person: Person, seed: int) -> float:
@@ -108,9 +124,11 @@ def _texts_by_code(item: ItemView) -> dict[str, str]:
 
 def _judged(group: Group, worth: float, chance: random.Random) -> Given:
     """A scale as far down as the output falls short; a checklist with what is wrong, if anything seems wrong."""
+    if not group.options:
+        return REMARK
     if not group.is_checklist:
         step = min(int((1 - worth) * len(group.options)), len(group.options) - 1)
-        return group.options[step].value
+        return group.best_first()[step].value
     fine = [option for option in group.options if option.is_exclusive]
     flaws = [option for option in group.options if not option.is_exclusive] or fine
     if fine and worth > FLAWLESS:
@@ -121,11 +139,11 @@ def _judged(group: Group, worth: float, chance: random.Random) -> Given:
 def _anything(group: Group, item: ItemView, chance: random.Random) -> Given:
     texts = _texts_by_code(item)
     options = sorted(group.options, key=lambda option: texts.get(option.value, option.label))
-    if not group.is_checklist:
-        return chance.choice(options).value
-    return _given(group, [chance.choice(options)])
+    return _given(group, [chance.choice(options)] if options else [])
 
 
 def _given(group: Group, chosen: list[Option]) -> Given:
+    if not group.options:
+        return REMARK
     values = [option.value for option in group.options if option in chosen]
     return values if group.is_checklist else values[0]

@@ -19,11 +19,17 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One question: choose one, or (`is_checklist`) tick what applies. `options` as shown."""
+    """One question: choose one, or (`is_checklist`) tick what applies; without `options`, write something."""
 
     name: str
     is_checklist: bool
     options: tuple[Option, ...]
+
+    def best_first(self) -> list[Option]:
+        """Return the levels of a scale from the best to the worst: numerals by size, words as shown."""
+        if all(option.value.isdecimal() for option in self.options):
+            return sorted(self.options, key=lambda option: -int(option.value))
+        return list(self.options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,7 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """One item as shown. `groups` are the questions that are not about one output."""
+    """One item as shown. `groups` are the questions that are not about one output, `skip` is the way past it."""
 
     position: int
     version: int
@@ -44,6 +50,7 @@ class ItemView:
     outputs: tuple[Output, ...]
     groups: tuple[Group, ...]
     pictures: tuple[str, ...] = ()
+    skip: Group | None = None
 
     @property
     def prefix(self) -> str:
@@ -89,6 +96,16 @@ def read_hit_page(root: Element) -> HitPage:
     return HitPage(Form.of(form), form.attributes["data-draft"], items)
 
 
+def read_quiz(root: Element) -> HitPage | None:
+    """Return the quiz that stands before the work as a page with one item, None if this is no quiz."""
+    for form in root.all("form"):
+        read = Form.of(form)
+        if "quiz" in read.hidden:
+            groups = tuple(_groups(form))
+            return HitPage(read, "", (ItemView(0, 0, "", (), groups),))
+    return None
+
+
 def read_last_form(root: Element) -> Form:
     """Return the form that tells the marketplace. Raises UnexpectedPage if the answers were not taken."""
     for form in root.all("form"):
@@ -105,35 +122,48 @@ def headline(root: Element) -> str:
 
 
 def _item(section: Element) -> ItemView:
-    heading = section.find("h2")
-    outputs = tuple(_output(part) for part in section.all(css_class="output"))
-    about_outputs = {group.name for output in outputs for group in output.groups}
+    steps = "\n".join(step.text(without="span") for step in section.all(css_class="step"))
+    outputs = tuple(_output(part, steps=steps) for part in section.all(css_class="output"))
+    skip = next((_group(fieldset) for fieldset in section.all(css_class="optional")), None)
+    elsewhere = {group.name for output in outputs for group in output.groups}
+    elsewhere |= {skip.name} if skip else set()
     return ItemView(
         position=int(section.attributes["data-position"]),
         version=int(section.attributes["data-version"]),
-        question=heading.text(without="span") if heading else "",
+        question="" if steps else _question(section),
         outputs=outputs,
-        groups=tuple(group for group in _groups(section) if group.name not in about_outputs),
+        groups=tuple(group for group in _groups(section) if group.name not in elsewhere),
         pictures=tuple(image.attributes["src"] for image in section.all("img")),
+        skip=skip,
     )
 
 
-def _output(section: Element) -> Output:
+def _question(section: Element) -> str:
+    heading = section.find("h2")
+    return heading.text(without="span") if heading else ""
+
+
+def _output(section: Element, *, steps: str) -> Output:
+    """Return an output with its text: its own, or in a sequence what stands between the states."""
     quote = section.find("blockquote")
-    return Output(quote.text() if quote else "", tuple(_groups(section)))
+    return Output(quote.text() if quote else steps, tuple(_groups(section)))
 
 
 def _groups(section: Element) -> Iterator[Group]:
-    for fieldset in section.all("fieldset"):
-        inputs = list(fieldset.all("label"))
-        controls = [(label, control) for label in inputs for control in label.all("input")]
-        if controls:
-            first = controls[0][1].attributes
-            yield Group(
-                name=first["name"],
-                is_checklist=first["type"] == "checkbox",
-                options=tuple(_option(label, control) for label, control in controls),
-            )
+    for element in section.all(css_class="group"):
+        yield _group(element)
+
+
+def _group(element: Element) -> Group:
+    if text := element.find("textarea"):
+        return Group(text.attributes["name"], is_checklist=False, options=())
+    controls = [(label, control) for label in element.all("label") for control in label.all("input")]
+    first = controls[0][1].attributes
+    return Group(
+        name=first["name"],
+        is_checklist=first["type"] == "checkbox",
+        options=tuple(_option(label, control) for label, control in controls),
+    )
 
 
 def _option(label: Element, control: Element) -> Option:

@@ -11,7 +11,9 @@ from surveys.rehearsal import stage, study
 from surveys.rehearsal.browser import new_pool
 from surveys.rehearsal.control import Control
 from surveys.rehearsal.driver import Driver
+from surveys.rehearsal.hit_driver import HitDriver
 from surveys.rehearsal.knowledge import Knowledge
+from surveys.rehearsal.link_driver import LinkDriver
 from surveys.rehearsal.report import Report
 from surveys.rehearsal.tally import Course, count
 from surveys.rehearsal.visits import World
@@ -27,6 +29,7 @@ class Terms:
     seed: int
     out: Path
     timeout: float
+    by_link: bool = False
 
 
 def perform(terms: Terms, *, stream: TextIO) -> Report:
@@ -47,8 +50,9 @@ def _driver(terms: Terms, *, patience: Patience, stopwatch: Stopwatch, stream: T
     material = terms.material
     survey = study.import_material(material)
     pool = new_pool()
-    return Driver(
-        batch=study.draft_batch(survey, seed=terms.seed),
+    kind = LinkDriver if terms.by_link else HitDriver
+    return kind(
+        batch=study.draft_batch(survey, seed=terms.seed, by_link=terms.by_link),
         world=World(
             settings.MARKETPLACE_URL,
             terms.seed,

@@ -1,6 +1,6 @@
 """The end of a rehearsal: one page for people, one JSON file for programs.
 
-JSON keys: `hits`, `assignments` (submitted), `rejected`, `replaced`, `kept_per_hit_min`, `kept_per_hit_max`,
+JSON keys: `hits`, `assignments` (submitted), `rejected`, `skipped`, `replaced`, `kept_per_hit_min`, `kept_per_hit_max`,
 `below_threshold_kept`, `cost` and `marketplace_cost` (dollars, fees included: by our ledger and by the
 marketplace's), `files` (paths); beside them `seed`, `survey`, `workers`, `stand_ins`, `rounds`, `sibling_hits`,
 `abandoned`, `double_submissions`, `missing_pictures`, `scores` ({selection: {system: mean}}), `seconds` ({stage:
@@ -38,6 +38,7 @@ class Report:
             "hits": tally.hits,
             "assignments": tally.assignments,
             "rejected": tally.rejected,
+            "skipped": tally.skipped,
             "replaced": tally.replaced,
             "kept_per_hit_min": min(tally.kept_per_hit, default=0),
             "kept_per_hit_max": max(tally.kept_per_hit, default=0),
@@ -66,7 +67,10 @@ class Report:
         facts = [
             ("HITs", f"{data['hits']}{_siblings(self.tally.sibling_hits)}"),
             ("Assignments", f"{data['assignments']} submitted, {data['abandoned']} abandoned"),
-            ("Rejected", f"{data['rejected']}, replaced {data['replaced']}"),
+            (
+                "Rejected",
+                f"{data['rejected']}, skipped {data['skipped']}, replaced {data['replaced']}",
+            ),
             ("Kept per HIT", f"{data['kept_per_hit_min']} to {data['kept_per_hit_max']}"),
             ("Kept below the rule", f"{data['below_threshold_kept']}"),
             ("Cost", f"${self.tally.cost} by our ledger, ${self.marketplace_cost} by the marketplace's"),

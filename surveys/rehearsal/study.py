@@ -9,20 +9,21 @@ from pathlib import Path
 
 from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
-from django.db.models import Count, F, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
-from annotators.models import HIT, Assignment
-from surveys import publishing, review, tasks
+from annotators.models import HIT, Assignment, Endpoint
+from surveys import inviting, publishing, review, tasks
 from surveys.definitions import Definition
 from surveys.exports import batch_writers, layouts_for, write_files
-from surveys.models import Batch, Survey
+from surveys.models import Batch, Response, Survey
 from surveys.policies import FLAG
 
 REWARD = Decimal("0.38")  # OFA-X's VQA-X batch
 DURATION = timedelta(hours=1)
-SHARE_RIGHT = 0.6  # OFA-X's rule: at least 3 of 5
 IN = (Assignment.Status.SUBMITTED, Assignment.Status.APPROVED, Assignment.Status.REJECTED)
+SKIPPED = Exists(Response.objects.filter(assignment=OuterRef("pk")).exclude(skip_reason=""))
 DECIDED = (Assignment.Status.APPROVED, Assignment.Status.REJECTED)
 
 
@@ -67,28 +68,23 @@ def import_material(material: Material) -> Survey:
     return Survey.objects.get(slug=key)
 
 
-def draft_batch(survey: Survey, *, seed: int) -> Batch:
-    """Write the batch with the terms of OFA-X's study."""
+def draft_batch(survey: Survey, *, seed: int, by_link: bool = False) -> Batch:
+    """Write the batch with the terms of OFA-X's study; by link nobody is paid here."""
     definition = survey.definition
     return Batch.objects.create(
+        endpoint=Endpoint.LINK if by_link else Endpoint.EMBEDDED,
         survey=survey,
         name=f"Rehearsal {seed} of {definition.name}",
         title=definition.title,
         description=definition.instructions.summary,
         items_per_hit=definition.items_per_hit,
-        reward=REWARD,
+        reward=Decimal(0) if by_link else REWARD,
         assignment_duration=DURATION,
         auto_approval_delay=timedelta(days=3),
-        review_policy=_policy(definition),
+        review_policy=definition.review_policy,
+        uses_quiz=bool(definition.quiz),
         seed=seed,
     )
-
-
-def _policy(definition: Definition) -> dict[str, object]:
-    if definition.answer is None:
-        return {"kind": "never"}
-    out_of = definition.items_per_hit
-    return {"kind": "minimum_correct", "minimum": round(SHARE_RIGHT * out_of), "out_of": out_of}
 
 
 def publish(batch: Batch) -> None:
@@ -97,9 +93,20 @@ def publish(batch: Batch) -> None:
     tasks.publish_batch.delay(batch.pk)
 
 
-def ask_for_sync(places: Iterable[Place]) -> None:
+def invite(batch: Batch, *, names: list[str]) -> dict[str, str]:
+    """Invite people by personal link. Returns {name: address}."""
+    people = [inviting.Person(name) for name in names]
+    expires_at = timezone.now() + timedelta(days=1)
+    invited = inviting.invite(batch, people=people, expires_at=expires_at, by=None)
+    return {one.invitation.name: one.address for one in invited}
+
+
+def hit_ids(batch: Batch) -> list[str]:
+    return list(HIT.objects.filter(questionnaire__batch=batch).values_list("hit_id", flat=True))
+
+
+def ask_for_sync(hit_ids: Iterable[str]) -> None:
     """Ask for the sync of these HITs that beat would bring later."""
-    hit_ids = [place.hit_id for place in places]
     for pk in HIT.objects.filter(hit_id__in=hit_ids).order_by("pk").values_list("pk", flat=True):
         tasks.sync_hit.delay(pk)
 
@@ -121,9 +128,10 @@ def n_published(batch: Batch) -> int:
 
 
 def n_settled(batch: Batch) -> int:
-    """Count the assignments that are decided on both sides and, if rejected, replaced."""
-    is_open = Q(status=Assignment.Status.REJECTED) & ~Q(replacement__opened_at__isnull=False)
-    return assignments(batch).filter(status__in=DECIDED).exclude(is_open).count()
+    """Count the assignments that are decided on both sides and, if they don't count, wanted again."""
+    is_replaced = Q(replacement__opened_at__isnull=False) | Q(annotation_slot__reopened_as__isnull=False)
+    counts = Q(status=Assignment.Status.APPROVED) & ~Q(SKIPPED)
+    return assignments(batch).filter(counts | is_replaced, status__in=DECIDED).count()
 
 
 def assignments(batch: Batch) -> QuerySet[Assignment]:

@@ -7,10 +7,10 @@ from decimal import Decimal
 from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from annotators.models import Assignment, Call
+from annotators.models import Assignment, Call, Endpoint
 from surveys.exports import batch_report
 from surveys.models import Batch, Replacement
-from surveys.rehearsal.study import IN, assignments
+from surveys.rehearsal.study import IN, SKIPPED, assignments
 
 Status = Assignment.Status
 PAYING = (Call.Operation.APPROVE, Call.Operation.OVERTURN)
@@ -24,6 +24,7 @@ class Course:
     stand_ins: int
     rounds: int
     submitted: int
+    skipped: int
     expected_rejections: int
     abandoned: int
     double_submissions: int
@@ -32,12 +33,16 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """The app's own counts. A HIT's sibling counts as the same HIT: it shows the same items."""
+    """The app's own counts. A HIT's sibling counts as the same HIT: it shows the same items.
+
+    Kept is what counts: neither rejected nor skipped. `replaced` counts what was opened again for either.
+    """
 
     hits: int
     sibling_hits: int
     assignments: int
     rejected: int
+    skipped: int
     replaced: int
     wanted_per_hit: int
     kept_per_hit: tuple[int, ...]
@@ -55,9 +60,8 @@ def count(batch: Batch) -> Tally:
         sibling_hits=batch.questionnaires.exclude(sibling_of=None).count(),
         assignments=submitted.count(),
         rejected=submitted.filter(status=Status.REJECTED).count(),
-        replaced=Replacement.objects.filter(
-            replaces__hit__questionnaire__batch=batch, opened_at__isnull=False
-        ).count(),
+        skipped=submitted.filter(SKIPPED).count(),
+        replaced=_replaced(batch),
         wanted_per_hit=batch.assignments_per_hit,
         kept_per_hit=_kept_per_hit(batch),
         below_threshold_kept=_below_threshold(batch, kept),
@@ -66,8 +70,18 @@ def count(batch: Batch) -> Tally:
     )
 
 
+def _replaced(batch: Batch) -> int:
+    """Count what was opened again: on the marketplace by a replacement, by link by another slot."""
+    if batch.endpoint == Endpoint.LINK:
+        reopened = Assignment.objects.filter(annotation_slot__reopened_as__isnull=False)
+        counts_no_more = Q(status=Status.REJECTED) | Q(SKIPPED)
+        return reopened.filter(counts_no_more, annotation_slot__batch=batch).count()
+    opened = Replacement.objects.filter(opened_at__isnull=False)
+    return opened.filter(replaces__hit__questionnaire__batch=batch).count()
+
+
 def _kept_per_hit(batch: Batch) -> tuple[int, ...]:
-    kept = assignments(batch).filter(status__in=[Status.SUBMITTED, Status.APPROVED])
+    kept = assignments(batch).filter(~SKIPPED, status__in=[Status.SUBMITTED, Status.APPROVED])
     root = Coalesce("hit__questionnaire__sibling_of", "hit__questionnaire")
     counts = dict(kept.annotate(root=root).values_list("root").annotate(n=Count("pk")).order_by())
     return tuple(
@@ -110,8 +124,11 @@ def broken(tally: Tally, course: Course, *, marketplace_cost: Decimal) -> Iterat
         yield f"{len(wrong)} HITs have not exactly {wanted} kept assignments, but {min(wrong)} to {max(wrong)}."
     if tally.below_threshold_kept:
         yield f"{tally.below_threshold_kept} kept assignments have fewer right answers than the rule asks for."
-    if tally.replaced != tally.rejected:
-        yield f"{tally.rejected} assignments were rejected, but {tally.replaced} replaced."
+    if tally.replaced != tally.rejected + tally.skipped:
+        gone = f"{tally.rejected} assignments were rejected and {tally.skipped} skipped"
+        yield f"{gone}, but {tally.replaced} replaced."
+    if tally.skipped != course.skipped:
+        yield f"{course.skipped} items were skipped, but {tally.skipped} skips are in the database."
     if tally.rejected != course.expected_rejections:
         yield (
             f"{tally.rejected} assignments were rejected; by the item file it should be {course.expected_rejections}."

@@ -1,21 +1,19 @@
-"""One worker on one HIT, step by step as a browser would take it: accept, open, save drafts, submit, tell."""
+"""One worker on one page of work, step by step as a browser would take it: open, save drafts, submit."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
-from surveys.rehearsal.behaviour import Answers, answers_for, forgets, seconds_for
+from surveys.rehearsal.behaviour import Answers, answers_for, forgets, guesses, seconds_for, skips
 from surveys.rehearsal.browser import Answer, Browser
 from surveys.rehearsal.hit_page import (
     HitPage,
     ItemView,
     UnexpectedPage,
     headline,
-    read_hit_page,
-    read_last_form,
+    read_quiz,
 )
 from surveys.rehearsal.knowledge import Knowledge
-from surveys.rehearsal.markup import Element, Form
 from surveys.rehearsal.people import Kind, Person
 
 DRAFTS = 2  # items whose drafts a worker saves before submitting; more would tell nothing new
@@ -38,43 +36,26 @@ class Visitor:
     person: Person
     browser: Browser
     world: World
-    is_signed_in: bool = False
 
-    def accept(self, *, hit_type_id: str, hit_id: str) -> "Visit":
-        """Accept one HIT and open its page. Raises UnexpectedPage if the marketplace gives no such work."""
-        self._sign_in()
-        preview = self._see(f"/projects/{hit_type_id}/tasks")
-        form = _form(preview, "accept")
-        work = self.browser.post_form(
-            urljoin(preview.url, form.action), (form.hidden | {"hitId": hit_id}).items()
-        )
-        frame = work.root.find("iframe", id="task")
-        if frame is None or hit_id not in work.url:
-            raise UnexpectedPage(f"{self.person.worker_id} did not get HIT {hit_id}: {headline(work.root)}")
-        return self._open(frame.attributes["src"])
-
-    def _sign_in(self) -> None:
-        if self.is_signed_in:
-            return
-        page = self._see("/sign-in")
-        form = _form(page, "sign-in")
-        identity = {"worker_id": self.person.worker_id, "access_code": self.person.access_code}
-        answer = self.browser.post_form(urljoin(page.url, form.action), (form.hidden | identity).items())
-        if answer.status != 200:
-            raise UnexpectedPage(f"{self.person.worker_id} can't sign in: {headline(answer.root)}")
-        self.is_signed_in = True
-
-    def _see(self, path: str) -> Answer:
-        return self.browser.get(self.world.marketplace_url + path)
-
-    def _open(self, url: str) -> "Visit":
+    def past_the_quiz(self, url: str) -> Answer:
+        """Return the page at `url`; where a quiz stands before it, after answering that."""
         answer = self.browser.get(url)
-        return Visit(visitor=self, url=url, page=read_hit_page(answer.root))
+        while quiz := read_quiz(answer.root):
+            self._answer(quiz, answer.url)
+            answer = self.browser.get(answer.url)
+        return answer
+
+    def _answer(self, quiz: HitPage, url: str) -> None:
+        given = guesses(quiz.items[0], person=self.person, seed=self.world.seed)
+        chosen = {name: str(value) for name, value in given.items()}
+        answer = self.browser.post_form(urljoin(url, quiz.form.action), (quiz.form.hidden | chosen).items())
+        if answer.status != 200:
+            raise UnexpectedPage(f"The quiz was not taken: {headline(answer.root)}")
 
 
 @dataclass(slots=True)
 class Visit:
-    """A HIT that one worker has open in the frame."""
+    """A page of work that one worker has open."""
 
     visitor: Visitor
     url: str
@@ -115,40 +96,33 @@ class Visit:
         for item in self.page.items[:DRAFTS]:
             self._save_draft(item)
 
-    def submit(self) -> None:
-        """Post the answers, then tell the marketplace. Raises UnexpectedPage unless both take them."""
-        answer = self._post(self._fields(is_first_try=True))
-        if answer.status == 422:
-            answer = self._post(self._fields(is_first_try=False))
-        form = read_last_form(answer.root)
-        if self.person.kind == Kind.DOUBLE_SUBMITTER:
-            self._post_other_answers(expected=form)
-        self._tell(form, expected=200)
-        if self.person.kind == Kind.DOUBLE_SUBMITTER:
-            self._tell(form, expected=400)
-            self.is_doubled = True
+    def send(self) -> Answer:
+        """Post the answers; what was forgotten the first time is there the second time."""
+        answer = self.post(self._fields(is_first_try=True))
+        return self.post(self._fields(is_first_try=False)) if answer.status == 422 else answer
 
-    def _post_other_answers(self, *, expected: Form) -> None:
-        """Post a HIT that is saved once more, answered differently: what was saved must stand."""
-        first_options = [
-            (group.name, group.options[0].value) for item in self.page.items for group in item.all_groups()
+    def first_options(self) -> list[tuple[str, str]]:
+        """Return the fields of other answers: the first choice everywhere."""
+        return [
+            (group.name, group.options[0].value if group.options else "x")
+            for item in self.page.items
+            for group in item.all_groups()
         ]
-        again = read_last_form(self._post([*self.page.form.hidden.items(), *first_options]).root)
-        if again != expected:
-            raise UnexpectedPage(f"A second submission by {self.person.worker_id} changed the first one.")
 
-    def _tell(self, form: Form, *, expected: int) -> None:
-        answer = self.visitor.browser.post_form(form.action, form.hidden.items())
-        if answer.status != expected:
-            raise UnexpectedPage(
-                f"The marketplace answered {answer.status}, not {expected}: {headline(answer.root)}"
-            )
-
-    def _post(self, fields: Iterable[tuple[str, str]]) -> Answer:
+    def post(self, fields: Iterable[tuple[str, str]]) -> Answer:
         return self.visitor.browser.post_form(urljoin(self.url, self.page.form.action), fields)
+
+    @property
+    def skipped(self) -> list[ItemView]:
+        """The items this worker says can't be judged."""
+        seed = self.visitor.world.seed
+        return [item for item in self.page.items if skips(item, person=self.person, seed=seed)]
 
     def _fields(self, *, is_first_try: bool) -> Iterator[tuple[str, str]]:
         yield from (self.page.form.hidden | self._seconds()).items()
+        for item in self.skipped:
+            yield "skip", str(item.position)
+            yield f"{item.prefix}skip", skips(item, person=self.person, seed=self.visitor.world.seed)
         for item in self.page.items:
             left_open = is_first_try and forgets(item, person=self.person, seed=self.visitor.world.seed)
             for name, given in list(self.answers[item.position].items())[left_open:]:
@@ -176,10 +150,3 @@ class Visit:
         )
         if saved.status != 200:
             raise UnexpectedPage(f"A draft was not saved: {saved.status} {saved.body[:200].decode()}")
-
-
-def _form(answer: Answer, name: str) -> Form:
-    form: Element | None = answer.root.find("form", id=name)
-    if form is None:
-        raise UnexpectedPage(f"No form to {name.replace('-', ' ')}: {headline(answer.root)}")
-    return Form.of(form)

@@ -2,10 +2,19 @@ import pytest
 from django.template import engines
 
 from surveys.definitions import VQAX, Choice
-from surveys.forms import HitForm
+from surveys.definitions.xai import XAI
+from surveys.forms import HitForm, QuizForm
 from surveys.presenting import ShownItem, ShownOutput, ShownPicture
-from surveys.rehearsal.hit_page import Option, UnexpectedPage, read_hit_page, read_last_form
+from surveys.rehearsal.hit_page import (
+    Group,
+    Option,
+    UnexpectedPage,
+    read_hit_page,
+    read_last_form,
+    read_quiz,
+)
 from surveys.rehearsal.markup import Form, parse
+from tests.invented import TALE
 
 SHOWN = ShownItem(
     position=2,
@@ -20,6 +29,8 @@ SHOWN = ShownItem(
 )
 PAGE = """<form id="hit" action="/hits/1/?a=b&amp;c=d#errors" data-draft="/hits/1/draft">
 <input type="hidden" name="token" value="t&quot;1">{% load crispy_forms_tags %}{% crispy form %}</form>"""
+QUIZ = """<form action="/hits/1/"><input type="hidden" name="quiz" value="1">
+<input type="hidden" name="number" value="1">{% load crispy_forms_tags %}{% crispy form %}</form>"""
 
 
 @pytest.fixture
@@ -71,3 +82,31 @@ def test_the_last_form_is_the_one_to_the_marketplace():
 def test_refused_answers_are_noticed():
     with pytest.raises(UnexpectedPage, match="The answers were not taken: an empty page"):
         read_last_form(parse("<form action='/hits/1/'></form>"))
+
+
+def test_a_sequence_is_read_as_its_states_texts_and_the_way_to_skip():
+    output = ShownOutput("c1", "What happens", "A seed is sown.\nA tree grows.")
+    states = tuple(ShownPicture(f"/pictures/{n}", 4, 3, f"State {n}") for n in (1, 2, 3))
+    shown = ShownItem(1, "", states, (), (output,), {})
+    html = engines["django"].from_string(PAGE).render({"form": HitForm(definition=TALE, items=[shown])})
+    (item,) = read_hit_page(parse(html)).items
+    assert (item.question, item.pictures) == ("", ("/pictures/1", "/pictures/2", "/pictures/3"))
+    assert item.key == "\n\nA seed is sown. A tree grows."
+    (told,) = item.outputs
+    assert [(group.name, len(group.options)) for group in told.groups] == [
+        ("i1-c1-flow", 3),
+        ("i1-c1-remark", 0),
+    ]
+    assert item.groups == ()
+    assert item.skip == Group(
+        "i1-skip", False, (Option("dark", "Too dark"), Option("other", "Something else"))
+    )
+    assert [option.value for option in told.groups[0].best_first()] == ["3", "2", "1"]
+
+
+def test_a_quiz_is_told_from_the_work():
+    html = engines["django"].from_string(QUIZ).render({"form": QuizForm(questions=XAI.quiz)})
+    page = read_quiz(parse(html))
+    assert page.form == Form("/hits/1/", {"quiz": "1", "number": "1"})
+    assert [group.name for group in page.items[0].groups] == ["q1", "q2", "q3"]
+    assert read_quiz(parse("<form id='hit'></form>")) is None

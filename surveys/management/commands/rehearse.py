@@ -34,6 +34,9 @@ class Command(BaseCommand):
         parser.add_argument("--allow-missing-images", action="store_true")
         parser.add_argument("--workers", type=int, default=25, help="simulated workers (default: 25)")
         parser.add_argument("--seed", type=int, default=0, help="same seed, same answers (default: 0)")
+        parser.add_argument(
+            "--by-link", action="store_true", help="people with personal links, no marketplace"
+        )
         parser.add_argument("--report", type=Path, metavar="FILE", help="write the summary as JSON")
         parser.add_argument("--out", type=Path, metavar="DIR", help="where the result files go")
         parser.add_argument("--timeout", type=float, default=1800, metavar="SECONDS", help="default: 1800")
@@ -91,7 +94,8 @@ def _arguments(options: dict[str, Any]) -> list[str]:
         name: options[name] for name in ("survey", "items", "images", "workers", "seed", "report", "timeout")
     }
     given = [f"--{name}={value}" for name, value in (named | {"out": out}).items() if value not in {None, ""}]
-    return [*given, *(["--allow-missing-images"] if options["allow_missing_images"] else [])]
+    flags = [f"--{name.replace('_', '-')}" for name in ("allow_missing_images", "by_link") if options[name]]
+    return [*given, *flags]
 
 
 def _terms(options: dict[str, Any]) -> Terms:
@@ -106,4 +110,5 @@ def _terms(options: dict[str, Any]) -> Terms:
         seed=options["seed"],
         out=options["out"],
         timeout=options["timeout"],
+        by_link=options["by_link"],
     )
