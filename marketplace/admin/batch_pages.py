@@ -18,6 +18,7 @@ from marketplace.admin.base import own_requesters
 from marketplace.batches import decisions, drafts, publishing
 from marketplace.batches import results as results_file
 from marketplace.batches.forms import BatchForm, DecisionsForm, initial_of
+from marketplace.batches.remarks import remarks
 from marketplace.batches.tables import BadTable
 from marketplace.errors import Refusal
 from marketplace.models import TemplateBatch
@@ -108,6 +109,7 @@ def _draft(request: HttpRequest, batch: TemplateBatch) -> HttpResponse:
         available=balance.available_cents,
         lacking=max(0, price.total_cents - balance.available_cents),
         may_publish=request.user.has_perm(MAKE),
+        remarks=remarks(batch.template),
     )
 
 
