@@ -18,6 +18,7 @@ from surveys.intervals import Interval, difference_interval
 
 ALPHA = 0.05
 SKIP_SCORE = -1.0
+SAME = 1e-9  # means of thirds differ by rounding
 
 
 class UnknownSystemError(ValueError):
@@ -194,21 +195,28 @@ def _differences(frame: Frame, scores: Scores, *, against: str) -> Iterator[Pair
 def _paired(
     frame: Frame, ours: "pd.Series[float]", theirs: "pd.Series[float]", *, system: str, criterion: str
 ) -> PairedDifference:
-    from scipy import stats
-
     items = frame.responses["item_id"]
     means = [side.dropna().groupby(items).mean() for side in (ours, theirs)]
     shared = means[0].index.intersection(means[1].index)
-    left, right = (mean.loc[shared] for mean in means)
+    differences = means[0].loc[shared] - means[1].loc[shared]
     on_shared = [ratings_of(side[items[side.index].isin(shared)], frame.responses) for side in (ours, theirs)]
     return PairedDifference(
         system=system,
         criterion=criterion,
-        mean=float((left - right).mean()) if len(shared) else None,
+        mean=float(differences.mean()) if len(shared) else None,
         items=len(shared),
-        p=_known(stats.ttest_rel(left, right).pvalue) if len(shared) > 1 else None,
+        p=_paired_p(differences),
         interval=difference_interval(*on_shared),
     )
+
+
+def _paired_p(differences: "pd.Series[float]") -> float | None:
+    """Return the p value of a mean of 0; None where all are the same, so that nothing tells their spread."""
+    from scipy import stats
+
+    if len(differences) < 2 or differences.max() - differences.min() < SAME:
+        return None
+    return _known(stats.ttest_1samp(differences, 0.0).pvalue)
 
 
 def _known(p: float) -> float | None:

@@ -65,6 +65,7 @@ def _criterion(frame: Frame, rows: pd.DataFrame, *, system: str, criterion: Crit
         shares=shares,
         interval=interval_of(scores, rows),
         good=_good(scores, at_least=frame.definition.good_from),
+        scale=tuple(choice.score for choice in criterion.choices if choice.score is not None),
     )
 
 

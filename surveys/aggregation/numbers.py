@@ -41,7 +41,7 @@ class CriterionSummary:
     """What was said on one criterion. `score` is None for a checklist, a text and choices without scores.
 
     `interval` is that of the rating mean; `good` is the share of ratings at the definition's `good_from` or above, of
-    all ratings given. There is no number over several criteria.
+    all ratings given. `scale` are the scores of the choices, in their order. There is no number over several criteria.
     """
 
     key: str
@@ -50,6 +50,7 @@ class CriterionSummary:
     shares: tuple[Share, ...]
     interval: Interval | None = None
     good: Share | None = None
+    scale: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,8 @@ class Difference:
 class SystemSummary:
     """What was said of one system. `interval` is that of the headline's rating mean.
 
-    `responses` were not skipped; `skipped` is how many were. `difference` is None for the reference, and where the
-    protocol has none.
+    `responses` were not skipped; `skipped` is how many were, and `reasons` why. `difference` is None for the
+    reference, and where the protocol has none.
     """
 
     system: str
@@ -95,6 +96,7 @@ class SystemSummary:
     evil: TaskScores | None
     interval: Interval | None
     difference: Difference | None
+    reasons: tuple[Share, ...] = ()
 
     def criterion(self, key: str) -> CriterionSummary:
         return next(criterion for criterion in self.criteria if criterion.key == key)

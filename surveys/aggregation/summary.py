@@ -107,7 +107,16 @@ def _system(frame: Frame, rows: pd.DataFrame, *, system: str, stratum: str) -> S
         evil=_task_scores(frame, rows, system=system),
         interval=next(c.interval for c in criteria if c.key == frame.definition.headline),
         difference=_difference(frame, rows, system=system),
+        reasons=_reasons(frame, shown[shown["is_skipped"]]),
     )
+
+
+def _reasons(frame: Frame, skipped: pd.DataFrame) -> tuple[Share, ...]:
+    """Return how often each reason was given; one the survey type does not list comes last, by itself."""
+    counts = skipped["skip_reason"].value_counts()
+    labels = {choice.value: choice.label for choice in frame.definition.skip_reasons}
+    labels |= {value: value for value in counts.index if value not in labels}
+    return tuple(Share(v, label, int(counts.get(v, 0)), len(skipped)) for v, label in labels.items())
 
 
 def _stratum(correct: "pd.Series[bool]") -> "pd.Series[str]":

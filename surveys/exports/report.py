@@ -14,13 +14,14 @@
 * `selections`: `all` (submitted), `kept` (not rejected), `filtered` (kept, answer right), each with
     * `responses`, `answer_correct` (a share, null where nothing is graded)
     * `criteria`: those about the item as a whole, empty in most surveys
-    * `systems`: {name: {`role`, `responses`, `skipped`, `criteria`, `evil`, `interval`, `difference`}}; a criterion has
-      `score` ({`rating_mean`, `item_mean`, `sd`, `ratings`, `items`, `blanks`}, null for a checklist and a text),
-      `shares` ({value: share}, `blank` and, in a checklist, `nothing` among them), `interval` and `good` (the share of
-      ratings at `good_from` or above); `evil` is {`task` (S_T), `explanation` (S_E), `overall` (S_O), `items_right`,
-      `items`}, null for the reference; `interval` is that of the headline's `rating_mean`, 95 %, {`low`, `high`,
-      `items`, `workers`}, null with fewer than two items or workers, `workers` 0 where they are unknown; `difference`
-      is {`mean`, `pairs`, `interval`} of the model's score less the reference's, by one worker on one item
+    * `systems`: {name: {`role`, `responses`, `skipped`, `skip_reasons`, `criteria`, `evil`, `interval`,
+      `difference`}}; a criterion has `score` ({`rating_mean`, `item_mean`, `sd`, `ratings`, `items`, `blanks`}, null
+      for a checklist and a text), `shares` ({value: share}, `blank` and, in a checklist, `nothing` among them),
+      `interval` and `good` (the share of ratings at `good_from` or above); `evil` is {`task` (S_T), `explanation`
+      (S_E), `overall` (S_O), `items_right`, `items`}, null for the reference; `interval` is that of the headline's
+      `rating_mean`, 95 %, {`low`, `high`, `items`, `workers`}, null with fewer than two items or workers, `workers` 0
+      where they are unknown; `difference` is {`mean`, `pairs`, `interval`} of the model's score less the reference's,
+      by one worker on one item
     * `preference`: {system | "no_preference" | "blank": share}
 * `strata`: the same for the kept outputs of which the model's decision was right (`true`), wrong (`false`) or
   `unknown`; empty where it is known of none. The kept rows themselves are all of them together
@@ -132,6 +133,7 @@ def _system(system: SystemSummary) -> dict[str, Any]:
         "role": system.role,
         "responses": system.responses,
         "skipped": system.skipped,
+        "skip_reasons": {reason.key: reason.count for reason in system.reasons},
         "criteria": _criteria(system.criteria),
         "evil": system.evil and _evil(system.evil),
         "interval": system.interval and asdict(system.interval),

@@ -1,14 +1,16 @@
 """Geometry of the drawings on a results page, in the units of their viewBox. Templates draw; no script does."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from surveys.aggregation import BLANK, Selection, Share
-from surveys.intervals import Interval
+from surveys.aggregation import BLANK, CriterionSummary, Selection, Share
+from surveys.views.result_cells import number, places_of
 
-WIDTH, LABEL_WIDTH, MARGIN, ROW_HEIGHT = 720, 220, 10, 34
+WIDTH, LABEL_WIDTH, MARGIN, ROW_HEIGHT, TICK_HEIGHT = 720, 220, 10, 34, 22
 LEVELS = 6
+PALETTES = {5: (0, 1, 5, 2, 3)}  # the middle of five is grey; others take the colours as they come
 ROOM_FOR_TEXT = 44
+ROOM_FOR_LABEL = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A score at `x` on the scale from 0 to 1, and the ends of its interval, where it has one."""
+    """A score at `x` on its scale, and the ends of its interval, where it has one."""
 
     y: int
     label: str
@@ -48,68 +50,106 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Rows of bars or marks, `height` high; `legend` is (level, label)."""
+    """Rows of bars or marks, `height` high; `legend` is (level, label), `ticks` are (x, score)."""
 
     title: str
     height: int
     bars: tuple[Bar, ...] = ()
     marks: tuple[Mark, ...] = ()
     legend: tuple[tuple[int, str], ...] = ()
+    ticks: tuple[tuple[float, str], ...] = ()
     width: int = WIDTH
     left: int = LABEL_WIDTH
     right: int = WIDTH - MARGIN
 
+    @property
+    def floor(self) -> int:
+        """Where the rows end and the numbers of the scale begin."""
+        return self.height - (TICK_HEIGHT if self.ticks else 0)
 
-def share_chart(selection: Selection, *, key: str, title: str) -> Chart:
-    """Draw how each system's ratings on one scale are spread: a bar of shares of what was answered."""
-    criteria = [(system.system, system.criterion(key)) for system in selection.systems]
-    bars = tuple(_bar(row, name, criterion.shares) for row, (name, criterion) in enumerate(criteria))
-    shares: Sequence[Share] = criteria[0][1].shares if criteria else ()
-    legend = tuple((level % LEVELS, share.label) for level, share in enumerate(_answered(shares)))
+
+def share_chart(selections: Mapping[str, Selection], *, key: str, title: str) -> Chart:
+    """Draw how ratings on one scale are spread, the best on the left: a bar of shares of what was answered.
+
+    `selections` by their name on the page, "" needing none; a system's bars stand together.
+    """
+    found = list(_rows(selections, key=key))
+    bars = tuple(_bar(row, label, criterion) for row, (label, criterion) in enumerate(found))
+    legend = tuple((level, share.label) for level, share in _graded(found[0][1])) if found else ()
     return Chart(title, height=ROW_HEIGHT * len(bars), bars=bars, legend=legend)
 
 
-def score_chart(selections: Iterable[Selection], *, key: str, title: str) -> Chart:
-    """Draw each system's mean score, a row for each choice of rows."""
-    marks: list[Mark] = []
-    for selection in selections:
-        for system in selection.systems:
-            score = system.criterion(key).score
-            if score and score.rating_mean is not None:
-                label = f"{system.system}, {selection.name}"
-                y = ROW_HEIGHT * len(marks)
-                marks.append(_mark(y, label, score.rating_mean, n=score.ratings, interval=system.interval))
-    return Chart(title, height=ROW_HEIGHT * len(marks), marks=tuple(marks))
+def score_chart(selections: Mapping[str, Selection], *, key: str, title: str) -> Chart:
+    """Draw each system's mean on the scale of the criterion, a row for each choice of rows."""
+    rated = [(label, c) for label, c in _rows(selections, key=key) if c.score and c.score.ratings]
+    marks = tuple(_mark(ROW_HEIGHT * row, label, criterion) for row, (label, criterion) in enumerate(rated))
+    scale = rated[0][1].scale if rated else ()
+    ticks = tuple((_on_scale(score, scale), _tick(score)) for score in sorted(scale))
+    return Chart(title, height=ROW_HEIGHT * len(marks) + TICK_HEIGHT, marks=marks, ticks=ticks)
 
 
-def _mark(y: int, label: str, mean: float, *, n: int, interval: Interval | None) -> Mark:
-    text = f"{mean:.4f}"
-    between = f", 95 % interval {interval.low:.4f} to {interval.high:.4f}" if interval else ""
-    ends = (_x(interval.low), _x(interval.high)) if interval else None
-    return Mark(y, label, _x(mean), text, f"{label}: {text}{between}, {n} ratings", ends)
+def _rows(selections: Mapping[str, Selection], *, key: str) -> Iterator[tuple[str, CriterionSummary]]:
+    systems = [system.system for selection in list(selections.values())[:1] for system in selection.systems]
+    for system in systems:
+        for name, selection in selections.items():
+            criterion = selection.system(system).criterion(key)
+            if not name or (criterion.score and criterion.score.ratings):
+                yield f"{_short(system)}, {name}" if name else _short(system), criterion
 
 
-def _bar(row: int, label: str, shares: Iterable[Share]) -> Bar:
-    answered = list(_answered(shares))
-    total = sum(share.count for share in answered)
-    return Bar(ROW_HEIGHT * row, label, f"n = {total}", tuple(_segments(answered, total=total)))
+def _short(system: str) -> str:
+    return system if len(system) <= ROOM_FOR_LABEL else f"{system[: ROOM_FOR_LABEL - 1]}…"
 
 
-def _segments(shares: Sequence[Share], *, total: int) -> Iterable[Segment]:
+def _mark(y: int, label: str, criterion: CriterionSummary) -> Mark:
+    score, interval, scale = criterion.score, criterion.interval, criterion.scale
+    mean = (score.rating_mean if score else None) or 0.0
+    places = places_of(criterion)
+    ends = (_on_scale(interval.low, scale), _on_scale(interval.high, scale)) if interval else None
+    between = (
+        f", 95 % interval {number(interval.low, places=places)} to {number(interval.high, places=places)}"
+        if interval
+        else ""
+    )
+    text = number(mean, places=places)
+    title = f"{label}: {text}{between}, {score.ratings if score else 0} ratings"
+    return Mark(y, label, _on_scale(mean, scale), text, title, ends)
+
+
+def _bar(row: int, label: str, criterion: CriterionSummary) -> Bar:
+    shares = list(_graded(criterion))
+    total = sum(share.count for _, share in shares)
+    return Bar(ROW_HEIGHT * row, label, f"n = {total}", tuple(_segments(shares, total=total)))
+
+
+def _graded(criterion: CriterionSummary) -> list[tuple[int, Share]]:
+    """Return the shares of what was answered with their colours, the best first."""
+    answered = [share for share in criterion.shares if share.key != BLANK]
+    best_first = sorted(zip(criterion.scale, answered, strict=True), key=lambda pair: -pair[0])
+    palette = PALETTES.get(len(answered), tuple(level % LEVELS for level in range(len(answered))))
+    return [(level, share) for level, (_, share) in zip(palette, best_first, strict=True)]
+
+
+def _segments(shares: Sequence[tuple[int, Share]], *, total: int) -> Iterable[Segment]:
     before = 0
-    for level, share in enumerate(shares):
+    for level, share in shares:
         if not share.count:
             continue
         start, end = _x(before / total), _x((before + share.count) / total)
         text = f"{100 * share.count / total:.0f} %"
         title = f"{share.label}: {share.count} of {total}"
         fits = end - start >= ROOM_FOR_TEXT
-        yield Segment(start, round(end - start, 2), level % LEVELS, title, text if fits else "")
+        yield Segment(start, round(end - start, 2), level, title, text if fits else "")
         before += share.count
 
 
-def _answered(shares: Iterable[Share]) -> Iterable[Share]:
-    return (share for share in shares if share.key != BLANK)
+def _tick(score: float) -> str:
+    return f"{score:.2f}".rstrip("0").rstrip(".")
+
+
+def _on_scale(value: float, scale: Sequence[float]) -> float:
+    low, high = min(scale), max(scale)
+    return _x((value - low) / (high - low) if high > low else 0.5)
 
 
 def _x(value: float) -> float:

@@ -118,6 +118,14 @@ def test_only_items_both_were_rated_on_are_paired(tmp_path):
     assert (relevance.mean, relevance.items) == (-0.5, 2)
 
 
+def test_differences_that_are_all_the_same_tell_nothing_of_their_spread(tmp_path):
+    lines = [line(n, s, (x, x, 3 + n % 2)) for n in (1, 2, 3) for s, x in (("a", 5), ("b", 4))]
+
+    comparison = compare(study(tmp_path, lines))
+    assert [(d.mean, d.p) for d in comparison.differences] == [(-1.0, None), (-1.0, None), (0.0, None)]
+    assert not any(e.dagger for e in comparison.estimates["b"].values())
+
+
 def test_systems_without_items_in_common_are_not_tested(tmp_path):
     lines = [line(n, "a", (5, 5, 5)) for n in (1, 2)] + [line(n, "b", (1, 2, 3)) for n in (3, 4)]
 

@@ -11,7 +11,8 @@ from annotators.models import Assignment
 from surveys.definitions import ESNLIVE, VQAX, Choice, Criterion
 from surveys.models import Batch, Rating
 from surveys.views.charts import LABEL_WIDTH, MARGIN, WIDTH
-from surveys.views.results import Cell, Results, results
+from surveys.views.result_cells import Cell
+from surveys.views.results import Results, results
 from tests.factories import make_published, open_for, submitted
 from tests.people import client_of
 from tests.surveys.published import load_published
@@ -87,7 +88,7 @@ def test_a_score_stands_within_its_interval_and_few_workers_are_told():
     rows = block(found, "Does the explanation justify the answer?")
     assert [cell.note for cell in rows["95 % interval"]] == ["few workers: 2"] * 6
     assert [cell.note for cell in rows["Difference from the reference"]] == ["10 pairs", ""] * 3
-    for mark in found.scores.marks:
+    for mark in found.figures[0].scores.marks:
         assert mark.ends[0] <= mark.x <= mark.ends[1]
         assert ", 95 % interval 0." in mark.title
 
@@ -97,8 +98,9 @@ def test_one_worker_gives_no_interval():
     submitted(questionnaire)
     found = results(questionnaire.batch)
     rows = block(found, "Does the explanation justify the answer?")
-    assert rows["95 % interval"] == (Cell("–", "too few items or workers"),) * 6
-    assert [mark.ends for mark in found.scores.marks] == [None] * 6
+    assert rows["95 % interval"] == (Cell("–", "too few items or workers", 6),)
+    assert "95 % interval of the difference" not in rows
+    assert [mark.ends for mark in found.figures[0].scores.marks] == [None] * 6
 
 
 def test_a_rejection_changes_the_numbers_at_once():
@@ -123,7 +125,7 @@ def test_unchanged_results_are_not_counted_again(monkeypatch):
 def test_a_bar_is_as_long_as_its_shares():
     questionnaire = make_published()
     submitted(questionnaire)
-    chart = results(questionnaire.batch).shares[0]
+    chart = results(questionnaire.batch).figures[0].shares
     assert chart.legend == ((0, "Yes"), (1, "Weak yes"), (2, "Weak no"), (3, "No"))
     assert [bar.label for bar in chart.bars] == ["model", "ground_truth"]
     for bar in chart.bars:
