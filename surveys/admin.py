@@ -27,12 +27,14 @@ admin.site.enable_nav_sidebar = False
 FROZEN = (
     "survey",
     "endpoint",
+    "takes_links",
     "title",
     "description",
     "keywords",
     "items_per_hit",
     "assignments_per_hit",
     "reward",
+    "uses_quiz",
     "time_allowed",
     "findable_for",
     "approved_after",
@@ -42,8 +44,11 @@ FROZEN = (
     "published_at",
 )
 DRAFT_FIELDSETS = (
-    (None, {"fields": ["survey", "name", "endpoint"]}),
-    ("What workers get", {"fields": ["items_per_hit", "assignments_per_hit", "reward", "assumed_minutes"]}),
+    (None, {"fields": ["survey", "name", "endpoint", "takes_links"]}),
+    (
+        "What workers get",
+        {"fields": ["items_per_hit", "assignments_per_hit", "reward", "assumed_minutes", "uses_quiz"]},
+    ),
     ("Time", {"fields": ["assignment_duration", "lifetime", "auto_approval_delay"]}),
     ("Review", {"fields": ["policy_kind", ("policy_minimum", "policy_out_of")]}),
     ("What workers read in the list of HITs", {"fields": ["title", "description", "keywords"]}),

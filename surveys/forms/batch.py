@@ -7,7 +7,7 @@ from django import forms
 from django.conf import settings
 
 from annotators.models import Endpoint
-from surveys.definitions import Definition
+from surveys.definitions import DEFINITIONS, Definition
 from surveys.forms.durations import DurationField
 from surveys.models import Batch, Survey
 
@@ -20,12 +20,15 @@ ENDPOINTS = {
     Endpoint.EMBEDDED: "Embedded marketplace: the worker site of this server. No real money.",
     Endpoint.SANDBOX: "MTurk sandbox: Amazon's site for trying out. No real money.",
     Endpoint.PRODUCTION: "MTurk production: real people, real money.",
+    Endpoint.LINK: "No marketplace: people come by personal links, or from a panel.",
 }
 POLICIES = {
     "minimum_correct": "Reject below the minimum, and replace the rejected assignment",
     "flag_only": "Hold below the minimum for a person to decide",
     "never": "Never reject: everybody who submits is paid",
 }
+OF_TYPE = "of_type"
+OF_TYPE_LABEL = "As the survey type asks for; never, where no answer is right or wrong"
 DEFAULT_MINIMUM = 3
 
 # MTurk's limits: AssignmentDuration and Lifetime 30 s to 365 days, AutoApprovalDelay at most 30 days.
@@ -41,13 +44,19 @@ def shortest_auto_approval() -> timedelta:
 def default_terms(definition: Definition) -> dict[str, Any]:
     """Return what an untouched batch of this survey type shows to workers and how much of it at once."""
     output = definition.output_label.replace("{n}", "").strip()
-    words = (definition.question_label, output, "picture", "rating")
+    question = definition.question_label.split(" ")[0]
+    words = (question, output, "picture", "rating")
     return {
         "title": definition.title,
         "description": definition.instructions.summary,
         "keywords": ", ".join(dict.fromkeys(word.lower() for word in words if word)),
         "items_per_hit": definition.items_per_hit,
     }
+
+
+def is_paying(batch: Batch) -> bool:
+    """Tell whether publishing the batch costs real money."""
+    return bool(settings.MTURK_ENDPOINTS.get(batch.endpoint, {}).get("is_paying"))
 
 
 def policy_in_words(policy: dict[str, Any]) -> str:
@@ -82,7 +91,10 @@ class BatchForm(BatchModelForm):
         label="HITs can be found for", initial=timedelta(days=7), shortest=SHORTEST, longest=LONGEST
     )
     policy_kind = forms.ChoiceField(
-        label="Review", choices=list(POLICIES.items()), widget=forms.RadioSelect, initial="minimum_correct"
+        label="Review",
+        choices=[(OF_TYPE, OF_TYPE_LABEL), *POLICIES.items()],
+        widget=forms.RadioSelect,
+        initial=OF_TYPE,
     )
     policy_minimum = forms.IntegerField(
         label="Right answers needed", min_value=1, required=False, initial=DEFAULT_MINIMUM
@@ -97,6 +109,7 @@ class BatchForm(BatchModelForm):
             "survey",
             "name",
             "endpoint",
+            "takes_links",
             "title",
             "description",
             "keywords",
@@ -106,14 +119,16 @@ class BatchForm(BatchModelForm):
             "assignment_duration",
             "lifetime",
             "auto_approval_delay",
+            "uses_quiz",
             "seed",
             "assumed_minutes",
         ]
-        widgets = {"reward": forms.NumberInput(attrs={"step": "0.01", "min": "0.01"})}
+        widgets = {"reward": forms.NumberInput(attrs={"step": "0.01", "min": "0"})}
         help_texts = {
             "name": "For yourself; workers never see it.",
             "keywords": "Separated by commas.",
-            "reward": "US dollars for one assignment.",
+            "takes_links": "Beside the marketplace: personal links and panels fill the same quota.",
+            "reward": "US dollars for one assignment. It may be 0 where there is no marketplace.",
             "assumed_minutes": "Until a pilot has measured it. Used for the hourly wage.",
             "seed": "Draws the order and the side everything is shown on.",
         }
@@ -128,6 +143,8 @@ class BatchForm(BatchModelForm):
         )
         for name in ("title", "description", "keywords", "items_per_hit"):
             self.fields[name].help_text = "Empty: as the survey type has it."
+        with_quiz = ", ".join(definition.name for definition in DEFINITIONS.values() if definition.quiz)
+        self.fields["uses_quiz"].help_text += f" For these survey types: {with_quiz}."
         if self.instance.pk:
             self._show_policy(self.instance.review_policy)
 
@@ -137,12 +154,16 @@ class BatchForm(BatchModelForm):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         survey: Survey | None = data.get("survey")
+        if data.get("reward") == 0 and data.get("endpoint") != Endpoint.LINK:
+            self.add_error("reward", "A marketplace pays for every assignment: at least $0.01.")
         if survey is None:
             return data
         self._fill_in(data, defaults=default_terms(survey.definition))
+        if data.get("uses_quiz") and not survey.definition.quiz:
+            self.add_error("uses_quiz", "This survey type has no quiz.")
         if data.get("items_per_hit"):
             self._check_policy(data, survey.definition)
-            self.instance.review_policy = self._policy(data)
+            self.instance.review_policy = self._policy(data, survey.definition)
         return data
 
     def _fill_in(self, data: dict[str, Any], *, defaults: dict[str, Any]) -> None:
@@ -152,7 +173,9 @@ class BatchForm(BatchModelForm):
         if "policy_out_of" not in self.errors and not data.get("policy_out_of"):
             data["policy_out_of"] = data.get("items_per_hit")
 
-    def _policy(self, data: dict[str, Any]) -> dict[str, Any]:
+    def _policy(self, data: dict[str, Any], definition: Definition) -> dict[str, Any]:
+        if data.get("policy_kind") == OF_TYPE:
+            return definition.review_policy
         if data.get("policy_kind") == "never":
             return {"kind": "never"}
         keys = ("kind", "minimum", "out_of")
@@ -161,8 +184,20 @@ class BatchForm(BatchModelForm):
     def _check_policy(self, data: dict[str, Any], definition: Definition) -> None:
         if data.get("policy_kind") in {None, "never"}:
             return
+        if data["policy_kind"] == OF_TYPE:
+            self._check_of_type(data, definition)
+            return
         for check in (self._check_gradable, self._check_minimum, self._check_out_of):
             check(data, definition)
+
+    def _check_of_type(self, data: dict[str, Any], definition: Definition) -> None:
+        counted = definition.review_policy.get("out_of", data["items_per_hit"])
+        if counted != data["items_per_hit"]:
+            rule = policy_in_words(definition.review_policy)
+            self.add_error(
+                "policy_kind",
+                f"The survey type’s rule is for HITs of {counted} items; choose one yourself. It says: {rule}",
+            )
 
     def _check_gradable(self, data: dict[str, Any], definition: Definition) -> None:
         if definition.answer is None:
@@ -203,7 +238,7 @@ class PublishForm(forms.Form):
     def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.batch = batch
-        self.is_paying = bool(settings.MTURK_ENDPOINTS[batch.endpoint]["is_paying"])
+        self.is_paying = is_paying(batch)
         if self.is_paying:
             self.fields["confirmation"].required = True
         else:

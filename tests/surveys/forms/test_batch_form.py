@@ -149,6 +149,56 @@ def test_a_stored_policy_is_shown_again(survey, policy):
     assert shown == policy
 
 
+@pytest.mark.parametrize(
+    ("key", "policy"),
+    [
+        ("evil-vcr", {"kind": "minimum_correct", "minimum": 3, "out_of": 5}),
+        ("xai", {"kind": "never"}),
+        ("vtt", {"kind": "never"}),
+    ],
+)
+def test_the_review_follows_the_survey_type_unless_it_is_chosen(key, policy):
+    assert BatchForm()["policy_kind"].value() == "of_type"
+    form = BatchForm(data_for(make_survey(definition_key=key), policy_kind="of_type", policy_minimum=""))
+    assert form.errors == {}
+    assert form.save().review_policy == policy
+
+
+def test_a_rule_for_another_number_of_items_has_to_be_chosen(survey):
+    assert errors_of(survey, policy_kind="of_type", items_per_hit=10) == {
+        "policy_kind": [
+            "The survey type’s rule is for HITs of 5 items; choose one yourself. It says: "
+            "Reject below the minimum, and replace the rejected assignment. The minimum is 3 right of 5."
+        ]
+    }
+    vtt = make_survey(definition_key="vtt")
+    assert errors_of(vtt, policy_kind="of_type", items_per_hit=1) == {}
+
+
+def test_nobody_can_be_rejected_where_nothing_is_right_or_wrong():
+    assert errors_of(make_survey(definition_key="xai")) == {
+        "policy_kind": ["This survey type asks for no answer that could be right or wrong."]
+    }
+
+
+def test_the_quiz_is_offered_where_the_survey_type_has_one():
+    xai, vtt = make_survey(definition_key="xai"), make_survey(definition_key="vtt")
+    form = BatchForm(data_for(xai, policy_kind="of_type", uses_quiz="on"))
+    assert (form.errors, form.save().uses_quiz) == ({}, True)
+    help_text = "Two tries, part of the paid time. For these survey types: XAI: five criteria."
+    assert form.fields["uses_quiz"].help_text == help_text
+    assert errors_of(vtt, name="V", policy_kind="of_type", uses_quiz="on") == {
+        "uses_quiz": ["This survey type has no quiz."]
+    }
+
+
+def test_keywords_are_single_words():
+    batch = BatchForm(data_for(make_survey(definition_key="xai"), policy_kind="of_type")).save()
+    assert (batch.keywords, batch.items_per_hit) == ("label, explanation, picture, rating", 5)
+    batch = BatchForm(data_for(make_survey(definition_key="vtt"), name="V", policy_kind="of_type")).save()
+    assert (batch.keywords, batch.items_per_hit) == ("what happened, picture, rating", 1)
+
+
 def test_never_rejecting_stores_nothing_else(survey):
     batch = BatchForm(data_for(survey, policy_kind="never")).save()
     assert batch.review_policy == {"kind": "never"}
