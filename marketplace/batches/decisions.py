@@ -13,7 +13,7 @@ from marketplace.models import LIVE, Assignment, TemplateBatch
 
 NEEDED = ("AssignmentId", "Approve", "Reject")
 LONGEST_FEEDBACK = 1024
-MOST_DECISIONS = 10_000
+MOST_DECISIONS = 5_000
 Status = Assignment.Status
 
 
