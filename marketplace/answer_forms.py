@@ -115,6 +115,17 @@ class Row:
         return hints.hint(self.question.answer)
 
     @property
+    def described_by(self) -> str:
+        """Return the ids of the hint and of what is wrong, as far as they are on the page."""
+        parts = {"hint": self.hint, "errors": self.problems}
+        return " ".join(f"{self.field.html_name}-{name}" for name, shown in parts.items() if shown)
+
+    @property
+    def is_marked_required(self) -> bool:
+        """Tell whether the control itself must be filled in; one of several boxes, or beside a text, need not."""
+        return not self.is_optional and self.other is None and self.control in {"text", "radio", "select"}
+
+    @property
     def other_hint(self) -> str:
         answer = self.question.answer
         return hints.hint(answer.other) if isinstance(answer, ChoiceAnswer) and answer.other else ""

@@ -149,6 +149,18 @@ def test_the_pages_are_accessible_and_fit(arrive, address, hit_type, kind, schem
     assert seen == dict.fromkeys(seen, ([], False))
 
 
+def test_the_end_of_the_time_is_told(arrive, address, kind):
+    page = arrive(f"/qualifications/{kind.type_id}")
+    page.clock.install()
+    go(page, "Start the test")
+    expect(page.locator("#time-note")).to_have_text("")
+    page.clock.fast_forward("09:30")
+    expect(page.locator("#time-note")).to_have_text("Less than a minute is left.")
+    page.clock.fast_forward("00:31")
+    expect(page.locator("#time-note")).to_have_text("The time is over.")
+    expect(page.locator("#countdown")).to_have_text("00:00:00")
+
+
 def test_nothing_of_a_form_could_run(arrive, hit_type):
     """Were a script to slip through, the page's policy would stop it."""
     page = arrive(f"/projects/{hit_type.type_id}/tasks")

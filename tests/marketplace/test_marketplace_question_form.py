@@ -117,6 +117,19 @@ def test_gaps_are_named_the_first_is_focused_and_nothing_is_lost(work):
     assert send(job, GOOD)[0] == 200
 
 
+def test_fields_name_their_hint_and_what_is_wrong(work):
+    _, page = send(work(), {"q5": "x"})
+    found = re.findall(r'<(?:input type="text"|select|textarea) id="(q\d)"([^>]*)>', page)
+    fields = {name: (re.findall(r'described\w+="(.*?)"', rest), " required" in rest) for name, rest in found}
+    assert fields == {
+        "q3": (["q3-errors"], True),
+        "q4": (["q4-hint"], False),
+        "q5": (["q5-hint q5-errors"], True),
+        "q6": ([], False),
+        "q7": ([], False),
+    }
+
+
 WRONG = [
     ({"q1": "marble"}, "q1", "Select a valid choice. marble is not one of the available choices."),
     ({"q2": ["cars", "bikes", "trams", "trees"]}, "q2", "Choose 2 to 3; you chose 4."),
