@@ -10,7 +10,7 @@ from marketplace.answer_forms import AnswerForm
 from marketplace.errors import WorkerRefusal
 from marketplace.models import Assignment, Worker
 from marketplace.question_form import QuestionForm
-from marketplace.views import tasks
+from marketplace.views import accept_next, tasks
 from marketplace.views.session import worker_required
 
 
@@ -25,7 +25,8 @@ def answer(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResp
         return redirect("after", assignment_id=assignment_id)
     form = _form(request, assignment)
     if not form.is_valid():
-        return tasks.work_page(request, tasks.work_context(assignment, now=now) | {"form": form})
+        context = tasks.work_context(assignment, now=now) | {"accepts_next": accept_next.is_on(request)}
+        return tasks.work_page(request, context | {"form": form})
     try:
         engine.submit(assignment, answer=form.document(), now=now)
     except WorkerRefusal as refusal:

@@ -117,6 +117,14 @@ def test_gaps_are_named_the_first_is_focused_and_nothing_is_lost(work):
     assert send(job, GOOD)[0] == 200
 
 
+def test_the_switch_to_go_on_stays_as_it_is_when_there_are_gaps(work):
+    browser, _ = job = work()
+    switch = '<input type="checkbox" name="accept_next" value="1"{}>'
+    assert switch.format("") in send(job, {})[1]
+    browser.client.post("/work/accept-next", {"accept_next": "1"})
+    assert switch.format(" checked") in send(job, {})[1]
+
+
 def test_fields_name_their_hint_and_what_is_wrong(work):
     _, page = send(work(), {"q5": "x"})
     found = re.findall(r'<(?:input type="text"|select|textarea) id="(q\d)"([^>]*)>', page)
