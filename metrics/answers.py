@@ -12,7 +12,7 @@ from functools import partial
 from typing import Final
 
 from metrics import words
-from metrics.inputs import best_score, checked_profile
+from metrics.inputs import check_texts, checked_profile
 
 REFERENCE_DIGITS: Final = {
     "ноль": "0",
@@ -47,13 +47,13 @@ def text_f1(prediction: str, references: Sequence[str], *, profile: str = "docum
     Source: FusionBrain Challenge 2.0 metrics, sub-task 1; evaluation/textqa of its code.
     """
     if checked_profile(profile) == "document":
-        return best_score(prediction, references, score=partial(_f1, tokens=_document_tokens))
-    score = partial(_f1, tokens=partial(_reference_tokens, kept=""))
-    first = best_score(prediction, references, score=score)
+        return _best(prediction, references, tokens=_document_tokens, score=_f1)
+    best = partial(_best, tokens=partial(_reference_tokens, kept=""), score=_f1)
+    first = best(prediction, references)
     letter = _OPTION_LETTER.search(prediction)
     if first > 0.5 or letter is None:
         return first
-    return best_score(letter[0], references, score=score)
+    return best(letter[0], references)
 
 
 def math_em(prediction: str, references: Sequence[str], *, profile: str = "document") -> float:
@@ -66,13 +66,13 @@ def math_em(prediction: str, references: Sequence[str], *, profile: str = "docum
     Source: FusionBrain Challenge 2.0 metrics, sub-task 2; evaluation/mathqa of its code.
     """
     if checked_profile(profile) == "document":
-        return best_score(prediction, references, score=partial(_equal, tokens=_document_signed_tokens))
-    score = partial(_equal, tokens=partial(_reference_tokens, kept="-"))
-    first = best_score(prediction, references, score=score)
+        return _best(prediction, references, tokens=_document_signed_tokens, score=_equal)
+    best = partial(_best, tokens=partial(_reference_tokens, kept="-"), score=_equal)
+    first = best(prediction, references)
     letter = _OPTION_LETTER.search(prediction)
     if first or letter is None:
         return first
-    return best_score(letter[0], references, score=score)
+    return best(letter[0], references)
 
 
 def f1_of_counts(*, common: int, predicted: int, accepted: int) -> float:
@@ -83,14 +83,25 @@ def f1_of_counts(*, common: int, predicted: int, accepted: int) -> float:
     return 2 * common / (predicted + accepted)
 
 
-def _f1(prediction: str, reference: str, *, tokens: Callable[[str], Tokens]) -> float:
-    predicted, accepted = Counter(tokens(prediction)), Counter(tokens(reference))
-    common = (predicted & accepted).total()
-    return f1_of_counts(common=common, predicted=predicted.total(), accepted=accepted.total())
+def _best(
+    prediction: str,
+    references: Sequence[str],
+    *,
+    tokens: Callable[[str], Tokens],
+    score: Callable[[Tokens, Tokens], float],
+) -> float:
+    check_texts(prediction, references)
+    mine = tokens(prediction)
+    return max(score(mine, tokens(reference)) for reference in references)
 
 
-def _equal(prediction: str, reference: str, *, tokens: Callable[[str], Tokens]) -> float:
-    return float(tokens(prediction) == tokens(reference))
+def _f1(mine: Tokens, theirs: Tokens) -> float:
+    common = (Counter(mine) & Counter(theirs)).total()
+    return f1_of_counts(common=common, predicted=len(mine), accepted=len(theirs))
+
+
+def _equal(mine: Tokens, theirs: Tokens) -> float:
+    return float(mine == theirs)
 
 
 def _document_tokens(text: str) -> Tokens:

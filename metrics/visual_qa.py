@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from metrics import words
-from metrics.answers import REFERENCE_DIGITS
+from metrics.answers import REFERENCE_DIGITS, Tokens
 from metrics.english import with_digits
 from metrics.inputs import check_texts, checked_profile
 from metrics.meteor import meteor
@@ -37,8 +37,12 @@ def visual_qa_parts(
     """Return the value with its `rule`, `ratio` or `meteor`, and the index of the best reference."""
     check_texts(prediction, references)
     opened = as_thesaurus(thesaurus)
-    scored = _by_document if checked_profile(profile) == "document" else _by_code
-    found = [scored(prediction, reference, opened) for reference in references]
+    if checked_profile(profile) == "document":
+        mine = numeric_tokens(prediction)
+        found = [_by_document(mine, numeric_tokens(reference), opened) for reference in references]
+    else:
+        mine = with_digits(_code_words(prediction))
+        found = [_by_code(mine, _code_words(reference), opened) for reference in references]
     best = max(range(len(found)), key=lambda index: found[index][0])
     return {"value": found[best][0], "rule": found[best][1], "reference": best}
 
@@ -53,8 +57,7 @@ def ratio(predicted: float, accepted: float) -> float:
     return smaller / larger
 
 
-def _by_document(prediction: str, reference: str, thesaurus: Thesaurus | None) -> tuple[float, str]:
-    mine, theirs = numeric_tokens(prediction), numeric_tokens(reference)
+def _by_document(mine: Tokens, theirs: Tokens, thesaurus: Thesaurus | None) -> tuple[float, str]:
     accepted = number(theirs[0]) if len(theirs) == 1 else None
     if accepted is None:
         return meteor(mine, theirs, thesaurus=thesaurus).value, "meteor"
@@ -62,9 +65,7 @@ def _by_document(prediction: str, reference: str, thesaurus: Thesaurus | None) -
     return (ratio(given[0], accepted) if given else 0.0), "ratio"
 
 
-def _by_code(prediction: str, reference: str, thesaurus: Thesaurus | None) -> tuple[float, str]:
-    mine = with_digits(_code_words(prediction))
-    theirs = _code_words(reference)
+def _by_code(mine: Tokens, theirs: Tokens, thesaurus: Thesaurus | None) -> tuple[float, str]:
     if len(theirs) != 1 or not _PLAIN_NUMBER.fullmatch(theirs[0]):
         return meteor(mine, theirs, thesaurus=thesaurus, stem=words.porter_stem).value, "meteor"
     given = [float(word) for word in mine if _PLAIN_NUMBER.fullmatch(word)]
