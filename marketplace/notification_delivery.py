@@ -10,9 +10,9 @@ import urllib3
 from django.conf import settings
 from django.db.models import Count, F
 
-from marketplace import destinations, notification_messages
+from marketplace import destinations, faults, notification_messages
 from marketplace.errors import Refusal
-from marketplace.models import Event
+from marketplace.models import Event, Fault
 from marketplace.notification_messages import Message
 
 MOST_EVENTS = 50  # in one document
@@ -62,10 +62,12 @@ def _claim(*, now: datetime, without: Collection[str]) -> list[Event]:
 def _send(rows: list[Event], *, now: datetime) -> bool:
     try:
         target = destinations.target_of(rows[0].destination)
-        message = notification_messages.message(rows, now=now)
-        if destinations.is_web_address(target):
-            return _post(target, message=message)
-        return _append(target, message=message)
+        fault = faults.take_for_message(rows[0].requester)
+        kind = fault.kind if fault else ""
+        told = rows[::-1] if kind == Fault.Kind.REORDER else rows
+        message = notification_messages.message(told, now=now)
+        send = _post if destinations.is_web_address(target) else _append
+        return all(send(target, message=message) for _ in range(2 if kind == Fault.Kind.DUPLICATE else 1))
     except (Refusal, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
         logger.info("A notification for %s did not arrive: %s", rows[0].destination, error)
         return False

@@ -29,9 +29,11 @@ def as_seen(hits: Iterable[HIT], *, now: datetime) -> list[HIT]:
     if not _lag():
         return rows
     late = (
-        Assignment.objects.filter(_unseen(now=now), hit__in=rows).values("hit").annotate(number=Count("pk"))
+        Assignment.objects.filter(_unseen(now=now), hit__in=rows)
+        .values("hit_id")
+        .annotate(number=Count("pk"))
     )
-    numbers = {row["hit"]: row["number"] for row in late}
+    numbers = {row["hit_id"]: row["number"] for row in late}
     for row in rows:
         row.submitted -= numbers.get(row.pk, 0)
         row.pending += numbers.get(row.pk, 0)

@@ -35,11 +35,12 @@ def ledger(body: Body) -> Answer:
 
 def plan_fault(body: Body) -> Answer:
     """Let the next `times` calls of `operation`, of one `requester` or all, go wrong. Returns the plan."""
-    operation = gate.one_of(body, "operation", allowed=["", *sorted(model.operation_names())])
+    kind = Fault.Kind(gate.one_of(body, "kind", allowed=list(Fault.Kind.values)))
+    names = [] if kind in faults.OF_MESSAGES else sorted(model.operation_names())
     fault = faults.plan(
-        operation=operation,
+        operation=gate.one_of(body, "operation", allowed=["", *names]),
         requester=gate.any_requester(body),
-        kind=Fault.Kind(gate.one_of(body, "kind", allowed=list(Fault.Kind.values))),
+        kind=kind,
         times=gate.whole({"times": 1, **body}, "times", low=1, high=faults.MOST_CALLS),
         seconds=gate.seconds(body, "seconds", high=faults.LONGEST_SECONDS),
     )

@@ -7,13 +7,18 @@ from marketplace.models.people import Requester
 
 
 class Fault(models.Model):
-    """The next `remaining` calls of an operation go wrong. An empty operation is any, no requester is every."""
+    """The next `remaining` calls of an operation go wrong. An empty operation is any, no requester is every.
+
+    Two kinds are for notifications instead: messages that arrive twice, or with their events in another order.
+    """
 
     class Kind(models.TextChoices):
         THROTTLE = "throttle"
         SERVICE_FAULT = "service-fault"
         TIMEOUT = "timeout"
         LAG = "lag"
+        DUPLICATE = "duplicate"
+        REORDER = "reorder"
 
     operation = models.CharField(max_length=64, blank=True)
     requester = models.ForeignKey(

@@ -69,6 +69,7 @@ def test_the_clock_moves_forward(call):
         ("faults", {"kind": "throttle", "operation": "EatHIT"}),
         ("faults", {"kind": "throttle", "times": 0}),
         ("faults", {"kind": "lag", "seconds": 301}),
+        ("faults", {"kind": "duplicate", "operation": "GetHIT"}),
         ("faults", {"kind": "lag", "seconds": "5"}),
         ("faults", {"kind": "lag", "requester": "Nobody"}),
         ("faults", {"kind": "lag", "requester": "\x00"}),

@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from marketplace_notices import Receiver, kept, spec, told
 
+from config.celery import app
 from marketplace import notification_delivery, notification_messages
 from marketplace.models import Event
 
@@ -212,3 +213,25 @@ def test_what_nobody_fetches_is_bounded(watched, new_hit, monkeypatch, settings)
     settings.MARKETPLACE_NOTIFICATION_TARGETS = {}
     deliver()
     assert [hit_id for _, hit_id in kept()] == hits[-3:]
+
+
+def test_planned_faults_repeat_and_reorder_messages(targets, control, mturk, watched, new_hit):
+    watched()
+    hits = [new_hit() for _ in range(2)]
+    control("POST", "faults", {"kind": "reorder"})
+    control("POST", "faults", {"kind": "duplicate"})
+    assert mturk.get_hit(HITId=hits[0])["HIT"]["HITId"] == hits[0]
+    assert deliver() == 1
+    (line,) = told(targets)
+    about = [row["HITId"] for row in json.loads(line["Body"])["Events"]]
+    assert about[:2] == hits[::-1]
+    new_hit()
+    assert deliver() == 1
+    first, second = told(targets)[1:]
+    assert first == second
+    assert control("GET", "faults") == []
+
+
+def test_celery_knows_what_its_clock_starts(settings):
+    app.loader.import_default_modules()
+    assert {entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()} <= app.tasks.keys()

@@ -1,5 +1,6 @@
 """Several at once: the database lets exactly one through. Run on SQLite and, with DATABASE_URL, on PostgreSQL."""
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -14,12 +15,21 @@ from marketplace import (
     engine_hits,
     keys,
     ledger,
+    notification_delivery,
     qualification_requests,
     qualification_types,
 )
 from marketplace.engine_hits import Offer, TypeValues
 from marketplace.errors import Refusal
-from marketplace.models import HIT, Assignment, Balance, Bonus, Qualification, QualificationRequest
+from marketplace.models import (
+    HIT,
+    Assignment,
+    Balance,
+    Bonus,
+    Event,
+    Qualification,
+    QualificationRequest,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 KIND = TypeValues(
@@ -160,6 +170,18 @@ def test_bonuses_never_spend_more_than_there_is(requester, submitted):
     assert sum(isinstance(result, Bonus) for result in results) == 2
     assert Balance.objects.get().available_cents == 60
     assert audit.report()["is_sound"]
+
+
+def test_a_message_is_told_by_one_of_four(requester, settings, tmp_path):
+    settings.DATA_DIR, settings.MARKETPLACE_NOTIFICATION_TARGETS = tmp_path, {"q": "q.jsonl"}
+    now = timezone.now()
+    told = {"destination": "q", "transport": "SQS", "version": "2014-08-15", "due_at": now}
+    Event.objects.bulk_create(Event(requester=requester, body={"n": n}, **told) for n in range(20))
+    results = at_once([lambda: notification_delivery.deliver(now=now)] * 4)
+    documents = [json.loads(line)["Body"] for line in (tmp_path / "q.jsonl").read_text().splitlines()]
+    numbers = [event["n"] for document in documents for event in json.loads(document)["Events"]]
+    assert (sum(results), sorted(numbers)) == (len(documents), list(range(20)))
+    assert Event.objects.count() == 0
 
 
 def test_a_worker_has_one_value_and_one_waiting_request(requester):
