@@ -100,6 +100,8 @@ class BatchForm(forms.Form):
 
     def clean_template(self) -> str:
         text: str = self.cleaned_data["template"]
+        if len(text.encode()) > LARGEST_TEMPLATE:
+            raise ValidationError(f"The template is longer than {LARGEST_TEMPLATE:,} bytes.")
         return text.replace("\r\n", "\n")
 
     def clean_table(self) -> tables.Table | None:

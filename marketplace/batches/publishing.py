@@ -53,7 +53,7 @@ def template_of(batch: TemplateBatch) -> Template:
     """
     html = batch.template
     if not FORM.search(html):
-        body = BODY.search(html)
+        body = BODY.search(html) if "</body" in html.lower() else None
         start, end = body.span(2) if body else (0, len(html))
         html = f"{html[:start]}{FORM_START}{html[start:end]}{FORM_END}{html[end:]}"
     return Template(html, is_raw=batch.values_are_html)

@@ -12,7 +12,7 @@ CROWD_ELEMENTS = frozenset(
 )  # fmt: skip
 ELEMENT = re.compile(r"<(crowd-[a-z-]+)", re.IGNORECASE)
 REMOTE = re.compile(
-    r"<(?:script|link)\b[^>]*\b(?:src|href)\s*=\s*[\"']?(?:https?:)?//([^\"'\s>/]+)", re.IGNORECASE
+    r"<(?:script|link)\b[^<>]*\b(?:src|href)\s*=\s*[\"']?(?:https?:)?//([^\"'\s>/]+)", re.IGNORECASE
 )
 CROWD_HOST = "assets.crowd.aws"
 LIQUID = re.compile(r"\{\{\s*task\.input\b")

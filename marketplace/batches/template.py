@@ -6,19 +6,21 @@ value could break the page. Here a value is escaped for the place it stands in; 
 
 import json
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from django.utils.html import escape, escapejs
 
 PLACEHOLDER = re.compile(r"\$\{([^{}\r\n]{1,200})\}")
-SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
+# No part may run on past the beginning of the next, so that the time stays in proportion to the template's length.
+SCRIPT = re.compile(r"<script\b([^<>]*)>((?:(?!<script\b).)*?)</script\s*>", re.DOTALL | re.IGNORECASE)
 # A script element of another type is a piece of text or markup that no engine runs.
 INERT = re.compile(
     r"(?<![\w-])type\s*=\s*[\"']?(?![^\"'>\s]*(?:javascript|ecmascript|json|module))\w", re.IGNORECASE
 )
-TAG = re.compile(r"<[a-z](?:\"[^\"]*\"|'[^']*'|[^'\">])*>", re.IGNORECASE)
+TAG = re.compile(r"<[a-z](?:\"[^\"]{0,2000}\"|'[^']{0,2000}'|[^'\"<>]){0,2000}>", re.IGNORECASE)
 HANDLER = re.compile(r"\son\w+\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 QUOTED = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|(?P<literal>`(?:\\.|[^`\\])*`)", re.DOTALL
@@ -115,7 +117,14 @@ def _place(match: re.Match[str], html: str, scripts: list[Span], handlers: list[
 
 def _script_writer(code: str, position: int) -> tuple[Writer, bool]:
     """Return how to write a value at a position of a script, and whether that is between backticks."""
-    for part in QUOTED.finditer(code):
-        if part.start() <= position < part.end():
-            return in_string, part["literal"] is not None
-    return as_expression, False
+    parts = _quoted(code)
+    before = bisect_right(parts, position, key=lambda part: part[0]) - 1
+    if before < 0 or parts[before][1] <= position:
+        return as_expression, False
+    return in_string, parts[before][2]
+
+
+@lru_cache(maxsize=64)
+def _quoted(code: str) -> list[tuple[int, int, bool]]:
+    """Return (start, end, is between backticks) of the strings and comments of a script, in order."""
+    return [(*part.span(), part["literal"] is not None) for part in QUOTED.finditer(code)]

@@ -16,7 +16,7 @@ from marketplace.views.session import current_worker
 SUBMIT_ADDRESSES = re.compile(r"https://(?:www|workersandbox)\.mturk\.com/mturk/externalSubmit")
 BEGINNING = re.compile(r"<head\b[^>]*>", re.IGNORECASE), re.compile(r"<!doctype[^>]*>", re.IGNORECASE)
 CROWD_SCRIPT = re.compile(
-    r"<script\b[^>]*\bsrc\s*=\s*[\"']?https://assets\.crowd\.aws/crowd-html-elements\.js[^>]*>\s*</script\s*>",
+    r"<script\b[^<>]*\bsrc\s*=\s*[\"']?https://assets\.crowd\.aws/crowd-html-elements\.js[^<>]*>\s*</script\s*>",
     re.IGNORECASE,
 )
 SCRIPTS = "marketplace/task_frame.js", "marketplace/crowd.js"
