@@ -6,19 +6,18 @@ did (scripts/human_evaluation/human_results_summary.py at https://github.com/hug
 itself, skips are averaged in as -1, nothing is corrected. It is there to reproduce tables, not to be believed.
 """
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from surveys.aggregation.criteria import ratings_of, scores_of
+from surveys.aggregation.student import paired_p, pooled_p
 from surveys.frames import Frame
 from surveys.intervals import Interval, difference_interval
 
 ALPHA = 0.05
 SKIP_SCORE = -1.0
-SAME = 1e-9  # means of thirds differ by rounding
 
 
 class UnknownSystemError(ValueError):
@@ -145,7 +144,7 @@ def _scores(frame: Frame, *, system: str) -> dict[str, "pd.Series[float]"]:
 
 
 def _estimate(scores: "pd.Series[float]", *, method: Method) -> Estimate:
-    values = _counted(scores, method=method).sort_values()  # a sum must not depend on the order of the rows
+    values = _counted(scores, method=method)
     return Estimate(
         mean=float(values.mean()) if len(values) else None,
         sd=float(values.std()) if len(values) > 1 else None,
@@ -155,7 +154,8 @@ def _estimate(scores: "pd.Series[float]", *, method: Method) -> Estimate:
 
 
 def _counted(scores: "pd.Series[float]", *, method: Method) -> "pd.Series[float]":
-    return scores.fillna(SKIP_SCORE) if method.has_skips else scores.dropna()
+    """Return the values that count, sorted: a sum must not depend on the order of the rows."""
+    return (scores.fillna(SKIP_SCORE) if method.has_skips else scores.dropna()).sort_values()
 
 
 def _usual(frame: Frame, estimates: Mapping[str, Mapping[str, Estimate]]) -> str:
@@ -174,14 +174,12 @@ def _number(mean: float | None) -> float:
 
 
 def _pooled(scores: Scores, *, against: str) -> PValues:
-    from scipy import stats  # a second of imports, for those who need it
-
     p: PValues = {}
     for system, of_system in scores.items():
         for key, found in of_system.items():
             if system != against:
                 sides = (_counted(side, method=POOLED) for side in (found, scores[against][key]))
-                p[system, key] = _known(stats.ttest_ind(*sides).pvalue)
+                p[system, key] = pooled_p(*sides)
     return p
 
 
@@ -196,7 +194,7 @@ def _paired(
     frame: Frame, ours: "pd.Series[float]", theirs: "pd.Series[float]", *, system: str, criterion: str
 ) -> PairedDifference:
     items = frame.responses["item_id"]
-    means = [side.dropna().groupby(items).mean() for side in (ours, theirs)]
+    means = [side.dropna().sort_values().groupby(items).mean() for side in (ours, theirs)]
     shared = means[0].index.intersection(means[1].index)
     differences = means[0].loc[shared] - means[1].loc[shared]
     on_shared = [ratings_of(side[items[side.index].isin(shared)], frame.responses) for side in (ours, theirs)]
@@ -205,22 +203,9 @@ def _paired(
         criterion=criterion,
         mean=float(differences.mean()) if len(shared) else None,
         items=len(shared),
-        p=_paired_p(differences),
+        p=paired_p(differences),
         interval=difference_interval(*on_shared),
     )
-
-
-def _paired_p(differences: "pd.Series[float]") -> float | None:
-    """Return the p value of a mean of 0; None where all are the same, so that nothing tells their spread."""
-    from scipy import stats
-
-    if len(differences) < 2 or differences.max() - differences.min() < SAME:
-        return None
-    return _known(stats.ttest_1samp(differences, 0.0).pvalue)
-
-
-def _known(p: float) -> float | None:
-    return None if math.isnan(p) else float(p)
 
 
 def _with_p(estimates: Mapping[str, Mapping[str, Estimate]], p: PValues) -> dict[str, dict[str, Estimate]]:

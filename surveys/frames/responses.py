@@ -22,7 +22,7 @@ from surveys.frames.base import (
 from surveys.frames.csv_table import CsvTable
 from surveys.frames.errors import SourceError
 from surveys.frames.pseudonyms import Pseudonyms
-from surveys.frames.values import choice_value, name_in, truth
+from surveys.frames.values import choice_value, name_in, number, truth
 
 NEEDED = ("item_id", "system")
 STATUSES = ("Submitted", "Approved", "Rejected")
@@ -33,11 +33,15 @@ def _text(cell: str) -> str | None:
 
 
 def _whole(cell: str) -> int | None:
+    if cell.strip() and not cell.strip().isdecimal():
+        raise ValueError(f"{cell!r} is not a whole number")
     return int(cell) if cell.strip() else None
 
 
 def _fraction(cell: str) -> float | None:
-    return float(cell) if cell.strip() else None
+    if cell.strip() and number(cell) is None:
+        raise ValueError(f"{cell!r} is not a number")
+    return number(cell)
 
 
 def _status(cell: str) -> str:
@@ -188,13 +192,13 @@ def _reference_last(systems: tuple[str, ...], definition: Definition) -> tuple[s
 def _grouped(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     """Return the lines of each response together, responses in the order of their first line."""
     responses: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for number, row in enumerate(rows, start=2):
+    for place, row in enumerate(rows, start=2):
         if not row["item_id"]:
-            raise SourceError("the id is blank", row=number, column="item_id")
+            raise SourceError("the id is blank", row=place, column="item_id")
         key = tuple(row[name] for name in ("assignment_id", "worker_id", "item_id", "position"))
         lines = responses.setdefault(key, [])
         if any(line["system"] == row["system"] for line in lines):
-            raise SourceError("this response has a line about that system already", row=number)
+            raise SourceError("this response has a line about that system already", row=place)
         lines.append(row)
     return list(responses.values())
 

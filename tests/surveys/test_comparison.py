@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from surveys.aggregation import PAIRED, POOLED, UnknownSystemError, compare, holm
+from surveys.aggregation.student import paired_p, pooled_p
 from surveys.definitions import VQAX, get_definition
 from surveys.frames.annotations import read_annotations
 from tests.surveys.raw_files import raw_file, read, row, task
@@ -173,3 +174,17 @@ def test_holm():
         ("a", "x"): 0.5, ("a", "y"): 0.06, ("b", "x"): 0.04, ("b", "y"): 0.06, ("c", "x"): None,
     }  # fmt: skip
     assert holm({("a", "x"): 0.9, ("a", "y"): 0.8}) == {("a", "x"): 1.0, ("a", "y"): 1.0}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [([1, 2, 3], [2, 4, 6, 8]), ([5, 5, 5, 4], [1, 1, 2]), ([1, 1], [1, 1]), ([2, 2], [1, 1]), ([1], [1, 2])],
+)
+def test_student_beside_scipy(ours, theirs):
+    ours, theirs = pd.Series(ours, dtype="float64"), pd.Series(theirs, dtype="float64")
+
+    expected = stats.ttest_ind(ours, theirs).pvalue
+    assert pooled_p(ours, theirs) == (None if math.isnan(expected) else pytest.approx(expected, rel=1e-9))
+    expected = stats.ttest_1samp(theirs, 0.0).pvalue
+    if theirs.nunique() > 1:
+        assert paired_p(theirs) == pytest.approx(expected, rel=1e-9)
