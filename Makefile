@@ -46,7 +46,7 @@ $(VENV)/.created:
 
 # After a change in requirements*.in: pin again, with hashes. Needs uv (pip install uv).
 lock:
-	for name in requirements requirements-dev; do \
+	for name in requirements requirements-dev requirements-metrics; do \
 		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 			--no-emit-index-url --no-emit-find-links --no-header $$name.in -o $$name.txt || exit 1; done
 

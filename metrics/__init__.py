@@ -7,5 +7,6 @@ METRICS["text_f1"].score("улица Глинки", ["Композитора Г�
 from metrics.catalogue import METRICS
 from metrics.inputs import PROFILES, MetricError, Profile
 from metrics.registry import Metric, Score
+from metrics.thesaurus import open_thesaurus
 
-__all__ = ["METRICS", "PROFILES", "Metric", "MetricError", "Profile", "Score"]
+__all__ = ["METRICS", "PROFILES", "Metric", "MetricError", "Profile", "Score", "open_thesaurus"]
