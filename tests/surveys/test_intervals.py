@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from surveys.intervals import Interval, mean_interval
+from surveys.intervals import Interval, Ratings, difference_interval, mean_interval
 
 
 def interval(values, items, workers):
@@ -67,3 +67,54 @@ def test_one_item_or_one_worker_tells_nothing_about_others(items, workers):
 def test_seven_workers_are_few():
     assert interval(*crossed(np.eye(7))).has_few_workers is True
     assert interval(*crossed(np.eye(8))).has_few_workers is False
+
+
+def by_item(values, items):
+    return mean_interval(np.array(values, dtype="float64"), items=np.array(items), workers=None)
+
+
+def test_unknown_workers_leave_items_to_draw():
+    """Two items of 0 and 1, drawn twice: the mean is 0 or 1 a quarter of the time each."""
+    assert by_item([0, 1], ["a", "b"]) == Interval(0.0, 1.0, items=2, workers=0)
+    assert by_item([0, 1], ["a", "a"]) is None
+    assert by_item([0, 1], ["a", "b"]).has_few_workers is False
+
+
+def test_by_items_as_computed_once_more():
+    """The same bootstrap drawn by other means; both have the noise of 2000 draws."""
+    rng = np.random.default_rng(5)
+    items = np.repeat(np.arange(60), 2)
+    values = rng.integers(1, 6, size=60).repeat(2) + rng.integers(0, 2, size=120).astype(float)
+    found = by_item(values, items)
+
+    sums = values.reshape(60, 2).mean(axis=1)
+    means = [sums[rng.integers(60, size=60)].mean() for _ in range(20_000)]
+    assert found.low == pytest.approx(np.quantile(means, 0.025), abs=0.04)
+    assert found.high == pytest.approx(np.quantile(means, 0.975), abs=0.04)
+
+
+def ratings(values, items, workers=None):
+    known = None if workers is None else np.array(workers)
+    return Ratings(np.array(values, dtype="float64"), items=np.array(items), workers=known)
+
+
+def test_a_difference_that_is_the_same_on_every_item_is_sure():
+    items = ["a", "b", "c", "d"]
+    found = difference_interval(ratings([1, 2, 3, 5], items), ratings([2, 3, 4, 6], items))
+    assert (round(found.low, 12), round(found.high, 12), found.items) == (-1.0, -1.0, 4)
+
+
+def test_both_sides_are_drawn_together():
+    """Items differ by 10, systems by 0 or 1: what items have in common does not count."""
+    items = [f"i{n}" for n in range(20)]
+    base = np.arange(20) * 10.0
+    found = difference_interval(ratings(base + np.arange(20) % 2, items), ratings(base, items))
+    assert 0.2 < found.low < 0.5 < found.high < 0.8
+
+
+def test_workers_count_only_where_both_sides_know_them():
+    items, workers = ["a", "b", "a", "b"], ["v", "v", "w", "w"]
+    both = ratings([1, 2, 2, 1], items, workers), ratings([2, 2, 1, 1], items, workers)
+    assert difference_interval(*both).workers == 2
+    assert difference_interval(both[0], ratings([2, 2, 1, 1], items)).workers == 0
+    assert difference_interval(both[0], ratings([], [])) is None
