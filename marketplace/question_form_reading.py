@@ -23,6 +23,9 @@ from marketplace.question_form import (
 # Both are taken (API reference, Data Structure Schema Locations).
 NAMESPACES = tuple(f"{documents.SCHEMAS}/{date}/QuestionForm.xsd" for date in ("2017-11-06", "2005-10-01"))
 ENDED = frozenset({"FileUploadAnswer", "Application"})
+# These "allow multiple selections, but can be restricted" (API reference, QuestionForm); the default of
+# MaxSelectionCount, 1, is for the others. Requesters' forms rely on it.
+FOR_SEVERAL = frozenset({"checkbox", "list", "multichooser"})
 COUNT = re.compile(r"\{(\d+)(?:,\d*)?\}", re.ASCII)
 MOST_REPEATS = 100_000
 WRONG_FORM = "This answer does not have the form that is asked for."
@@ -168,10 +171,11 @@ def _choice_answer(element: Element) -> ChoiceAnswer:
     (selections,) = children(element, "Selections")
     rows, other = children(selections, "Selection"), child(selections, "OtherSelection")
     _refuse_repeated([(text(row, "SelectionIdentifier"), row) for row in rows], what="SelectionIdentifier")
+    style = text(element, "StyleSuggestion")
     answer = ChoiceAnswer(
-        style=text(element, "StyleSuggestion"),
+        style=style,
         fewest=int(text(element, "MinSelectionCount", "1")),
-        most=int(text(element, "MaxSelectionCount", "1")),
+        most=int(text(element, "MaxSelectionCount", str(len(rows) if style in FOR_SEVERAL else 1))),
         choices=tuple(
             Choice(identifier=text(row, "SelectionIdentifier"), label=_block(row[1])) for row in rows
         ),
@@ -182,7 +186,6 @@ def _choice_answer(element: Element) -> ChoiceAnswer:
 
 
 def _check_counts(answer: ChoiceAnswer, *, line: int) -> None:
-    """MinSelectionCount defaults to 1, so a MaxSelectionCount alone is never too small."""
     number = len(answer.choices)
     if answer.most > number:
         raise BadForm(f"MaxSelectionCount is {answer.most}, but there are {number} selections.", line=line)

@@ -33,7 +33,7 @@ def test_a_form_is_read_whole():
             required=True,
             name="Name",
         ),
-        question("choice", selection("x", style="list", fewest=0, other=True)),
+        question("choice", selection("x", style="list", fewest=0, most=1, other=True)),
     )
     well = (Block(kind="text", text="Well?"),)
     form = question_form_reading.read(document)

@@ -212,6 +212,15 @@ def test_the_style_is_followed_as_far_as_the_counts_allow(work, style, most, exp
     assert control(page) == expected
 
 
+SEVERAL = [("checkbox", 200), ("list", 200), ("multichooser", 200), ("radiobutton", 422), ("", 422)]
+
+
+@pytest.mark.parametrize(("style", "status"), SEVERAL)
+def test_without_a_maximum_some_styles_take_several(work, style, status):
+    document = question_form(question("q", selection("a", "b", style=style)))
+    assert send(work(document), {"q1": ["a", "b"]})[0] == status
+
+
 def test_pictures_and_markup_as_choices_are_never_a_list_that_cannot_show_them(work, publish, new_worker):
     picture = (
         "<Binary><MimeType><Type>image</Type></MimeType><DataURL>https://lab.example/a.png</DataURL>"
