@@ -1,5 +1,6 @@
 """Where notifications really go: a webhook or a file, and only one that the operator has allowed."""
 
+import re
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -7,6 +8,19 @@ from django.conf import settings
 from marketplace.errors import Refusal
 
 SCHEMES = frozenset({"http", "https"})
+# What a queue URL and a topic ARN look like. Source: Amazon SQS and SNS developer guides.
+AWS_NAMES = {
+    "SQS": re.compile(
+        r"https://(sqs\.[a-z0-9-]+|[a-z0-9-]*\.?queue)\.amazonaws\.com/\d{12}/[A-Za-z0-9_-]{1,80}(\.fifo)?"
+    ),
+    "SNS": re.compile(r"arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[A-Za-z0-9_-]{1,256}(\.fifo)?"),
+}
+
+
+def check(destination: str, *, transport: str) -> None:
+    """Raise Refusal unless notifications may be meant for it: a queue or topic, also one nothing stands for yet."""
+    if not AWS_NAMES[transport].fullmatch(destination):
+        target_of(destination)
 
 
 def target_of(destination: str) -> str:

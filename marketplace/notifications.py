@@ -19,12 +19,12 @@ class Specification:
 
 
 def check(specification: Specification) -> None:
-    """Raise Refusal InvalidTransportEndpoint unless notifications can go there."""
+    """Raise Refusal InvalidTransportEndpoint unless notifications may be meant to go there."""
     if specification.transport not in NotificationSetting.Transport.values:
         raise Refusal(
             "InvalidTransportEndpoint", f"{specification.transport} is not available; use SQS or SNS."
         )
-    destinations.target_of(specification.destination)
+    destinations.check(specification.destination, transport=specification.transport)
 
 
 def configure(hit_type: HITType, *, specification: Specification, is_active: bool | None) -> None:
@@ -45,5 +45,6 @@ def switch(hit_type: HITType, *, is_active: bool) -> None:
 def test(requester: Requester, *, specification: Specification, event_type: str, now: datetime) -> None:
     """Have one event told that never happened. Raises Refusal InvalidTransportEndpoint."""
     check(specification)
+    destinations.target_of(specification.destination)
     setting = NotificationSetting(**vars(specification))
     events.record_test(requester, setting=setting, event_type=event_type, at=now)

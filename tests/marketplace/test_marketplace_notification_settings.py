@@ -53,6 +53,41 @@ def test_specifications_that_make_no_sense(mturk, new_hit, changes, code):
     assert NotificationSetting.objects.count() == 0
 
 
+@pytest.mark.parametrize(
+    ("destination", "transport"),
+    [
+        ("https://sqs.eu-west-1.amazonaws.com/123456789012/other", "SQS"),
+        ("https://queue.amazonaws.com/123456789012/other", "SQS"),
+        ("arn:aws:sns:us-east-1:123456789012:other", "SNS"),
+    ],
+)
+def test_a_queue_that_nothing_stands_for_may_be_set_but_not_tried(mturk, new_hit, destination, transport):
+    type_id = mturk.get_hit(HITId=new_hit())["HIT"]["HITTypeId"]
+    given = spec(destination, transport=transport)
+    mturk.update_notification_settings(HITTypeId=type_id, Notification=given)
+    call = {"Notification": given, "TestEventType": "Ping"}
+    assert refused(mturk.send_test_event_notification, **call).endswith("InvalidTransportEndpoint")
+    new_hit()
+    assert (keep_time(), Event.objects.get().attempts) == (None, 1)
+
+
+@pytest.mark.parametrize(
+    ("destination", "transport"),
+    [
+        ("arn:aws:sns:us-east-1:123456789012:other", "SQS"),
+        ("https://sqs.eu-west-1.amazonaws.com/123456789012/other", "SNS"),
+        ("https://sqs.eu-west-1.amazonaws.com.evil.example/123456789012/other", "SQS"),
+        ("https://elsewhere.example/123456789012/other", "SQS"),
+        ("http://169.254.169.254/latest/meta-data", "SQS"),
+    ],
+)
+def test_what_is_no_queue_or_topic_may_not_be_set(mturk, new_hit, destination, transport):
+    type_id = mturk.get_hit(HITId=new_hit())["HIT"]["HITTypeId"]
+    call = {"HITTypeId": type_id, "Notification": spec(destination, transport=transport)}
+    assert refused(mturk.update_notification_settings, **call).endswith("InvalidTransportEndpoint")
+    assert NotificationSetting.objects.count() == 0
+
+
 def test_notifications_are_switched_off_and_on(mturk, watched, new_hit):
     type_id, _ = watched()
     mturk.update_notification_settings(HITTypeId=type_id, Active=False)

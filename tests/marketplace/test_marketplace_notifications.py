@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import time
 from datetime import datetime, timedelta
 from http.server import HTTPServer
 from threading import Thread
@@ -14,6 +15,8 @@ from marketplace_notices import Receiver, kept, spec, told
 from config.celery import app
 from marketplace import notification_delivery, notification_messages
 from marketplace.models import Event
+from marketplace.tasks import keep_time
+from tests.services_site import a_worker, supervise
 
 TOPIC = "arn:aws:sns:us-east-1:123456789012:lab"
 
@@ -230,6 +233,29 @@ def test_planned_faults_repeat_and_reorder_messages(targets, control, mturk, wat
     first, second = told(targets)[1:]
     assert first == second
     assert control("GET", "faults") == []
+
+
+def test_a_celery_worker_tells(receiver, requester, transactional_db, tmp_path):
+    Event.objects.create(
+        requester=requester,
+        destination=receiver.address,
+        transport="SQS",
+        version="2014-08-15",
+        body={"EventType": "Ping"},
+        due_at=timezone.now(),
+    )
+    with supervise(
+        [a_worker(tmp_path, environment={"MARKETPLACE_WEBHOOK_HOSTS": "127.0.0.1"})], folder=tmp_path
+    ):
+        keep_time.delay()
+        wait_until(lambda: Event.objects.count() == 0)
+    assert len(receiver.received) == 1
+
+
+def wait_until(is_so):
+    deadline = time.monotonic() + 60
+    while not is_so() and time.monotonic() < deadline:
+        time.sleep(0.1)
 
 
 def test_celery_knows_what_its_clock_starts(settings):
