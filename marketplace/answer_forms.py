@@ -11,7 +11,15 @@ from django import forms
 from django.utils.datastructures import MultiValueDict
 
 from marketplace import answers, hints
-from marketplace.question_form import ChoiceAnswer, Overview, Pattern, Question, QuestionForm, TextAnswer
+from marketplace.question_form import (
+    Block,
+    ChoiceAnswer,
+    Overview,
+    Pattern,
+    Question,
+    QuestionForm,
+    TextAnswer,
+)
 
 MISSING = "This question needs an answer."
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)", re.ASCII)
@@ -64,10 +72,11 @@ def _check_pattern(value: str, pattern: Pattern) -> None:
 
 
 class ChoiceField(forms.MultipleChoiceField):
-    """The identifiers that were chosen; how many there may be."""
+    """What was chosen, by identifier. The page has only numbers: identifiers are the requester's own notes."""
 
     def __init__(self, answer: ChoiceAnswer) -> None:
-        choices = [(choice.identifier, choice.identifier) for choice in answer.choices]
+        self.identifiers = {str(number): row.identifier for number, row in enumerate(answer.choices, start=1)}
+        choices = list(self.identifiers.items())
         super().__init__(choices=choices, required=False, widget=forms.SelectMultiple)
         self.answer = answer
 
@@ -78,6 +87,16 @@ class ChoiceField(forms.MultipleChoiceField):
         super().validate(value)
         if value and not self.answer.fewest <= len(value) <= self.answer.most:
             raise forms.ValidationError(f"Choose {hints.count(self.answer)}; you chose {len(value)}.")
+
+    def clean(self, value: Any) -> list[str]:
+        return [self.identifiers[number] for number in super().clean(value)]
+
+
+@dataclass(frozen=True)
+class Option:
+    value: str
+    label: Block
+    is_chosen: bool
 
 
 @dataclass
@@ -135,8 +154,12 @@ class Row:
         return not _is_required(self.question)
 
     @property
-    def chosen(self) -> list[str]:
-        return [str(value) for value in self.field.value() or []]
+    def options(self) -> list[Option]:
+        """Return the choices; none of a text field."""
+        answer, chosen = self.question.answer, self.field.value() or []
+        choices = answer.choices if isinstance(answer, ChoiceAnswer) else ()
+        numbered = ((str(number), choice.label) for number, choice in enumerate(choices, start=1))
+        return [Option(number, label, number in chosen) for number, label in numbered]
 
     @property
     def size(self) -> int:

@@ -20,7 +20,7 @@ QUIET = settings(
 )
 ASKED = question_form_reading.read(EXAMPLE)
 NAMES = [f"q{number}" for number in range(9)] + ["q1-other", "q2-other", "csrfmiddlewaretoken"]
-VALUES = st.sampled_from(["asphalt", "cars", "winter", "calm", "7", "abc-12", ""]) | st.text(max_size=20)
+VALUES = st.sampled_from(["1", "2", "3", "4", "7", "abc-12", ""]) | st.text(max_size=20)
 
 
 def torn(document):

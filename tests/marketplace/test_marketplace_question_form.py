@@ -12,9 +12,9 @@ from test_marketplace_submit import OPENING
 from marketplace.models import Assignment
 
 GOOD = {
-    "q1": "cobbles",
-    "q2": ["cars", "trees"],
-    "q3": "winter",
+    "q1": "2",
+    "q2": ["1", "4"],
+    "q3": "4",
     "q5": "7",
     "q6": "ABC-12",
     "q7": "Nothing.\r\nSecond line: é <&>",
@@ -94,7 +94,7 @@ def test_an_alternative_text_stands_alone_or_beside_a_choice(mturk, work):
 
 def test_gaps_are_named_the_first_is_focused_and_nothing_is_lost(work):
     job = work()
-    status, page = send(job, {"q2": ["cars"], "q5": "100", "q6": "abc", "q7": "Kept <b>"})
+    status, page = send(job, {"q2": ["1"], "q5": "100", "q6": "abc", "q7": "Kept <b>"})
     assert status == 422
     assert problems(page) == {
         "q1": "This question needs an answer.",
@@ -112,7 +112,7 @@ def test_gaps_are_named_the_first_is_focused_and_nothing_is_lost(work):
         ("q6", "Question 6"),
     ]
     assert "Kept &lt;b&gt;</textarea>" in page
-    assert re.search(r'value="cars"[^>]* checked', page)
+    assert re.search(r'name="q2" value="1"[^>]* checked', page)
     assert Assignment.objects.get().status == "Open"
     assert send(job, GOOD)[0] == 200
 
@@ -139,8 +139,8 @@ def test_fields_name_their_hint_and_what_is_wrong(work):
 
 
 WRONG = [
-    ({"q1": "marble"}, "q1", "Select a valid choice. marble is not one of the available choices."),
-    ({"q2": ["cars", "bikes", "trams", "trees"]}, "q2", "Choose 2 to 3; you chose 4."),
+    ({"q1": "4"}, "q1", "Select a valid choice. 4 is not one of the available choices."),
+    ({"q2": ["1", "2", "3", "4"]}, "q2", "Choose 2 to 3; you chose 4."),
     ({"q5": ""}, "q5", "This question needs an answer."),
     ({"q5": "1e1"}, "q5", "Enter a number from 0 to 99."),
     ({"q5": "1_0"}, "q5", "Enter a number from 0 to 99."),
@@ -218,7 +218,7 @@ SEVERAL = [("checkbox", 200), ("list", 200), ("multichooser", 200), ("radiobutto
 @pytest.mark.parametrize(("style", "status"), SEVERAL)
 def test_without_a_maximum_some_styles_take_several(work, style, status):
     document = question_form(question("q", selection("a", "b", style=style)))
-    assert send(work(document), {"q1": ["a", "b"]})[0] == status
+    assert send(work(document), {"q1": ["1", "2"]})[0] == status
 
 
 def test_pictures_and_markup_as_choices_are_never_a_list_that_cannot_show_them(work, publish, new_worker):
@@ -246,6 +246,15 @@ def test_the_preview_shows_the_form_disabled_and_says_so(publish, client):
     assert response["Content-Security-Policy"].startswith("default-src 'none'; script-src 'self'")
 
 
+def test_identifiers_stay_with_the_requester(publish, new_worker):
+    hit = publish(
+        question_form(question("gold-7", selection("right", "wrong", labels=["<Text>A</Text>"] * 2)))
+    )
+    page = new_worker().client.get(f"/projects/{hit['HITTypeId']}/tasks").content.decode()
+    assert re.findall(r'<input type="radio" name="(\w+)" value="(\w+)"', page) == [("q1", "1"), ("q1", "2")]
+    assert [word in page for word in ("gold-7", "right", "wrong")] == [False, False, False]
+
+
 def test_a_form_for_who_may_not_preview_is_not_shown(new_hit, mturk, new_worker):
     guard = {
         "QualificationTypeId": "00000000000000000040",
@@ -262,7 +271,7 @@ def test_the_second_submission_changes_nothing(mturk, work):
     job = work()
     send(job, GOOD)
     before = answer(mturk, job)
-    assert "reached the requester" in send(job, GOOD | {"q3": "summer"})[1]
+    assert "reached the requester" in send(job, GOOD | {"q3": "2"})[1]
     assert answer(mturk, job) == before
 
 
