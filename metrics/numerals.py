@@ -63,6 +63,8 @@ _HUNDREDS: Final = {
     "девятьсот": 900,
 }
 _SMALL: Final = _ONES | _TEENS | _TENS | _HUNDREDS
+_SEVEN_OR_FAMILY: Final = "семью"
+"""By seven, or a family (accusative): a number only among other number words."""
 _THOUSANDS: Final = {"тысяча": 10**3, "миллион": 10**6, "миллиард": 10**9, "триллион": 10**12}
 
 _GROUPED: Final = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u202f]\d{3})+(?!\d)")
@@ -114,7 +116,12 @@ def _with_digits(tokens: Sequence[str]) -> Iterator[str]:
 @lru_cache(maxsize=words.CACHED_WORDS)
 def _may_begin(token: str) -> bool:
     """Say whether a numeral may begin with this token, as most words don't."""
-    return token.isdecimal() or words.lemma(token) in _SMALL or words.lemma(token) in _THOUSANDS
+    return (
+        token.isdecimal()
+        or token == _SEVEN_OR_FAMILY
+        or words.lemma(token) in _SMALL
+        or words.lemma(token) in _THOUSANDS
+    )
 
 
 def _numeral(tokens: Sequence[str], start: int) -> tuple[int, int]:
@@ -142,13 +149,20 @@ def _below_thousand(tokens: Sequence[str], start: int) -> tuple[int, int]:
         return 1, int(tokens[start])
     value, room, position = 0, 1000, start
     while room and position < len(tokens):
-        small = _SMALL.get(words.lemma(tokens[position]))
+        small = _small(tokens, position, is_inside=position > start)
         if small is None or small >= room or (small == 0 and room < 1000):
             break
         value += small
         room = _room_after(small)
         position += 1
     return position - start, value
+
+
+def _small(tokens: Sequence[str], position: int, *, is_inside: bool) -> int | None:
+    small = _SMALL.get(words.lemma(tokens[position]))
+    if small is None and tokens[position] == _SEVEN_OR_FAMILY:
+        return 7 if is_inside or _scale(tokens, position + 1) else None
+    return small
 
 
 def _room_after(small: int) -> int:
