@@ -1,8 +1,9 @@
 """The door for VTT's files of human scores: JSONL, one line per annotator's ratings of one system on one item.
 
-Format: the published files at https://github.com/hughplay/VTT (docs/lists/human_results). `exp` is the system; the
-item is `id`, `index` or `sample_idx`; `preds` are the lines of the output; a score of -1 or `normal: false` marks a
-skip. Nobody is named in them, so workers are unknown. Our own files of this kind have more keys: see OWN_KEYS.
+Format: the published files at https://github.com/hughplay/VTT (docs/lists/human_results). `exp` is the system, which
+human.jsonl lacks: then it is the file's name. The item is `id`, `index` or `sample_idx`; `preds` are the lines of the
+output; a score of -1 or `normal: false` marks a skip. Nobody is named in them, so workers are unknown. Our own files of
+this kind have more keys: see OWN_KEYS.
 """
 
 import json
@@ -78,7 +79,7 @@ def _read(
     for place, text in enumerate(_text(data).split("\n"), start=1):
         if text.strip():
             try:
-                line = _Line(_object(text), definition=definition)
+                line = _Line(_object(text), definition=definition, file=name)
                 yield line.cells(f"{name}:{place}", pseudonyms=pseudonyms)
             except SourceError as error:
                 error.line = place
@@ -106,8 +107,8 @@ def _object(text: str) -> dict[str, Any]:
 class _Line:
     """One line, checked as it is read."""
 
-    def __init__(self, data: dict[str, Any], *, definition: Definition) -> None:
-        self.data, self.definition = data, definition
+    def __init__(self, data: dict[str, Any], *, definition: Definition, file: str) -> None:
+        self.data, self.definition, self.file = data, definition, file
 
     def cells(self, place: str, *, pseudonyms: Pseudonyms) -> dict[str, Any]:
         """Return cells under the frame's names, ratings under their criterion alone; `place` names a nameless line."""
@@ -163,7 +164,7 @@ class _Line:
 
     def _system(self) -> str:
         if SYSTEM not in self.data:
-            raise SourceError("the key is missing", key=SYSTEM)
+            return self.file
         return _name(self.data[SYSTEM], key=SYSTEM)
 
     def _output(self) -> str:

@@ -64,6 +64,16 @@ def test_an_item_has_one_of_three_names(read, keys, item):
     assert read({**line(1, "a", (1, 2, 3)), **keys}).responses["item_id"].tolist() == [item]
 
 
+def test_a_file_that_names_no_system_is_named_after(tmp_path):
+    """The published human.jsonl is like that."""
+    data = line(1, "a", (5, 4, 3))
+    del data["exp"]
+
+    assert read_annotations([write_lines(tmp_path / "human.jsonl", [data])], definition=VTT).systems == (
+        "human",
+    )
+
+
 @pytest.mark.parametrize(
     "keys", [{"normal": False}, {"fluency": -1, "relevance": -1, "logical_soundness": -1, "normal": True}]
 )
@@ -129,7 +139,7 @@ def test_a_line_that_can_not_be_read(refused, keys, message):
     assert refused(line(1, "a", (1, 2, 3)), {**line(2, "a", (1, 2, 3)), **keys}) == message
 
 
-@pytest.mark.parametrize("key", ["fluency", "logical_soundness", "exp"])
+@pytest.mark.parametrize("key", ["fluency", "logical_soundness"])
 def test_a_key_that_is_missing(refused, key):
     data = line(1, "a", (1, 2, 3))
     del data[key]
