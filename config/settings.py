@@ -179,6 +179,10 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
+# -- Automatic metrics ----------------------------------------------------------------------------------------
+METRICS_IN_USE = env_list("ASSENT_METRICS", "text_f1,captioning_meteor,one_minus_ned")
+METRICS_THESAURUS = env("ASSENT_THESAURUS")
+
 # -- Broker and cache --------------------------------------------------------------------------------------
 REDIS_URL = env("REDIS_URL")
 CELERY_TASK_IGNORE_RESULT = True
@@ -193,6 +197,11 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {
         "task": "surveys.tasks.sweep",
         "schedule": float(SYNC_EVERY_SECONDS),
+        "options": {"expires": SYNC_EVERY_SECONDS},
+    },
+    "score": {
+        "task": "surveys.tasks.score_surveys",
+        "schedule": 5.0 * SYNC_EVERY_SECONDS,
         "options": {"expires": SYNC_EVERY_SECONDS},
     },
     "marketplace": {

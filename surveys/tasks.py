@@ -13,8 +13,8 @@ from django.db.models import Exists, OuterRef
 from annotators import mirror
 from annotators.gateway import Gateway, MarketError
 from annotators.models import HIT, Assignment, Endpoint
-from surveys import allocating, answer_copy, collecting, publishing, review
-from surveys.models import Batch, Questionnaire
+from surveys import allocating, answer_copy, collecting, publishing, review, scoring
+from surveys.models import Batch, Questionnaire, Survey
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +34,21 @@ def sweep() -> None:
         expire_batch.delay(pk)
     for hit in review.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2)):
         sync_hit.delay(hit.pk)
+
+
+@shared_task
+def score_surveys() -> None:
+    """Find outputs without a score of today's metrics."""
+    for survey in scoring.unscored():
+        score_outputs.delay(survey.pk)
+
+
+@shared_task
+def score_outputs(survey_pk: int, after: int = 0) -> None:
+    """Score one chunk of a survey's outputs, then ask for the next one."""
+    survey = Survey.objects.get(pk=survey_pk)
+    if last := scoring.score_next(survey, after=after):
+        score_outputs.delay(survey_pk, after=last)
 
 
 @shared_task

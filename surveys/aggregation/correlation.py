@@ -6,9 +6,9 @@ all systems of an item together, because outputs about one item resemble each ot
 Kendall, "The treatment of ties in ranking problems", Biometrika 33, 1945.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,12 @@ SEED = 1945
 LEVEL = 0.95
 FEWEST_OUTPUTS = 10
 FEWEST_SYSTEMS = 3
+CELLS_AT_ONCE = 2_000_000  # of (resamples, outputs): 16 MB
 PAIRWISE_UP_TO = 1500  # outputs; beyond that a table of all pairs would take more than 18 MB
+RESAMPLES_OF_MANY = 200  # of Kendall's tau-b, where it is counted resample by resample
 
 Level = Literal["item", "system"]
 Floats = npt.NDArray[np.float64]
-Statistic = Callable[[Floats, Floats], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,55 +71,115 @@ def correlations(ratings: pd.DataFrame, scores: pd.DataFrame) -> list[Correlatio
 
 
 def _of(metric: str, criterion: str, table: pd.DataFrame) -> Iterator[Correlation]:
-    drawn = _resamples(table)
-    yield _correlation(metric, criterion, "item", _Points.of_outputs(table), drawn)
-    yield _correlation(metric, criterion, "system", _Points.of_systems(table), drawn)
+    items, systems = _Outputs.of(table), _Systems.of(table)
+    resampled = [(items.resampled(drawn), systems.resampled(drawn)) for drawn in _drawn(table)]
+    yield _correlation(metric, criterion, items, [of_items for of_items, _ in resampled])
+    yield _correlation(metric, criterion, systems, [of_systems for _, of_systems in resampled])
+
+
+Resampled = dict[str, Floats]
 
 
 @dataclass(frozen=True, slots=True)
-class _Points:
-    """Labels, x (metric) and y (mean rating) of the points, and how they are made anew from a resample's weights."""
+class _Outputs:
+    """One point an output: its system, x (the metric) and y (the mean rating), shape (n,)."""
 
     systems: list[str]
     x: Floats
     y: Floats
-    remade: Callable[[Floats], tuple[Floats, Floats]]
+    level: Level = "item"
+    fewest: int = FEWEST_OUTPUTS
 
     @classmethod
-    def of_outputs(cls, table: pd.DataFrame) -> "_Points":
-        x, y = table["value"].to_numpy("float64"), table["rating"].to_numpy("float64")
+    def of(cls, table: pd.DataFrame) -> Self:
+        return cls(
+            table["system"].tolist(),
+            table["value"].to_numpy("float64"),
+            table["rating"].to_numpy("float64"),
+        )
 
-        def remade(weights: Floats) -> tuple[Floats, Floats]:
-            times = weights.astype("intp")
-            return np.repeat(x, times), np.repeat(y, times)
+    def resampled(self, weights: Floats) -> Resampled:
+        """Return each coefficient of each resample; `weights` (resamples, n) say how often a point was drawn."""
+        ranks = _weighted_ranks(self.x, weights), _weighted_ranks(self.y, weights)
+        return {
+            "pearson": _weighted_pearson(self.x[None, :], self.y[None, :], weights),
+            "spearman": _weighted_pearson(*ranks, weights),
+            "kendall": self._kendall(weights),
+        }
 
-        return cls(table["system"].tolist(), x, y, remade)
+    def _kendall(self, weights: Floats) -> Floats:
+        if len(self.x) > PAIRWISE_UP_TO:
+            times = weights[: -(-len(weights) * RESAMPLES_OF_MANY // RESAMPLES)].astype("intp")
+            return np.array([_kendall(np.repeat(self.x, n), np.repeat(self.y, n)) for n in times])
+        dx, dy = _signs(self.x), _signs(self.y)
+
+        def total(signs: Floats) -> Floats:
+            return np.asarray(((weights @ signs) * weights).sum(axis=1), dtype="float64")
+
+        return _ratio(total(dx * dy), total(np.abs(dx)) * total(np.abs(dy)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Systems:
+    """One point a system: x and y are the means over its outputs, shape (systems,)."""
+
+    systems: list[str]
+    x: Floats
+    y: Floats
+    codes: npt.NDArray[np.intp]
+    values: Floats
+    ratings: Floats
+    level: Level = "system"
+    fewest: int = FEWEST_SYSTEMS
 
     @classmethod
-    def of_systems(cls, table: pd.DataFrame) -> "_Points":
+    def of(cls, table: pd.DataFrame) -> Self:
         names, codes = np.unique(table["system"].to_numpy("U64"), return_inverse=True)
-        values = table[["value", "rating"]].to_numpy("float64")
+        values, ratings = table["value"].to_numpy("float64"), table["rating"].to_numpy("float64")
+        counts = np.bincount(codes)
+        return cls(
+            systems=names.tolist(),
+            x=np.bincount(codes, weights=values) / counts,
+            y=np.bincount(codes, weights=ratings) / counts,
+            codes=codes,
+            values=values,
+            ratings=ratings,
+        )
 
-        def remade(weights: Floats) -> tuple[Floats, Floats]:
-            counts = np.bincount(codes, weights=weights, minlength=len(names))
-            with np.errstate(invalid="ignore"):
-                x, y = (
-                    np.bincount(codes, weights=weights * column, minlength=len(names)) / counts
-                    for column in values.T
-                )
-            return x[counts > 0], y[counts > 0]
+    def resampled(self, weights: Floats) -> Resampled:
+        """Return each coefficient of each resample; a system of which nothing was drawn is left out of it."""
+        member = (self.codes[:, None] == np.arange(len(self.systems))).astype("float64")
+        counts = weights @ member
+        x, y = ((weights * column) @ member / np.maximum(counts, 1) for column in (self.values, self.ratings))
+        there = (counts > 0).astype("float64")
+        pairs = there[:, :, None] * there[:, None, :]
+        dx, dy = (_signs(column) * pairs for column in (x, y))
+        ranks = dx.sum(axis=2), dy.sum(axis=2)  # ranks, but for a constant and a factor
+        return {
+            "pearson": _weighted_pearson(x, y, there),
+            "spearman": _weighted_pearson(*ranks, there),
+            "kendall": _ratio(
+                (dx * dy).sum(axis=(1, 2)), np.abs(dx).sum(axis=(1, 2)) * np.abs(dy).sum(axis=(1, 2))
+            ),
+        }
 
-        x, y = remade(np.ones(len(table)))
-        return cls(names.tolist(), x, y, remade)
 
-
-def _correlation(metric: str, criterion: str, level: Level, points: _Points, drawn: Floats) -> Correlation:
-    why_not = _why_not(points, level)
-    coefficients = dict.fromkeys(STATISTICS) if why_not else _coefficients(points, level, drawn)
+def _correlation(
+    metric: str, criterion: str, points: _Outputs | _Systems, resampled: list[Resampled]
+) -> Correlation:
+    why_not = _why_not(points)
+    coefficients: dict[str, Any] = dict.fromkeys(STATISTICS)
+    if not why_not:
+        coefficients = {
+            name: _coefficient(
+                statistic(points.x, points.y), np.concatenate([part[name] for part in resampled])
+            )
+            for name, statistic in STATISTICS.items()
+        }
     return Correlation(
         metric=metric,
         criterion=criterion,
-        level=level,
+        level=points.level,
         n=len(points.x),
         **coefficients,
         why_not=why_not,
@@ -126,29 +187,15 @@ def _correlation(metric: str, criterion: str, level: Level, points: _Points, dra
     )
 
 
-def _why_not(points: _Points, level: Level) -> str:
-    fewest = FEWEST_OUTPUTS if level == "item" else FEWEST_SYSTEMS
-    if len(points.x) < fewest:
-        return f"Only {len(points.x)} {'outputs' if level == 'item' else 'systems'}; it takes {fewest}."
+def _why_not(points: _Outputs | _Systems) -> str:
+    if (n := len(points.x)) < points.fewest:
+        noun = "output" if points.level == "item" else "system"
+        return f"Only {n} {noun}{'s' * (n != 1)}; it takes {points.fewest}."
     if np.ptp(points.x) == 0:
         return "The metric is the same for all."
     if np.ptp(points.y) == 0:
         return "The mean rating is the same for all."
     return ""
-
-
-def _coefficients(points: _Points, level: Level, drawn: Floats) -> dict[str, Coefficient | None]:
-    resampled = [points.remade(weights) for weights in drawn]
-    fast = _pairwise_tau(points, drawn) if level == "item" and len(points.x) <= PAIRWISE_UP_TO else None
-    return {
-        name: _coefficient(
-            statistic(points.x, points.y),
-            fast
-            if name == "kendall" and fast is not None
-            else np.array([statistic(*xy) for xy in resampled]),
-        )
-        for name, statistic in STATISTICS.items()
-    }
 
 
 def _coefficient(value: float, resampled: Floats) -> Coefficient:
@@ -159,38 +206,56 @@ def _coefficient(value: float, resampled: Floats) -> Coefficient:
     return Coefficient(value, float(low), float(high))
 
 
-def _resamples(table: pd.DataFrame) -> Floats:
-    """Return how often each row counts in each resample, shape (resamples, rows): as often as its item was drawn."""
+def _drawn(table: pd.DataFrame) -> Iterator[Floats]:
+    """Yield, in parts of shape (resamples, rows), how often each row counts: as often as its item was drawn."""
     names, codes = np.unique(table["item_id"].to_numpy("U255"), return_inverse=True)
     rng = np.random.default_rng(SEED)
-    drawn = rng.integers(len(names), size=(RESAMPLES, len(names)))
-    return np.stack([np.bincount(row, minlength=len(names))[codes] for row in drawn]).astype("float64")
+    at_once = max(1, min(RESAMPLES, CELLS_AT_ONCE // len(table)))
+    for start in range(0, RESAMPLES, at_once):
+        drawn = rng.integers(len(names), size=(min(at_once, RESAMPLES - start), len(names)))
+        yield np.stack([np.bincount(row, minlength=len(names))[codes] for row in drawn]).astype("float64")
 
 
-def _pairwise_tau(points: _Points, drawn: Floats) -> Floats:
-    """Return tau-b of each resample from the signs of all pairs: a pair counts weight times weight."""
-    dx = np.sign(np.subtract.outer(points.x, points.x))
-    dy = np.sign(np.subtract.outer(points.y, points.y))
+def _weighted_ranks(values: Floats, weights: Floats) -> Floats:
+    """Return the middle ranks of `values` (n,) where each stands there as often as `weights` (resamples, n) says."""
+    _, codes = np.unique(values, return_inverse=True)
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(codes.max() + 1))
+    of_value = np.add.reduceat(weights[:, order], starts, axis=1)
+    middle = np.cumsum(of_value, axis=1) - of_value + (of_value + 1) / 2
+    return np.asarray(middle[:, codes], dtype="float64")
 
-    def total(signs: Floats) -> Floats:
-        return np.asarray(((drawn @ signs) * drawn).sum(axis=1), dtype="float64")
 
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(total(dx * dy) / np.sqrt(total(np.abs(dx)) * total(np.abs(dy))), dtype="float64")
+def _weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
+    """Return r of each row; `x` and `y` are (resamples, n), or (1, n) where all have the same."""
+    total = weights.sum(axis=1, keepdims=True)
+    dx, dy = (column - (weights * column).sum(axis=1, keepdims=True) / total for column in (x, y))
+    return _ratio(
+        (weights * dx * dy).sum(axis=1), (weights * dx * dx).sum(axis=1) * (weights * dy * dy).sum(axis=1)
+    )
+
+
+def _signs(values: Floats) -> Floats:
+    """Return the sign of each difference along the last axis, shape (..., n, n)."""
+    return np.asarray(np.sign(values[..., :, None] - values[..., None, :]), dtype="float64")
+
+
+def _ratio(product: Floats, squares: Floats) -> Floats:
+    """Return product / sqrt(squares); NaN where one side does not vary, but for rounding."""
+    varies = squares > 1e-18
+    return np.where(varies, product / np.sqrt(np.where(varies, squares, 1)), np.nan)
 
 
 def _pearson(x: Floats, y: Floats) -> float:
-    dx, dy = x - x.mean(), y - y.mean()
-    length = np.sqrt((dx * dx).sum() * (dy * dy).sum()) if len(x) else 0.0
-    return float((dx * dy).sum() / length) if length else float("nan")
+    return float(stats.pearsonr(x, y).statistic)
 
 
 def _spearman(x: Floats, y: Floats) -> float:
-    return _pearson(stats.rankdata(x), stats.rankdata(y))
+    return float(stats.spearmanr(x, y).statistic)
 
 
 def _kendall(x: Floats, y: Floats) -> float:
-    return float(stats.kendalltau(x, y).statistic) if len(x) else float("nan")
+    return float(stats.kendalltau(x, y).statistic)
 
 
-STATISTICS: dict[Any, Statistic] = {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}
+STATISTICS = {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}

@@ -4,6 +4,7 @@ from surveys.models.access import AnnotationSlot, Invitation, Panel, PanelVisit
 from surveys.models.answers import AnswerRevision, QuizAttempt, Rating, Response
 from surveys.models.batch import Batch, Questionnaire, QuestionnaireItem, default_review_policy, new_seed
 from surveys.models.review import Decision, Replacement
+from surveys.models.scores import MetricScore
 from surveys.models.study import Item, Output, Picture, Survey, definition_choices, new_code
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Decision",
     "Invitation",
     "Item",
+    "MetricScore",
     "Output",
     "Panel",
     "PanelVisit",

@@ -1,0 +1,141 @@
+"""Human ratings beside automatic metrics; every coefficient against scipy's own."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from surveys.aggregation import correlation as module
+from surveys.aggregation.correlation import FEWEST_OUTPUTS, correlations
+
+
+def study(n: int = 40, *, systems: tuple[str, ...] = ("a", "b", "c"), ties: bool = True):
+    """Ratings of 1 to 5 by three raters each, and a metric that follows them with some noise."""
+    rng = np.random.default_rng(3)
+    ratings, scores = [], []
+    for system_number, system in enumerate(systems):
+        for item in range(n):
+            worth = rng.normal(3 + 0.3 * system_number, 1)
+            given = np.clip(np.rint(worth + rng.normal(0, 0.7, 3)), 1, 5)
+            ratings += [(system, f"i{item}", "quality", score) for score in given]
+            value = worth / 5 + rng.normal(0, 0.1)
+            scores.append((system, f"i{item}", "text_f1", round(value, 1) if ties else value))
+    return (
+        pd.DataFrame(ratings, columns=["system", "item_id", "criterion", "score"]),
+        pd.DataFrame(scores, columns=["system", "item_id", "metric", "value"]),
+    )
+
+
+def points(found) -> tuple[list[float], list[float]]:
+    return [x for _, x, _ in found.points], [y for _, _, y in found.points]
+
+
+def test_item_level_is_what_scipy_says_of_the_means() -> None:
+    item, _ = correlations(*study())
+    x, y = points(item)
+    assert (item.level, item.n, item.why_not) == ("item", 120, "")
+    assert item.pearson.value == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-12)
+    assert item.spearman.value == pytest.approx(stats.spearmanr(x, y).statistic, abs=1e-12)
+    assert item.kendall.value == pytest.approx(stats.kendalltau(x, y).statistic, abs=1e-12)
+
+
+def test_a_point_is_the_mean_of_an_output_s_ratings() -> None:
+    ratings, scores = study()
+    item, _ = correlations(ratings, scores)
+    means = ratings.groupby(["system", "item_id"])["score"].mean()
+    expected = [(s, v, means[s, i]) for s, i, _, v in scores.itertuples(index=False)]
+    assert sorted(item.points) == sorted(expected)
+
+
+def test_system_level_is_of_the_systems_means() -> None:
+    ratings, scores = study()
+    _, system = correlations(ratings, scores)
+    assert (system.level, system.n) == ("system", 3)
+    x = scores.groupby("system")["value"].mean()
+    y = ratings.groupby(["system", "item_id"])["score"].mean().groupby("system").mean()
+    assert system.pearson.value == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-9)
+
+
+@pytest.mark.parametrize("level", [0, 1])
+def test_intervals_are_those_of_scipy_s_coefficients_of_each_resample(level: int) -> None:
+    ratings, scores = study(n=15)
+    found = correlations(ratings, scores)[level]
+    means = ratings.groupby(["system", "item_id"])["score"].mean().rename("rating").reset_index()
+    table = means.merge(scores, on=["system", "item_id"])
+    (drawn,) = module._drawn(table)
+    rows = [table.loc[np.repeat(table.index, times.astype(int))] for times in drawn]
+    if level:
+        rows = [row.groupby("system")[["value", "rating"]].mean() for row in rows]
+    for name, of in (
+        ("pearson", stats.pearsonr),
+        ("spearman", stats.spearmanr),
+        ("kendall", stats.kendalltau),
+    ):
+        values = [of(row["value"], row["rating"]).statistic for row in rows]
+        interval = getattr(found, name)
+        assert (interval.low, interval.high) == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-9)
+
+
+@pytest.mark.parametrize("ties", [True, False])
+def test_the_fast_kendall_of_resamples_is_scipy_s(ties: bool, monkeypatch) -> None:
+    fast, _ = correlations(*study(ties=ties))
+    monkeypatch.setattr(module, "PAIRWISE_UP_TO", 0)
+    monkeypatch.setattr(module, "RESAMPLES_OF_MANY", module.RESAMPLES)
+    slow, _ = correlations(*study(ties=ties))
+    assert (fast.kendall.low, fast.kendall.high) == pytest.approx(
+        (slow.kendall.low, slow.kendall.high), abs=1e-12
+    )
+
+
+def test_intervals_hold_their_value_and_come_out_the_same_again() -> None:
+    first, second = correlations(*study()), correlations(*study())
+    assert first == second
+    for coefficient in (first[0].pearson, first[0].spearman, first[0].kendall):
+        assert coefficient.low < coefficient.value < coefficient.high
+        assert (coefficient.low >= -1, coefficient.high <= 1) == (True, True)
+
+
+def test_outputs_of_one_item_are_drawn_together() -> None:
+    """Ten copies of every system say nothing new, so the interval must not shrink."""
+    ratings, scores = study(systems=("a",))
+    copies = [f"copy{n}" for n in range(10)]
+    many = [pd.concat([frame.assign(system=name) for name in copies]) for frame in (ratings, scores)]
+    single, copied = correlations(ratings, scores)[0], correlations(*many)[0]
+    assert (copied.pearson.low, copied.pearson.high) == pytest.approx(
+        (single.pearson.low, single.pearson.high), abs=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "why_not"),
+    [
+        ({"n": FEWEST_OUTPUTS - 1}, "Only 9 outputs; it takes 10."),
+        ({"value": 0.5}, "The metric is the same for all."),
+        ({"score": 4.0}, "The mean rating is the same for all."),
+    ],
+)
+def test_too_little_to_go_by_is_said(change, why_not: str) -> None:
+    ratings, scores = study(n=change.get("n", 20), systems=("a",))
+    item, system = correlations(
+        ratings.assign(**{k: v for k, v in change.items() if k == "score"}),
+        scores.assign(**{k: v for k, v in change.items() if k == "value"}),
+    )
+    assert (item.why_not, item.pearson, item.kendall) == (why_not, None, None)
+    assert system.why_not == "Only 1 system; it takes 3."
+
+
+def test_texts_and_outputs_without_a_score_are_left_out() -> None:
+    ratings, scores = study(n=12)
+    item, _ = correlations(
+        ratings.assign(score=ratings["score"].where(ratings["item_id"] != "i3")),
+        scores.assign(value=scores["value"].where(scores["item_id"] != "i4")),
+    )
+    assert item.n == 30
+    assert not any(math.isnan(x) or math.isnan(y) for _, x, y in item.points)
+
+
+def test_nothing_in_common_is_nothing() -> None:
+    ratings, scores = study(n=12)
+    assert correlations(ratings, scores.assign(item_id="elsewhere")) == []
