@@ -23,10 +23,20 @@ INERT = re.compile(
 TAG = re.compile(r"<[a-z](?:\"[^\"]{0,2000}\"|'[^']{0,2000}'|[^'\"<>]){0,2000}>", re.IGNORECASE)
 HANDLER = re.compile(r"\son\w+\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 QUOTED = re.compile(
-    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|(?P<literal>`(?:\\.|[^`\\])*`)", re.DOTALL
+    r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`", re.DOTALL
 )
 Writer = Callable[[str], str]
 Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Areas:
+    """A document, and where in it scripts, tags outside of scripts, and handlers in tags are."""
+
+    html: str
+    scripts: list[Span]
+    tags: list[Span]
+    handlers: list[Span]
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,11 @@ class Place:
 def in_string(value: str) -> str:
     """Write a value inside a JavaScript or JSON string, or between backticks."""
     return escapejs(value).replace("$", "\\u0024")
+
+
+def in_tag(value: str) -> str:
+    """Write a value inside a tag, where a space would end an attribute without quotes."""
+    return re.sub(r"\s", lambda match: f"&#{ord(match[0])};", escape(value))
 
 
 def as_expression(value: str) -> str:
@@ -87,44 +102,42 @@ class Template:
     @cached_property
     def _places(self) -> list[Place]:
         scripts = [match.span(2) for match in SCRIPT.finditer(self.html) if not INERT.search(match[1])]
-        handlers = list(_handlers(self.html, scripts))
-        return [_place(match, self.html, scripts, handlers) for match in PLACEHOLDER.finditer(self.html)]
+        tags = [tag.span() for tag in TAG.finditer(self.html) if _around(tag.start(), scripts) is None]
+        areas = Areas(self.html, scripts, tags, [span for tag in tags for span in _handlers(self.html, tag)])
+        return [_place(match, areas) for match in PLACEHOLDER.finditer(self.html)]
 
 
-def _handlers(html: str, scripts: list[Span]) -> Iterator[Span]:
-    for tag in TAG.finditer(html):
-        if _around(tag.start(), scripts) is None:
-            for found in HANDLER.finditer(tag[0]):
-                start, end = found.span(1 if found[1] is not None else 2)
-                yield tag.start() + start, tag.start() + end
+def _handlers(html: str, tag: Span) -> Iterator[Span]:
+    """Yield where in the document the scripts of a tag's handlers are."""
+    for found in HANDLER.finditer(html, *tag):
+        yield found.span(1 if found[1] is not None else 2)
 
 
 def _around(position: int, spans: list[Span]) -> Span | None:
-    return next((span for span in spans if span[0] <= position < span[1]), None)
+    """Return the span around a position, of spans in order that do not overlap."""
+    before = bisect_right(spans, position, key=lambda span: span[0]) - 1
+    return spans[before] if before >= 0 and position < spans[before][1] else None
 
 
-def _place(match: re.Match[str], html: str, scripts: list[Span], handlers: list[Span]) -> Place:
+def _place(match: re.Match[str], areas: Areas) -> Place:
     start, end = match.span()
     name = match[1].strip()
-    if span := _around(start, scripts):
-        write, is_literal = _script_writer(html[slice(*span)], start - span[0])
+    if span := _around(start, areas.scripts):
+        write, is_literal = _script_writer(areas.html[slice(*span)], start - span[0])
         return Place(name, start, end, write, is_literal)
-    if span := _around(start, handlers):
-        write, is_literal = _script_writer(html[slice(*span)], start - span[0])
+    if span := _around(start, areas.handlers):
+        write, is_literal = _script_writer(areas.html[slice(*span)], start - span[0])
         return Place(name, start, end, lambda value: escape(write(value)), is_literal)
-    return Place(name, start, end, escape, may_be_script=False)
+    return Place(name, start, end, in_tag if _around(start, areas.tags) else escape, may_be_script=False)
 
 
 def _script_writer(code: str, position: int) -> tuple[Writer, bool]:
     """Return how to write a value at a position of a script, and whether that is between backticks."""
-    parts = _quoted(code)
-    before = bisect_right(parts, position, key=lambda part: part[0]) - 1
-    if before < 0 or parts[before][1] <= position:
-        return as_expression, False
-    return in_string, parts[before][2]
+    span = _around(position, _quoted(code))
+    return (in_string, code[span[0]] == "`") if span else (as_expression, False)
 
 
 @lru_cache(maxsize=64)
-def _quoted(code: str) -> list[tuple[int, int, bool]]:
-    """Return (start, end, is between backticks) of the strings and comments of a script, in order."""
-    return [(*part.span(), part["literal"] is not None) for part in QUOTED.finditer(code)]
+def _quoted(code: str) -> list[Span]:
+    """Return where the strings and comments of a script are, in order."""
+    return [part.span() for part in QUOTED.finditer(code)]

@@ -129,7 +129,7 @@ def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> 
     if assignment.status != Assignment.Status.OPEN:
         address = reverse("after", kwargs={"assignment_id": assignment.assignment_id})
         return redirect(f"{address}?stay")
-    context = tasks.work_context(assignment, now=now) | {"accepts_next": accept_next.is_on(request)}
+    context = tasks.work_context(assignment, now=now)
     return tasks.work_page(request, context | tasks.shown(assignment.hit, assignment))
 
 

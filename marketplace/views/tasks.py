@@ -13,6 +13,7 @@ from marketplace.answer_forms import AnswerForm
 from marketplace.models import HIT, Assignment, Worker
 from marketplace.question_form import QuestionForm
 from marketplace.questions import ExternalQuestion, HTMLQuestion
+from marketplace.views import accept_next
 
 # A form shows what a requester wrote and pictures from anywhere; nothing of it may run or send.
 FORM_POLICY = (
@@ -66,7 +67,7 @@ def _address(question: ExternalQuestion | HTMLQuestion, hit: HIT, assignment: As
 def work_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     """Answer with the page of an accepted HIT."""
     template = "marketplace/work_form.html" if "form" in context else "marketplace/work.html"
-    return page(request, template, context)
+    return page(request, template, context | {"accepts_next": accept_next.is_on(request)})
 
 
 def page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:

@@ -12,6 +12,11 @@ def test_values_are_escaped_in_text_and_attributes():
     assert page == "<p title='x&#x27;&quot;&lt;&amp;'>&lt;bin_817&gt;</p>x&#x27;&quot;&lt;&amp;"
 
 
+def test_a_value_cannot_leave_an_attribute_without_quotes():
+    page = Template("<img src=${a} alt=''>${a}").filled({"a": "x onerror=alert(1)"})
+    assert page == "<img src=x&#32;onerror=alert(1) alt=''>x onerror=alert(1)"
+
+
 def test_raw_values_go_in_as_they_are():
     template = Template('<p>${a}</p><script>f("${a}")</script>', is_raw=True)
     assert template.filled({"a": "<b>"}) == '<p><b></p><script>f("<b>")</script>'
