@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, expect
 from pytest_django import Settings
 
 from annotators.models import Assignment
@@ -87,7 +88,13 @@ def send(tab: Page, value: str) -> None:
 
 
 def arrive(tab: Page) -> None:
-    tab.wait_for_function("!window.isOld && document.readyState === 'complete'")
+    """Wait for the next page. The page's own policy forbids to wait by a script in it."""
+    for _ in range(400):
+        with suppress(Error):  # between two pages there is nothing to ask
+            if tab.evaluate("() => !window.isOld && document.readyState === 'complete'"):
+                return
+        tab.wait_for_timeout(50)
+    pytest.fail("The next page did not come.")
 
 
 def start(tab: Page) -> None:
