@@ -24,7 +24,7 @@
       by one worker on one item
     * `preference`: {system | "no_preference" | "blank": share}
 * `strata`: the same for the kept outputs of which the model's decision was right (`true`), wrong (`false`) or
-  `unknown`; empty where it is known of none. The kept rows themselves are all of them together
+  `unknown`, and for `all` of them, which are the kept rows; empty where it is known of none
 * `agreement`: {system: {criterion: {`alpha_ordinal` (Krippendorff), `percent`, `items`, `ratings`}}}, kept rows, scales
 """
 
@@ -82,7 +82,7 @@ class Report:
             "counts": asdict(summary.counts),
             "minutes_per_assignment": asdict(summary.minutes),
             "selections": {selection.name: _selection(selection) for selection in summary.selections},
-            "strata": {stratum.name: _selection(stratum) for stratum in summary.strata},
+            "strata": _strata(summary),
             "agreement": {system: _agreements(self.agreement, system=system) for system in self.systems},
         }
 
@@ -108,6 +108,12 @@ def write_summary(frame: Frame, stream: IO[str], *, against: str = "", method: M
     report = make_report(frame, against=against, method=method)
     json.dump(report.as_data(), stream, indent=2, ensure_ascii=False, allow_nan=False)
     stream.write("\n")
+
+
+def _strata(summary: Summary) -> dict[str, Any]:
+    if not summary.strata:
+        return {}
+    return {"all": _selection(summary.kept)} | {s.name: _selection(s) for s in summary.strata}
 
 
 def _share(share: Share) -> dict[str, Any]:

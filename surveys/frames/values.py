@@ -37,5 +37,5 @@ def truth(text: str) -> bool | None:
 
 
 def name_in(names: Mapping[str, Any], criterion: Criterion) -> str | None:
-    """Return the name under which a file has a criterion: its key or an alias of it."""
-    return next((name for name in (criterion.key, *criterion.aliases) if name in names), None)
+    """Return the name under which a file has a criterion: its key, an alias of it or its label."""
+    return next((name for name in (criterion.key, *criterion.aliases, criterion.label) if name in names), None)

@@ -50,9 +50,9 @@ def test_who_said_it_and_whether_the_model_was_right():
     assert frame.responses["included"].tolist() == [False, True]
 
 
-def test_an_alias_and_a_skip():
+def test_an_alias_a_label_and_a_skip():
     frame = read(
-        "item_id,system,skip_reason,fluency,relevance,logical_soundness\n8,a,,5,4,3\n9,a,other,,,\n",
+        "item_id,system,skip_reason,Fluency,relevance,logical_soundness\n8,a,,5,4,3\n9,a,other,,,\n",
         definition=get_definition("vtt"),
     )
 

@@ -61,6 +61,13 @@ def test_a_criterion_has_its_spread_and_its_good_share():
     assert (found.interval.low, found.interval.high) == (4.0, 5.0)
 
 
+def test_strata_in_the_summary_have_all_beside_them():
+    data = make_report(study()).as_data()
+
+    assert list(data["strata"]) == ["all", "true", "false", "unknown"]
+    assert data["strata"]["all"]["systems"] == data["selections"]["kept"]["systems"]
+
+
 def test_where_nobody_knows_there_are_no_strata():
     rows = [xai("i1", "a", "ann", "54211")]
     frame = read_batch(rated_batch(rows, definition=get_definition("xai")))
