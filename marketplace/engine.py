@@ -76,7 +76,7 @@ def _release(assignment: Assignment, *, status: str, now: datetime) -> bool:
     hit.pending -= 1
     settle(hit, now=now)
     ended = [f"Assignment{status}", *events.reviewable(hit, now=now)]
-    events.record(hit, *ended, at=now, assignment=assignment)
+    events.record(hit, *ended, at=min(now, assignment.deadline), assignment=assignment)
     return True
 
 

@@ -142,15 +142,15 @@ def move_expiry(hit: HIT, *, expires_at: datetime, now: datetime) -> None:
     _check_not_disposed(hit)
     token = f"{hit.hit_id}-{int(expires_at.timestamp() * 1000)}"
     tokens.refuse_used(hit.requester, operation="MoveExpiry", token=token, now=now)
-    is_longer = expires_at > hit.expires_at
-    hit.expires_at, hit.is_expired = max(expires_at, now), False
+    is_past, is_longer = expires_at <= now, expires_at > max(hit.expires_at, now)
+    hit.expires_at, hit.is_expired = max(expires_at, now), hit.is_expired and is_past
     hit.is_reviewing = hit.is_reviewing and hit.expires_at <= now
     hit.save(update_fields=["expires_at", "is_expired", "is_reviewing"])
     engine.settle(hit, now=now)
     tokens.remember(hit, operation="MoveExpiry", token=token, now=now)
     if is_longer:
         events.record(hit, "HITExtended", at=now)
-    if hit.expires_at <= now:
+    if is_past and not hit.is_expired:
         expire(hit, now=now)
 
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from marketplace_notices import Receiver, kept, spec, told
 
 from config.celery import app
-from marketplace import notification_delivery, notification_messages
+from marketplace import clock, engine_due, notification_delivery, notification_messages
 from marketplace.models import Event
 from marketplace.tasks import keep_time
 from tests.services_site import a_worker, supervise
@@ -73,6 +73,23 @@ def test_the_life_of_a_hit_is_told_in_order(mturk, watched, new_worker, later):
     ]
     ids = [row.body.get("AssignmentId") for row in Event.objects.order_by("pk")]
     assert ids[-7:] == [None, held[0], held[1], None, None, None, None]
+
+
+def test_a_hit_expires_once_and_again_once_it_was_reopened(mturk, watched):
+    _, hit_id = watched(spec(events=["HITExpired", "HITExtended", "HITReviewable"]))
+    now = clock.now()
+    for moment in (now - timedelta(hours=2), now - timedelta(hours=1), now + timedelta(hours=1), now):
+        mturk.update_expiration_for_hit(HITId=hit_id, ExpireAt=moment)
+    over = ["HITExpired", "HITReviewable"]
+    assert [event for event, _ in kept()] == [*over, "HITExtended", *over]
+
+
+def test_work_that_ran_out_of_time_ended_then(watched, new_worker, later):
+    type_id, hit_id = watched(spec(events=["AssignmentAccepted", "AssignmentAbandoned"]))
+    new_worker().accept(type_id, hit_id)
+    engine_due.sweep(now=later(seconds=86_400))
+    accepted, abandoned = [hours(row.body) for row in Event.objects.order_by("pk")]
+    assert round(abandoned - accepted, 3) == 1
 
 
 def hours(event):
