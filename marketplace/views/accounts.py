@@ -101,10 +101,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             messages.error(request, str(refusal))
     found = invitations.find(token, now=now)
     context = {"invitation": found, "worker": current_worker(request)}
-    response = render(request, "marketplace/invitation.html", context, status=200 if found else 410)
-    # The address is a secret: it must not go along to the pages linked from here.
-    response["Referrer-Policy"] = "no-referrer"
-    return response
+    return render(request, "marketplace/invitation.html", context, status=200 if found else 410)
 
 
 def _welcome(request: HttpRequest, worker: Worker, code: str) -> HttpResponse:

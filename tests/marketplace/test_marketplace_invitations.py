@@ -7,6 +7,8 @@ from datetime import timedelta
 
 import pytest
 from django.test import Client
+from playwright.sync_api import expect
+from test_marketplace_browser import problems
 
 from marketplace import clock, invitations, keys
 from marketplace.models import Invitation, Worker
@@ -105,4 +107,19 @@ def test_who_is_signed_in_does_not_use_a_link_up(token, new_worker):
 
 def test_the_link_is_kept_as_a_digest(token):
     assert token not in str(Invitation.objects.values().get())
-    assert visit(f"/invitations/{token}")["Referrer-Policy"] == "no-referrer"
+    # The address is a secret, so it does not go along to other sites.
+    assert visit(f"/invitations/{token}")["Referrer-Policy"] == "same-origin"
+
+
+def test_an_invitation_is_taken_up_in_a_browser(page, worker_site, token):
+    page.set_viewport_size({"width": 375, "height": 700})
+    page.goto(f"{worker_site}/invitations/{token}")
+    seen = [problems(page)]
+    page.get_by_role("button", name="Become a worker").press("Enter")
+    expect(page.locator("#new-access-code")).to_be_visible()
+    page.goto(f"{worker_site}/invitations/{token}")
+    seen.append(problems(page))
+    page.get_by_role("button", name="Sign out").click()
+    page.goto(f"{worker_site}/invitations/{token}")
+    expect(page.get_by_role("heading", name="This invitation cannot be used")).to_be_visible()
+    assert [*seen, problems(page)] == [([], False)] * 3
