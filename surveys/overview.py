@@ -1,15 +1,16 @@
 """Batches as lists show them: with their counts, in one query however many there are."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys.models import Batch, Questionnaire
+from surveys.models import Batch, Invitation, PanelVisit, Questionnaire
 
+Person = TypeVar("Person", Invitation, PanelVisit)
 LONGEST_WARNING = timedelta(hours=6)
 
 
@@ -38,6 +39,15 @@ def urgent(batch: Batch, *, now: datetime | None = None) -> QuerySet[Assignment]
     deadline = (now or timezone.now()) + warning_time(batch)
     return Assignment.objects.filter(
         Q(auto_approval_at__lte=deadline), hit__questionnaire__batch=batch, status=Assignment.Status.SUBMITTED
+    )
+
+
+def with_work(people: QuerySet[Person], *, batch: Batch) -> QuerySet[Person]:
+    """Annotate invitations or visits with n_done and n_open: what their worker has done of the batch, and begun."""
+    given = Assignment.objects.filter(annotation_slot__batch=batch, worker=OuterRef("worker"))
+    return people.annotate(
+        n_done=_number(given.filter(saved_at__isnull=False), Count("pk"), by="worker"),
+        n_open=_number(given.filter(saved_at=None), Count("pk"), by="worker"),
     )
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from surveys.views import batches, downloads, imports, link_work, links, pictures, review, worker
+from surveys.views import batches, downloads, imports, link_work, links, people, pictures, review, worker
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("batches/<int:pk>/", batches.batch, name="batch"),
@@ -16,6 +16,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("batches/<int:pk>/assignments/decide", review.decide_many, name="decide_many"),
     path("batches/<int:pk>/assignments/<int:assignment_pk>/", review.assignment, name="assignment"),
     path("batches/<int:pk>/assignments/<int:assignment_pk>/decide", review.decide, name="decide"),
+    path("batches/<int:pk>/people/", people.people, name="people"),
+    path("batches/<int:pk>/people/invite", people.invite_people, name="invite_people"),
+    path("batches/<int:pk>/people/links.csv", people.links_csv, name="links_csv"),
+    path("batches/<int:pk>/people/panel", people.save_panel, name="save_panel"),
+    path("batches/<int:pk>/people/<int:invitation_pk>/renew", people.renew_link, name="renew_link"),
+    path("batches/<int:pk>/people/<int:invitation_pk>/revoke", people.revoke_link, name="revoke_link"),
     path("hits/<uuid:pk>/", worker.hit, name="hit"),
     path("hits/<uuid:pk>/draft", worker.draft, name="draft"),
     path("import/", imports.import_items, name="import_items"),

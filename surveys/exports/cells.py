@@ -21,10 +21,11 @@ def _is_text(values: "pd.Series[str]") -> bool:
 
 def _harmless(values: "pd.Series[str]") -> "pd.Series[str]":
     distinct = values.dropna().drop_duplicates()
-    safe = {text: fixed for text in distinct if (fixed := _safe(text)) != text}
+    safe = {text: fixed for text in distinct if (fixed := safe_text(text)) != text}
     return values.map(lambda text: safe.get(text, text), na_action="ignore") if safe else values
 
 
-def _safe(text: str) -> str:
+def safe_text(text: str) -> str:
+    """Return a text as a cell no spreadsheet runs."""
     fixed = f"'{text}" if text.startswith(DANGEROUS) else text
     return fixed.replace("\r\n", "\n").replace("\r", "\n")

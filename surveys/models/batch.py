@@ -47,9 +47,7 @@ class Batch(models.Model):
     assignments_per_hit = models.PositiveSmallIntegerField(
         "assignments per HIT", default=5, validators=[MinValueValidator(1)]
     )
-    reward = models.DecimalField(
-        max_digits=6, decimal_places=2, validators=[MinValueValidator(Decimal("0.01"))]
-    )
+    reward = models.DecimalField(max_digits=6, decimal_places=2, validators=[MinValueValidator(Decimal(0))])
     assignment_duration = models.DurationField(default=timedelta(hours=1))
     lifetime = models.DurationField(default=timedelta(days=7))
     auto_approval_delay = models.DurationField()

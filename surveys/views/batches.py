@@ -11,15 +11,17 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotators.models import Assignment
+from annotators.models import Assignment, Endpoint
 from surveys import publishing, tasks
-from surveys.forms.batch import ENDPOINTS, PublishForm, policy_in_words
+from surveys.forms.batch import ENDPOINTS, PublishForm, is_paying, policy_in_words
 from surveys.forms.durations import in_words
 from surveys.models import Batch
 from surveys.overview import urgent, warning_time
+from surveys.quota import has_slots
 from surveys.views.access import researcher
 from surveys.views.downloads import downloads
 from surveys.views.enqueue import enqueue
+from surveys.views.metric_results import metric_results
 from surveys.views.results import results
 
 HITS_PER_PAGE = 30
@@ -114,7 +116,8 @@ def _context(request: HttpRequest, batch: Batch, *, form: PublishForm) -> dict[s
         **admin.site.each_context(request),
         "title": batch.name,
         "batch": batch,
-        "is_paying": settings.MTURK_ENDPOINTS[batch.endpoint]["is_paying"],
+        "is_paying": is_paying(batch),
+        "takes_people": has_slots(batch),
         "terms": terms(batch),
         "form": form,
         **state,
@@ -141,6 +144,7 @@ def _published(request: HttpRequest, batch: Batch) -> dict[str, Any]:
         "hits": _hits(batch, page=request.GET.get("page", "1")),
         "marketplace_url": marketplace_url(batch),
         "results": results(batch),
+        "metrics": metric_results(batch),
         "downloads": downloads(request, batch),
     }
 
@@ -165,7 +169,7 @@ def _hits(batch: Batch, *, page: str) -> Page[Any]:
 
 def marketplace_url(batch: Batch) -> str:
     """Return where workers find the batch's HITs; empty before the marketplace knows them."""
-    if batch.hit_type is None:
+    if batch.hit_type is None or batch.endpoint == Endpoint.LINK:
         return ""
     origin = settings.MTURK_ENDPOINTS[batch.endpoint]["submit_origins"][-1]
     return f"{origin}/mturk/preview?groupId={batch.hit_type.hit_type_id}"

@@ -8,9 +8,11 @@ from axe_playwright_python.sync_playwright import Axe
 from django.contrib.auth.models import User
 from playwright.sync_api import Browser, Page, expect
 
+from surveys.inviting import admit_panel
 from surveys.models import Batch, Questionnaire
 from tests.conftest import Site
 from tests.factories import make_assignment, make_draft, make_published, make_survey, submitted
+from tests.link_people import from_prolific, invite_one, make_batch, make_panel
 
 WAYS = [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 360)]
 Visit = Callable[..., Page]
@@ -47,6 +49,14 @@ def questionnaire(db) -> Questionnaire:
     return questionnaire
 
 
+def people_batch() -> Batch:
+    """Somebody invited, somebody sent by a panel."""
+    batch = make_batch()
+    invite_one(batch)
+    admit_panel(make_panel(batch).code, from_prolific())
+    return batch
+
+
 def pages_of(questionnaire: Questionnaire) -> list[str]:
     batch = questionnaire.batch
     draft = make_draft(batch.survey, endpoint="production", reward="0.01")
@@ -57,6 +67,7 @@ def pages_of(questionnaire: Questionnaire) -> list[str]:
         batch.get_absolute_url(),
         f"/batches/{batch.pk}/stop",
         f"/batches/{batch.pk}/assignments/",
+        f"/batches/{people_batch().pk}/people/",
         f"/batches/{batch.pk}/assignments/{assignment.pk}/",
     ]
 

@@ -33,6 +33,12 @@ LAUNCH = (
     "surveys.delete_batch",
     "surveys.publish_batch",
     "surveys.export_raw",
+    "surveys.view_invitation",
+    "surveys.add_invitation",
+    "surveys.change_invitation",
+    "surveys.view_panel",
+    "surveys.change_panel",
+    "surveys.view_panelvisit",
     "annotators.change_worker",
     "annotators.view_call",
 )

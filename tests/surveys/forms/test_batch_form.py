@@ -126,7 +126,7 @@ def test_auto_approval_must_outlast_two_syncs(survey, settings):
         ({"policy_kind": "flag_only", "policy_minimum": 5}, {}),
         ({"endpoint": ""}, {"endpoint": ["This field is required."]}),
         ({"title": "x" * 129}, {"title": ["Ensure this value has at most 128 characters (it has 129)."]}),
-        ({"reward": "0"}, {"reward": ["Ensure this value is greater than or equal to 0.01."]}),
+        ({"reward": "0"}, {"reward": ["A marketplace pays for every assignment: at least $0.01."]}),
         ({"reward": "0.001"}, {"reward": ["Ensure that there are no more than 2 decimal places."]}),
         ({"items_per_hit": 0}, {"items_per_hit": ["Ensure this value is greater than or equal to 1."]}),
         ({"assignments_per_hit": 0}, {"assignments_per_hit": ["Ensure this value is greater than or equal to 1."]}),
@@ -196,7 +196,7 @@ def test_keywords_are_single_words():
     batch = BatchForm(data_for(make_survey(definition_key="xai"), policy_kind="of_type")).save()
     assert (batch.keywords, batch.items_per_hit) == ("label, explanation, picture, rating", 5)
     batch = BatchForm(data_for(make_survey(definition_key="vtt"), name="V", policy_kind="of_type")).save()
-    assert (batch.keywords, batch.items_per_hit) == ("what happened, picture, rating", 1)
+    assert (batch.keywords, batch.items_per_hit) == ("texts, picture, rating", 1)
 
 
 def test_never_rejecting_stores_nothing_else(survey):

@@ -1,0 +1,26 @@
+"""Personal links to mail to people. Cells are made safe to open in a spreadsheet."""
+
+import csv
+from collections.abc import Iterable
+from typing import IO
+
+from surveys.exports.cells import safe_text
+from surveys.models import Invitation
+
+HEADER = ("name", "email", "worker_id", "address", "expires_at", "access_code")
+
+
+def write_links(rows: Iterable[tuple[Invitation, str, str]], stream: IO[str]) -> None:
+    """Write one row for each (invitation, address, access code); the code is "" where it is not known any more."""
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(HEADER)
+    for invitation, address, access_code in rows:
+        cells = (
+            invitation.name,
+            invitation.email,
+            invitation.worker.worker_id,
+            address,
+            invitation.expires_at.isoformat(timespec="seconds"),
+            access_code,
+        )
+        writer.writerow([safe_text(cell) for cell in cells])
