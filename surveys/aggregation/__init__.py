@@ -12,6 +12,7 @@ from surveys.aggregation.comparison import (
     compare,
     holm,
 )
+from surveys.aggregation.metrics import MetricMean, MetricSummary, summarise_metrics
 from surveys.aggregation.numbers import (
     BLANK,
     Counts,
@@ -38,6 +39,8 @@ __all__ = [
     "Difference",
     "Estimate",
     "Method",
+    "MetricMean",
+    "MetricSummary",
     "Minutes",
     "PairedDifference",
     "Score",
@@ -50,4 +53,5 @@ __all__ = [
     "compare",
     "holm",
     "summarise",
+    "summarise_metrics",
 ]

@@ -9,6 +9,7 @@ from surveys.aggregation import PAIRED, POOLED, Method
 from surveys.exports.annotations import write_annotations
 from surveys.exports.files import Writer
 from surveys.exports.legacy import write_legacy
+from surveys.exports.metrics import write_correlations, write_metrics
 from surveys.exports.pairs import LayoutError, has_pairs, is_paired
 from surveys.exports.processed import write_processed
 from surveys.exports.raw import write_raw
@@ -18,7 +19,7 @@ from surveys.exports.table import write_table
 from surveys.exports.tidy import write_tidy
 from surveys.frames import Frame
 from surveys.frames.database import read_batch
-from surveys.models import Batch, Output
+from surveys.models import Batch, MetricScore, Output
 
 CSV, JSON = "text/csv", "application/json"
 
@@ -120,6 +121,10 @@ LAYOUTS: dict[str, Layout] = {
         "Raw, as VTT's files", "annotations.jsonl", JSONL, write_annotations, has_worker_ids=True
     ),
     **{name: _from_frame(layout) for name, layout in FRAME_LAYOUTS.items()},
+    "metrics": Layout("Automatic metrics beside mean ratings", "metrics.csv", CSV, write_metrics),
+    "correlations": Layout(
+        "Correlations of metrics and ratings", "correlations.csv", CSV, write_correlations
+    ),
 }
 PUBLISHED = ("raw", "legacy", "legacy_filtered")
 
@@ -127,19 +132,25 @@ PUBLISHED = ("raw", "legacy", "legacy_filtered")
 def layouts_for(batch: Batch) -> dict[str, Layout]:
     """Return the layouts this batch can be written in; every batch has one that is raw.
 
-    MTurk's and OFA-X's need outputs of the ground truth, VTT's a sequence, the filtered ones answers to grade.
+    MTurk's and OFA-X's need outputs of the ground truth, VTT's a sequence, the filtered ones answers to grade, the
+    metrics outputs that were scored.
     """
     definition = batch.definition
     is_pair = has_pairs(definition) and _has_reference(batch)
     left_out = {"responses"} if is_pair else set(PUBLISHED)
     left_out |= set() if definition.answer else {"processed_filtered"}
     left_out |= set() if definition.is_sequence else {"annotations"}
+    left_out |= set() if _has_scores(batch) else {"metrics", "correlations"}
     return {name: layout for name, layout in LAYOUTS.items() if name not in left_out}
 
 
 def _has_reference(batch: Batch) -> bool:
     reference = batch.definition.reference_system
     return Output.objects.filter(item__survey=batch.survey_id, system=reference).exists()
+
+
+def _has_scores(batch: Batch) -> bool:
+    return MetricScore.objects.filter(output__item__survey=batch.survey_id).exists()
 
 
 def batch_report(batch: Batch) -> Report:

@@ -20,6 +20,12 @@ def latest_batches() -> list[Batch]:
 
 
 @register.filter
+def mod(number: int, by: int) -> int:
+    """Return the rest of a division, to go round a list of colours."""
+    return number % by
+
+
+@register.filter
 def percent(share: float | None) -> str:
     """Return a share in [0, 1] as "43.9 %"; a dash where there is none."""
     return "–" if share is None else f"{100 * share:.1f} %"

@@ -57,7 +57,7 @@ class Results:
 
 def results(batch: Batch) -> Results | None:
     """Return a batch's results, None before anything was submitted. Counted anew only when something changed."""
-    state = _state(batch)
+    state = state_of(batch)
     if not state["n"]:
         return None
     values = ":".join(str(value).replace(" ", "_") for value in state.values())
@@ -102,7 +102,7 @@ def _figure(summary: Summary, *, key: str, title: str) -> Figure:
     )
 
 
-def _state(batch: Batch) -> dict[str, object]:
+def state_of(batch: Batch) -> dict[str, object]:
     """Return values that change whenever the results do."""
     submitted = Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
     times = {name: Max(name) for name in ("saved_at", "submitted_at", "approved_at", "rejected_at")}

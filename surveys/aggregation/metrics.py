@@ -1,0 +1,53 @@
+"""Automatic metrics beside human scores: means per system, and how the two go together."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from surveys.aggregation.correlation import Correlation, correlations
+from surveys.frames import Frame
+
+
+@dataclass(frozen=True, slots=True)
+class MetricMean:
+    """One metric of one system: its mean over `n` outputs, and how many outputs have no score."""
+
+    system: str
+    metric: str
+    mean: float | None
+    n: int
+    unscored: int
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSummary:
+    """What metrics say about each system, and beside what people say (kept rows, scales only)."""
+
+    means: tuple[MetricMean, ...]
+    correlations: tuple[Correlation, ...]
+
+
+def summarise_metrics(frame: Frame, scores: pd.DataFrame) -> MetricSummary:
+    """Put `scores` (system, item_id, metric, value, version) beside the kept ratings of a frame.
+
+    Human means are over the raters of an output, so that an output counts once however many rated it.
+    """
+    keys = {criterion.key for criterion in frame.definition.output_criteria if criterion.is_scale}
+    ratings = frame.tidy().query("included")
+    ratings = ratings[ratings["criterion"].isin(keys)]
+    return MetricSummary(tuple(_means(scores)), tuple(correlations(ratings, scores)))
+
+
+def _means(scores: pd.DataFrame) -> list[MetricMean]:
+    return [
+        MetricMean(
+            system=str(system),
+            metric=str(metric),
+            mean=float(values["value"].mean()) if values["value"].notna().any() else None,
+            n=int(values["value"].notna().sum()),
+            unscored=int(values["value"].isna().sum()),
+            version=", ".join(sorted(set(values["version"]))),
+        )
+        for (metric, system), values in scores.groupby(["metric", "system"], sort=False)
+    ]

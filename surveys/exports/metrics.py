@@ -1,0 +1,52 @@
+"""Automatic metrics: a file with every output's scores beside its mean ratings, and one with the correlations."""
+
+from collections.abc import Iterator
+from typing import IO, Any
+
+import pandas as pd
+
+from surveys.aggregation import summarise_metrics
+from surveys.aggregation.correlation import STATISTICS, Correlation
+from surveys.exports.cells import neutralised
+from surveys.exports.csv_text import write_csv
+from surveys.frames.database import read_batch
+from surveys.frames.scores import read_scores
+from surveys.models import Batch
+
+
+def write_metrics(batch: Batch, stream: IO[str]) -> None:
+    """Write one line per output: system, item, each metric, the mean rating on each scale, and the versions."""
+    write_csv(neutralised(metrics_table(batch)), stream)
+
+
+def write_correlations(batch: Batch, stream: IO[str]) -> None:
+    """Write one line per metric, criterion, level and coefficient, with its 95 % interval."""
+    summary = summarise_metrics(read_batch(batch), read_scores(batch))
+    lines = [line for correlation in summary.correlations for line in _lines(correlation)]
+    write_csv(pd.DataFrame(lines, columns=list(LINE)), stream)
+
+
+def metrics_table(batch: Batch) -> pd.DataFrame:
+    """Return one row per output that was scored or rated."""
+    scores, kept = read_scores(batch), read_batch(batch).tidy().query("included and system != ''")
+    index = ["system", "item_id"]
+    wide = scores.pivot_table(index=index, columns="metric", values="value", sort=False)
+    means = kept.pivot_table(index=index, columns="criterion", values="score", sort=False)
+    versions = scores.drop_duplicates("metric").set_index("metric")["version"]
+    table = wide.join(means.add_prefix("mean_"), how="outer").reset_index()
+    return table.assign(versions="; ".join(f"{name} {version}" for name, version in versions.items()))
+
+
+LINE = ("metric", "criterion", "level", "n", "coefficient", "value", "low", "high", "note")
+
+
+def _lines(found: Correlation) -> Iterator[dict[str, Any]]:
+    names = {"metric": found.metric, "criterion": found.criterion, "level": found.level, "n": found.n}
+    for name in STATISTICS:
+        coefficient = getattr(found, name)
+        numbers = (
+            {"value": coefficient.value, "low": coefficient.low, "high": coefficient.high}
+            if coefficient
+            else {}
+        )
+        yield {**names, "coefficient": name, **numbers, "note": found.why_not}

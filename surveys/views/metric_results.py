@@ -1,0 +1,168 @@
+"""Automatic metrics on a results page: a table of means, a heat map of correlations, a scatter plot per pair."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.core.cache import cache
+from django.db.models import Count, Max
+
+from surveys.aggregation import MetricMean, MetricSummary, summarise_metrics
+from surveys.aggregation.correlation import Coefficient, Correlation
+from surveys.definitions import Definition
+from surveys.frames.database import read_batch
+from surveys.frames.scores import read_scores
+from surveys.models import Batch, MetricScore
+from surveys.views.result_cells import number
+from surveys.views.results import state_of
+
+VERSION = 1  # of what is cached: raise it when MetricResults changes
+CACHED_SECONDS = 3600
+WIDTH, HEIGHT, MARGIN = 240, 180, 24
+MOST_DOTS = 800
+SHADES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A correlation in a table: `shade` from -4 (opposite) over 0 to 4 colours it, "" where there is none."""
+
+    text: str
+    between: str
+    shade: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    label: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """One metric against one criterion: `dots` are (x, y, number of the system, title)."""
+
+    title: str
+    x_label: str
+    y_label: str
+    note: str
+    dots: tuple[tuple[float, float, int, str], ...]
+    x_ends: tuple[str, str]
+    y_ends: tuple[str, str]
+    width: int = WIDTH
+    height: int = HEIGHT
+    margin: int = MARGIN
+
+
+@dataclass(frozen=True, slots=True)
+class MetricResults:
+    """`means`: a row a metric, a cell a system. `maps`: a heat map for each level and coefficient."""
+
+    systems: tuple[str, ...]
+    means: tuple[Row, ...]
+    criteria: tuple[str, ...]
+    maps: tuple[tuple[str, tuple[Row, ...]], ...]
+    notes: tuple[str, ...]
+    plots: tuple[Plot, ...]
+    versions: tuple[str, ...]
+
+
+def metric_results(batch: Batch) -> MetricResults | None:
+    """Return what metrics say, None where nothing was scored. Counted anew only when something changed."""
+    scores = MetricScore.objects.filter(output__item__survey=batch.survey_id)
+    state = {**scores.aggregate(scored=Count("pk"), scored_at=Max("scored_at")), **state_of(batch)}
+    if not state["scored"]:
+        return None
+    values = ":".join(str(value).replace(" ", "_") for value in state.values())
+    key = f"metrics:{VERSION}:{batch.pk}:{values}"
+    return cache.get_or_set(key, lambda: _computed(batch), CACHED_SECONDS)
+
+
+def _computed(batch: Batch) -> MetricResults:
+    return arrange(summarise_metrics(read_batch(batch), read_scores(batch)), definition=batch.definition)
+
+
+def arrange(summary: MetricSummary, *, definition: Definition) -> MetricResults:
+    """Lay out the numbers as a page shows them."""
+    found = summary.correlations
+    labels = {criterion.key: criterion.label for criterion in definition.criteria}
+    keys = [key for key in labels if any(c.criterion == key for c in found)]
+    systems = tuple(dict.fromkeys(mean.system for mean in summary.means))
+    metrics = tuple(dict.fromkeys(mean.metric for mean in summary.means))
+    means = {(mean.metric, mean.system): mean for mean in summary.means}
+    return MetricResults(
+        systems=systems,
+        means=tuple(
+            Row(metric, tuple(_mean_cell(means.get((metric, system))) for system in systems))
+            for metric in metrics
+        ),
+        criteria=tuple(labels[key] for key in keys),
+        maps=tuple(_maps(found, metrics=metrics, criteria=keys)),
+        notes=tuple(dict.fromkeys(f"{_level(c)}: {c.why_not}" for c in found if c.why_not)),
+        plots=tuple(_plot(c, labels[c.criterion], systems) for c in found if c.level == "item"),
+        versions=tuple(dict.fromkeys(f"{mean.metric} {mean.version}" for mean in summary.means)),
+    )
+
+
+def _mean_cell(mean: MetricMean | None) -> Cell:
+    return Cell(number(mean.mean), f"n = {mean.n}", "") if mean else Cell(number(None), "", "")
+
+
+def _maps(
+    found: Sequence[Correlation], *, metrics: Sequence[str], criteria: Sequence[str]
+) -> Iterator[tuple[str, tuple[Row, ...]]]:
+    names = {"spearman": "Spearman", "kendall": "Kendall’s tau-b", "pearson": "Pearson"}
+    by_place: dict[tuple[str, str, str], Correlation] = {(c.level, c.metric, c.criterion): c for c in found}
+    for level, of in (("item", "outputs"), ("system", "systems")):
+        if not any(c.level == level and not c.why_not for c in found):
+            continue
+        for name, label in names.items():
+            rows = tuple(
+                Row(m, tuple(_cell(by_place.get((level, m, key)), name) for key in criteria)) for m in metrics
+            )
+            yield f"{label}, over {of}", rows
+
+
+def _cell(found: Correlation | None, name: str) -> Cell:
+    coefficient: Coefficient | None = getattr(found, name) if found else None
+    if coefficient is None or found is None:
+        return Cell(number(None), "", "")
+    low, high = coefficient.low, coefficient.high
+    between = (
+        f"{number(low, places=2)} to {number(high, places=2)}" if low is not None and high is not None else ""
+    )
+    shade = round(SHADES * coefficient.value)
+    return Cell(number(coefficient.value, places=2), f"{between}, n = {found.n}".lstrip(", "), str(shade))
+
+
+def _level(found: Correlation) -> str:
+    return "Over outputs" if found.level == "item" else "Over systems"
+
+
+def _plot(found: Correlation, label: str, systems: Sequence[str]) -> Plot:
+    points = found.points[:: -(-len(found.points) // MOST_DOTS)]
+    xs, ys = [x for _, x, _ in found.points], [y for _, _, y in found.points]
+    numbers = {system: n % 6 for n, system in enumerate(systems)}
+    dots = tuple(
+        (
+            _placed(x, min(xs), max(xs), WIDTH),
+            HEIGHT - _placed(y, min(ys), max(ys), HEIGHT),
+            numbers.get(system, 0),
+            f"{system}: {number(x, places=3)}, {number(y, places=2)}",
+        )
+        for system, x, y in points
+    )
+    note = f"{len(points)} of {len(found.points)} outputs drawn" if len(points) < len(found.points) else ""
+    return Plot(
+        title=f"{found.metric} and {label}",
+        x_label=found.metric,
+        y_label=label,
+        note=note,
+        dots=dots,
+        x_ends=(number(min(xs), places=2), number(max(xs), places=2)),
+        y_ends=(number(min(ys), places=2), number(max(ys), places=2)),
+    )
+
+
+def _placed(value: float, low: float, high: float, length: int) -> float:
+    share = (value - low) / (high - low) if high > low else 0.5
+    return round(MARGIN + share * (length - 2 * MARGIN), 1)
