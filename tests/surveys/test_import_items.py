@@ -1,5 +1,6 @@
 """The command: what it prints, what it exits with, and that it writes all or nothing."""
 
+from collections import Counter
 from io import StringIO
 from pathlib import Path
 
@@ -7,7 +8,8 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from surveys.models import Batch, Item, Picture, Survey
+from surveys import publishing
+from surveys.models import Batch, Invitation, Item, Picture, Survey
 from tests.surveys.importing_cases import archive, batch_csv, jsonl, long_csv, long_rows, png, slot, vtt_row
 
 pytestmark = pytest.mark.django_db
@@ -192,23 +194,51 @@ def test_the_demo_is_published_once(monkeypatch, django_capture_on_commit_callba
     for _ in range(2):
         with django_capture_on_commit_callbacks(execute=True):
             call_command("load_demo", "--publish", stdout=StringIO())
-    batch = Batch.objects.get()
-    assert (batch.status, queued) == ("publishing", [batch.pk])
-    assert [q.items.count() for q in batch.questionnaires.all()] == [5, 5, 5]
+    batches = list(Batch.objects.order_by("pk"))
+    assert ([batch.status for batch in batches], queued) == (["publishing"] * 3, [b.pk for b in batches])
+    sizes = [[q.items.count() for q in batch.questionnaires.all()] for batch in batches]
+    assert sizes == [[5, 5, 5], [4, 4, 4], [1] * 12]
 
 
-def test_the_demo_loads_once() -> None:
+DEMO_LINES = [
+    '"Demo: VQA-X": 15 items. "Demo batch": Draft.',
+    '"Demo: XAI": 12 items. "Demo batch: XAI": Draft.',
+    '"Demo: VTT": 12 items. "Demo batch: VTT by link": Draft.',
+]
+
+
+def test_the_demo_loads_once(settings) -> None:
     printed = [StringIO(), StringIO()]
     for out in printed:
         call_command("load_demo", stdout=out)
-    assert {out.getvalue() for out in printed} == {'"Demo: VQA-X": 15 items. "Demo batch": Draft.\n'}
-    assert (
-        Picture.objects.exclude(file="").filter(content_type="image/svg+xml", width=480, height=360).count()
-        == 15
-    )
-    batch = Batch.objects.get()
+    lines = [out.getvalue().splitlines() for out in printed]
+    assert [line[:3] for line in lines] == [DEMO_LINES] * 2
+    assert [line[3].split("/links/")[0] for line in lines] == [f"  For an annotator: {settings.APP_URL}"] * 2
+    assert Invitation.objects.count() == 1
+    assert Picture.objects.filter(file="").count() == 0
+    sizes = Picture.objects.values_list("item__survey__slug", "content_type", "width", "height")
+    assert Counter(sizes) == {
+        (slug, "image/svg+xml", 480, 360): n
+        for slug, n in (("demo-vqa-x", 15), ("demo-xai", 12), ("demo-vtt", 44))
+    }
+    batch = Batch.objects.get(survey__slug="demo-vqa-x")
     assert (batch.survey.slug, str(batch.reward), batch.auto_approval_delay.days) == ("demo-vqa-x", "0.38", 3)
     assert (batch.items_per_hit, batch.assignments_per_hit, batch.endpoint) == (5, 5, "embedded")
+
+
+def test_the_demo_has_what_its_survey_types_need() -> None:
+    call_command("load_demo", stdout=StringIO())
+    xai, vtt = (Survey.objects.get(slug=f"demo-{name}") for name in ("xai", "vtt"))
+    assert [item.subject for item in xai.items.all()] == [f"x{n}" for n in range(1, 7) for _ in "ab"]
+    right = xai.items.values_list("outputs__system", "outputs__model_correct")
+    assert Counter(right) == {(s, c): 3 for s in ("feature-list", "chatty") for c in (True, False)}
+    assert [len(item.references) for item in xai.items.all()] == [1] * 12
+    states = [(item.pictures.count(), len(item.outputs.get().text.split("\n"))) for item in vtt.items.all()]
+    assert states == [(n, n - 1) for n in (3, 4, 4, 3, 4, 4) for _ in "ab"]
+    assert [len(item.references[0].split("\n")) for item in vtt.items.all()] == [n - 1 for n, _ in states]
+    batches = {batch.survey.slug: batch for batch in Batch.objects.select_related("survey")}
+    assert [publishing.problems(batch) for batch in batches.values()] == [[], [], []]
+    assert (batches["demo-xai"].uses_quiz, batches["demo-vtt"].endpoint) == (True, "link")
 
 
 @pytest.fixture

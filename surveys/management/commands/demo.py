@@ -12,10 +12,13 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from surveys.inviting import address
 from surveys.management.commands.prepare import PASSWORD_FILE, RESEARCHER
+from surveys.management.demo_studies import GUEST
 from surveys.management.ports import free_port
 from surveys.management.stack import addresses, stack
 from surveys.management.supervisor import STOP_SIGNALS, ProcessError, Supervisor
+from surveys.models import Invitation
 
 SYNC_SECONDS = os.environ.get("ASSENT_SYNC_SECONDS", "10")  # who tries it out does not want to wait a minute
 WELCOME = """
@@ -24,6 +27,7 @@ Assent is running. Ctrl-C stops it.
   Researcher   {app}/admin/
                name {name}, password {password}
   Worker site  {market}/
+  VTT by link  {link}
 
 Data and logs are in {data}.
 """
@@ -61,6 +65,7 @@ class Command(BaseCommand):
         text = WELCOME.format(
             app=app,
             market=environment["ASSENT_MARKETPLACE_URL"],
+            link=guest_link(app),
             name=RESEARCHER,
             password=known_password(settings.DATA_DIR / PASSWORD_FILE),
             data=settings.DATA_DIR,
@@ -85,6 +90,12 @@ def prepare(environment: dict[str, str]) -> None:
         raise ProcessError(
             f"Preparing {settings.DATA_DIR} failed with exit code {done.returncode}; see above."
         )
+
+
+def guest_link(app: str) -> str:
+    """Return the demo annotator's address on a site that is served at `app`."""
+    guest = Invitation.objects.filter(name=GUEST).select_related("batch").first()
+    return app + address(guest).removeprefix(settings.APP_URL) if guest else f"{app}/admin/"
 
 
 def known_password(path: Path) -> str:

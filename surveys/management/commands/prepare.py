@@ -17,12 +17,12 @@ PASSWORD_FILE = "researcher-password"  # noqa: S105 - a file name
 
 class Command(BaseCommand):
     help = (
-        "Migrate, load fixtures/, make the researcher account, import the demo survey, collect static files."
+        "Migrate, load fixtures/, make the researcher account, import the demo surveys, collect static files."
     )
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--no-demo", action="store_true", help="Leave the demo survey out.")
+        parser.add_argument("--no-demo", action="store_true", help="Leave the demo surveys out.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         verbosity = options["verbosity"]
