@@ -95,6 +95,12 @@ def _submitted(call: Call) -> Assignment:
     return row
 
 
+def get_file_upload_url(call: Call) -> Body:
+    """No work holds a file: questions have not asked for any since December 2017 (API reference)."""
+    call.assignment()
+    raise Refusal("OperationNotSupported", "No question asks for a file; FileUploadAnswer is not supported.")
+
+
 def approve_assignment(call: Call) -> Body:
     engine.approve(
         _submitted(call),
@@ -154,6 +160,7 @@ OPERATIONS: dict[str, Callable[[Call], Body]] = {
     "ListReviewableHITs": list_reviewable_hits,
     "ListAssignmentsForHIT": list_assignments_for_hit,
     "GetAssignment": get_assignment,
+    "GetFileUploadURL": get_file_upload_url,
     "ApproveAssignment": approve_assignment,
     "RejectAssignment": reject_assignment,
     "CreateAdditionalAssignmentsForHIT": create_additional_assignments,

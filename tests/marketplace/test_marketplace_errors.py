@@ -65,8 +65,8 @@ UNKNOWN = [
     (
         "get_file_upload_url",
         {"AssignmentId": "3NO", "QuestionIdentifier": "q"},
-        "OperationNotSupported",
-        "This marketplace does not offer GetFileUploadURL.",
+        "AssignmentDoesNotExist",
+        "Assignment 3NO does not exist.",
     ),
     (
         "send_bonus",
