@@ -1,0 +1,107 @@
+"""Each survey type by link, from Start to the end: by keyboard alone and without JavaScript, on a desk and a phone."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, expect
+from pytest_django import Settings
+
+from surveys.collecting import given_answers
+from surveys.definitions import get_definition
+from surveys.models import AnnotationSlot
+from tests.link_people import invite_one
+from tests.link_study import make_link_batch, path_of
+from tests.services_site import Site
+
+SIZES = [(1280, 900), (375, 700)]
+KEYS = {  # for one item: what is pressed, and the ratings it gives
+    "evil-vqax": ("1y4y43", ["yes", "none", "yes", "none"]),
+    "xai": ("12345", ["1", "2", "3", "4", "5"]),
+    "vtt": ("542", ["5", "4", "2"]),
+}
+
+
+@pytest.fixture(params=SIZES, ids=["desk", "phone"])
+def size(request: pytest.FixtureRequest) -> dict[str, int]:
+    width, height = request.param
+    return {"width": width, "height": height}
+
+
+@pytest.fixture
+def app_url(site: Site, settings: Settings, tmp_path: Path) -> str:
+    settings.MEDIA_ROOT = tmp_path
+    return site.app_url
+
+
+@pytest.fixture
+def keyboard(browser: Browser, size: dict[str, int]) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport=size)
+    context.set_default_timeout(15_000)
+    yield context
+    context.close()
+
+
+@pytest.fixture
+def plain(browser: Browser, size: dict[str, int]) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport=size, java_script_enabled=False)
+    context.set_default_timeout(15_000)
+    yield context
+    context.close()
+
+
+def make_link(key: str) -> str:
+    return path_of(invite_one(make_link_batch(definition=get_definition(key), n_items=2)))
+
+
+def stored() -> list[list[str]]:
+    """The ratings of each annotation, output by output as shown, in the order they are asked."""
+    slots = AnnotationSlot.objects.select_related("assignment", "batch__survey").order_by("number")
+    return [
+        [
+            _plain(values[criterion.key])
+            for values in answer.ratings.values()
+            for criterion in slot.batch.definition.criteria
+        ]
+        for slot in slots
+        for answer in given_answers(slot.assignment)
+    ]
+
+
+def _plain(value: str | list[str]) -> str:
+    return value if isinstance(value, str) else "+".join(value)
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_by_keyboard_alone(keyboard: BrowserContext, app_url: str, key: str) -> None:
+    pressed, ratings = KEYS[key]
+    page = keyboard.new_page()
+    page.goto(app_url + make_link(key))
+    page.keyboard.press("Tab")  # the annotation id, filled in
+    expect(page.locator("#number")).to_be_focused()
+    page.keyboard.press("Enter")
+    for number in (1, 2):
+        expect(page.locator("h1")).to_have_text(f"Annotation {number}")
+        for press in [*pressed, "Enter"]:
+            page.keyboard.press(press)
+    expect(page.locator("h1")).to_have_text("Thank you")
+    assert stored() == [ratings, ratings]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_without_javascript(plain: BrowserContext, app_url: str, key: str) -> None:
+    page = plain.new_page()
+    page.goto(app_url + make_link(key))
+    page.get_by_role("button", name="Start").click()
+    for number in (1, 2):
+        expect(page.locator("h1")).to_have_text(f"Annotation {number}")
+        groups = page.locator(".group:not(.optional)")
+        for n in range(groups.count() - 1):
+            groups.nth(n).locator("input").last.check()
+        page.get_by_role("button", name="Submit").click()
+        expect(page.locator("#errors li")).to_have_count(1)
+        page.locator(".group:not(.optional)").last.locator("input").last.check()
+        page.get_by_role("button", name="Submit").click()
+    expect(page.locator("h1")).to_have_text("Thank you")
+    last = {"evil-vqax": ["no", "none", "no", "none"], "xai": ["5"] * 5, "vtt": ["1"] * 3}[key]
+    assert stored() == [last, last]
