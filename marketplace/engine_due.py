@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from marketplace import engine, engine_hits, events, states
+from marketplace import engine, engine_expiry, events, states
 from marketplace.models import HIT, Assignment
 
 Status = Assignment.Status
@@ -17,19 +17,11 @@ def sweep(*, now: datetime) -> None:
         engine.abandon(assignment, now=now)
     for assignment in Assignment.objects.filter(status=Status.SUBMITTED, auto_approval_at__lte=now):
         engine.approve_by_time(assignment, now=now)
-    for hit in HIT.objects.filter(expires_at__lte=now, is_expired=False, disposed_at=None):
-        _expire(hit, now=now)
+    engine_expiry.expire_due(now=now)
     for hit in HIT.objects.filter(
         states.reviewable(now=now), expires_at__lte=now - DISPOSED_AFTER, submitted=0
     ):
         _dispose_by_time(hit, now=now)
-
-
-@transaction.atomic
-def _expire(hit: HIT, *, now: datetime) -> None:
-    hit = engine.locked(hit.pk)
-    if hit.expires_at <= now and not hit.is_expired and hit.disposed_at is None:
-        engine_hits.expire(hit, now=now)
 
 
 @transaction.atomic

@@ -1,5 +1,6 @@
 """Money in whole cents, by double entry: held at publication, paid at approval, released otherwise."""
 
+from collections import Counter
 from datetime import datetime
 
 from django.db.models import F, Sum
@@ -75,11 +76,34 @@ def hold_new(hits: list[HIT], *, now: datetime) -> None:
     total = sum(cents for _, cents in costs)
     _take(requester, column="available_cents", cents=total)
     Balance.objects.filter(requester=requester).update(held_cents=F("held_cents") + total)
-    sides = {"source": Account.AVAILABLE, "target": Account.HELD}
-    Entry.objects.bulk_create(
-        [Entry(requester=requester, hit=hit, cents=cents, created_at=now, **sides) for hit, cents in costs],
-        batch_size=500,
-    )
+    _book_all(costs, source=Account.AVAILABLE, target=Account.HELD, now=now)
+
+
+def release_unsold(hits: list[HIT], *, now: datetime) -> None:
+    """Release what is held for more than the pending and submitted work. The HITs must be locked.
+
+    Their `held_slots` are the caller's to write.
+    """
+    unsold = [(hit, (hit.held_slots - hit.pending - hit.submitted) * unit_cents(hit)) for hit in hits]
+    costs = [(hit, cents) for hit, cents in unsold if cents > 0]
+    totals: Counter[int] = Counter()
+    for hit, cents in costs:
+        totals[hit.requester_id] += cents
+    for requester_id, total in sorted(totals.items()):
+        Balance.objects.filter(requester_id=requester_id).update(
+            held_cents=F("held_cents") - total, available_cents=F("available_cents") + total
+        )
+    _book_all(costs, source=Account.HELD, target=Account.AVAILABLE, now=now)
+
+
+def _book_all(costs: list[tuple[HIT, int]], *, source: Account, target: Account, now: datetime) -> None:
+    entries = [
+        Entry(
+            requester_id=hit.requester_id, hit=hit, source=source, target=target, cents=cents, created_at=now
+        )
+        for hit, cents in costs
+    ]
+    Entry.objects.bulk_create(entries, batch_size=500)
 
 
 def _move(hit: HIT, *, source: Account, target: Account, cents: int, now: datetime) -> None:
