@@ -33,7 +33,8 @@ def metrics_table(batch: Batch) -> pd.DataFrame:
     wide = scores.pivot_table(index=index, columns="metric", values="value", sort=False)
     means = kept.pivot_table(index=index, columns="criterion", values="score", sort=False)
     versions = scores.drop_duplicates("metric").set_index("metric")["version"]
-    table = wide.join(means.add_prefix("mean_"), how="outer").reset_index()
+    in_order = wide.index.append(means.index.difference(wide.index, sort=False))
+    table = wide.reindex(in_order).join(means.add_prefix("mean_")).reset_index()
     return table.assign(versions="; ".join(f"{name} {version}" for name, version in versions.items()))
 
 
