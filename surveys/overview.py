@@ -3,27 +3,32 @@
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys.models import Batch, Invitation, PanelVisit, Questionnaire
+from surveys.models import Batch, Invitation, PanelVisit, Questionnaire, Response
 
 Person = TypeVar("Person", Invitation, PanelVisit)
 LONGEST_WARNING = timedelta(hours=6)
 
 
 def with_counts(batches: QuerySet[Batch]) -> QuerySet[Batch]:
-    """Annotate n_hits, n_published, n_wanted (assignments to keep), n_kept, n_undecided and n_rejected."""
+    """Annotate n_hits, n_published, n_wanted (assignments to keep), n_kept, n_undecided and n_rejected.
+
+    What was skipped is in, but not kept.
+    """
     questionnaires = Questionnaire.objects.filter(batch=OuterRef("pk"))
     assignments = Assignment.objects.filter(hit__questionnaire__batch=OuterRef("pk"))
     status = Assignment.Status
+    skipped = Response.objects.filter(assignment=OuterRef("pk")).exclude(skip_reason="")
+    kept = assignments.filter(~Exists(skipped), status__in=[status.SUBMITTED, status.APPROVED])
     return batches.annotate(
         n_hits=_number(questionnaires, Count("pk"), by="batch"),
         n_published=_number(questionnaires, Count("hit"), by="batch"),
         n_wanted=_number(questionnaires.filter(sibling_of=None), Sum("target_assignments"), by="batch"),
-        n_kept=_of(assignments.filter(status__in=[status.SUBMITTED, status.APPROVED])),
+        n_kept=_of(kept),
         n_undecided=_of(assignments.filter(status=status.SUBMITTED)),
         n_rejected=_of(assignments.filter(status=status.REJECTED)),
     )

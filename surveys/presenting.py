@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
 
-from annotators.models import HIT, Assignment, Channel, Worker
+from annotators.models import HIT, Assignment, Channel, Endpoint, Worker
 from surveys import quota
 from surveys.definitions import Choice, Definition
 from surveys.models import AnnotationSlot, Item, Output, Picture, Questionnaire, Response
@@ -80,8 +80,11 @@ class ShownItem:
 def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
     """Read MTurk's query. Keys that arrive as `amp;hitId` are real traffic (Dallinger#1963).
 
-    Raises CannotServe where turkSubmitTo is none of the endpoint's own addresses.
+    Raises CannotServe where turkSubmitTo is none of the endpoint's own addresses, and where there is no marketplace
+    that could have sent anybody.
     """
+    if endpoint == Endpoint.LINK:
+        raise CannotServe("unknown", "People come to this study by a personal link. Please use yours.")
     given = {key.removeprefix("amp;"): value.strip() for key, value in params.items()}
     submit_to = given.get("turkSubmitTo", "").rstrip("/")
     if submit_to and submit_to not in settings.MTURK_ENDPOINTS[endpoint]["submit_origins"]:

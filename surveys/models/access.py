@@ -14,9 +14,9 @@ from surveys.models.study import new_code
 class AnnotationSlot(models.Model):
     """One annotation wanted: a questionnaire, and the assignment it was given to. `number` is the annotation id.
 
-    A batch that takes links has one per wanted assignment, whatever the channel: that is its one quota. A slot whose
-    lease ran out unanswered is given to somebody else (the draft stays with its author); a rejected or skipped
-    one keeps its assignment and is wanted again in a new slot that `reopens` it.
+    A batch that takes links has one per wanted assignment, whatever the channel: that is its one quota. A rejected or
+    skipped one keeps its assignment and is wanted again in a new slot that `reopens` it. One whose lease ran out
+    unanswered is given to somebody else under its number; its author's draft moves to a new slot, which it reopens.
     """
 
     batch = models.ForeignKey(Batch, on_delete=models.CASCADE, related_name="annotation_slots")

@@ -29,14 +29,15 @@ class Progress:
 
     @property
     def n_kept(self) -> int:
-        return self.n_submitted + self.n_approved
+        return self.n_submitted + self.n_approved - self.n_skipped
 
 
 def progress(batch: Batch) -> Progress:
     """Count a batch's questionnaires and assignments in three queries."""
     status = Assignment.Status
     questionnaires = batch.questionnaires.aggregate(n=Count("pk"), published=Count("hit"))
-    skipped = Response.objects.filter(assignment=OuterRef("pk"), assignment__saved_at__isnull=False)
+    skipped = Response.objects.filter(assignment=OuterRef("pk")).exclude(skip_reason="")
+    is_in = Q(status__in=[status.SUBMITTED, status.APPROVED])
     of_batch = Assignment.objects.filter(hit__questionnaire__batch=batch)
     counts = of_batch.aggregate(
         open=Count("pk", filter=Q(status=status.ACCEPTED)),
@@ -44,7 +45,7 @@ def progress(batch: Batch) -> Progress:
         approved=Count("pk", filter=Q(status=status.APPROVED)),
         rejected=Count("pk", filter=Q(status=status.REJECTED)),
         flagged=Count("pk", filter=Q(status=status.SUBMITTED, decision__verdict="flag")),
-        skipped=Count("pk", filter=Exists(skipped.exclude(skip_reason=""))),
+        skipped=Count("pk", filter=Q(is_in, Exists(skipped))),
         by_link=Count("pk", filter=Q(channel=Channel.LINK) & ~Q(status=status.ACCEPTED)),
         by_panel=Count("pk", filter=Q(channel=Channel.PANEL) & ~Q(status=status.ACCEPTED)),
         replaced=Count("pk", filter=Q(replacement__opened_at__isnull=False)),

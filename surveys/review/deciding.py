@@ -114,7 +114,7 @@ def _check_reason(reason: str, *, what: str) -> None:
 
 @transaction.atomic
 def _by_person(assignment: Assignment, verdict: str, *, by: AbstractBaseUser, reason: str) -> Decision:
-    assignment = Assignment.objects.select_for_update().get(pk=assignment.pk)
+    assignment = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
     if assignment.status != Status.SUBMITTED:
         raise CannotDecide(f"This assignment is {assignment.status} already.")
     if Call.objects.filter(assignment=assignment).exclude(state=Call.State.REFUSED).exists():
@@ -129,7 +129,7 @@ def _by_person(assignment: Assignment, verdict: str, *, by: AbstractBaseUser, re
 @transaction.atomic
 def _carry_out_here(assignment: Assignment) -> None:
     """The lock keeps a person from deciding otherwise in the same moment."""
-    Assignment.objects.select_for_update().get(pk=assignment.pk)
+    Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
     decision = assignment.decision
     decision.refresh_from_db()
     if decision.overturned_at:

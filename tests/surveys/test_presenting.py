@@ -262,3 +262,9 @@ def test_another_assignment_in_the_way_is_not_taken_over() -> None:
     opened = open_for(questionnaire, worker="AWORKER", assignment="3B")
     assert (opened.pk, opened.assignment_id) == (mirrored.pk, mirrored.assignment_id)
     assert opened.responses.count() == 5
+
+
+def test_nobody_comes_to_a_batch_without_a_marketplace_as_if_by_one() -> None:
+    with pytest.raises(CannotServe, match="personal link") as refused:
+        read_claims({"assignmentId": "A", "turkSubmitTo": "https://x.example"}, endpoint="link")
+    assert refused.value.kind == "unknown"

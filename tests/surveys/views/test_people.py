@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from surveys import tasks
 from surveys.inviting import NotAdmitted, address, admit, admit_by_code, admit_panel
 from surveys.models import Batch, Invitation, Panel
 from tests.factories import make_batch as make_market_batch
@@ -251,3 +252,23 @@ def test_nothing_changes_by_looking(researcher):
         assert researcher.get(link_url(name, invitation)).status_code == 405
     for name in ("invite_people", "save_panel"):
         assert researcher.get(url(name, invitation.batch)).status_code == 405
+
+
+def test_a_batch_without_a_marketplace_is_published_from_its_page(researcher, settings):
+    settings.MTURK_ENDPOINTS = {}
+    draft = make_draft(
+        make_survey(n_items=2),
+        endpoint="link",
+        reward=0,
+        items_per_hit=1,
+        review_policy={"kind": "never"},
+    )
+    page = text_of(researcher.get(url("batch", draft)))
+    assert "Publish 2 HITs for $0.00" in page
+    assert "MTurk" not in page
+    researcher.post(url("batch_publish", draft))
+    tasks.publish_batch(draft.pk)
+    page = text_of(researcher.get(url("batch", draft)))
+    assert "0 by personal link 0 by panel" in " ".join(page.split())
+    assert "See it as workers do" not in page
+    assert Batch.objects.get().status == "open"
