@@ -23,7 +23,7 @@ def expire_due(*, now: datetime) -> None:
 def _expire(keys: list[int], *, now: datetime) -> None:
     due = HIT.objects.filter(pk__in=keys, expires_at__lte=now, is_expired=False, disposed_at=None)
     locked = due.select_for_update(of=("self",), no_key=True).select_related("hit_type", "requester")
-    hits = list(locked.order_by("pk"))
+    hits = list(locked.defer("question").order_by("pk"))
     told = _types_told_of(hits)
     silent = [hit for hit in hits if hit.hit_type_id not in told]
     ledger.release_unsold(silent, now=now)

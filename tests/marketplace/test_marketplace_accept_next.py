@@ -69,14 +69,14 @@ def test_nothing_is_offered_that_could_not_be_accepted(publish, new_worker, new_
 
 def test_one_hit_after_the_other_in_a_browser(sign_in, publish):
     page = sign_in(f"/projects/{publish(html_question(HTML), count=3).type_id}/tasks")
-    page.get_by_label("Then go on to the next").check()
+    page.get_by_label("Then the next HIT").check()
     page.get_by_role("button", name="Accept").click()
     for left in ("Open", "Submitted"):
-        expect(page.get_by_label("Then go on to the next")).to_be_checked()
+        expect(page.get_by_label("Then the next HIT")).to_be_checked()
         send(page)
         page.wait_for_url("**/projects/**")
         assert Assignment.objects.filter(status=left).count() == {"Open": 1, "Submitted": 2}[left]
-    page.get_by_label("Then go on to the next").uncheck()
+    page.get_by_label("Then the next HIT").uncheck()
     send(page)
     expect(page.get_by_role("heading", name="Submitted")).to_be_visible()
     assert Assignment.objects.filter(status="Submitted").count() == 3
@@ -84,7 +84,7 @@ def test_one_hit_after_the_other_in_a_browser(sign_in, publish):
 
 def test_coming_back_to_a_page_accepts_nothing(sign_in, publish, worker_site):
     page = sign_in(f"/projects/{publish(html_question(HTML), count=3).type_id}/tasks")
-    page.get_by_label("Then go on to the next").check()
+    page.get_by_label("Then the next HIT").check()
     page.get_by_role("button", name="Accept").click()
     send(page)
     page.wait_for_url("**/projects/**")
