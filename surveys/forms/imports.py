@@ -32,7 +32,10 @@ class PicturesForm(forms.Form):
     archive = forms.FileField(
         label="ZIP of the pictures",
         required=False,
-        help_text="Sub-folders are fine; a picture is found by its file name.",
+        help_text=(
+            "Sub-folders are fine; a picture is found by its file name, the pictures of a sequence by the item’s id "
+            "and their number: 8_1.jpg, or 1.jpg in a folder 8."
+        ),
     )
     address = forms.URLField(
         label="or the address they start with",

@@ -1,5 +1,6 @@
 """Upload, look at what would be imported, confirm. Nothing is created before the last step."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -49,12 +50,16 @@ GONE = "This import is done already, is under way, or was left for more than a d
 
 @dataclass(frozen=True, slots=True)
 class PreviewedItem:
-    """One item as the preview shows it. `choices` are (label, is it the right one); `outputs` (system, text)."""
+    """One item as the preview shows it.
+
+    `choices` are (label, is it the right one), `outputs` (system, text). `hidden` is what annotators never see.
+    """
 
     external_id: str
     question: str
     choices: list[tuple[str, bool]]
     outputs: list[tuple[str, str]]
+    hidden: list[tuple[str, str]]
     thumbnails: list[str]
     n_missing: int
 
@@ -210,9 +215,17 @@ def _previewed(item: PlannedItem, *, definition: Definition, pictures: Pictures 
         question=item.question,
         choices=[(label, value == item.gold) for value, label in choices],
         outputs=[(output.system, output.text) for output in item.outputs],
+        hidden=list(_hidden(item)),
         thumbnails=[uri for uri in thumbnails if uri],
         n_missing=sum(not uri for uri in thumbnails),
     )
+
+
+def _hidden(item: PlannedItem) -> Iterator[tuple[str, str]]:
+    for output in item.outputs:
+        if output.model_correct is not None:
+            yield f"{output.system} decided", "right" if output.model_correct else "wrong"
+    yield from (("reference text", text) for text in item.references)
 
 
 def _thumbnail(name: str, *, pictures: Pictures | None) -> str:

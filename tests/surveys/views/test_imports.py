@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from surveys.importing import PictureError
 from surveys.models import Item, Picture, Survey
-from tests.surveys.importing_cases import archive, batch_csv, png, slot
+from tests.surveys.importing_cases import archive, batch_csv, jsonl, long_csv, png, slot, vtt_row, xai_row
 
 pytestmark = pytest.mark.django_db
 NEW = {"name": "My Study", "definition_key": "evil-vqax", "system": "ofa-x", "layout": "auto"}
@@ -64,6 +64,33 @@ def test_nothing_is_created_before_the_confirmation(folders: Path) -> None:
     plan = response.context["plan"]
     assert (len(plan.items), plan.n_outputs, plan.n_pictures, plan.problems) == (2, 4, 2, ())
     assert (Survey.objects.count(), Item.objects.count(), (folders / "media").exists()) == (0, 0, False)
+
+
+def test_a_sequence_is_shown_state_by_state_and_imported() -> None:
+    client = researcher()
+    states = {f"8/{n}.png": png() for n in (1, 2, 3)}
+    vtt = {"definition_key": "vtt", "name": "VTT"}
+    url = preview_of(client, jsonl([vtt_row(8), vtt_row(8)]), pictures=states, **vtt)
+    response = client.get(url)
+    (shown,) = response.context["items"]
+    assert (shown.question, len(shown.thumbnails), shown.n_missing) == ("", 3, 0)
+    assert shown.hidden == [("reference text", "grind the beans\nbrew the coffee")]
+    assert "<dd>add coffee<br>pour milk</dd>" in response.content.decode()
+    client.post(url)
+    item = Survey.objects.get(slug="vtt").items.get()
+    assert list(item.pictures.values_list("position", "name")) == [(n, f"8_{n}.*") for n in (1, 2, 3)]
+
+
+def test_whether_the_model_is_right_is_for_the_researcher_alone() -> None:
+    client = researcher()
+    rows = [xai_row("a", model_correct="0"), xai_row("b", model_correct="yes")]
+    pictures = {"a.png": png(), "b.png": png()}
+    response = client.get(preview_of(client, long_csv(rows), pictures=pictures, definition_key="xai"))
+    assert [item.hidden for item in response.context["items"]] == [
+        [("lime decided", "wrong")],
+        [("lime decided", "right")],
+    ]
+    assert "Label the system gave:</span> goldfish" in response.content.decode()
 
 
 def test_the_preview_shows_what_annotators_read_and_marks_the_answer() -> None:
