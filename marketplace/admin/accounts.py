@@ -67,6 +67,7 @@ class RequesterAdmin(OwnedAdmin):
     def deposit(self, request: HttpRequest, requesters: QuerySet[Requester]) -> None:
         for requester in requesters:
             ledger.deposit(requester, cents=DEPOSIT_CENTS, now=clock.now())
+            self.log_change(request, requester, f"Deposited ${ledger.dollars(DEPOSIT_CENTS)}.")
         self.message_user(request, f"Deposited ${ledger.dollars(DEPOSIT_CENTS)} each.", messages.SUCCESS)
 
     @admin.action(description="Make an access key (the secret is shown once)", permissions=["make_key"])
@@ -74,6 +75,7 @@ class RequesterAdmin(OwnedAdmin):
         rows = []
         for requester in requesters:
             key, secret = keys.create_key(requester)
+            self.log_change(request, requester, f"Made the access key {key.key_id}.")
             rows.append([requester.name, key.key_id, secret])
         return show_once(request, title="New access keys", columns=KEY_COLUMNS, rows=rows)
 
@@ -106,6 +108,8 @@ class AccessKeyAdmin(OwnedAdmin):
 
     @admin.action(description="Revoke for good", permissions=["change"])
     def revoke(self, request: HttpRequest, chosen: QuerySet[AccessKey]) -> None:
+        for key in chosen.filter(is_active=True):
+            self.log_change(request, key, "Revoked.")
         revoked = chosen.filter(is_active=True).update(is_active=False)
         self.message_user(request, f"Keys revoked: {revoked}.", messages.SUCCESS)
 
@@ -157,5 +161,6 @@ class WorkerAdmin(ModelAdmin):
         for worker in workers:
             code = keys.give_new_code(worker)
             worker.save(update_fields=["code_digest"])
+            self.log_change(request, worker, "Gave a new access code.")
             rows.append([worker.worker_id, code])
         return show_once(request, title=title, columns=WORKER_COLUMNS, rows=rows)

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from botocore.exceptions import ClientError
+from django.contrib.admin.models import LogEntry
 
 from marketplace import keys
 from marketplace.models import AccessKey, Balance, Entry, Worker
@@ -91,3 +92,19 @@ def test_what_the_engine_writes_is_read_only(office, mturk, new_hit, new_worker,
     assert page.status_code == 200
     assert office.get(f"/admin/marketplace/{model}/add/").status_code == 403
     assert "Delete selected" not in page.content.decode()
+
+
+def test_who_made_money_keys_and_codes_is_on_record(office, requester):
+    act(office, "requester", "deposit", requester.pk)
+    act(office, "requester", "make_key", requester.pk)
+    key = AccessKey.objects.get()
+    act(office, "accesskey", "revoke", key.pk)
+    worker, _ = keys.create_worker()
+    act(office, "worker", "new_code", worker.pk)
+    told = LogEntry.objects.order_by("pk").values_list("user__username", "object_id", "change_message")
+    assert list(told) == [
+        ("admin", str(requester.pk), "Deposited $1000.00."),
+        ("admin", str(requester.pk), f"Made the access key {key.pk}."),
+        ("admin", key.pk, "Revoked."),
+        ("admin", str(worker.pk), "Gave a new access code."),
+    ]

@@ -4,7 +4,7 @@ import pytest
 from django.utils import timezone
 from marketplace_batches import TABLE, draft, hits, published
 
-from marketplace import audit, ledger, questions
+from marketplace import audit, ledger, questions, reset
 from marketplace.batches import publishing, tables
 from marketplace.errors import Refusal
 from marketplace.models import HIT, Entry, HITType, TemplateBatch
@@ -104,3 +104,10 @@ def test_a_thousand_rows_take_few_queries(requester, django_assert_max_num_queri
         publishing.publish(batch, now=timezone.now())
     assert HIT.objects.count() == 1000
     assert audit.report()["is_sound"] is True
+
+
+def test_a_reset_of_the_requester_takes_batches_along(requester):
+    published(requester)
+    draft(requester)
+    reset.requester(requester)
+    assert (TemplateBatch.objects.count(), HIT.objects.count()) == (0, 0)
