@@ -41,7 +41,7 @@ class BatchForm(forms.Form):
     values_are_html = forms.BooleanField(
         required=False,
         label="Put values in as they are",
-        help_text="Not escaped, as MTurk did: for columns that hold HTML. Leave it off for texts of models.",
+        help_text="Not escaped: for columns that hold HTML. Leave it off for texts of models.",
     )
     may_be_empty = forms.BooleanField(
         required=False,
