@@ -17,6 +17,7 @@ print(json.dumps({
     "engine": database["ENGINE"], "name": str(database["NAME"]), "options": sorted(database.get("OPTIONS", {})),
     "broker": s.CELERY_BROKER_URL, "cache": s.CACHES["default"]["BACKEND"], "secure": s.SESSION_COOKIE_SECURE,
     "hosts": s.ALLOWED_HOSTS, "key": len(s.SECRET_KEY), "media": str(s.MEDIA_ROOT),
+    "targets": s.MARKETPLACE_NOTIFICATION_TARGETS, "rates": s.MARKETPLACE_RATE_LIMITS,
 }))
 """
 
@@ -50,6 +51,8 @@ def test_without_variables_everything_lies_in_the_data_folder(tmp_path: Path) ->
         "hosts": ["127.0.0.1", "localhost"],
         "key": 67,
         "media": str(tmp_path / "media"),
+        "targets": {},
+        "rates": {},
     }
 
 
@@ -62,6 +65,8 @@ def test_urls_choose_postgresql_and_redis(tmp_path: Path) -> None:
         ASSENT_MARKETPLACE_URL="https://work.example.org/",
         ALLOWED_HOSTS="127.0.0.1, 10.0.0.1",
         SECRET_KEY="k" * 50,
+        MARKETPLACE_NOTIFICATION_TARGETS="arn:aws:sns:x:1:t=https://lab.example/?a=b, q=q.jsonl",
+        MARKETPLACE_RATE_LIMITS="*=5,CreateHIT=0.5",
     )
     assert json.loads(answer.stdout) == {
         "engine": "django.db.backends.postgresql",
@@ -73,6 +78,8 @@ def test_urls_choose_postgresql_and_redis(tmp_path: Path) -> None:
         "hosts": ["app.example.org", "work.example.org", "127.0.0.1", "10.0.0.1"],
         "key": 50,
         "media": str(tmp_path / "media"),
+        "targets": {"arn:aws:sns:x:1:t": "https://lab.example/?a=b", "q": "q.jsonl"},
+        "rates": {"*": 5.0, "CreateHIT": 0.5},
     }
 
 
@@ -93,6 +100,16 @@ def test_a_generated_secret_key_is_kept_and_private(tmp_path: Path) -> None:
         ),
         ({"ASSENT_SYNC_SECONDS": "soon"}, "ASSENT_SYNC_SECONDS must be a whole number."),
         ({"ASSENT_WAGE_FLOOR": "7,25"}, "ASSENT_WAGE_FLOOR must be a number."),
+        (
+            {"MARKETPLACE_NOTIFICATION_TARGETS": "queue"},
+            "MARKETPLACE_NOTIFICATION_TARGETS must be name=value, with commas between.",
+        ),
+        ({"MARKETPLACE_RATE_LIMITS": "*=many"}, "MARKETPLACE_RATE_LIMITS must give numbers."),
+        (
+            {"MARKETPLACE_RATE_LIMITS": "*=5,GetHIT=0"},
+            "MARKETPLACE_RATE_LIMITS must give numbers above zero.",
+        ),
+        ({"MARKETPLACE_RATE_LIMITS": "*=nan"}, "MARKETPLACE_RATE_LIMITS must give numbers above zero."),
     ],
 )
 def test_nonsense_is_refused_by_name(tmp_path: Path, variables: dict[str, str], message: str) -> None:
