@@ -71,9 +71,10 @@ def take_number(
 
 
 def own(batch: Batch, *, worker: Worker) -> list[Annotation]:
-    """Return the annotations given to this person, by annotation id."""
+    """Return the annotations given to this person by link, by annotation id."""
     slots = AnnotationSlot.objects.filter(batch=batch, assignment__worker=worker)
-    found = slots.select_related("assignment__hit__questionnaire__batch", "assignment__worker").order_by(
+    by_link = slots.exclude(assignment__channel=Channel.MARKETPLACE)
+    found = by_link.select_related("assignment__hit__questionnaire__batch", "assignment__worker").order_by(
         "number"
     )
     mine = [(slot.number, slot.assignment) for slot in found if slot.assignment]

@@ -13,10 +13,9 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 
-from surveys.allocating import Annotation, NothingLeft, NotYours, n_free, own, take
+from surveys.allocating import NothingLeft, NotYours, n_free, own, suggest, take
 from surveys.inviting import Admission, NotAdmitted
 from surveys.models import Batch
-from surveys.quota import free_slots
 from surveys.views.tokens import TokenError
 
 logger = logging.getLogger(__name__)
@@ -108,14 +107,13 @@ def surroundings(admission: Admission, *, just_saved: str = "") -> dict[str, Any
     """
     mine = own(admission.batch, worker=admission.worker)
     done = [annotation for annotation in mine if annotation.state != "open"]
-    n_more = _n_more(admission, n_mine=len(mine))
     return {
         "admission": admission,
         "batch": admission.batch,
         "mine": mine,
         "n_done": len(done),
-        "n_all": len(mine) + n_more,
-        "suggested": _suggested(admission, mine) if n_more or len(done) < len(mine) else None,
+        "n_all": len(mine) + _n_more(admission, n_mine=len(mine)),
+        "suggested": suggest(admission.batch, worker=admission.worker, limit=admission.limit),
         "just_saved": next((a.number for a in done if str(a.number) == just_saved), None),
         "home_url": reverse("link", args=[admission.token]),
     }
@@ -127,13 +125,6 @@ def _n_more(admission: Admission, *, n_mine: int) -> int:
         return 0
     free = n_free(admission.batch, worker=admission.worker)
     return free if admission.limit is None else min(free, max(admission.limit - n_mine, 0))
-
-
-def _suggested(admission: Admission, mine: list[Annotation]) -> int | None:
-    """Return the annotation id that `take` would give now."""
-    if begun := next((annotation.number for annotation in mine if annotation.state == "open"), None):
-        return begun
-    return free_slots(admission.batch, worker=admission.worker).values_list("number", flat=True).first()
 
 
 def _refused(error: Exception, *, token: str) -> HttpResponse:

@@ -9,9 +9,10 @@ from django.utils import timezone
 from annotators.models import Assignment, Worker
 from surveys.inviting import renew_key, revoke
 from surveys.models import Batch, PanelVisit
+from tests.factories import open_for
 from tests.link_pages import listed, target, text
 from tests.link_people import from_prolific, invite_one, make_panel, run_out
-from tests.link_study import Visitor, path_of
+from tests.link_study import Visitor, make_link_batch, path_of
 
 # -- Who may come -----------------------------------------------------------------------------------------------------
 
@@ -57,6 +58,17 @@ def test_an_excluded_person_is_turned_away(ada: Visitor) -> None:
     ada.open()
     Worker.objects.update(standing="excluded")
     assert ada.open().status_code == 403
+
+
+def test_a_marketplaces_worker_who_comes_by_link_too_sees_nothing_twice(db, own_pictures) -> None:
+    batch = make_link_batch(n_items=2, endpoint="embedded")
+    open_for(batch.questionnaires.first(), worker="AWORKER")
+    ada = Visitor(path_of(invite_one(batch, "Ada", worker_id="AWORKER")))
+    assert listed(ada.open()) == []
+    assert "0 of 1 done" in text(ada.open())
+    assert ada.open(1).status_code == 404
+    assert target(ada.answer(2)) == (303, "/end?saved=2")
+    assert listed(ada.open()) == [("Annotation 2", "answered")]
 
 
 # -- Name and access code ---------------------------------------------------------------------------------------------
