@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from annotators.models import Assignment
+from annotators.models import Assignment, Channel
 from surveys import review, tasks
 from surveys.forms.review import UNDECIDED, BulkForm, FilterForm, ReasonForm
 from surveys.models import Batch, Decision
@@ -65,7 +65,7 @@ def decide(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
         messages.error(request, str(error))
     else:
         enqueue(tasks.sync_hit, found.hit_id)
-        messages.success(request, "Your decision is recorded. The marketplace is told next.")
+        messages.success(request, f"Your decision is recorded. {_what_follows({found})}")
     return redirect("assignment", pk=batch.pk, assignment_pk=found.pk)
 
 
@@ -102,9 +102,14 @@ def _decide_all(
     for hit_pk in {found.hit_id for found in done}:
         enqueue(tasks.sync_hit, hit_pk)
     if done:
-        messages.success(request, f"{len(done)} decided. The marketplace is told next.")
+        messages.success(request, f"{len(done)} decided. {_what_follows(done)}")
     if refused:
         messages.error(request, f"{len(refused)} could not be decided. {' '.join(refused[:3])}")
+
+
+def _what_follows(decided: set[Assignment]) -> str:
+    is_elsewhere = any(assignment.channel == Channel.MARKETPLACE for assignment in decided)
+    return "The marketplace is told next." if is_elsewhere else "It takes effect in a moment."
 
 
 def suggested_reason(assignment: Assignment, *, batch: Batch, action: str = "reject") -> str:

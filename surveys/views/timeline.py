@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from annotators.models import Assignment, Call
+from annotators.models import Assignment, Call, Channel
 from surveys.models import Decision, Replacement
 
 
@@ -25,7 +25,8 @@ def timeline(assignment: Assignment, *, decision: Decision | None) -> list[Event
 
 
 def _work(assignment: Assignment) -> Iterator[Event]:
-    ours, theirs = "our page", "marketplace"
+    ours = "our page"
+    theirs = "marketplace" if assignment.channel == Channel.MARKETPLACE else "this server"
     facts = [
         (assignment.accepted_at, "Accepted", theirs),
         (assignment.loaded_at, "First opened", ours),

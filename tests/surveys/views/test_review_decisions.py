@@ -10,12 +10,16 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment
+from surveys import tasks
 from surveys.models import Decision, Questionnaire
 from tests.factories import (
     make_assignment,
     make_published,
     submitted,
 )
+from tests.link_people import answered as link_answered
+from tests.link_people import make_batch as make_link_batch
+from tests.link_people import make_person, take
 from tests.people import client_of
 from tests.surveys.views.pages import (
     REASON,
@@ -174,3 +178,17 @@ def test_decisions_need_the_token_of_the_form(questionnaire):
     assignment = submitted(questionnaire)
     assert decide(strict, questionnaire, assignment, action="approve").status_code == 403
     assert Decision.objects.count() == 0
+
+
+def test_what_came_by_link_is_decided_here():
+    researcher = client_of("Researcher")
+    batch = make_link_batch(n_items=1)
+    done = link_answered(take(batch, make_person()))
+    listed = text_of(researcher.get(reverse("assignments", args=[batch.pk])))
+    assert f"{done.worker} by personal link" in listed
+    address = reverse("decide", args=[batch.pk, done.pk])
+    page = text_of(researcher.post(address, {"action": "approve"}, follow=True))
+    assert "Your decision is recorded. It takes effect in a moment." in page
+    tasks.sync_hit(done.hit_id)
+    page = text_of(researcher.get(reverse("assignment", args=[batch.pk, done.pk])))
+    assert "Approved this server" in page
