@@ -51,6 +51,11 @@ def _batch(request: HttpRequest, pk: int) -> TemplateBatch:
     return get_object_or_404(batches.select_related("requester", "hit_type"), pk=pk)
 
 
+def number(text: str) -> int:
+    """Read a batch's number from an address; 0, which no batch has, where there is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
+
+
 def _page(request: HttpRequest, name: str, *, title: str, status: int = 200, **context: Any) -> HttpResponse:
     context |= {**admin.site.each_context(request), "title": title}
     return render(request, f"marketplace/admin/{name}.html", context, status=status)
@@ -61,7 +66,7 @@ def new(request: HttpRequest) -> HttpResponse:
     if not request.user.has_perm(MAKE):
         raise PermissionDenied
     given = request.GET.get("again", "")
-    again = _batch(request, int(given)) if given.isascii() and given.isdigit() else None
+    again = _batch(request, number(given)) if given else None
     form = BatchForm(
         request.POST or None,
         request.FILES or None,

@@ -60,4 +60,4 @@ class TemplateBatchAdmin(OwnedAdmin):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> Any:
-        return batch_pages.batch(request, pk=int(object_id) if object_id.isdigit() else 0)
+        return batch_pages.batch(request, pk=batch_pages.number(object_id))

@@ -8,6 +8,7 @@ from functools import wraps
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -24,14 +25,19 @@ DAY_COLUMNS = ("day", *MOVED, "charged", "available", "on_hold", "total")
 ENTRY_COLUMNS = (
     "time", "kind", "dollars", "source", "target", "hit_id", "assignment_id", "worker_id", "available", "on_hold",
 )  # fmt: skip
+IN_OUR_TIME = [MinValueValidator(date(2000, 1, 1)), MaxValueValidator(date(2199, 12, 31))]
 View = Callable[[HttpRequest, Requester, date, date], HttpResponseBase]
+
+
+def _picker() -> forms.DateInput:
+    return forms.DateInput(attrs={"type": "date"})
 
 
 class PeriodForm(forms.Form):
     """First and last day; without them the last thirty."""
 
-    since = forms.DateField(required=False, label="From", widget=forms.DateInput(attrs={"type": "date"}))
-    until = forms.DateField(required=False, label="To", widget=forms.DateInput(attrs={"type": "date"}))
+    since = forms.DateField(required=False, label="From", validators=IN_OUR_TIME, widget=_picker())
+    until = forms.DateField(required=False, label="To", validators=IN_OUR_TIME, widget=_picker())
 
     def period(self) -> tuple[date, date]:
         today = clock.now().astimezone(UTC).date()

@@ -82,6 +82,8 @@ def _records(text: str) -> Iterator[list[str]]:
 def _header_problems(header: list[str]) -> list[str]:
     twice = [name for name, count in Counter(header).items() if count > 1 and name]
     problems = [f"The column “{name}” occurs twice." for name in twice]
+    if any(map(answers.ILLEGAL.search, header)):
+        problems.append("The name of a column holds a control character.")
     return problems if any(header) else [*problems, "The first line names no column."]
 
 

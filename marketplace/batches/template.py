@@ -1,7 +1,7 @@
 """HTML templates with `${column}`: what they ask for, and the page a row of values makes of them.
 
-MTurk's Developer Guide ("Templating") calls the filling a find and replace and speaks of no escaping; a quote or `<` in a
-value would then break the page. Here a value is escaped for the place it stands in; `Template.is_raw` turns that off.
+MTurk's Developer Guide ("Templating") calls the filling a find and replace and speaks of no escaping; a quote or `<` in
+a value would then break the page. Here a value is escaped for the place it stands in; `Template.is_raw` turns that off.
 """
 
 import json

@@ -177,3 +177,10 @@ def test_staff_without_the_permission_are_refused(requester):
     batch = draft(requester)
     paths = [f"{LIST}{batch.pk}/change/", f"{LIST}add/", f"{LIST}{batch.pk}/rows/1/"]
     assert [client.get(path).status_code for path in paths] == [403, 403, 403]
+
+
+@pytest.mark.parametrize("number", ["0", "²", "x", "9" * 18, "9" * 40])
+def test_a_strange_number_is_no_batch(researcher, number):
+    assert researcher.get(f"{LIST}add/?again={number}").status_code == 404
+    assert researcher.get(f"{LIST}{number}/change/").status_code == 404
+    assert researcher.get(f"{LIST}{number}/rows/{number}/").status_code in {302, 404}

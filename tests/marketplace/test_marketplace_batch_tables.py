@@ -26,6 +26,7 @@ BAD = {
     b"a\nok\nM\xfcnze\n": ["Line 3 is not UTF-8. Save the file as CSV in UTF-8."],
     "a\nb\n".encode("utf-16"): ["The file is UTF-16. Save it as CSV in UTF-8."],
     b'a,b\n1,"2\n': ["Line 2 cannot be read as CSV: unexpected end of data."],
+    b"a,b\x00\n1,2\n": ["The name of a column holds a control character."],
     b"a,b\n1,\x07\n": ["Row 1, column “b”, holds a control character."],
 }
 

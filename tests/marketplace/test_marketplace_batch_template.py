@@ -79,7 +79,9 @@ def test_a_value_is_not_filled_again():
     assert Template("${a}${b}").filled({"a": "${b}", "b": NASTY.replace("<", "")})[:4] == "${b}"
 
 
-@pytest.mark.parametrize("piece", ["<a", '<a"', "<script>", "<script", "${", "${a", "<a onclick='", "`", "/*"])
+@pytest.mark.parametrize(
+    "piece", ["<a", '<a"', "<script>", "<script", "${", "${a", "<a onclick='", "`", "/*"]
+)
 def test_a_malicious_template_is_read_in_proportion_to_its_length(piece):
     """It would take minutes otherwise."""
     html = piece * (65_000 // len(piece))

@@ -124,3 +124,18 @@ def test_another_requesters_statement_does_not_exist(researcher, name):
 def test_a_statement_needs_a_permission(busy):
     client = researcher_of(busy, role="")
     assert client.get(f"/admin/marketplace/requester/{busy.pk}/statement/").status_code == 403
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "since=junk",
+        "since=0001-01-01",
+        "until=9999-12-31",
+        "until=0001-01-02",
+        "since=2030-01-01&until=2020-01-01",
+    ],
+)
+def test_a_strange_period_is_no_fault_of_ours(researcher, busy, query):
+    for name in ("statement/", "statement.csv", "entries.csv"):
+        assert researcher.get(f"/admin/marketplace/requester/{busy.pk}/{name}?{query}").status_code == 200
