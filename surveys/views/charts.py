@@ -1,4 +1,7 @@
-"""Geometry of the drawings on a results page, in the units of their viewBox. Templates draw; no script does."""
+"""Geometry of the drawings on a results page: across in percent of their width, down in pixels.
+
+So a drawing is as wide as there is room, on a phone too, and its letters keep their size. Templates draw; no script.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,11 +9,12 @@ from dataclasses import dataclass
 from surveys.aggregation import BLANK, CriterionSummary, Selection, Share
 from surveys.views.result_cells import number, places_of
 
-WIDTH, LABEL_WIDTH, MARGIN, ROW_HEIGHT, TICK_HEIGHT = 720, 220, 10, 34, 22
+LEFT, RIGHT = 2.0, 98.0  # of the scale, so that a mark at its end is whole
+ROW_HEIGHT, TICK_HEIGHT = 54, 20
 LEVELS = 6
 PALETTES = {5: (0, 1, 5, 2, 3)}  # the middle of five is grey; others take the colours as they come
-ROOM_FOR_TEXT = 44
-ROOM_FOR_LABEL = 20
+ROOM_FOR_TEXT = 13.0
+ROOM_FOR_LABEL = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +54,16 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Rows of bars or marks, `height` high; `legend` is (level, label), `ticks` are (x, score)."""
+    """Rows of bars or marks, `height` high; `legend` is (level, label), `ticks` are (x, score, anchor of the text)."""
 
     title: str
     height: int
     bars: tuple[Bar, ...] = ()
     marks: tuple[Mark, ...] = ()
     legend: tuple[tuple[int, str], ...] = ()
-    ticks: tuple[tuple[float, str], ...] = ()
-    width: int = WIDTH
-    left: int = LABEL_WIDTH
-    right: int = WIDTH - MARGIN
+    ticks: tuple[tuple[float, str, str], ...] = ()
+    left: float = LEFT
+    right: float = RIGHT
 
     @property
     def floor(self) -> int:
@@ -84,7 +87,7 @@ def score_chart(selections: Mapping[str, Selection], *, key: str, title: str) ->
     rated = [(label, c) for label, c in _rows(selections, key=key) if c.score and c.score.ratings]
     marks = tuple(_mark(ROW_HEIGHT * row, label, criterion) for row, (label, criterion) in enumerate(rated))
     scale = rated[0][1].scale if rated else ()
-    ticks = tuple((_on_scale(score, scale), _tick(score)) for score in sorted(scale))
+    ticks = tuple(_tick(score, scale) for score in sorted(scale))
     return Chart(title, height=ROW_HEIGHT * len(marks) + TICK_HEIGHT, marks=marks, ticks=ticks)
 
 
@@ -135,22 +138,19 @@ def _segments(shares: Sequence[tuple[int, Share]], *, total: int) -> Iterable[Se
     for level, share in shares:
         if not share.count:
             continue
-        start, end = _x(before / total), _x((before + share.count) / total)
-        text = f"{100 * share.count / total:.0f} %"
+        start, width = 100 * before / total, 100 * share.count / total
         title = f"{share.label}: {share.count} of {total}"
-        fits = end - start >= ROOM_FOR_TEXT
-        yield Segment(start, round(end - start, 2), level, title, text if fits else "")
+        text = f"{width:.0f} %" if width >= ROOM_FOR_TEXT else ""
+        yield Segment(round(start, 3), round(width, 3), level, title, text)
         before += share.count
 
 
-def _tick(score: float) -> str:
-    return f"{score:.2f}".rstrip("0").rstrip(".")
+def _tick(score: float, scale: Sequence[float]) -> tuple[float, str, str]:
+    anchor = {min(scale): "start", max(scale): "end"}.get(score, "middle")
+    return _on_scale(score, scale), f"{score:.2f}".rstrip("0").rstrip("."), anchor
 
 
 def _on_scale(value: float, scale: Sequence[float]) -> float:
     low, high = min(scale), max(scale)
-    return _x((value - low) / (high - low) if high > low else 0.5)
-
-
-def _x(value: float) -> float:
-    return round(LABEL_WIDTH + value * (WIDTH - LABEL_WIDTH - MARGIN), 2)
+    share = (value - low) / (high - low) if high > low else 0.5
+    return round(LEFT + share * (RIGHT - LEFT), 3)

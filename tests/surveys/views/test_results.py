@@ -10,7 +10,6 @@ from django.utils import timezone
 from annotators.models import Assignment
 from surveys.definitions import ESNLIVE, VQAX, Choice, Criterion
 from surveys.models import Batch, Rating
-from surveys.views.charts import LABEL_WIDTH, MARGIN, WIDTH
 from surveys.views.result_cells import Cell
 from surveys.views.results import Results, results
 from tests.factories import make_published, open_for, submitted
@@ -130,9 +129,7 @@ def test_a_bar_is_as_long_as_its_shares():
     assert [bar.label for bar in chart.bars] == ["model", "ground_truth"]
     for bar in chart.bars:
         assert bar.note == "n = 5"
-        assert sum(part.width for part in bar.segments) == pytest.approx(
-            WIDTH - LABEL_WIDTH - MARGIN, abs=0.1
-        )
+        assert sum(part.width for part in bar.segments) == pytest.approx(100, abs=0.01)
 
 
 def test_the_published_study_shows_its_published_numbers(shared):

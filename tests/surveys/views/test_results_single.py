@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from surveys.definitions import get_definition
 from surveys.models import Rating
-from surveys.views.charts import LABEL_WIDTH, MARGIN, WIDTH
+from surveys.views.charts import LEFT, RIGHT
 from surveys.views.result_cells import Cell
 from surveys.views.results import results
 from tests.people import client_of
@@ -78,9 +78,9 @@ def test_means_stand_on_the_scale_of_their_criterion():
     figure = results(vtt_study()).figures[1]
 
     assert [mark.text for mark in figure.scores.marks] == ["4.00", "5.00"]
-    assert [score for _, score in figure.scores.ticks] == ["1", "2", "3", "4", "5"]
-    assert figure.scores.marks[1].x == WIDTH - MARGIN
-    assert figure.scores.marks[0].x == LABEL_WIDTH + 0.75 * (WIDTH - MARGIN - LABEL_WIDTH)
+    assert [score for _, score, _ in figure.scores.ticks] == ["1", "2", "3", "4", "5"]
+    assert figure.scores.marks[1].x == RIGHT
+    assert figure.scores.marks[0].x == LEFT + 0.75 * (RIGHT - LEFT)
 
 
 def test_the_best_level_is_the_first_colour_whatever_the_order_of_the_choices():
