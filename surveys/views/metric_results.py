@@ -1,6 +1,6 @@
 """Automatic metrics on a results page: a table of means, a heat map of correlations, a scatter plot per pair."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.core.cache import cache
@@ -43,23 +43,30 @@ class Plot:
 
     title: str
     x_label: str
-    y_label: str
     note: str
     dots: tuple[tuple[float, float, int, str], ...]
     x_ends: tuple[str, str]
     y_ends: tuple[str, str]
     width: int = WIDTH
     height: int = HEIGHT
-    margin: int = MARGIN
+
+    @property
+    def middle(self) -> int:
+        return self.width // 2
+
+    @property
+    def outer_width(self) -> int:
+        """With room on the left for the ends of the scale."""
+        return self.width + MARGIN
 
 
 @dataclass(frozen=True, slots=True)
 class MetricResults:
-    """`means`: a row a metric, a cell a system. `maps`: a heat map for each level and coefficient."""
+    """`means`: a row a metric, a cell a system. `maps`: for each level and coefficient a row a criterion."""
 
     systems: tuple[str, ...]
     means: tuple[Row, ...]
-    criteria: tuple[str, ...]
+    metrics: tuple[str, ...]
     maps: tuple[tuple[str, tuple[Row, ...]], ...]
     notes: tuple[str, ...]
     plots: tuple[Plot, ...]
@@ -95,10 +102,15 @@ def arrange(summary: MetricSummary, *, definition: Definition) -> MetricResults:
             Row(metric, tuple(_mean_cell(means.get((metric, system))) for system in systems))
             for metric in metrics
         ),
-        criteria=tuple(labels[key] for key in keys),
-        maps=tuple(_maps(found, metrics=metrics, criteria=keys)),
+        metrics=metrics,
+        maps=tuple(_maps(found, metrics=metrics, criteria={key: labels[key] for key in keys})),
         notes=tuple(dict.fromkeys(f"{_level(c)}: {c.why_not}" for c in found if c.why_not)),
-        plots=tuple(_plot(c, labels[c.criterion], systems) for c in found if c.level == "item"),
+        plots=tuple(
+            _plot(c, labels[key], systems)
+            for key in keys
+            for c in found
+            if c.criterion == key and c.level == "item"
+        ),
         versions=tuple(dict.fromkeys(f"{mean.metric} {mean.version}" for mean in summary.means)),
     )
 
@@ -108,7 +120,7 @@ def _mean_cell(mean: MetricMean | None) -> Cell:
 
 
 def _maps(
-    found: Sequence[Correlation], *, metrics: Sequence[str], criteria: Sequence[str]
+    found: Sequence[Correlation], *, metrics: Sequence[str], criteria: Mapping[str, str]
 ) -> Iterator[tuple[str, tuple[Row, ...]]]:
     names = {"spearman": "Spearman", "kendall": "Kendall’s tau-b", "pearson": "Pearson"}
     by_place: dict[tuple[str, str, str], Correlation] = {(c.level, c.metric, c.criterion): c for c in found}
@@ -117,7 +129,8 @@ def _maps(
             continue
         for name, label in names.items():
             rows = tuple(
-                Row(m, tuple(_cell(by_place.get((level, m, key)), name) for key in criteria)) for m in metrics
+                Row(title, tuple(_cell(by_place.get((level, metric, key)), name) for metric in metrics))
+                for key, title in criteria.items()
             )
             yield f"{label}, over {of}", rows
 
@@ -153,9 +166,8 @@ def _plot(found: Correlation, label: str, systems: Sequence[str]) -> Plot:
     )
     note = f"{len(points)} of {len(found.points)} outputs drawn" if len(points) < len(found.points) else ""
     return Plot(
-        title=f"{found.metric} and {label}",
+        title=f"{label} by {found.metric}",
         x_label=found.metric,
-        y_label=label,
         note=note,
         dots=dots,
         x_ends=(number(min(xs), places=2), number(max(xs), places=2)),
