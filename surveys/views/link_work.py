@@ -21,6 +21,7 @@ from surveys.views import quiz, tokens
 from surveys.views.linking import KEPT, linked, on_to_next, render, surroundings, to
 from surveys.views.working import assignment_form, batch_of, draft_answer, keep_what_was_given
 
+Status = Assignment.Status
 UNANSWERED = "0"
 
 
@@ -111,7 +112,7 @@ def _answered(
             return _overtaken(request, admission, assignment, form)
         keep_what_was_given(form, assignment)
         return _page(admission, assignment, form, status=422)
-    if assignment.saved_at and not _is_open(admission):
+    if assignment.saved_at and not _is_changeable(assignment, admission.batch):
         form = assignment_form(assignment, batch=admission.batch)
         return _page(admission, assignment, form, status=403)
     if not _save(assignment, form, revision=revision) and not _is_repeated(assignment, form):
@@ -163,9 +164,11 @@ def _overtaken(
     return _page(admission, assignment, form, status=409, again=again, is_overtaken=True)
 
 
-def _is_open(admission: Admission) -> bool:
-    """Answers can be changed until the batch closes; what was begun before can be finished after."""
-    return admission.batch.status == Batch.Status.OPEN
+def _is_changeable(assignment: Assignment, batch: Batch) -> bool:
+    """Answers can be changed until the batch closes, or until somebody was or was not paid because of them."""
+    status, pays_by_answers = assignment.status, batch.review_policy.get("kind") != "never"
+    is_decided = status == Status.REJECTED or (status == Status.APPROVED and pays_by_answers)
+    return batch.status == Batch.Status.OPEN and not is_decided
 
 
 def _page(
@@ -186,7 +189,7 @@ def _page(
         form=form,
         number=number,
         assignment=assignment,
-        is_closed=assignment.saved_at is not None and not _is_open(admission),
+        is_closed=assignment.saved_at is not None and not _is_changeable(assignment, admission.batch),
         action=reverse("link_work", args=[admission.token, number]),
         draft_url="" if assignment.saved_at else reverse("link_draft", args=[admission.token, number]),
         token=tokens.issue(assignment, submit_to=""),

@@ -1,10 +1,12 @@
 """One annotation of a person who came by link: answering, skipping, changing, two tabs."""
 
 import re
+from typing import Any
 
 import pytest
 from django.utils import timezone
 
+from annotators import links
 from annotators.models import Assignment
 from surveys.collecting import given_answers
 from surveys.definitions import VQAX, get_definition
@@ -115,6 +117,32 @@ def test_what_was_begun_can_be_finished_after_the_batch_closed(ada: Visitor) -> 
     page = ada.open(1)
     Batch.objects.update(status="stopped")
     assert target(ada.answer(1, page)) == (303, "/end?saved=1")
+    assert scores() == given()
+
+
+def test_answers_stay_changeable_where_they_do_not_decide_about_pay(ada: Visitor) -> None:
+    ada.answer(1)
+    links.approve(Assignment.objects.get(saved_at__isnull=False), feedback="")
+    assert target(ada.answer(1, fluency="1")) == (303, "/?saved=1")
+    assert scores() == given(fluency="1")
+
+
+@pytest.mark.parametrize(
+    ("decide", "sentence"),
+    [
+        (links.reject, "This annotation was not accepted. Two of five were right."),
+        (links.approve, "This annotation was looked at and accepted."),
+    ],
+)
+def test_answers_that_were_decided_by_stay_as_they_are(ada: Visitor, decide: Any, sentence: str) -> None:
+    Batch.objects.update(review_policy={"kind": "flag_only", "minimum": 3, "out_of": 5})
+    ada.answer(1)
+    before = ada.open(1)
+    decide(Assignment.objects.get(saved_at__isnull=False), feedback="Two of five were right.")
+    page = ada.open(1)
+    assert sentence in text(page)
+    assert 'id="hit"' not in page.content.decode()
+    assert ada.answer(1, before, fluency="1").status_code == 403
     assert scores() == given()
 
 

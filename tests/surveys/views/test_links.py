@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from annotators import links
 from annotators.models import Assignment
 from surveys.models import (
     Batch,
@@ -42,6 +43,12 @@ def test_home_lists_what_is_done_and_offers_the_next(ada: Visitor) -> None:
     ]
     assert "2 of 3 done" in text(page)
     assert 'name="number" value="3"' in page.content.decode()
+
+
+def test_home_says_what_was_not_accepted(ada: Visitor) -> None:
+    ada.answer(1)
+    links.reject(Assignment.objects.get(saved_at__isnull=False), feedback="No.")
+    assert "Annotation 1 not accepted" in text(ada.open())
 
 
 def test_a_limit_is_all_there_is_to_do(link_batch: Batch) -> None:
