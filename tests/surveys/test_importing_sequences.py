@@ -3,9 +3,12 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from surveys.definitions.vtt import VTT
-from surveys.importing import FolderPictures, Plan, ZipPictures, check_pictures, read_items
+from surveys.definitions.xai import XAI
+from surveys.importing import FolderPictures, Layout, Plan, ZipPictures, check_pictures, read_items
 from tests.surveys.importing_cases import archive, batch_csv, jsonl, places, png, slot, table, vtt_row
 
 
@@ -189,3 +192,32 @@ def test_a_state_with_two_pictures(tmp_path: Path) -> None:
 def test_a_name_without_an_ending_still_means_itself(tmp_path: Path) -> None:
     (tmp_path / "8.png").write_bytes(png())
     assert FolderPictures(tmp_path).find("8") is None
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    max_leaves=4,
+)
+KEYS = ("index", "id", "exp", "preds", "label", "images", "fluency", "model_correct", "explanation", "image")
+
+
+@given(
+    st.lists(st.dictionaries(st.sampled_from(KEYS), VALUES), min_size=1, max_size=4),
+    st.sampled_from([XAI, VTT]),
+)
+def test_any_values_give_items_or_errors_with_a_place(rows: list[dict[str, object]], definition) -> None:
+    plan = read_items(jsonl(rows), definition=definition, layout=Layout.JSONL)
+    assert plan.items or plan.errors
+    for item in plan.items if not plan.errors else ():
+        (output,) = item.outputs
+        assert item.subject
+        assert output.system
+        if definition is VTT:
+            assert len(output.text.split("\n")) == len(item.pictures) - 1
+
+
+@given(st.binary(max_size=400), st.sampled_from(list(Layout)), st.sampled_from([XAI, VTT]))
+def test_any_bytes_give_a_plan(data: bytes, layout: Layout, definition) -> None:
+    plan = read_items(data, definition=definition, layout=layout)
+    assert plan.items or plan.errors
