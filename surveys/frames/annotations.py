@@ -20,6 +20,7 @@ from surveys.frames.values import choice_value, name_in, number
 ITEM_KEYS = ("id", "index", "sample_idx")
 SYSTEM, TEXTS, NORMAL, DURATION = "exp", "preds", "normal", "duration"
 SKIP_MARK = -1
+LARGEST = 10**9  # of a position or a time in seconds
 UNKNOWN_REASON = "unknown"
 MARKETPLACE_STATUSES = ("Submitted", "Approved", "Rejected")
 # Keys of our own lines, beside VTT's: {key: the types its value may have}.
@@ -179,7 +180,7 @@ class _Line:
         if given is None:
             return None
         seconds = number(given)
-        if seconds is None or seconds < 0:
+        if seconds is None or not 0 <= seconds <= LARGEST:
             raise SourceError(f"{given!r} is not a number of seconds", key=DURATION)
         return int(seconds)
 
@@ -187,7 +188,8 @@ class _Line:
         given = self.data.get(key)
         if given is None:
             return None
-        if type(given) not in OWN_KEYS[key]:
+        is_number = isinstance(given, int | float)
+        if type(given) not in OWN_KEYS[key] or (is_number and not 0 <= given <= LARGEST):
             raise SourceError(f"{given!r} is not what belongs there", key=key)
         if key == "status" and given not in MARKETPLACE_STATUSES:
             raise SourceError(f"unknown status {given!r}", key=key)

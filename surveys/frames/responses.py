@@ -5,6 +5,7 @@ checklist has one per option, `key.option`). The other columns are those of `COL
 Without `assignment_id` every line is a response of its own. `definition` names the survey type.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +26,7 @@ from surveys.frames.pseudonyms import Pseudonyms
 from surveys.frames.values import choice_value, name_in, number, truth
 
 NEEDED = ("item_id", "system")
+WHOLE = re.compile("[0-9]{1,9}")
 STATUSES = ("Submitted", "Approved", "Rejected")
 
 
@@ -33,7 +35,7 @@ def _text(cell: str) -> str | None:
 
 
 def _whole(cell: str) -> int | None:
-    if cell.strip() and not cell.strip().isdecimal():
+    if cell.strip() and not WHOLE.fullmatch(cell.strip()):
         raise ValueError(f"{cell!r} is not a whole number")
     return int(cell) if cell.strip() else None
 

@@ -82,6 +82,10 @@ def test_an_alias_a_label_and_a_skip():
             "row 2, column 'position': 'first' is not a whole number",
         ),
         (
+            f"item_id,system,work_seconds,{XAI}\n8,a,{9**30},5,4,3,2,1\n",
+            f"row 2, column 'work_seconds': '{9**30}' is not a whole number",
+        ),
+        (
             f"item_id,system,assignment_id,{XAI}\n8,a,A1,5,4,3,2,1\n8,a,A1,5,4,3,2,1\n",
             "row 3: this response has a line about that system already",
         ),
