@@ -74,9 +74,7 @@ def own(batch: Batch, *, worker: Worker) -> list[Annotation]:
     """Return the annotations given to this person by link, by annotation id."""
     slots = AnnotationSlot.objects.filter(batch=batch, assignment__worker=worker)
     by_link = slots.exclude(assignment__channel=Channel.MARKETPLACE)
-    found = by_link.select_related("assignment__hit__questionnaire__batch", "assignment__worker").order_by(
-        "number"
-    )
+    found = by_link.select_related("assignment").order_by("number")
     mine = [(slot.number, slot.assignment) for slot in found if slot.assignment]
     skips = Response.objects.filter(batch=batch, worker=worker).exclude(skip_reason="")
     skipped: set[Any] = set(skips.values_list("assignment", flat=True))
