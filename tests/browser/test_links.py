@@ -1,7 +1,7 @@
 """People who come by link, in a real browser: in several tabs at once, by keyboard alone, without JavaScript."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -43,14 +43,23 @@ def plain(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-def open_tabs(browser: Browser, address: str, *, n: int) -> list[Page]:
-    """One person's tabs, all at the list."""
-    context = browser.new_context()
-    context.set_default_timeout(10_000)
-    tabs = [context.new_page() for _ in range(n)]
-    for tab in tabs:
-        tab.goto(address)
-    return tabs
+@pytest.fixture
+def open_tabs(browser: Browser) -> Iterator[Callable[[str], list[Page]]]:
+    """A function that opens two tabs of one person at an address."""
+    contexts: list[BrowserContext] = []
+
+    def tabs(address: str) -> list[Page]:
+        context = browser.new_context()
+        contexts.append(context)
+        context.set_default_timeout(10_000)
+        pages = [context.new_page() for _ in range(2)]
+        for page in pages:
+            page.goto(address)
+        return pages
+
+    yield tabs
+    for context in contexts:
+        context.close()
 
 
 def scores_of(number: int) -> list[str]:
@@ -107,12 +116,12 @@ def is_working(tab: Page) -> bool:
     return tab.locator("#hit").count() == 1
 
 
-def test_two_people_with_two_tabs_each_at_once(browser: Browser, app_url: str) -> None:
+def test_two_people_with_two_tabs_each_at_once(open_tabs: Callable[[str], list[Page]], app_url: str) -> None:
     """Every tab gives scores of its own, so that what is stored tells which of them it came from."""
     batch = make_link_batch(n_items=6)
     people = ["Ada", "Bob"]
     addresses = [app_url + path_of(invite_one(batch, name)) for name in people]
-    tabs = [tab for address in addresses for tab in open_tabs(browser, address, n=2)]
+    tabs = [tab for address in addresses for tab in open_tabs(address)]
     values = dict(zip(tabs, "5432", strict=True))
     given: list[tuple[str, str]] = []  # (annotation id, score) as the tabs were told they were saved
     for tab in tabs:
