@@ -38,4 +38,6 @@ def truth(text: str) -> bool | None:
 
 def name_in(names: Mapping[str, Any], criterion: Criterion) -> str | None:
     """Return the name under which a file has a criterion: its key, an alias of it or its label."""
-    return next((name for name in (criterion.key, *criterion.aliases, criterion.label) if name in names), None)
+    return next(
+        (name for name in (criterion.key, *criterion.aliases, criterion.label) if name in names), None
+    )
