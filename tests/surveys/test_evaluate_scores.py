@@ -111,6 +111,28 @@ def test_a_broken_line_is_named(tmp_path):
     assert str(caught.value) == f"{path}: line 2, key 'logical_soundness': 7 is not one of 5, 4, 3, 2, 1"
 
 
+def xai_file(tmp_path):
+    path = tmp_path / "xai.csv"
+    rows = [f"{n},{system},{5 - n % 2},4,{3 + n % 2},2,1" for n in range(4) for system in ("a", "b")]
+    path.write_text("\n".join([f"item_id,system,{','.join(XAI_KEYS)}", *rows]) + "\n")
+    return path
+
+
+def test_an_xai_file_from_elsewhere(tmp_path, capsys):
+    summary = evaluate(xai_file(tmp_path), out=tmp_path / "out")
+
+    assert (summary["definition"], summary["counts"]["items"], summary["counts"]["workers"]) == ("xai", 4, 0)
+    assert summary["systems"]["a"]["criteria"]["fluency"]["mean"] == 4.5
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == FILES
+    assert "\nfiltered:" not in capsys.readouterr().out
+
+
+def test_nobody_published_xai_results(tmp_path):
+    with pytest.raises(CommandError) as caught:
+        evaluate(xai_file(tmp_path), out=tmp_path / "out", legacy=True)
+    assert str(caught.value) == "Nobody published results of 'XAI: five criteria' to write them alike."
+
+
 def test_several_csv_files_are_several_studies(tmp_path):
     with pytest.raises(CommandError, match="several files at once can only be JSONL"):
         evaluate(tmp_path / "a.csv", tmp_path / "b.csv", out=tmp_path)
