@@ -140,8 +140,8 @@ def _given_number(slot: AnnotationSlot, *, worker: Worker, channel: str, limit: 
 
 
 def _opened(slot: AnnotationSlot, *, worker: Worker, channel: str) -> Assignment:
-    locked = Questionnaire.objects.select_for_update(of=("self",)).select_related("batch__survey", "hit")
-    questionnaire = locked.get(pk=slot.questionnaire_id)
+    locked = Questionnaire.objects.select_for_update(of=("self",), no_key=True)
+    questionnaire = locked.select_related("batch__survey", "hit").get(pk=slot.questionnaire_id)
     if questionnaire.hit is None:
         raise NothingLeft("This study is not ready yet. Please come back later.")
     assignment = Assignment.objects.create(

@@ -179,7 +179,7 @@ def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
 def _opened(
     questionnaire: Questionnaire, hit: HIT, worker: Worker, claims: Claims, *, user_agent: str
 ) -> Assignment:
-    Questionnaire.objects.select_for_update().get(pk=questionnaire.pk)
+    Questionnaire.objects.select_for_update(no_key=True).get(pk=questionnaire.pk)
     if assignment := _existing(hit, worker, claims):
         quota.keep(assignment)
     else:

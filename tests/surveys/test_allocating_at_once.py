@@ -9,7 +9,7 @@ from django.db import connection, connections
 from annotators.models import Assignment, Worker
 from surveys.allocating import NothingLeft, NotYours
 from surveys.models import AnnotationSlot
-from tests.link_people import make_batch, make_person, run_out, take, take_number
+from tests.link_people import make_batch, make_person, run_out, skipped, take, take_number
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -82,3 +82,22 @@ def test_postgresql_passes_over_what_another_is_taking() -> None:
         given = at_once(lambda person: take(batch, person), [ann])
         cursor.execute("ROLLBACK")
     assert [a.annotation_slot.number for a in given if a] == [2]
+
+
+def test_passing_on_and_reopening_at_once_stop_nobody() -> None:
+    batch = make_batch(n_items=1, copies=8)
+    given = [take(batch, make_person()) for _ in range(8)]
+    for late in given[:4]:
+        run_out(late)
+    comers = [make_person() for _ in range(4)]
+
+    def act(person: Worker) -> Assignment | None:
+        mine = next((one for one in given[4:] if one.worker_id == person.pk), None)
+        return skipped(mine) if mine else take(batch, person)
+
+    people = [
+        person for pair in zip(comers, [one.worker for one in given[4:]], strict=True) for person in pair
+    ]
+    assert None not in at_once(act, people)
+    wanted = AnnotationSlot.objects.filter(batch=batch, reopened_as=None)
+    assert (wanted.count(), wanted.filter(assignment=None).count()) == (8, 4)
