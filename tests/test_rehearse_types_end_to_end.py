@@ -75,6 +75,8 @@ def test_the_raw_file_gives_the_same_table_again(
     survey, _, folder = rehearsal
     raw = folder / {"xai": "responses.csv", "vtt": "annotations.jsonl"}[survey]
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "evaluate_results", str(raw)]
-    subprocess.run([*command, "--out", str(tmp_path), f"--definition={survey}"], check=True, capture_output=True)
+    subprocess.run(
+        [*command, "--out", str(tmp_path), f"--definition={survey}"], check=True, capture_output=True
+    )
     again, table = ((place / "table.csv").read_text().splitlines() for place in (tmp_path, folder))
     assert (again[0], sorted(again)) == (table[0], sorted(table))

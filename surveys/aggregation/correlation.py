@@ -13,7 +13,6 @@ from typing import Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
 
 RESAMPLES = 1000
 SEED = 1945
@@ -247,15 +246,18 @@ def _ratio(product: Floats, squares: Floats) -> Floats:
 
 
 def _pearson(x: Floats, y: Floats) -> float:
-    return float(stats.pearsonr(x, y).statistic)
+    return float(_weighted_pearson(x[None, :], y[None, :], np.ones((1, len(x))))[0])
 
 
 def _spearman(x: Floats, y: Floats) -> float:
-    return float(stats.spearmanr(x, y).statistic)
+    ones = np.ones((1, len(x)))
+    return float(_weighted_pearson(_weighted_ranks(x, ones), _weighted_ranks(y, ones), ones)[0])
 
 
 def _kendall(x: Floats, y: Floats) -> float:
-    return float(stats.kendalltau(x, y).statistic)
+    from scipy.stats import kendalltau  # it takes a second to start, which only this page should wait for
+
+    return float(kendalltau(x, y).statistic)
 
 
 STATISTICS = {"pearson": _pearson, "spearman": _spearman, "kendall": _kendall}

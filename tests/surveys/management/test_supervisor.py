@@ -17,11 +17,19 @@ from surveys.management.supervisor import Process, ProcessError, Supervisor
 SLEEPER = """
 import subprocess, sys, time, os, pathlib
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-pathlib.Path(sys.argv[1]).write_text(f"{os.getpid()} {child.pid} ")
+note = pathlib.Path(sys.argv[1])
+note.with_suffix(".part").write_text(f"{os.getpid()} {child.pid}")
+note.with_suffix(".part").rename(note)
 time.sleep(600)
 """
 DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + SLEEPER
-DYING = "print('the reason it died'); raise SystemExit(3)"
+DYING = """
+import pathlib, sys, time
+while not pathlib.Path(sys.argv[1]).exists():
+    time.sleep(0.02)
+print("the reason it died")
+raise SystemExit(3)
+"""
 # Runs a supervisor over two sleepers in the folder given, as a command does.
 OUTER = f"""
 import sys
@@ -42,12 +50,13 @@ def sleeper(folder: Path, *, name: str = "sleeper", script: str = SLEEPER) -> Pr
     return Process(
         name=name,
         command=[sys.executable, "-c", script, str(note)],
-        is_ready=lambda: note.exists() and note.read_text().endswith(" "),
+        is_ready=note.exists,
     )
 
 
-def dying() -> Process:
-    return Process(name="dying", command=[sys.executable, "-c", DYING])
+def dying(*, after: Path) -> Process:
+    """One that dies once `after` is there."""
+    return Process(name="dying", command=[sys.executable, "-c", DYING, str(after)])
 
 
 def pids(*notes: Path) -> list[int]:
@@ -100,7 +109,7 @@ def test_who_does_not_hear_is_killed_after_the_grace(tmp_path: Path) -> None:
 
 
 def test_one_that_dies_takes_the_others_along_and_says_why(tmp_path: Path) -> None:
-    supervisor = Supervisor([sleeper(tmp_path), dying()], log_dir=tmp_path / "logs")
+    supervisor = Supervisor([sleeper(tmp_path), dying(after=tmp_path / "sleeper")], log_dir=tmp_path / "logs")
     with pytest.raises(ProcessError) as error:
         supervisor.run()
     assert str(error.value).splitlines() == [
@@ -154,5 +163,5 @@ def test_the_kernel_stops_the_processes_of_a_killed_supervisor(
 def test_signals_mean_what_they_meant_before(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(ProcessError):
-        Supervisor([dying()], log_dir=tmp_path / "logs").run()
+        Supervisor([dying(after=tmp_path)], log_dir=tmp_path / "logs").run()
     assert signal.getsignal(signal.SIGTERM) is before
