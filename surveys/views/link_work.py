@@ -1,7 +1,6 @@
 """One annotation of a person who came by link: its form, its drafts, its answers, and changing them."""
 
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
@@ -12,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotators.models import Assignment
 from surveys import quizzing
 from surveys.allocating import NothingLeft, NotYours, keep, settle, take_number
-from surveys.answer_copy import ItemAnswer
+from surveys.answer_copy import content
 from surveys.collecting import given_answers, revise_answers, save_answers
 from surveys.forms import HitForm
 from surveys.inviting import Admission, NotAdmitted, admit
@@ -142,11 +141,7 @@ def _revision(assignment: Assignment) -> str:
 def _is_repeated(assignment: Assignment, form: HitForm) -> bool:
     """Tell whether what was posted says what is written: the same page sent twice."""
     assignment.refresh_from_db()
-    return _timeless(given_answers(assignment)) == _timeless(form.answers())
-
-
-def _timeless(answers: list[ItemAnswer]) -> list[ItemAnswer]:
-    return [replace(answer, active_seconds=0) for answer in answers]
+    return content(given_answers(assignment)) == content(form.answers())
 
 
 def _overtaken(
