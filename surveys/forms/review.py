@@ -7,8 +7,8 @@ from django.db.models import QuerySet
 
 from annotators.models import Assignment
 from surveys.models import Decision
+from surveys.review import FEEDBACK_MAX
 
-LONGEST_FEEDBACK = 1024  # MTurk's limit for RequesterFeedback
 UNDECIDED = "undecided"
 ACTIONS = {"approve": "Approve", "reject": "Reject", "overturn": "Overturn the rejection"}
 
@@ -31,7 +31,7 @@ class ReasonForm(forms.Form):
 
     action = forms.ChoiceField(choices=list(ACTIONS.items()))
     reason = forms.CharField(
-        max_length=LONGEST_FEEDBACK,
+        max_length=FEEDBACK_MAX,
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="The worker reads this.",
@@ -48,7 +48,7 @@ class BulkForm(forms.Form):
     """One decision about many assignments. A rejection without a reason names each worker's own count."""
 
     action = forms.ChoiceField(choices=[(key, ACTIONS[key]) for key in ("approve", "reject")])
-    reason = forms.CharField(max_length=LONGEST_FEEDBACK, required=False)
+    reason = forms.CharField(max_length=FEEDBACK_MAX, required=False)
 
     def __init__(self, *args: Any, assignments: QuerySet[Assignment], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -5,6 +5,7 @@ the marketplace carried it out is a fact only the marketplace can tell (`Assignm
 """
 
 from surveys.review.deciding import (
+    FEEDBACK_MAX,
     OVERTURN_WITHIN,
     CannotDecide,
     approve,
@@ -18,6 +19,7 @@ from surveys.review.due import due_hits, finish, reopen, to_carry_out, unsettled
 from surveys.review.replacing import replace, to_replace
 
 __all__ = [
+    "FEEDBACK_MAX",
     "OVERTURN_WITHIN",
     "CannotDecide",
     "approve",
