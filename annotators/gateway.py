@@ -96,10 +96,6 @@ class Gateway:
         self.endpoint = endpoint
         self._client = _client(endpoint, **_endpoint_arguments(endpoint))
 
-    def balance(self) -> Decimal:
-        """Return the available balance in dollars."""
-        return Decimal(_call(self._client.get_account_balance)["AvailableBalance"])
-
     def create_hit_type(
         self,
         *,

@@ -11,11 +11,11 @@ class AnswerError(ValueError):
     """The answer document can't be read."""
 
 
-def external_question(url: str, *, frame_height: int = 0) -> str:
-    """Return the ExternalQuestion document for `url`. A frame height of 0 lets MTurk fit the window."""
+def external_question(url: str) -> str:
+    """Return the ExternalQuestion document for `url`; its frame is as high as the window (MTurk: FrameHeight 0)."""
     root = ElementTree.Element("ExternalQuestion", xmlns=EXTERNAL_QUESTION_NS)
     ElementTree.SubElement(root, "ExternalURL").text = url
-    ElementTree.SubElement(root, "FrameHeight").text = str(frame_height)
+    ElementTree.SubElement(root, "FrameHeight").text = "0"
     return ElementTree.tostring(root, encoding="unicode")
 
 

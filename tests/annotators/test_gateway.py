@@ -55,10 +55,6 @@ def request_error(code: str, message: str) -> dict[str, str]:
     }
 
 
-def test_balance(site: Site) -> None:
-    assert site.gateway.balance() == Decimal("1000.00")
-
-
 def test_equal_terms_are_one_hit_type(site: Site) -> None:
     first, again = site.gateway.create_hit_type(**TERMS), site.gateway.create_hit_type(**TERMS)
     other = site.gateway.create_hit_type(**{**TERMS, "reward": Decimal("0.40")})
@@ -190,10 +186,10 @@ def test_errors_are_translated_once(
 
 
 def test_a_lost_answer_is_unreachable(site: Site) -> None:
-    site.wire.lose.add("GetAccountBalance")
+    site.wire.lose.add("GetHIT")
     with pytest.raises(Unreachable):
-        site.gateway.balance()
-    assert site.wire.calls["GetAccountBalance"] == 4
+        site.gateway.get_hit("3ABC")
+    assert site.wire.calls["GetHIT"] == 4
 
 
 def test_a_lost_answer_is_asked_for_again(site: Site) -> None:
@@ -215,7 +211,7 @@ def test_nobody_listening_is_not_ready(settings: Any, monkeypatch: pytest.Monkey
         "embedded": {**ends["embedded"], "endpoint_url": "http://localhost:9"},
     }
     with pytest.raises(NotReady):
-        Gateway("embedded").balance()
+        Gateway("embedded").get_hit("3ABC")
 
 
 def test_a_call_boto3_wont_send_is_refused(site: Site) -> None:
@@ -232,4 +228,4 @@ def test_missing_credentials_wait(site: Site, settings: Any, monkeypatch: pytest
     endpoint = {"endpoint_url": settings.MTURK_ENDPOINTS["embedded"]["endpoint_url"]}
     settings.MTURK_ENDPOINTS = {**settings.MTURK_ENDPOINTS, "embedded": endpoint}
     with pytest.raises(NotReady, match="credentials"):
-        Gateway("embedded").balance()
+        Gateway("embedded").get_hit("3ABC")

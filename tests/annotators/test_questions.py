@@ -23,10 +23,6 @@ def test_external_question_escapes_the_address() -> None:
     )
 
 
-def test_external_question_gives_its_frame_height() -> None:
-    assert "<FrameHeight>800</FrameHeight>" in external_question("https://lab.example/", frame_height=800)
-
-
 @pytest.mark.parametrize(
     "text",
     ["Красный автобус", "😀 🚌", "a & b < c > \"d\" 'e'", "line 1\nline 2\ttab", "", "]]>", "x" * 200_000],
@@ -88,7 +84,5 @@ def test_a_doctype_is_named_as_the_reason() -> None:
 
 
 def test_the_marketplace_reads_the_question_we_send() -> None:
-    question = marketplace_questions.parse(
-        external_question("https://lab.example/?a=1&b=2", frame_height=450)
-    )
-    assert (question.url, question.frame_height) == ("https://lab.example/?a=1&b=2", 450)
+    question = marketplace_questions.parse(external_question("https://lab.example/?a=1&b=2"))
+    assert (question.url, question.frame_height) == ("https://lab.example/?a=1&b=2", 0)
