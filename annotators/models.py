@@ -103,7 +103,6 @@ class HIT(models.Model):
             models.UniqueConstraint(fields=["hit_type", "hit_id"], name="hit_id_once"),
             models.CheckConstraint(condition=Q(max_assignments__gte=1), name="hit_has_assignments"),
         ]
-        indexes = [models.Index(fields=["status", "synced_at"])]
 
     def __str__(self) -> str:
         return self.hit_id

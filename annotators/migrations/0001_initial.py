@@ -111,10 +111,6 @@ class Migration(migrations.Migration):
                 'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['planned', 'sent']), ('finished_at__isnull', False), _connector='OR'), name='finished_call_has_time')],
             },
         ),
-        migrations.AddIndex(
-            model_name='hit',
-            index=models.Index(fields=['status', 'synced_at'], name='annotators__status_990824_idx'),
-        ),
         migrations.AddConstraint(
             model_name='hit',
             constraint=models.UniqueConstraint(fields=('hit_type', 'hit_id'), name='hit_id_once'),

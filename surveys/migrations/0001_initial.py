@@ -264,7 +264,6 @@ class Migration(migrations.Migration):
                 ('is_correct', models.BooleanField(blank=True, null=True)),
                 ('skip_reason', models.CharField(blank=True, max_length=200)),
                 ('active_seconds', models.FloatField(default=0, help_text='Visible and focused, as the page measured.')),
-                ('first_shown_at', models.DateTimeField(auto_now_add=True)),
                 ('saved_at', models.DateTimeField(blank=True, help_text='Draft last saved.', null=True)),
                 ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='responses', to='annotators.assignment')),
                 ('batch', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='responses', to='surveys.batch')),

@@ -31,7 +31,6 @@ class Response(models.Model):
     is_correct = models.BooleanField(null=True, blank=True)
     skip_reason = models.CharField(max_length=200, blank=True)
     active_seconds = models.FloatField(default=0, help_text="Visible and focused, as the page measured.")
-    first_shown_at = models.DateTimeField(auto_now_add=True)
     saved_at = models.DateTimeField(null=True, blank=True, help_text="Draft last saved.")
 
     class Meta:
