@@ -9,6 +9,8 @@ from functools import cache
 from itertools import zip_longest
 from typing import Any, Protocol, cast
 
+from crispy_forms.helper import FormHelper
+from crispy_forms.layout import Layout
 from django.forms import Form
 from django.template import Context, Template
 from django.template.loader import get_template
@@ -26,6 +28,16 @@ NUMERALS = tuple("123456789")
 
 class LayoutObject(Protocol):
     def render(self, form: Form, context: Context, template_pack: str = ..., **kwargs: Any) -> SafeString: ...
+
+
+def helper_of(parts: Iterable[LayoutObject]) -> FormHelper:
+    """Return the crispy helper that renders these parts and no form tag: the page writes it, a preview has none."""
+    helper = FormHelper()
+    helper.form_tag = False
+    helper.disable_csrf = True
+    helper.include_media = False
+    helper.layout = Layout(*parts)
+    return helper
 
 
 @cache

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crispy_forms.helper import FormHelper
-from crispy_forms.layout import Layout
 from django import forms
 
 from surveys.definitions import QuizQuestion
 from surveys.forms.fields import OneOf
-from surveys.forms.layout import QuizBlock
+from surveys.forms.layout import QuizBlock, helper_of
 from surveys.forms.worker import Problem
 from surveys.quizzing import TRIES, Marked
 
@@ -38,15 +37,9 @@ class QuizForm(forms.Form):
 
     @property
     def helper(self) -> FormHelper:
-        """The crispy layout; the page writes the form tag."""
-        helper = FormHelper()
-        helper.form_tag = False
-        helper.disable_csrf = True
-        helper.include_media = False
-        helper.layout = Layout(
-            *(QuizBlock(f"q{n}", n, question, self.before.get(n)) for n, question in self.questions.items())
+        return helper_of(
+            QuizBlock(f"q{n}", n, question, self.before.get(n)) for n, question in self.questions.items()
         )
-        return helper
 
     @property
     def problems(self) -> list[tuple[int, list[Problem]]]:

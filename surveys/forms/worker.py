@@ -7,14 +7,13 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from crispy_forms.helper import FormHelper
-from crispy_forms.layout import Layout
 from django import forms
 
 from surveys.answer_copy import ItemAnswer
 from surveys.collecting import SECONDS_MAX, VERSION_MAX
 from surveys.definitions import Choice, Criterion, Definition, Preference
 from surveys.forms.fields import AnyOf, CommentField, GroupField, OneOf, SecondsField, SkipReason, Written
-from surveys.forms.layout import ItemBlock, LayoutObject, OutputBlock, Question, SkipBlock
+from surveys.forms.layout import ItemBlock, LayoutObject, OutputBlock, Question, SkipBlock, helper_of
 from surveys.presenting import ShownItem
 
 NO_PREFERENCE = "no_preference"
@@ -82,13 +81,7 @@ class HitForm(forms.Form):
 
     @property
     def helper(self) -> FormHelper:
-        """The crispy layout. The page writes the form tag, because a preview has none."""
-        helper = FormHelper()
-        helper.form_tag = False
-        helper.disable_csrf = True
-        helper.include_media = False
-        helper.layout = Layout(*(self._item_block(item) for item in self.items))
-        return helper
+        return helper_of(self._item_block(item) for item in self.items)
 
     @property
     def problems(self) -> list[tuple[int, list[Problem]]]:
