@@ -38,31 +38,12 @@ class Command(BaseCommand):
         parser.add_argument(
             "--jobs", type=int, default=0, help="Processes (default: one for each processor)."
         )
-        parser.add_argument("--task", choices=OPEN_TASKS, help="The sub-task, if the files hold only one.")
-        parser.add_argument("--ids", type=Path, help="JSON of id to sub-task (0 to 5, or a name).")
-        parser.add_argument(
-            "--scores",
-            type=Path,
-            help="JSON of scores computed elsewhere: clip_score, fid, hidden sub-tasks.",
-        )
-        parser.add_argument(
-            "--hidden",
-            action="append",
-            default=[],
-            metavar="NAME=METRIC",
-            help="Text metric of a hidden sub-task, such as Hidden1=text_f1.",
-        )
-        parser.add_argument(
-            "--visual-qa",
-            choices=("meteor", "meteor_and_clip"),
-            default="meteor",
-            help="Formula of S_VisualQA (default: meteor, as the document's text says).",
-        )
         parser.add_argument(
             "--allow-mismatch",
             action="store_true",
             help="Score ids without a prediction 0 and leave out predictions without a ground truth.",
         )
+        _add_sub_tasks(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         # It tells at level INFO where its dictionaries lie, in the midst of the progress bar.
@@ -81,6 +62,30 @@ class Command(BaseCommand):
             json.dumps(as_json(found), ensure_ascii=False, indent=2) if options["json"] else as_text(found)
         )
         self.stdout.write(shown)
+
+
+def _add_sub_tasks(parser: CommandParser) -> None:
+    """Add what tells of sub-tasks: where their ids are, what is known of them, how they are scored."""
+    parser.add_argument("--task", choices=OPEN_TASKS, help="The sub-task, if the files hold only one.")
+    parser.add_argument("--ids", type=Path, help="JSON of id to sub-task (0 to 5, or a name).")
+    parser.add_argument(
+        "--scores",
+        type=Path,
+        help="JSON of scores computed elsewhere: clip_score, fid, hidden sub-tasks.",
+    )
+    parser.add_argument(
+        "--hidden",
+        action="append",
+        default=[],
+        metavar="NAME=METRIC",
+        help="Text metric of a hidden sub-task, such as Hidden1=text_f1.",
+    )
+    parser.add_argument(
+        "--visual-qa",
+        choices=("meteor", "meteor_and_clip"),
+        default="meteor",
+        help="Formula of S_VisualQA (default: meteor, as the document's text says).",
+    )
 
 
 def _options(options: dict[str, Any]) -> Options:
