@@ -1,8 +1,9 @@
-"""Pictures in a folder of the test's own; somebody who comes by link."""
+"""Pictures in a folder of the test's own; somebody who comes to a HIT, or by link."""
 
 from pathlib import Path
 
 import pytest
+from django.test import Client
 from pytest_django import Settings
 
 from surveys.models import Batch, Questionnaire
@@ -19,6 +20,12 @@ def own_pictures(settings: Settings, tmp_path: Path) -> None:
 @pytest.fixture
 def questionnaire(db: None, own_pictures: None) -> Questionnaire:
     return make_questionnaire()
+
+
+@pytest.fixture
+def visitor() -> Client:
+    """A browser without a cookie, held to what forms must carry."""
+    return Client(enforce_csrf_checks=True)
 
 
 @pytest.fixture

@@ -22,11 +22,6 @@ def work(own_pictures: None, db: None) -> Questionnaire:
     return make_questionnaire(n_items=1, definition=replace(XAI, quiz=QUIZ), uses_quiz=True)
 
 
-@pytest.fixture
-def visitor() -> Client:
-    return Client(enforce_csrf_checks=True)
-
-
 def open_page(visitor: Client, work: Questionnaire, **query: str) -> str:
     return visitor.get(f"/hits/{work.pk}/", frame_query(work) | query).content.decode()
 
