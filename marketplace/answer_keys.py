@@ -9,7 +9,7 @@ from marketplace.documents import BadForm, Element, child, children, line_of, te
 from marketplace.question_form import ChoiceAnswer, QuestionForm
 
 NAMESPACES = (f"{documents.SCHEMAS}/2005-10-01/AnswerKey.xsd",)
-LOWEST, HIGHEST = -(2**31), 2**31 - 1  # a value is a 32-bit integer (service model)
+LOWEST, HIGHEST = Decimal(-(2**31)), Decimal(2**31 - 1)  # a value is a 32-bit integer (service model)
 Chosen = Mapping[str, frozenset[str]]
 
 
@@ -59,11 +59,12 @@ class AnswerKey:
         total = sum(
             row.scores.get(chosen.get(row.identifier, frozenset()), row.default) for row in self.questions
         )
-        return max(LOWEST, min(HIGHEST, self.mapping.value(total)))
+        return self.mapping.value(total)
 
 
 def _rounded(value: Decimal) -> int:
-    return int(value.quantize(Decimal(1), rounding=ROUND_HALF_UP))
+    """Return the nearest value there can be."""
+    return int(max(LOWEST, min(HIGHEST, value)).quantize(Decimal(1), rounding=ROUND_HALF_UP))
 
 
 def read(document: str, *, test: QuestionForm) -> AnswerKey:

@@ -49,6 +49,14 @@ def test_a_sum_becomes_a_value(mapping, total, value):
     assert key.value({"q": frozenset("a")}) == value
 
 
+def test_many_high_scores_are_worth_the_highest_value():
+    names = [f"q{number}" for number in range(10)]
+    test = question_form_reading.read(question_form(*(question(name, selection("a")) for name in names)))
+    rows = "".join(key_question(name, (2**31 - 1, "a")) for name in names)
+    key = answer_keys.read(answer_key(rows, mapping=scale("9" * 18)), test=test)
+    assert key.value(dict.fromkeys(names, frozenset("a"))) == 2**31 - 1
+
+
 CHOSEN = [({"a"}, 1), ({"b"}, 2), ({"a", "b"}, 3), (set(), 9)]
 
 
