@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.crypto import constant_time_compare
 from django.views.decorators.csrf import csrf_exempt
 
+from marketplace.answers import ILLEGAL
 from marketplace.errors import Refusal
 from marketplace.models import Requester
 
@@ -78,7 +79,7 @@ def seconds(body: Body, name: str, *, high: float) -> float:
 
 def text(body: Body, name: str, *, default: str | None = None) -> str:
     value = body.get(name, default)
-    if not isinstance(value, str) or "\x00" in value:
+    if not isinstance(value, str) or ILLEGAL.search(value):
         raise BadRequest(f"{name} is a text.")
     return value
 
