@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Frame, Page, Route, expect
 from pytest_django import Settings
 
@@ -17,7 +16,6 @@ from tests.frame_market import FrameServer, Market
 from tests.services_site import Site
 
 SECRETS = ("#3r1e", "%233r1e", "16054198", "ground_truth", "ofa-x")
-WAYS = [("light", 1280, 900), ("dark", 1280, 900), ("light", 360, 740), ("dark", 360, 740)]
 
 
 @pytest.fixture
@@ -280,56 +278,6 @@ def test_hit_works_without_javascript(plain_market: Market) -> None:
 
 
 # -- Looks ------------------------------------------------------------------------------------------------------------
-
-
-def visit_states(market: Market) -> Iterator[tuple[str, Page]]:
-    """Every state of the page, at the top level, where axe can look into it."""
-    page = market.context.new_page()
-    page.goto(market.url(assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE"))
-    yield "preview", page
-    page.goto(market.url())
-    yield "first", page
-    page.locator("[data-begin]").click()
-    page.locator("#i1 label").first.click()
-    page.locator("#keys summary").evaluate("summary => summary.click()")
-    expect(page.locator("#state")).to_contain_text("Saved ")
-    yield "half", page
-    page.locator("[data-steps] button").nth(1).click()
-    page.locator("[data-go=submit]").click()
-    expect(page.locator("#errors")).to_be_focused()
-    yield "errors", page
-    answer_all(page.main_frame)
-    page.locator("[data-steps] button").nth(1).click()
-    page.locator("[data-go=submit]").click()
-    page.wait_for_url("**/mturk/externalSubmit")
-    page.goto(market.url())
-    yield "receipt", page
-    page.goto(market.url(hitId="3OTHER"))
-    yield "refused", page
-
-
-@pytest.mark.parametrize(("scheme", "width", "height"), WAYS)
-def test_every_state_is_accessible_and_fits(
-    browser: Browser,
-    server: FrameServer,
-    app_url: str,
-    questionnaire: Questionnaire,
-    scheme: str,
-    width: int,
-    height: int,
-) -> None:
-    context = browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height})
-    market = Market(context, server, app_url=app_url, questionnaire=questionnaire)
-    found = {
-        state: (
-            [f"{v['id']}: {v['nodes'][0]['html']}" for v in Axe().run(page).response["violations"]],
-            page.evaluate("document.documentElement.scrollWidth - innerWidth <= 0"),
-        )
-        for state, page in visit_states(market)
-    }
-    context.close()
-    states = ("preview", "first", "half", "errors", "receipt", "refused")
-    assert found == dict.fromkeys(states, ([], True))
 
 
 def test_targets_are_large_enough_for_a_finger(market: Market) -> None:
