@@ -97,7 +97,7 @@ CSRF_TRUSTED_ORIGINS = [APP_URL, MARKETPLACE_URL]
 
 HTTPS = APP_URL.startswith("https://")
 SECURE_SSL_REDIRECT = HTTPS
-SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
 SECURE_HSTS_SECONDS = env_int("SECURE_HSTS_SECONDS", 31_536_000 if HTTPS else 0)
 SECURE_HSTS_INCLUDE_SUBDOMAINS = HTTPS
 SECURE_HSTS_PRELOAD = HTTPS
@@ -193,7 +193,13 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 WORKER_READY_FILE = env("ASSENT_WORKER_READY_FILE")
 SYNC_EVERY_SECONDS = env_int("ASSENT_SYNC_SECONDS", 60)
+HEARTBEAT_SECONDS = env_int("ASSENT_HEARTBEAT_SECONDS", 15)
 CELERY_BEAT_SCHEDULE = {
+    "heartbeat": {
+        "task": "surveys.tasks.heartbeat",
+        "schedule": float(HEARTBEAT_SECONDS),
+        "options": {"expires": HEARTBEAT_SECONDS},
+    },
     "sweep": {
         "task": "surveys.tasks.sweep",
         "schedule": float(SYNC_EVERY_SECONDS),
@@ -213,7 +219,15 @@ CELERY_BEAT_SCHEDULE = {
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
 if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}}
+    CACHES = {
+        "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL},
+        "heartbeats": {
+            "BACKEND": "django.core.cache.backends.redis.RedisCache",
+            "LOCATION": REDIS_URL,
+            "KEY_PREFIX": "heartbeats",
+            "OPTIONS": {"socket_connect_timeout": 2, "socket_timeout": 2},
+        },
+    }
 else:
     CELERY_BROKER_URL = "filesystem://localhost"
     CELERY_BROKER_TRANSPORT = "config.filesystem_broker:Transport"
@@ -227,7 +241,13 @@ else:
         "control_folder": str(BROKER_DIR / "control"),
         "polling_interval": 0.02,  # one task is taken a look; 0.1 holds a study to ten tasks a second
     }
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    CACHES = {
+        "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+        "heartbeats": {
+            "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+            "LOCATION": DATA_DIR / "heartbeats",
+        },
+    }
 
 # -- Files -------------------------------------------------------------------------------------------------
 STATIC_URL = "/static/"
@@ -291,6 +311,9 @@ MARKETPLACE_NOTIFICATION_TARGETS = env_pairs("MARKETPLACE_NOTIFICATION_TARGETS")
 MARKETPLACE_VISIBILITY_LAG_SECONDS = env_int("MARKETPLACE_VISIBILITY_LAG_SECONDS", 0)
 # Calls a second that one requester may make, for an operation by its name or for each of the others by *.
 MARKETPLACE_RATE_LIMITS = env_rates("MARKETPLACE_RATE_LIMITS")
+
+# -- Operations --------------------------------------------------------------------------------------------
+METRICS_TOKEN = env("METRICS_TOKEN")
 
 LOGGING = {
     "version": 1,

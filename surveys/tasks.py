@@ -37,6 +37,11 @@ def sweep() -> None:
 
 
 @shared_task
+def heartbeat() -> None:
+    """Nothing but something to take: config.celery writes down that beat sent it and that a worker took it."""
+
+
+@shared_task
 def score_surveys() -> None:
     """Find outputs without a score of today's metrics."""
     for survey in scoring.unscored():

@@ -28,6 +28,8 @@ OTHERS = {
     "SECURE_HSTS_SECONDS",
     "TIME_ZONE",
     "LOG_LEVEL",
+    "LOG_FORMAT",
+    "METRICS_TOKEN",
 }
 
 
