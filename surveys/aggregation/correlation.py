@@ -21,7 +21,7 @@ FEWEST_OUTPUTS = 10
 FEWEST_SYSTEMS = 3
 CELLS_AT_ONCE = 2_000_000  # of (resamples, outputs): 16 MB
 PAIRWISE_UP_TO = 1500  # outputs; beyond that a table of all pairs would take more than 18 MB
-RESAMPLES_OF_MANY = 200  # of Kendall's tau-b, where it is counted resample by resample
+RESAMPLES_OF_MANY = 200  # of more outputs than that, whose intervals are narrow
 
 Level = Literal["item", "system"]
 Floats = npt.NDArray[np.float64]
@@ -108,7 +108,7 @@ class _Outputs:
 
     def _kendall(self, weights: Floats) -> Floats:
         if len(self.x) > PAIRWISE_UP_TO:
-            times = weights[: -(-len(weights) * RESAMPLES_OF_MANY // RESAMPLES)].astype("intp")
+            times = weights.astype("intp")
             return np.array([_kendall(np.repeat(self.x, n), np.repeat(self.y, n)) for n in times])
         dx, dy = _signs(self.x), _signs(self.y)
 
@@ -209,9 +209,10 @@ def _drawn(table: pd.DataFrame) -> Iterator[Floats]:
     """Yield, in parts of shape (resamples, rows), how often each row counts: as often as its item was drawn."""
     names, codes = np.unique(table["item_id"].to_numpy("U255"), return_inverse=True)
     rng = np.random.default_rng(SEED)
-    at_once = max(1, min(RESAMPLES, CELLS_AT_ONCE // len(table)))
-    for start in range(0, RESAMPLES, at_once):
-        drawn = rng.integers(len(names), size=(min(at_once, RESAMPLES - start), len(names)))
+    resamples = RESAMPLES if len(table) <= PAIRWISE_UP_TO else RESAMPLES_OF_MANY
+    at_once = max(1, min(resamples, CELLS_AT_ONCE // len(table)))
+    for start in range(0, resamples, at_once):
+        drawn = rng.integers(len(names), size=(min(at_once, resamples - start), len(names)))
         yield np.stack([np.bincount(row, minlength=len(names))[codes] for row in drawn]).astype("float64")
 
 
@@ -227,11 +228,16 @@ def _weighted_ranks(values: Floats, weights: Floats) -> Floats:
 
 def _weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
     """Return r of each row; `x` and `y` are (resamples, n), or (1, n) where all have the same."""
-    total = weights.sum(axis=1, keepdims=True)
-    dx, dy = (column - (weights * column).sum(axis=1, keepdims=True) / total for column in (x, y))
+    total = weights.sum(axis=1)
+    dx, dy = (column - (_product_sum(weights, column) / total)[:, None] for column in (x, y))
     return _ratio(
-        (weights * dx * dy).sum(axis=1), (weights * dx * dx).sum(axis=1) * (weights * dy * dy).sum(axis=1)
+        _product_sum(weights, dx, dy), _product_sum(weights, dx, dx) * _product_sum(weights, dy, dy)
     )
+
+
+def _product_sum(*columns: Floats) -> Floats:
+    """Return the sum of products over each row, without a table of the products."""
+    return np.asarray(np.einsum(",".join(["ij"] * len(columns)) + "->i", *columns), dtype="float64")
 
 
 def _signs(values: Floats) -> Floats:

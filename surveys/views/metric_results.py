@@ -154,11 +154,12 @@ def _level(found: Correlation) -> str:
 def _plot(found: Correlation, label: str, systems: Sequence[str]) -> Plot:
     points = found.points[:: -(-len(found.points) // MOST_DOTS)]
     xs, ys = [x for _, x, _ in found.points], [y for _, _, y in found.points]
+    x_ends, y_ends = (min(xs), max(xs)), (min(ys), max(ys))
     numbers = {system: n % 6 for n, system in enumerate(systems)}
     dots = tuple(
         (
-            _placed(x, min(xs), max(xs), WIDTH),
-            HEIGHT - _placed(y, min(ys), max(ys), HEIGHT),
+            _placed(x, *x_ends, WIDTH),
+            HEIGHT - _placed(y, *y_ends, HEIGHT),
             numbers.get(system, 0),
             f"{system}: {number(x, places=3)}, {number(y, places=2)}",
         )
@@ -170,8 +171,8 @@ def _plot(found: Correlation, label: str, systems: Sequence[str]) -> Plot:
         x_label=found.metric,
         note=note,
         dots=dots,
-        x_ends=(number(min(xs), places=2), number(max(xs), places=2)),
-        y_ends=(number(min(ys), places=2), number(max(ys), places=2)),
+        x_ends=(number(x_ends[0], places=2), number(x_ends[1], places=2)),
+        y_ends=(number(y_ends[0], places=2), number(y_ends[1], places=2)),
     )
 
 

@@ -59,7 +59,8 @@ def test_system_level_is_of_the_systems_means() -> None:
 
 
 @pytest.mark.parametrize("level", [0, 1])
-def test_intervals_are_those_of_scipy_s_coefficients_of_each_resample(level: int) -> None:
+def test_intervals_are_those_of_scipy_s_coefficients_of_each_resample(level: int, monkeypatch) -> None:
+    monkeypatch.setattr(module, "RESAMPLES", 200)
     ratings, scores = study(n=15)
     found = correlations(ratings, scores)[level]
     means = ratings.groupby(["system", "item_id"])["score"].mean().rename("rating").reset_index()
@@ -87,6 +88,17 @@ def test_the_fast_kendall_of_resamples_is_scipy_s(ties: bool, monkeypatch) -> No
     assert (fast.kendall.low, fast.kendall.high) == pytest.approx(
         (slow.kendall.low, slow.kendall.high), abs=1e-12
     )
+
+
+def test_many_outputs_are_drawn_less_often(monkeypatch) -> None:
+    monkeypatch.setattr(module, "RESAMPLES_OF_MANY", 7)
+    ratings, scores = study(n=15)
+    table = ratings.groupby(["system", "item_id"])["score"].mean().reset_index()
+    assert [len(drawn) for drawn in module._drawn(table)] == [module.RESAMPLES]
+    monkeypatch.setattr(module, "PAIRWISE_UP_TO", len(table) - 1)
+    assert [len(drawn) for drawn in module._drawn(table)] == [7]
+    item, _ = correlations(ratings, scores)
+    assert item.kendall.low < item.kendall.value < item.kendall.high
 
 
 def test_intervals_hold_their_value_and_come_out_the_same_again() -> None:
