@@ -20,7 +20,7 @@ CROWD_SCRIPT = re.compile(
     re.IGNORECASE,
 )
 SCRIPTS = "marketplace/task_frame.js", "marketplace/crowd.js"
-POLICY = "sandbox allow-scripts allow-forms; frame-ancestors 'self'"
+POLICY = "sandbox allow-scripts allow-forms allow-popups allow-modals; frame-ancestors 'self'"
 
 
 @require_safe

@@ -20,6 +20,8 @@ FORM_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src * data:; media-src *; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
+# Templates written for MTurk tell workers what is missing with alert(), and psiTurk works in a window of its own.
+SANDBOX = "allow-scripts allow-same-origin allow-forms allow-popups allow-modals"
 
 
 def latest(worker: Worker, **lookup: str) -> Assignment:
@@ -47,7 +49,7 @@ def shown(hit: HIT, assignment: Assignment | None = None) -> dict[str, Any]:
     if isinstance(question, QuestionForm):
         return {"form": AnswerForm(question)}
     address = _address(question, hit, assignment)
-    return {"frame": {"url": address, "height": question.frame_height}}
+    return {"frame": {"url": address, "height": question.frame_height, "sandbox": SANDBOX}}
 
 
 def _address(question: ExternalQuestion | HTMLQuestion, hit: HIT, assignment: Assignment | None) -> str:
@@ -74,7 +76,10 @@ def page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpRe
     """Answer with a page that may have a requester's form on it: 422 when what was sent has gaps."""
     form: AnswerForm | None = context.get("form")
     if form is None:
-        return render(request, template, context)
+        response = render(request, template, context)
+        # Under Django's "same-origin" window.open gives another site nothing (HTML, rules for choosing a navigable).
+        response["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"
+        return response
     response = render(request, template, context, status=422 if form.is_bound else 200)
     response["Content-Security-Policy"] = FORM_POLICY
     return response

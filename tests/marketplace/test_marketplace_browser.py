@@ -16,11 +16,12 @@ from marketplace.models import Assignment
 
 TASK = """<!doctype html><html lang="en"><title>Task</title><h1>Task</h1>
 <form method="post"><input type="hidden" name="assignmentId"><input name="answer" aria-label="Answer" value="yes">
-<button>Send</button></form>
+<button>Send</button><button type="button" id="window">Window</button></form>
 <script>
 const given = new URLSearchParams(location.search), form = document.forms[0];
 form.assignmentId.value = given.get("assignmentId");
 form.action = given.get("turkSubmitTo") + "/mturk/externalSubmit";
+document.getElementById("window").onclick = () => { form.answer.value = window.open("about:blank") ? "open" : "closed"; };
 </script>"""
 
 
@@ -58,6 +59,14 @@ def start(page):
     page.get_by_role("link", name="Look at a picture").click()
     page.get_by_role("button", name="Accept").click()
     expect(page.frame_locator("#task").get_by_role("heading", name="Task")).to_be_visible()
+
+
+def test_a_task_on_another_site_may_open_a_window_of_its_own(worker_page):
+    start(worker_page)
+    task = worker_page.frame_locator("#task")
+    with worker_page.context.expect_page():
+        task.get_by_role("button", name="Window").click()
+    expect(task.get_by_label("Answer")).to_have_value("open")
 
 
 def test_a_task_on_another_site_submits_and_the_page_moves_on(worker_page):

@@ -25,6 +25,14 @@ CROWD = """<crowd-form><h1>Task</h1>
 <crowd-button form-action="submit">Send</crowd-button></crowd-form>"""
 
 
+ALERT = """<!DOCTYPE html><html lang="en"><head><title>Task</title></head><body><h1>Task</h1>
+<form method="post" action="https://www.mturk.com/mturk/externalSubmit"><input name="answer" aria-label="Answer">
+<input type="submit" value="Send"></form>
+<script>
+document.forms[0].onsubmit = () => { alert("Answer all questions."); return false; };
+</script></body></html>"""
+
+
 def answers():
     """Return the fields of the only submitted answer."""
     document = Assignment.objects.get().answer
@@ -46,6 +54,14 @@ def test_a_crowd_form_submits_one_object(start):
     fields = answers()
     assert list(fields) == ["taskAnswers"]
     assert json.loads(fields["taskAnswers"]) == [{"choice": {"a": False, "b": True}, "picture": "7.jpg"}]
+
+
+def test_a_template_may_say_in_an_alert_what_is_missing(start):
+    page = start(ALERT)
+    said = []
+    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.accept()))
+    page.frame_locator("#task").get_by_role("button", name="Send").click()
+    assert said == ["Answer all questions."]
 
 
 @pytest.mark.parametrize("html", [FORM, CROWD], ids=["form", "crowd"])

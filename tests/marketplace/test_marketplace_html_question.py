@@ -45,7 +45,10 @@ def test_the_requester_reads_the_question_as_it_was_sent(hit):
 
 def test_the_document_is_of_no_origin_and_posts_here(hit, new_worker):
     response = new_worker().client.get(f"/frames/{hit['HITId']}")
-    assert response["Content-Security-Policy"] == "sandbox allow-scripts allow-forms; frame-ancestors 'self'"
+    assert (
+        response["Content-Security-Policy"]
+        == "sandbox allow-scripts allow-forms allow-popups allow-modals; frame-ancestors 'self'"
+    )
     assert (response["X-Frame-Options"], response["Cache-Control"]) == ("SAMEORIGIN", "no-store")
     page = response.content.decode()
     assert 'action="/mturk/externalSubmit"' in page

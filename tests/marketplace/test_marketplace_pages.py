@@ -67,7 +67,7 @@ def test_a_visitor_joins_accepts_works_and_goes_on(visitor, kind, settings):
         ("workerId", worker_id),
         ("turkSubmitTo", "http://localhost"),
     ]
-    assert 'sandbox="allow-scripts allow-same-origin allow-forms"' in tag
+    assert 'sandbox="allow-scripts allow-same-origin allow-forms allow-popups allow-modals"' in tag
     assert 'title="Task: Look at a picture"' in tag
 
     visitor.post("/mturk/externalSubmit", {"assignmentId": assignment_id, "answer": "yes"})
