@@ -1,14 +1,19 @@
 "use strict";
-// Without it the code is selected by one click, and copied as any text is.
-document.querySelectorAll("[data-copy]").forEach((button) => {
+// Each button copies a field or an output. Where that can't be done it is hidden or selects, to be copied as any text is.
+document.querySelectorAll("button[data-copy]").forEach((button) => {
   if (!navigator.clipboard) return;
+  const source = document.getElementById(button.dataset.copy);
   button.hidden = false;
   button.addEventListener("click", async () => {
     try {
-      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+      await navigator.clipboard.writeText(source.value);
       button.textContent = "Copied";
     } catch {
-      getSelection().selectAllChildren(document.getElementById(button.dataset.copy));
+      if (source instanceof HTMLInputElement) source.focus();
+      else getSelection().selectAllChildren(source);
     }
   });
+});
+document.querySelectorAll("input.address").forEach((field) => {
+  field.addEventListener("focus", () => field.select());
 });
