@@ -1,44 +1,17 @@
 """What a researcher sees, in a real browser: on a desk and on a phone, in light and dark, with and without scripts."""
 
 import re
-from collections.abc import Callable
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.contrib.auth.models import User
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import expect
 
 from surveys.inviting import admit_panel
 from surveys.models import Batch, Questionnaire
-from tests.conftest import Site
 from tests.factories import make_assignment, make_draft, make_published, make_survey, submitted
 from tests.link_people import from_prolific, invite_one, make_batch, make_panel
 
 WAYS = [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 360)]
-Visit = Callable[..., Page]
-
-
-@pytest.fixture
-def visit(site: Site, browser: Browser) -> Visit:
-    """Open pages as a signed-in researcher, in a window of the test's choice."""
-    User.objects.create_superuser("ada", password="a long password")
-
-    def open_page(path: str, *, scheme: str = "light", width: int = 1280, scripts: bool = True) -> Page:
-        context = browser.new_context(
-            base_url=site.app_url,
-            color_scheme=scheme,
-            java_script_enabled=scripts,
-            viewport={"width": width, "height": 900},
-        )
-        page = context.new_page()
-        page.goto(f"/admin/login/?next={path}")
-        page.get_by_label("Username").fill("ada")
-        page.get_by_label("Password").fill("a long password")
-        page.get_by_role("button", name="Log in").click()
-        page.wait_for_url(f"**{path}")
-        return page
-
-    return open_page
 
 
 @pytest.fixture

@@ -1,15 +1,10 @@
 """Results of surveys with one output per item in a real browser: they can be read on a desk and on a phone."""
 
-from collections.abc import Callable
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from django.contrib.auth.models import User
-from playwright.sync_api import Browser, Page
 
 from surveys.definitions import get_definition
 from tests.accessible import TAGS
-from tests.conftest import Site
 from tests.surveys.rated import Rated, rated_batch
 
 
@@ -33,24 +28,6 @@ def study(key: str):
     return rated_batch(rows, definition=definition, model_correct={"s0/b": True, "s1/b": False})
 
 
-@pytest.fixture
-def visit(site: Site, browser: Browser) -> Callable[..., Page]:
-    """Open a page as a signed-in researcher."""
-    User.objects.create_superuser("ada", password="a long password")
-
-    def open_page(path: str, *, scheme: str = "light", width: int = 360) -> Page:
-        window = {"width": width, "height": 800}
-        page = browser.new_context(base_url=site.app_url, color_scheme=scheme, viewport=window).new_page()
-        page.goto(f"/admin/login/?next={path}")
-        page.get_by_label("Username").fill("ada")
-        page.get_by_label("Password").fill("a long password")
-        page.get_by_role("button", name="Log in").click()
-        page.wait_for_url(f"**{path}")
-        return page
-
-    return open_page
-
-
 @pytest.mark.parametrize("key", ["xai", "vtt"])
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
 def test_results_are_accessible_and_fit_the_window(visit, key, scheme, width):
@@ -63,7 +40,7 @@ def test_results_are_accessible_and_fit_the_window(visit, key, scheme, width):
 
 
 def test_a_drawing_is_as_wide_as_its_card_on_a_phone(visit):
-    page = visit(study("vtt").get_absolute_url())
+    page = visit(study("vtt").get_absolute_url(), width=360)
 
     bar = page.locator("figure svg.chart").first
     card = page.locator("figure.card").first
