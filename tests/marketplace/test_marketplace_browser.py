@@ -21,7 +21,9 @@ TASK = """<!doctype html><html lang="en"><title>Task</title><h1>Task</h1>
 const given = new URLSearchParams(location.search), form = document.forms[0];
 form.assignmentId.value = given.get("assignmentId");
 form.action = given.get("turkSubmitTo") + "/mturk/externalSubmit";
-document.getElementById("window").onclick = () => { form.answer.value = window.open("about:blank") ? "open" : "closed"; };
+document.getElementById("window").onclick = () => {
+  form.answer.value = window.open("about:blank") ? "open" : "closed";
+};
 </script>"""
 
 
