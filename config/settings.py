@@ -210,6 +210,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5.0 * SYNC_EVERY_SECONDS,
         "options": {"expires": SYNC_EVERY_SECONDS},
     },
+    "look_again": {"task": "surveys.tasks.look_again", "schedule": 24 * 3600.0},
     "marketplace": {
         "task": "marketplace.tasks.keep_time",
         "schedule": 10.0,
@@ -326,5 +327,7 @@ LOGGING = {
         "urllib3": {"level": "WARNING"},
         # It warns that the filesystem broker has no host name.
         "kombu.connection": {"level": "ERROR"},
+        # It tells where its dictionaries lie.
+        "pymorphy3": {"level": "WARNING"},
     },
 }

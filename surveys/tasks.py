@@ -49,6 +49,13 @@ def score_surveys() -> None:
 
 
 @shared_task
+def look_again() -> None:
+    """Walk through all outputs, so that texts changed in the database are scored again; those scored cost little."""
+    for pk in Survey.objects.values_list("pk", flat=True):
+        score_outputs.delay(pk)
+
+
+@shared_task
 def score_outputs(survey_pk: int, after: int = 0) -> None:
     """Score one chunk of a survey's outputs, then ask for the next one."""
     survey = Survey.objects.get(pk=survey_pk)

@@ -119,6 +119,16 @@ def test_the_task_scores_all_chunks(survey: Survey, monkeypatch) -> None:
     assert asked == [(survey.pk, 0), (survey.pk, 7)]
 
 
+def test_a_text_changed_in_the_database_is_scored_again(survey: Survey, monkeypatch) -> None:
+    monkeypatch.setattr(tasks.score_outputs, "delay", tasks.score_outputs)
+    tasks.score_surveys()
+    Output.objects.filter(system="model").update(text="The red bus 1 waits.")
+    tasks.score_surveys()
+    assert values(metric="text_f1")["item-1", "text_f1"] < 1
+    tasks.look_again()
+    assert values(metric="text_f1")["item-1", "text_f1"] == 1.0
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

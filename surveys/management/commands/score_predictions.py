@@ -1,7 +1,6 @@
 """Scores of a submission in the format of the FusionBrain Challenge 2.0."""
 
 import json
-import logging
 import os
 from pathlib import Path
 from typing import Any
@@ -46,8 +45,6 @@ class Command(BaseCommand):
         _add_sub_tasks(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        # It tells at level INFO where its dictionaries lie, in the midst of the progress bar.
-        logging.getLogger("pymorphy3").setLevel(logging.WARNING)
         try:
             with Bar(self.stderr) as bar:
                 found = score_files(
