@@ -6,7 +6,6 @@ marketplace on another host name of the same server, everything under `var/`.
 
 import os
 import secrets
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,54 +13,9 @@ from urllib.parse import urlsplit
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from config.environment import env, env_bool, env_decimal, env_int, env_list, env_pairs, env_rates
+
 BASE_DIR = Path(__file__).resolve().parent.parent
-
-
-def env(name: str, default: str = "") -> str:
-    return os.environ.get(name, "").strip() or default
-
-
-def env_bool(name: str, default: bool = False) -> bool:
-    return env(name, "1" if default else "0").lower() in {"1", "true", "yes", "on"}
-
-
-def env_list(name: str, default: str = "") -> list[str]:
-    return [part.strip() for part in env(name, default).split(",") if part.strip()]
-
-
-def env_int(name: str, default: int) -> int:
-    try:
-        return int(env(name, str(default)))
-    except ValueError as error:
-        raise ImproperlyConfigured(f"{name} must be a whole number.") from error
-
-
-def env_decimal(name: str, default: str) -> Decimal:
-    try:
-        return Decimal(env(name, default))
-    except InvalidOperation as error:
-        raise ImproperlyConfigured(f"{name} must be a number.") from error
-
-
-def env_pairs(name: str) -> dict[str, str]:
-    """Read `a=b,c=d`; what comes after the first = belongs to the value."""
-    pairs = [part.partition("=") for part in env_list(name)]
-    if not all(key and value for key, _, value in pairs):
-        raise ImproperlyConfigured(f"{name} must be name=value, with commas between.")
-    return {key.strip(): value.strip() for key, _, value in pairs}
-
-
-def env_rates(name: str) -> dict[str, float]:
-    """Read `*=5,CreateHIT=1`: numbers above zero by name."""
-    try:
-        rates = {key: float(value) for key, value in env_pairs(name).items()}
-    except ValueError as error:
-        raise ImproperlyConfigured(f"{name} must give numbers.") from error
-    if not all(0 < rate < float("inf") for rate in rates.values()):
-        raise ImproperlyConfigured(f"{name} must give numbers above zero.")
-    return rates
-
-
 DEMO_PORT = env_int("ASSENT_PORT", 8000)
 DATA_DIR = Path(env("ASSENT_DATA_DIR", str(BASE_DIR / "var")))
 DATA_DIR.mkdir(parents=True, exist_ok=True)
@@ -210,7 +164,6 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5.0 * SYNC_EVERY_SECONDS,
         "options": {"expires": SYNC_EVERY_SECONDS},
     },
-    "look_again": {"task": "surveys.tasks.look_again", "schedule": 24 * 3600.0},
     "marketplace": {
         "task": "marketplace.tasks.keep_time",
         "schedule": 10.0,
@@ -327,7 +280,5 @@ LOGGING = {
         "urllib3": {"level": "WARNING"},
         # It warns that the filesystem broker has no host name.
         "kombu.connection": {"level": "ERROR"},
-        # It tells where its dictionaries lie.
-        "pymorphy3": {"level": "WARNING"},
     },
 }
