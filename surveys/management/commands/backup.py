@@ -1,0 +1,27 @@
+"""Everything in one file: the database as it is at this moment, and the media files."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from surveys.backups import BackupError, backup
+
+
+class Command(BaseCommand):
+    help = "Write the database and the media files to one archive, while everything runs."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("file", type=Path, help="The archive to write, a ZIP; it must not exist yet.")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            summary = backup(options["file"])
+        except BackupError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(
+            f"{options['file']}: {summary.rows} rows of {summary.tables} tables and {summary.files} media files, "
+            "read back and compared."
+        )
+        for name in summary.missing:
+            self.stderr.write(f"A row names the file {name}, which is not in the media folder.")
