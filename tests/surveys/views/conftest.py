@@ -1,4 +1,4 @@
-"""Pictures in a folder of the test's own; somebody who comes to a HIT, or by link."""
+"""Pictures in a folder of the test's own; researchers, and people who come to a HIT or by link."""
 
 from pathlib import Path
 
@@ -10,6 +10,7 @@ from surveys.models import Batch, Questionnaire
 from tests.builders import make_questionnaire
 from tests.link_people import invite_one
 from tests.link_study import Visitor, make_link_batch, path_of
+from tests.people import client_of
 
 
 @pytest.fixture(autouse=True)
@@ -20,6 +21,16 @@ def own_pictures(settings: Settings, tmp_path: Path) -> None:
 @pytest.fixture
 def questionnaire(db: None, own_pictures: None) -> Questionnaire:
     return make_questionnaire()
+
+
+@pytest.fixture
+def researcher(db: None) -> Client:
+    return client_of("Researcher")
+
+
+@pytest.fixture
+def assistant(db: None) -> Client:
+    return client_of("Assistant")
 
 
 @pytest.fixture

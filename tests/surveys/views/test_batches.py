@@ -20,16 +20,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def researcher() -> Client:
-    return client_of("Researcher")
-
-
-@pytest.fixture
-def assistant() -> Client:
-    return client_of("Assistant")
-
-
-@pytest.fixture
 def paying(settings) -> None:
     settings.APP_URL = "https://assent.example"
 

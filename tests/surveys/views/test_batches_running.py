@@ -4,7 +4,6 @@ import re
 from datetime import timedelta
 
 import pytest
-from django.test import Client
 from django.utils import timezone
 
 from annotators.models import Assignment, Call
@@ -19,7 +18,6 @@ from tests.factories import (
     make_survey,
     submitted,
 )
-from tests.people import client_of
 from tests.surveys.views.pages import (
     enqueued,
     queries_of,
@@ -28,11 +26,6 @@ from tests.surveys.views.pages import (
 )
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def researcher() -> Client:
-    return client_of("Researcher")
 
 
 def test_progress_counts(researcher):

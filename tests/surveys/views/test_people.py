@@ -16,21 +16,10 @@ from surveys.models import Batch, Invitation, Panel
 from tests.factories import make_batch as make_market_batch
 from tests.factories import make_draft, make_survey
 from tests.link_people import answered, from_prolific, invite_one, make_batch, make_panel, take
-from tests.people import client_of
 from tests.surveys.views.pages import queries_of, text_of, url
 
 pytestmark = pytest.mark.django_db
 TOMORROW = (timezone.localtime() + timedelta(days=1)).strftime("%Y-%m-%d")
-
-
-@pytest.fixture
-def researcher() -> Client:
-    return client_of("Researcher")
-
-
-@pytest.fixture
-def assistant() -> Client:
-    return client_of("Assistant")
 
 
 def token_of(invitation: Invitation) -> str:
