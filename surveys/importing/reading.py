@@ -9,7 +9,7 @@ from surveys.importing.batch_layout import batch_entries
 from surveys.importing.checks import check_entries, is_system_name, named
 from surveys.importing.columns import find_columns, is_long
 from surveys.importing.long_layout import long_entries
-from surveys.importing.plan import Layout, Plan, Problem, Severity
+from surveys.importing.plan import Entry, Layout, Plan, Problem, Severity
 from surveys.importing.tables import Table, decode, file_error, read_csv, read_jsonl
 
 NO_SEQUENCE = "A batch CSV has no place for a row of pictures; lay out one output a row."
@@ -37,15 +37,20 @@ def read_items(
         return Plan().with_problems((*table.problems, *_unusable(table)))
     if layout == Layout.BATCH and definition.is_sequence:
         return Plan().with_problems([file_error(NO_SEQUENCE, line=1)])
-    if layout == Layout.BATCH:
-        entries, problems = batch_entries(table, definition=definition, system=system)
-        problems = [*_system_problems(system, definition=definition), *problems]
-    else:
-        entries, problems = long_entries(table, definition=definition)
+    entries, problems = _entries(table, layout=layout, definition=definition, system=system)
     entries = named(entries, definition=definition, taken=taken, is_alone=is_alone)
     plan = check_entries(entries, definition=definition, taken=taken)
     told = _told(table, layout=layout, definition=definition)
     return plan.with_problems((*told, *problems, *_type_problems(plan)))
+
+
+def _entries(
+    table: Table, *, layout: Layout, definition: Definition, system: str
+) -> tuple[list[Entry], list[Problem]]:
+    if layout != Layout.BATCH:
+        return long_entries(table, definition=definition)
+    entries, problems = batch_entries(table, definition=definition, system=system)
+    return entries, [*_system_problems(system, definition=definition), *problems]
 
 
 def _told(table: Table, *, layout: Layout, definition: Definition) -> list[Problem]:
