@@ -12,7 +12,7 @@ from surveys.aggregation.comparison import (
     compare,
     holm,
 )
-from surveys.aggregation.metrics import MetricMean, MetricSummary, summarise_metrics
+from surveys.aggregation.metrics import MetricMean, MetricSummary, RatingMean, summarise_metrics
 from surveys.aggregation.numbers import (
     BLANK,
     Counts,
@@ -43,6 +43,7 @@ __all__ = [
     "MetricSummary",
     "Minutes",
     "PairedDifference",
+    "RatingMean",
     "Score",
     "Selection",
     "Share",

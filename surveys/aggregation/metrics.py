@@ -1,5 +1,6 @@
 """Automatic metrics beside human scores: means per system, and how the two go together."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
@@ -21,10 +22,21 @@ class MetricMean:
 
 
 @dataclass(frozen=True, slots=True)
+class RatingMean:
+    """What people say of one system on one scale: the mean over its `n` rated outputs, each with its own mean."""
+
+    system: str
+    criterion: str
+    mean: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class MetricSummary:
     """What metrics say about each system, and beside what people say (kept rows, scales only)."""
 
     means: tuple[MetricMean, ...]
+    ratings: tuple[RatingMean, ...]
     correlations: tuple[Correlation, ...]
 
 
@@ -36,7 +48,17 @@ def summarise_metrics(frame: Frame, scores: pd.DataFrame) -> MetricSummary:
     keys = {criterion.key for criterion in frame.definition.output_criteria if criterion.is_scale}
     ratings = frame.tidy().query("included")
     ratings = ratings[ratings["criterion"].isin(keys)]
-    return MetricSummary(tuple(_means(scores)), tuple(correlations(ratings, scores)))
+    return MetricSummary(
+        means=tuple(_means(scores)),
+        ratings=tuple(_rating_means(ratings)),
+        correlations=tuple(correlations(ratings, scores)),
+    )
+
+
+def _rating_means(ratings: pd.DataFrame) -> Iterator[RatingMean]:
+    rated = ratings.dropna(subset=["score"]).groupby(["criterion", "system", "item_id"])["score"].mean()
+    for (criterion, system), table in rated.reset_index().groupby(["criterion", "system"]):
+        yield RatingMean(str(system), str(criterion), mean=float(table["score"].mean()), n=len(table))
 
 
 def _means(scores: pd.DataFrame) -> list[MetricMean]:

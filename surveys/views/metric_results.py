@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.core.cache import cache
 from django.db.models import Count, Max
 
-from surveys.aggregation import MetricMean, MetricSummary, summarise_metrics
+from surveys.aggregation import MetricMean, MetricSummary, RatingMean, summarise_metrics
 from surveys.aggregation.correlation import Coefficient, Correlation
 from surveys.definitions import Definition
 from surveys.frames.database import read_batch
@@ -15,7 +15,7 @@ from surveys.models import Batch, MetricScore
 from surveys.views.result_cells import number
 from surveys.views.results import state_of
 
-VERSION = 1  # of what is cached: raise it when MetricResults changes
+VERSION = 2  # of what is cached: raise it when MetricResults changes
 CACHED_SECONDS = 3600
 WIDTH, HEIGHT, MARGIN = 240, 180, 24
 MOST_DOTS = 800
@@ -62,10 +62,11 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class MetricResults:
-    """`means`: a row a metric, a cell a system. `maps`: for each level and coefficient a row a criterion."""
+    """`means`: a row a metric, a cell a system; `ratings`: the same of each scale. `maps`: a table each coefficient."""
 
     systems: tuple[str, ...]
     means: tuple[Row, ...]
+    ratings: tuple[Row, ...]
     metrics: tuple[str, ...]
     maps: tuple[tuple[str, tuple[Row, ...]], ...]
     notes: tuple[str, ...]
@@ -96,11 +97,17 @@ def arrange(summary: MetricSummary, *, definition: Definition) -> MetricResults:
     systems = tuple(dict.fromkeys(mean.system for mean in summary.means))
     metrics = tuple(dict.fromkeys(mean.metric for mean in summary.means))
     means = {(mean.metric, mean.system): mean for mean in summary.means}
+    ratings = {(rating.criterion, rating.system): rating for rating in summary.ratings}
     return MetricResults(
         systems=systems,
         means=tuple(
             Row(metric, tuple(_mean_cell(means.get((metric, system))) for system in systems))
             for metric in metrics
+        ),
+        ratings=tuple(
+            Row(label, tuple(_mean_cell(ratings.get((key, system))) for system in systems))
+            for key, label in labels.items()
+            if any((key, system) in ratings for system in systems)
         ),
         metrics=metrics,
         maps=tuple(_maps(found, metrics=metrics, criteria={key: labels[key] for key in keys})),
@@ -115,7 +122,7 @@ def arrange(summary: MetricSummary, *, definition: Definition) -> MetricResults:
     )
 
 
-def _mean_cell(mean: MetricMean | None) -> Cell:
+def _mean_cell(mean: MetricMean | RatingMean | None) -> Cell:
     return Cell(number(mean.mean), f"n = {mean.n}", "") if mean else Cell(number(None), "", "")
 
 
