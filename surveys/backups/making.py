@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from django.db import DatabaseError
 from django.db.models import FileField, Model
 
 from surveys.backups import media, rows, state
@@ -34,7 +35,7 @@ class Summary:
 def backup(path: Path) -> Summary:
     """Write the database as it is at one moment, and the media files, to a new file; read it back to check it.
 
-    BackupError if `path` exists or can't be written; then nothing is left behind.
+    BackupError if `path` exists or can't be written, or the database can't be read; then nothing is left behind.
     """
     path = path.absolute()
     if path.exists():
@@ -49,6 +50,8 @@ def backup(path: Path) -> Summary:
             part.rename(path)
     except OSError as error:
         raise BackupError(f"{path} can't be written: {error.strerror}.") from error
+    except DatabaseError as error:
+        raise BackupError(f"The database can't be read: {error}") from error
     return summary
 
 

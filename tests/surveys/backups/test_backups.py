@@ -184,6 +184,18 @@ def test_a_folder_that_is_not_there(batch: Batch, tmp_path: Path) -> None:
         call_command("backup", str(tmp_path / "nowhere/all.zip"))
 
 
+def test_a_database_that_cannot_be_read(batch: Batch, tmp_path: Path) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE surveys_metricscore RENAME TO elsewhere")
+    try:
+        with pytest.raises(CommandError, match=r"^The database can't be read: .*surveys_metricscore"):
+            call_command("backup", str(tmp_path / "all.zip"))
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE elsewhere RENAME TO surveys_metricscore")
+    assert not (tmp_path / "all.zip").exists()
+
+
 def test_a_backup_does_not_hold_itself(batch: Batch, media: Path) -> None:
     with pytest.raises(CommandError, match="can't lie in the media folder"):
         call_command("backup", str(media / "all.zip"))
