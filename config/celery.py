@@ -1,11 +1,15 @@
 """The Celery application; every setting comes from Django's settings, prefixed CELERY_."""
 
+import inspect
 import os
 from pathlib import Path
+from typing import Any
 
 from celery import Celery
-from celery.signals import after_task_publish, task_prerun, worker_ready
+from celery.signals import after_task_publish, before_task_publish, task_postrun, task_prerun, worker_ready
 from django.conf import settings
+
+from surveys import log_context
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -35,3 +39,25 @@ def tell_working(**kwargs: object) -> None:
     from surveys import operating  # its models need Django set up first
 
     operating.mark(operating.WORKER)
+
+
+@before_task_publish.connect
+def pass_request_id(headers: dict[str, Any], **kwargs: object) -> None:
+    """Have the task log under the id of the request that started it."""
+    if request_id := log_context.facts().get("request_id"):
+        headers["request_id"] = request_id
+
+
+@task_prerun.connect
+def begin_lines(task: Any, task_id: str, args: Any, kwargs: Any, **others: object) -> None:
+    """Have the task's lines say which task it is, and about which row: sync_hit(hit_pk=3) says hit_pk 3."""
+    request_id = task.request.get("request_id") or log_context.facts().get("request_id")
+    named = inspect.signature(task.run).bind(*args, **kwargs).arguments
+    rows = {name: value for name, value in named.items() if name.endswith("_pk")}
+    known = {"task": task.name, "task_id": task_id, **rows}
+    task.request.log_token = log_context.begin(**known, **({"request_id": request_id} if request_id else {}))
+
+
+@task_postrun.connect
+def end_lines(task: Any, **kwargs: object) -> None:
+    log_context.end(task.request.log_token)

@@ -75,6 +75,7 @@ INSTALLED_APPS = [
     "marketplace",
 ]
 MIDDLEWARE = [
+    "config.access_log.AccessLogMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.sites.UrlconfByHostMiddleware",
@@ -164,6 +165,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 5.0 * SYNC_EVERY_SECONDS,
         "options": {"expires": SYNC_EVERY_SECONDS},
     },
+    "look_again": {"task": "surveys.tasks.look_again", "schedule": 24 * 3600.0},
     "marketplace": {
         "task": "marketplace.tasks.keep_time",
         "schedule": 10.0,
@@ -268,17 +270,31 @@ MARKETPLACE_RATE_LIMITS = env_rates("MARKETPLACE_RATE_LIMITS")
 
 # -- Operations --------------------------------------------------------------------------------------------
 METRICS_TOKEN = env("METRICS_TOKEN")
+LOG_FORMAT = env("LOG_FORMAT", "plain")
+if LOG_FORMAT not in {"plain", "json"}:
+    raise ImproperlyConfigured("LOG_FORMAT must be plain or json.")
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "plain": {
+            "()": "config.logs.PlainFormatter",
+            "fmt": "%(asctime)s %(levelname)s %(name)s %(message)s",
+        },
+        "json": {"()": "config.logs.JsonFormatter"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {"handlers": ["console"], "level": env("LOG_LEVEL", "INFO")},
     "loggers": {
+        # Plain, gunicorn's own access log is enough.
+        "assent.access": {"level": "INFO" if LOG_FORMAT == "json" else "WARNING"},
+        "django.server": {"handlers": ["console"], "level": "INFO", "propagate": False},
         "botocore": {"level": "WARNING"},
         "urllib3": {"level": "WARNING"},
         # It warns that the filesystem broker has no host name.
         "kombu.connection": {"level": "ERROR"},
+        # It tells where its dictionaries lie.
+        "pymorphy3": {"level": "WARNING"},
     },
 }

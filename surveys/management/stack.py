@@ -8,6 +8,7 @@ from pathlib import Path
 from surveys.management.ports import LOOPBACK_ADDRESSES, loopback_families
 from surveys.management.supervisor import Process
 
+GUNICORN = "--config=config/gunicorn.py"
 CELERY = (sys.executable, "-m", "celery", "-A", "config")
 
 
@@ -41,7 +42,7 @@ def web(*, port: int, environment: Mapping[str, str], workers: int = 2) -> Proce
     options = [f"--workers={workers}", "--threads=4", "--no-control-socket", "--graceful-timeout=5", *binds]
     return Process(
         name="web",
-        command=[sys.executable, "-m", "gunicorn", "config.wsgi", *options],
+        command=[sys.executable, "-m", "gunicorn", "config.wsgi", GUNICORN, *options],
         environment=environment,
         is_ready=lambda: answers(port),
     )

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotators.models import Assignment
-from surveys import quizzing
+from surveys import log_context, quizzing
 from surveys.allocating import NothingLeft, NotYours, keep, settle, take_number
 from surveys.answer_copy import content
 from surveys.collecting import given_answers, revise_answers, save_answers
@@ -32,6 +32,7 @@ def work(request: HttpRequest, token: str, number: int) -> HttpResponse:
         return _submit(request, token, number)
     admission = admit(token)
     assignment = _assignment(admission, number)
+    log_context.bind(assignment=assignment.pk, batch=admission.batch.pk)
     if number != (current := assignment.annotation_slot.number):
         return to("link_work", token, current)
     if assignment.saved_at:

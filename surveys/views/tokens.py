@@ -6,6 +6,7 @@ from datetime import timedelta
 from django.core import signing
 
 from annotators.models import Assignment
+from surveys import log_context
 from surveys.models import Questionnaire
 
 SALT = "surveys.hit"
@@ -70,4 +71,5 @@ def _bearer(token: str, *, max_age: timedelta | None) -> Bearer:
     issued = Assignment.objects.select_related("hit__questionnaire__batch__survey")
     if (assignment := issued.filter(pk=claims["a"], nonce=claims["n"]).first()) is None:
         raise TokenError
+    log_context.bind(assignment=assignment.pk, hit=assignment.hit.hit_id)
     return Bearer(assignment, claims["s"], claims["i"])

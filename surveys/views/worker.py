@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from surveys import quizzing
+from surveys import log_context, quizzing
 from surveys.collecting import save_answers, task_answers
 from surveys.forms import HitForm
 from surveys.models import Batch, Questionnaire
@@ -38,6 +38,7 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         return _preview(questionnaire)
     agent = request.headers.get("User-Agent", "")
     assignment = open_assignment(questionnaire, claims=claims, user_agent=agent)
+    log_context.bind(assignment=assignment.pk)
     bearer = tokens.Bearer(assignment, claims.submit_to)
     if assignment.saved_at:
         return _done(questionnaire.batch, bearer, is_first_time=False)
@@ -96,6 +97,7 @@ def _questionnaire(pk: uuid.UUID) -> Questionnaire:
     found = Questionnaire.objects.select_related("batch__survey", "hit").filter(pk=pk).first()
     if found is None:
         raise CannotServe("unknown", "There is no such HIT here. Please return it.")
+    log_context.bind(batch=found.batch_id, hit=found.hit and found.hit.hit_id)
     return found
 
 
