@@ -113,6 +113,16 @@ EXAMPLE = question_form(
     ),
 )
 
+# Answers to all of EXAMPLE.
+GOOD = {
+    "q1": "2",
+    "q2": ["1", "4"],
+    "q3": "4",
+    "q5": "7",
+    "q6": "ABC-12",
+    "q7": "Nothing.\r\nSecond line: é <&>",
+}
+
 SECRET = "4711"
 BIRDS = question_form(
     overview("<Title>Two birds</Title>"),
@@ -123,3 +133,19 @@ BIRDS_KEY = answer_key(
     key_question("first", (int(SECRET), "wren")),
     key_question("second", (10, "jay", "owl"), (5, "jay"), default=-1),
 )
+
+
+def accepted(hit, browser):
+    """Have a worker accept a HIT; returns (browser, AssignmentId)."""
+    return browser, browser.accept(hit["HITTypeId"])
+
+
+def send(work, form):
+    """Post answers to the form; return status and what the page says in the end."""
+    browser, assignment_id = work
+    response = browser.client.post(f"/assignments/{assignment_id}/answers", form, follow=True)
+    return response.status_code, response.content.decode()
+
+
+def answer(mturk, work):
+    return mturk.get_assignment(AssignmentId=work[1])["Assignment"]["Answer"]
