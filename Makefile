@@ -10,8 +10,9 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --requir
 demo: $(VENV)/.run-installed
 	@$(BIN)/python manage.py demo $(ARGS)
 
+# A process per core, up to four, each with a PostgreSQL and a Redis of its own; a file's tests stay together.
 test: venv
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n logical --maxprocesses=4 --dist=loadfile $(ARGS)
 
 venv: $(VENV)/.test-installed
 
