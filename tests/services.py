@@ -37,13 +37,19 @@ OTHERS = {
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
     """Start the services; the wrapper runs before pytest-django's own hook, which imports the settings."""
     if not early_config.known_args_namespace.help:
-        wants_sqlite = os.environ.get("ASSENT_TEST_DATABASE") == "sqlite"
+        wants_sqlite = os.environ.get("ASSENT_TEST_DATABASE") == "sqlite" or only_hands_out(early_config)
         folder = Path(tempfile.mkdtemp(prefix="assent-test-"))
         early_config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
         services: Mapping[str, str] = {} if wants_sqlite else start(folder, early_config)
         forget_environment()
         os.environ.update({**places(folder), **services})
     yield
+
+
+def only_hands_out(config: pytest.Config) -> bool:
+    """Tell whether this process runs no test itself: with `-n`, its workers do, each with services of its own."""
+    is_worker = "PYTEST_XDIST_WORKER" in os.environ
+    return bool(getattr(config.known_args_namespace, "numprocesses", None)) and not is_worker
 
 
 def start(folder: Path, config: pytest.Config) -> dict[str, str]:
@@ -67,6 +73,8 @@ def forget_environment() -> None:
             del os.environ[name]
 
 
-def pytest_report_header() -> list[str]:
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    if only_hands_out(config):
+        return ["services: one set for each process"]
     database, broker = os.environ.get("DATABASE_URL", "SQLite"), os.environ.get("REDIS_URL", "filesystem")
     return [f"services: database {database}, broker {broker}"]
