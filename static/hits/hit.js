@@ -295,7 +295,10 @@
   items.forEach((item) => (item.savedSeconds = Number(item.seconds.value)));
   const first = items.findIndex((item) => (errors ? find(".error", item.node) : !isComplete(item)));
   show(first === -1 ? items.length - 1 : first);
-  if (errors) errors.focus();
+  if ("firstGap" in form.dataset) form.action = form.action.replace("#errors", ""); // it would take the focus
+  const gap = "firstGap" in form.dataset && errors && find('[aria-invalid="true"]', items[current].node);
+  if (gap) (gap.matches("textarea") ? gap : inputs(gap)[0]).focus();
+  else if (errors) errors.focus();
   else if (!instructions.open) find("h2", items[current].node).focus({ preventScroll: true }); // the keys work at once
   if (!errors && items.some((item) => item.version > 0)) say("saved", "Saved");
 })();

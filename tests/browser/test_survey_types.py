@@ -88,6 +88,19 @@ def test_by_keyboard_alone(keyboard: BrowserContext, app_url: str, key: str) -> 
     assert stored() == [ratings, ratings]
 
 
+@pytest.mark.parametrize("key", ["xai", "vtt"])
+def test_the_first_gap_has_the_focus(keyboard: BrowserContext, app_url: str, key: str) -> None:
+    """Where an item shows one text. With two of them, the list of what is missing has it."""
+    page = keyboard.new_page()
+    page.goto(app_url + make_link(key))
+    page.get_by_role("button", name="Start").click()
+    groups = page.locator(".group:not(.optional)")
+    groups.first.locator("input").last.check()
+    page.get_by_role("button", name="Submit").click()
+    expect(page.locator("#errors li").first).to_be_visible()
+    expect(groups.nth(1).locator("input").first).to_be_focused()
+
+
 @pytest.mark.parametrize("key", KEYS)
 def test_without_javascript(plain: BrowserContext, app_url: str, key: str) -> None:
     page = plain.new_page()
