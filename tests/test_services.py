@@ -64,7 +64,7 @@ def test_a_session_removes_what_it_made(tmp_path: Path) -> None:
 
 def readable(folder: Path) -> Path:
     """Open `folder` to the account PostgreSQL runs under when root runs the tests."""
-    for place in [folder, *folder.parents[:2]]:
+    for place in [folder, *(parent for parent in folder.parents if "pytest-of-" in str(parent))]:
         place.chmod(0o755)
     return folder
 

@@ -54,7 +54,9 @@ def test_a_researcher_uploads_looks_and_publishes(researcher, requester):
     assert (page.count("<iframe"), HIT.objects.count()) == (2, 0)
     row = researcher.get(f"{LIST}{batch.pk}/rows/2/")
     assert "<p>&lt;b&gt;Why?&lt;/b&gt;</p>" in text(row)
-    assert row["Content-Security-Policy"].startswith("sandbox allow-scripts allow-forms;")
+    assert row["Content-Security-Policy"].startswith(
+        "sandbox allow-scripts allow-forms allow-popups allow-modals;"
+    )
     published_page = text(researcher.post(f"{LIST}{batch.pk}/publish/", follow=True))
     assert "0 of 10 assignments submitted, 0 of 2 HITs complete" in published_page
     assert HIT.objects.count() == 2
