@@ -10,6 +10,7 @@ from django.views.decorators.http import require_safe
 
 from marketplace import listing, qualifications, questions
 from marketplace.models import HIT, Assignment
+from marketplace.sandbox import permissions
 from marketplace.views.session import current_worker
 
 # Where templates made for MTurk post to, in production and in its sandbox.
@@ -20,7 +21,6 @@ CROWD_SCRIPT = re.compile(
     re.IGNORECASE,
 )
 SCRIPTS = "marketplace/task_frame.js", "marketplace/crowd.js"
-POLICY = "sandbox allow-scripts allow-forms allow-popups allow-modals; frame-ancestors 'self'"
 
 
 @require_safe
@@ -46,7 +46,7 @@ def _may_see(request: HttpRequest, hit: HIT) -> bool:
 def document(html: str) -> HttpResponse:
     """Answer with a requester's document that is of no origin."""
     response = HttpResponse(_prepared(html))
-    response["Content-Security-Policy"] = POLICY
+    response["Content-Security-Policy"] = f"sandbox {permissions(has_origin=False)}; frame-ancestors 'self'"
     response["Cache-Control"] = "no-store"
     return response
 

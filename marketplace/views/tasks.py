@@ -13,6 +13,7 @@ from marketplace.answer_forms import AnswerForm
 from marketplace.models import HIT, Assignment, Worker
 from marketplace.question_form import QuestionForm
 from marketplace.questions import ExternalQuestion, HTMLQuestion
+from marketplace.sandbox import permissions
 from marketplace.views import accept_next
 
 # A form shows what a requester wrote and pictures from anywhere; nothing of it may run or send.
@@ -20,8 +21,6 @@ FORM_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src * data:; media-src *; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-# Templates written for MTurk tell workers what is missing with alert(), and psiTurk works in a window of its own.
-SANDBOX = "allow-scripts allow-same-origin allow-forms allow-popups allow-modals"
 
 
 def latest(worker: Worker, **lookup: str) -> Assignment:
@@ -49,7 +48,9 @@ def shown(hit: HIT, assignment: Assignment | None = None) -> dict[str, Any]:
     if isinstance(question, QuestionForm):
         return {"form": AnswerForm(question)}
     address = _address(question, hit, assignment)
-    return {"frame": {"url": address, "height": question.frame_height, "sandbox": SANDBOX}}
+    return {
+        "frame": {"url": address, "height": question.frame_height, "sandbox": permissions(has_origin=True)}
+    }
 
 
 def _address(question: ExternalQuestion | HTMLQuestion, hit: HIT, assignment: Assignment | None) -> str:

@@ -43,6 +43,15 @@ def test_the_requester_reads_the_question_as_it_was_sent(hit):
     assert hit["Question"] == html_question(PAGE)
 
 
+def test_strict_frames_open_no_window_and_show_no_alert(hit, new_worker, settings):
+    settings.MARKETPLACE_STRICT_FRAMES = True
+    worker = new_worker().client
+    document = worker.get(f"/frames/{hit['HITId']}")
+    assert document["Content-Security-Policy"] == "sandbox allow-scripts allow-forms; frame-ancestors 'self'"
+    page = worker.get(f"/projects/{hit['HITTypeId']}/tasks").content.decode()
+    assert re.findall(r'sandbox="([^"]+)"', page) == ["allow-scripts allow-same-origin allow-forms"]
+
+
 def test_the_document_is_of_no_origin_and_posts_here(hit, new_worker):
     response = new_worker().client.get(f"/frames/{hit['HITId']}")
     assert (
