@@ -39,3 +39,11 @@ def _can_listen(family: socket.AddressFamily, *, port: int) -> bool:
     except OSError:
         return False
     return True
+
+
+def is_localhost_known() -> bool:
+    """Tell whether the name resolves; a bare chroot without /etc/hosts does not know it."""
+    try:
+        return bool(socket.getaddrinfo("localhost", None))
+    except OSError:
+        return False

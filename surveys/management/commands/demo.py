@@ -15,7 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from surveys.inviting import address
 from surveys.management.commands.prepare import PASSWORD_FILE, RESEARCHER
 from surveys.management.demo_studies import GUEST
-from surveys.management.ports import free_port
+from surveys.management.ports import free_port, is_localhost_known
 from surveys.management.stack import addresses, stack
 from surveys.management.supervisor import STOP_SIGNALS, ProcessError, Supervisor
 from surveys.models import Invitation
@@ -31,6 +31,10 @@ Assent is running. Ctrl-C stops it.
 
 Data and logs are in {data}.
 """
+NO_LOCALHOST = (
+    "This machine does not know the name localhost, so nothing can be published. Add it: "
+    "echo '127.0.0.1 localhost' >> /etc/hosts"
+)
 
 
 class Command(BaseCommand):
@@ -44,6 +48,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         for number in STOP_SIGNALS:
             signal.signal(number, signal.default_int_handler)
+        if not is_localhost_known():
+            self.stderr.write(NO_LOCALHOST)
         port = free_port(start=options["port"])
         environment = {**addresses(port), "MARKETPLACE_OPEN_SIGNUP": "1", "ASSENT_SYNC_SECONDS": SYNC_SECONDS}
         try:

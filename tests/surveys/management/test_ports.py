@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from surveys.management.ports import LOOPBACK_ADDRESSES, free_port, loopback_families
+from surveys.management.ports import LOOPBACK_ADDRESSES, free_port, is_localhost_known, loopback_families
 
 
 @pytest.mark.parametrize("family", loopback_families())
@@ -24,3 +24,13 @@ def test_a_free_port_is_taken_as_it_is() -> None:
 def test_there_is_no_port_beyond_the_last() -> None:
     with pytest.raises(OSError, match="No free port from 65536 on"):
         free_port(start=65536)
+
+
+def test_a_machine_that_does_not_know_its_own_name_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_localhost_known() is True
+
+    def unknown(*args: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    assert is_localhost_known() is False
