@@ -3,12 +3,12 @@
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys.models import Batch, Invitation, PanelVisit, Questionnaire, Response
+from surveys.models import Batch, Invitation, PanelVisit, Questionnaire, is_skipped
 
 Person = TypeVar("Person", Invitation, PanelVisit)
 LONGEST_WARNING = timedelta(hours=6)
@@ -22,8 +22,7 @@ def with_counts(batches: QuerySet[Batch]) -> QuerySet[Batch]:
     questionnaires = Questionnaire.objects.filter(batch=OuterRef("pk"))
     assignments = Assignment.objects.filter(hit__questionnaire__batch=OuterRef("pk"))
     status = Assignment.Status
-    skipped = Response.objects.filter(assignment=OuterRef("pk")).exclude(skip_reason="")
-    kept = assignments.filter(~Exists(skipped), status__in=[status.SUBMITTED, status.APPROVED])
+    kept = assignments.filter(~is_skipped(), status__in=[status.SUBMITTED, status.APPROVED])
     return batches.annotate(
         n_hits=_number(questionnaires, Count("pk"), by="batch"),
         n_published=_number(questionnaires, Count("hit"), by="batch"),

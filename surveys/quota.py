@@ -14,7 +14,7 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotators.models import Assignment, Channel, Endpoint, Worker
-from surveys.models import AnnotationSlot, Batch, Questionnaire, Response
+from surveys.models import AnnotationSlot, Batch, Questionnaire, Response, is_skipped
 
 Status = Assignment.Status
 # What a marketplace's worker has saved with us is not submitted there yet; what came by link is handed in by saving.
@@ -22,7 +22,7 @@ UNANSWERED = Q(assignment__status=Status.ACCEPTED) & (
     Q(assignment__saved_at=None) | Q(assignment__channel=Channel.MARKETPLACE)
 )
 SUPERSEDED = Exists(AnnotationSlot.objects.filter(reopens=OuterRef("pk")))
-SKIPPED = Exists(Response.objects.filter(assignment=OuterRef("assignment")).exclude(skip_reason=""))
+SKIPPED = is_skipped("assignment")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,11 +120,10 @@ def reopen(assignment: Assignment) -> AnnotationSlot | None:
 
 def to_reopen(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
     """Return those whose answer does not count and whose slot is still the last of its chain."""
-    skipped = Exists(Response.objects.filter(assignment=OuterRef("pk")).exclude(skip_reason=""))
     is_handed_in = Q(status__in=[Status.SUBMITTED, Status.APPROVED])
     is_rejected = Q(status=Status.REJECTED, decision__overturned_at=None)
     last = Exists(AnnotationSlot.objects.filter(~SUPERSEDED, assignment=OuterRef("pk")))
-    return assignments.filter(last).filter(is_rejected | is_handed_in & Q(skipped))
+    return assignments.filter(last).filter(is_rejected | is_handed_in & Q(is_skipped()))
 
 
 def room(questionnaire: Questionnaire) -> Room:

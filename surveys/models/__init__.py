@@ -1,7 +1,7 @@
 """The models every survey type shares. A new type needs no new model."""
 
 from surveys.models.access import AnnotationSlot, Invitation, Panel, PanelVisit
-from surveys.models.answers import AnswerRevision, QuizAttempt, Rating, Response
+from surveys.models.answers import AnswerRevision, QuizAttempt, Rating, Response, is_skipped
 from surveys.models.batch import Batch, Questionnaire, QuestionnaireItem, default_review_policy, new_seed
 from surveys.models.review import Decision, Replacement
 from surveys.models.scores import MetricScore
@@ -28,6 +28,7 @@ __all__ = [
     "Survey",
     "default_review_policy",
     "definition_choices",
+    "is_skipped",
     "new_code",
     "new_seed",
 ]

@@ -1,7 +1,7 @@
 """What a worker was shown and what they answered."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from annotators.models import Assignment, Worker
 from surveys.models.batch import Batch
@@ -47,6 +47,11 @@ class Response(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment} on {self.item}"
+
+
+def is_skipped(assignment: str = "pk") -> Exists:
+    """Tell, in a query over assignments or over what has one at `assignment`, whether an item of it was skipped."""
+    return Exists(Response.objects.filter(assignment=OuterRef(assignment)).exclude(skip_reason=""))
 
 
 class Rating(models.Model):

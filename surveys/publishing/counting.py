@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Q
 
 from annotators.models import Assignment, Channel
-from surveys.models import Batch, Response
+from surveys.models import Batch, is_skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,6 @@ def progress(batch: Batch) -> Progress:
     """Count a batch's questionnaires and assignments in three queries."""
     status = Assignment.Status
     questionnaires = batch.questionnaires.aggregate(n=Count("pk"), published=Count("hit"))
-    skipped = Response.objects.filter(assignment=OuterRef("pk")).exclude(skip_reason="")
     is_in = Q(status__in=[status.SUBMITTED, status.APPROVED])
     of_batch = Assignment.objects.filter(hit__questionnaire__batch=batch)
     counts = of_batch.aggregate(
@@ -45,7 +44,7 @@ def progress(batch: Batch) -> Progress:
         approved=Count("pk", filter=Q(status=status.APPROVED)),
         rejected=Count("pk", filter=Q(status=status.REJECTED)),
         flagged=Count("pk", filter=Q(status=status.SUBMITTED, decision__verdict="flag")),
-        skipped=Count("pk", filter=Q(is_in, Exists(skipped))),
+        skipped=Count("pk", filter=Q(is_in, is_skipped())),
         by_link=Count("pk", filter=Q(channel=Channel.LINK) & ~Q(status=status.ACCEPTED)),
         by_panel=Count("pk", filter=Q(channel=Channel.PANEL) & ~Q(status=status.ACCEPTED)),
         replaced=Count("pk", filter=Q(replacement__opened_at__isnull=False)),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from django.contrib.auth import get_user_model
 from django.core.management import CommandError, call_command
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -17,13 +17,13 @@ from annotators.models import HIT, Assignment, Endpoint
 from surveys import inviting, publishing, review, tasks
 from surveys.definitions import Definition
 from surveys.exports import batch_writers, layouts_for, write_files
-from surveys.models import Batch, Response, Survey
+from surveys.models import Batch, Survey, is_skipped
 from surveys.policies import FLAG
 
 REWARD = Decimal("0.38")  # OFA-X's VQA-X batch
 DURATION = timedelta(hours=1)
 IN = (Assignment.Status.SUBMITTED, Assignment.Status.APPROVED, Assignment.Status.REJECTED)
-SKIPPED = Exists(Response.objects.filter(assignment=OuterRef("pk")).exclude(skip_reason=""))
+SKIPPED = is_skipped()
 DECIDED = (Assignment.Status.APPROVED, Assignment.Status.REJECTED)
 
 

@@ -7,10 +7,10 @@ from django.utils import timezone
 from annotators import market, mirror
 from annotators.gateway import Gateway
 from annotators.models import HIT, Assignment, Call, Channel
-from surveys.models import Batch, Questionnaire, QuestionnaireItem, Replacement, Response
+from surveys.models import Batch, Questionnaire, QuestionnaireItem, Replacement, is_skipped
 
 LARGEST_GROWING_HIT = 9  # MTurk: a HIT created with fewer than 10 assignments can't be extended to 10
-SKIPPED = Exists(Response.objects.filter(assignment=OuterRef("pk")).exclude(skip_reason=""))
+SKIPPED = is_skipped()
 _PLANNED = Replacement.objects.filter(replaces=OuterRef("pk"))
 Status = Assignment.Status
 
