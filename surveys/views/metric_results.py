@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from django.core.cache import cache
 from django.db.models import Count, Max
 
 from surveys.aggregation import MetricMean, MetricSummary, RatingMean, summarise_metrics
@@ -13,10 +12,9 @@ from surveys.frames.database import read_batch
 from surveys.frames.scores import read_scores
 from surveys.models import Batch, MetricScore
 from surveys.views.result_cells import number
-from surveys.views.results import state_of
+from surveys.views.results import cached, state_of
 
 VERSION = 2  # of what is cached: raise it when MetricResults changes
-CACHED_SECONDS = 3600
 WIDTH, HEIGHT, MARGIN = 240, 180, 24
 MOST_DOTS = 800
 SHADES = 4
@@ -80,9 +78,7 @@ def metric_results(batch: Batch) -> MetricResults | None:
     state = {**scores.aggregate(scored=Count("pk"), scored_at=Max("scored_at")), **state_of(batch)}
     if not state["scored"]:
         return None
-    values = ":".join(str(value).replace(" ", "_") for value in state.values())
-    key = f"metrics:{VERSION}:{batch.pk}:{values}"
-    return cache.get_or_set(key, lambda: _computed(batch), CACHED_SECONDS)
+    return cached(f"metrics:{VERSION}:{batch.pk}", state, lambda: _computed(batch))
 
 
 def _computed(batch: Batch) -> MetricResults:

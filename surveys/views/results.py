@@ -1,6 +1,8 @@
 """The numbers of a batch as a page shows them: a table of systems, drawings, one grid, and how far raters agree."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar, cast
 
 from django.core.cache import cache
 from django.db.models import Count, Max
@@ -18,6 +20,7 @@ from surveys.views.result_standings import Standings, standings
 
 VERSION = 2  # of what is cached: raise it when Results changes
 CACHED_SECONDS = 3600
+T = TypeVar("T")
 SELECTIONS = {
     "all": "All submitted",
     "kept": "Kept (not rejected)",
@@ -60,9 +63,13 @@ def results(batch: Batch) -> Results | None:
     state = state_of(batch)
     if not state["n"]:
         return None
+    return cached(f"results:{VERSION}:{batch.pk}", state, lambda: arrange(make_report(read_batch(batch))))
+
+
+def cached(name: str, state: Mapping[str, object], compute: Callable[[], T]) -> T:
+    """Return what `compute` gave for this `state`, computing it anew when the state changed or an hour has passed."""
     values = ":".join(str(value).replace(" ", "_") for value in state.values())
-    key = f"results:{VERSION}:{batch.pk}:{values}"
-    return cache.get_or_set(key, lambda: arrange(make_report(read_batch(batch))), CACHED_SECONDS)
+    return cast(T, cache.get_or_set(f"{name}:{values}", compute, CACHED_SECONDS))
 
 
 def arrange(report: Report) -> Results:
