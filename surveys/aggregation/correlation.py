@@ -70,10 +70,12 @@ def correlations(ratings: pd.DataFrame, scores: pd.DataFrame) -> list[Correlatio
 
 
 def _of(metric: str, criterion: str, table: pd.DataFrame) -> Iterator[Correlation]:
-    items, systems = _Outputs.of(table), _Systems.of(table)
-    resampled = [(items.resampled(drawn), systems.resampled(drawn)) for drawn in _drawn(table)]
-    yield _correlation(metric, criterion, items, [of_items for of_items, _ in resampled])
-    yield _correlation(metric, criterion, systems, [of_systems for _, of_systems in resampled])
+    levels: tuple[_Outputs, _Systems] = _Outputs.of(table), _Systems.of(table)
+    telling = [points for points in levels if not _why_not(points)]
+    parts = [[points.resampled(drawn) for points in telling] for drawn in _drawn(table)] if telling else []
+    resampled = {points.level: [part[n] for part in parts] for n, points in enumerate(telling)}
+    for points in levels:
+        yield _correlation(metric, criterion, points, resampled.get(points.level, []))
 
 
 Resampled = dict[str, Floats]

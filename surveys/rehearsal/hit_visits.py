@@ -49,8 +49,6 @@ class HitVisitor(Visitor):
 class HitVisit(Visit):
     """A HIT that one worker has open in the frame."""
 
-    is_doubled: bool = False
-
     def submit(self) -> None:
         """Post the answers, then tell the marketplace. Raises UnexpectedPage unless both take them."""
         form = read_last_form(self.send().root)

@@ -30,8 +30,6 @@ class LinkVisitor(Visitor):
 class LinkVisit(Visit):
     """An annotation that one person has open."""
 
-    is_doubled: bool = False
-
     def submit(self) -> "LinkVisit | None":
         """Post the answers; return the next annotation, None if there is none. UnexpectedPage if they are refused."""
         answer = self.send()
