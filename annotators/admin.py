@@ -3,9 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import Case, Count, QuerySet, When
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 
+from annotators import ledger
 from annotators.models import HIT, Assignment, Call, HITType, Worker
 
 if TYPE_CHECKING:
@@ -35,15 +38,21 @@ class ReadOnlyAdmin(KeptAdmin):
 
 
 @admin.register(Worker)
-class WorkerAdmin(KeptAdmin):
-    list_display = ["worker_id", "source", "standing", "n_assignments", "created_at"]
+class WorkerAdmin(ReadOnlyAdmin):
+    """A list to search. Each worker has a page of their own, where a change of standing asks for its reason."""
+
+    list_display = ["name", "source", "standing", "n_assignments", "created_at"]
+    list_display_links = None
     list_filter = ["source", "standing"]
     search_fields = ["worker_id"]
-    readonly_fields = ["worker_id", "source", "created_at"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Worker]:
         workers: QuerySet[Worker] = super().get_queryset(request)
         return workers.annotate(n_assignments=Count("assignments"))
+
+    @admin.display(description="worker", ordering="worker_id")
+    def name(self, worker: Worker) -> str:
+        return format_html('<a href="{}">{}</a>', reverse("worker", args=[worker.pk]), worker.worker_id)
 
     @admin.display(description="assignments", ordering="n_assignments")
     def n_assignments(self, worker: Any) -> int:
@@ -87,23 +96,51 @@ class AssignmentAdmin(ReadOnlyAdmin):
     exclude = ["nonce"]
 
 
+class UnsettledFilter(admin.SimpleListFilter):
+    """Calls whose outcome is not known, or that wait to be made again."""
+
+    title = "outcome"
+    parameter_name = "unsettled"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [("1", "Not known or left")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Call]) -> QuerySet[Call]:
+        return queryset.filter(pk__in=ledger.unsettled()) if self.value() else queryset
+
+
+_OPEN = (Call.State.UNKNOWN, Call.State.SENT, Call.State.PLANNED)
+_OPEN_FIRST = Case(*(When(state=state, then=place) for place, state in enumerate(_OPEN)), default=len(_OPEN))
+
+
 @admin.register(Call)
 class CallAdmin(ReadOnlyAdmin):
+    """The ledger. Calls without an outcome come first, unknown ones marked; the sweep settles them."""
+
     list_display = [
         "created_at",
         "operation",
         "endpoint",
         "amount",
-        "state",
+        "outcome",
+        "attempts",
         "hit",
         "assignment_id_there",
+        "token",
         "error",
     ]
-    list_filter = ["state", "operation", "endpoint"]
+    list_filter = [UnsettledFilter, "state", "operation", "endpoint"]
     list_select_related = ["hit", "assignment"]
     search_fields = ["token", "hit__hit_id", "assignment__assignment_id"]
     date_hierarchy = "created_at"
-    ordering = ["-created_at"]
+    ordering = [_OPEN_FIRST, "-created_at"]
+
+    @admin.display(description="state", ordering="state")
+    def outcome(self, call: Call) -> str:
+        label = Call.State(call.state).label
+        if call.state != Call.State.UNKNOWN:
+            return str(label)
+        return format_html("<strong>⚠ {}</strong>", label)
 
     @admin.display(description="AssignmentId")
     def assignment_id_there(self, call: Call) -> str:

@@ -6,7 +6,6 @@ time stamp to them.
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
@@ -24,15 +23,42 @@ from botocore.exceptions import (
 )
 from django.conf import settings
 
+from annotators.records import (
+    AssignmentRecord,
+    BonusRecord,
+    HITRecord,
+    assignment_record,
+    bonus_record,
+    hit_record,
+)
+
 if TYPE_CHECKING:
     from mypy_boto3_mturk import MTurkClient
+
+__all__ = [
+    "AlreadyProcessed",
+    "AssignmentRecord",
+    "BonusRecord",
+    "Gateway",
+    "HITRecord",
+    "MarketError",
+    "NotReady",
+    "Refused",
+    "Unreachable",
+    "WrongState",
+]
 
 REGION = "us-east-1"  # the only region MTurk ever had
 PAGE = 100
 
 
 class MarketError(Exception):
-    """The marketplace did not do what was asked."""
+    """The marketplace did not do what was asked.
+
+    `may_have_happened`: botocore repeated the request, and an earlier try of it may have been carried out unanswered.
+    """
+
+    may_have_happened = False
 
 
 class AlreadyProcessed(MarketError):
@@ -60,41 +86,21 @@ class Unreachable(MarketError):
     """No answer came, so whether the call was carried out is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class HITRecord:
-    """A HIT as the marketplace describes it. Times are aware datetimes."""
-
-    hit_id: str
-    status: str
-    max_assignments: int
-    created_at: datetime
-    expires_at: datetime
-    requester_annotation: str
-
-
-@dataclass(frozen=True, slots=True)
-class AssignmentRecord:
-    """A submitted assignment as the marketplace describes it. Times are aware datetimes, None where not reached."""
-
-    assignment_id: str
-    worker_id: str
-    hit_id: str
-    status: str
-    accepted_at: datetime
-    submitted_at: datetime
-    auto_approval_at: datetime | None
-    approved_at: datetime | None
-    rejected_at: datetime | None
-    feedback: str
-    answer_xml: str
-
-
 class Gateway:
-    """One endpoint's requester API. Every method raises MarketError or one of its kinds."""
+    """One endpoint's requester API. Every method raises MarketError or one of its kinds.
 
-    def __init__(self, endpoint: str) -> None:
+    `before_call` is called before each request; a MarketError of its own keeps that request from being made.
+    """
+
+    def __init__(self, endpoint: str, *, before_call: Callable[[], None] = lambda: None) -> None:
         self.endpoint = endpoint
-        self._client = _client(endpoint, **_endpoint_arguments(endpoint))
+        self._before_call = before_call
+        self._connected = _client(endpoint, **_endpoint_arguments(endpoint))
+
+    @property
+    def _client(self) -> "MTurkClient":
+        self._before_call()
+        return self._connected
 
     def create_hit_type(
         self,
@@ -138,29 +144,30 @@ class Gateway:
             RequesterAnnotation=annotation,
             UniqueRequestToken=token,
         )
-        return _hit_record(answer["HIT"])
+        return hit_record(answer["HIT"])
+
+    def balance(self) -> Decimal:
+        """Return the dollars that are free to spend: what is on hold for open HITs is not among them."""
+        return Decimal(_call(self._client.get_account_balance)["AvailableBalance"])
 
     def get_hit(self, hit_id: str) -> HITRecord:
-        return _hit_record(_call(self._client.get_hit, HITId=hit_id)["HIT"])
+        return hit_record(_call(self._client.get_hit, HITId=hit_id)["HIT"])
 
     def find_hit(self, *, annotation: str) -> HITRecord | None:
         """Return the HIT with this RequesterAnnotation by going through all HITs of the account."""
         for hit in self._pages("list_hits", "HITs"):
             if hit.get("RequesterAnnotation") == annotation:
-                return _hit_record(hit)
+                return hit_record(hit)
         return None
 
     def list_assignments(self, hit_id: str) -> list[AssignmentRecord]:
         """Return every submitted, approved or rejected assignment of a HIT, through all pages."""
         return [
-            _assignment_record(a)
-            for a in self._pages("list_assignments_for_hit", "Assignments", HITId=hit_id)
+            assignment_record(a) for a in self._pages("list_assignments_for_hit", "Assignments", HITId=hit_id)
         ]
 
     def get_assignment(self, assignment_id: str) -> AssignmentRecord:
-        return _assignment_record(
-            _call(self._client.get_assignment, AssignmentId=assignment_id)["Assignment"]
-        )
+        return assignment_record(_call(self._client.get_assignment, AssignmentId=assignment_id)["Assignment"])
 
     def approve(self, assignment_id: str, *, feedback: str = "", override_rejection: bool = False) -> None:
         optional: dict[str, Any] = {"RequesterFeedback": feedback} if feedback else {}
@@ -189,11 +196,30 @@ class Gateway:
             raise ValueError("The expiration needs a time zone.")
         _call(self._client.update_expiration_for_hit, HITId=hit_id, ExpireAt=when.astimezone(UTC))
 
+    def send_bonus(
+        self, assignment_id: str, *, worker_id: str, amount: Decimal, reason: str, token: str
+    ) -> None:
+        """Pay a worker `amount` dollars on top of an assignment's reward, once per token; they read the reason."""
+        _call(
+            self._client.send_bonus,
+            AssignmentId=assignment_id,
+            WorkerId=worker_id,
+            BonusAmount=f"{amount:.2f}",
+            Reason=reason,
+            UniqueRequestToken=token,
+        )
+
+    def list_bonuses(self, assignment_id: str) -> list[BonusRecord]:
+        """Return every bonus paid for an assignment, through all pages."""
+        pages = self._pages("list_bonus_payments", "BonusPayments", AssignmentId=assignment_id)
+        return [bonus_record(bonus) for bonus in pages]
+
     def _pages(self, operation: Any, key: str, **arguments: Any) -> Iterator[Any]:
         paginator: Any = self._client.get_paginator(operation)
         pages = iter(paginator.paginate(**arguments, PaginationConfig={"PageSize": PAGE}))
         while (page := _call(lambda: next(pages, None))) is not None:
             yield from page[key]
+            self._before_call()
 
 
 def _endpoint_arguments(endpoint: str) -> dict[str, str]:
@@ -217,13 +243,24 @@ def _call(method: Callable[..., Any], **arguments: Any) -> Any:
     try:
         return method(**arguments)
     except ClientError as error:
-        raise _translated(error) from error
-    except ParamValidationError as error:
-        raise Refused(str(error)) from error
-    except (EndpointConnectionError, NoCredentialsError, PartialCredentialsError) as error:
-        raise NotReady(str(error)) from error
+        translated = _translated(error)
+        translated.may_have_happened = error.response["ResponseMetadata"].get("RetryAttempts", 0) > 0
+        raise translated from error
     except BotoCoreError as error:
-        raise Unreachable(str(error)) from error
+        raise _without_answer(error) from error
+
+
+def _without_answer(error: BotoCoreError) -> MarketError:
+    """No answer came. Where the last try found nobody at the address, the tries before may have been heard."""
+    if isinstance(error, ParamValidationError):
+        return Refused(str(error))
+    if isinstance(error, (NoCredentialsError, PartialCredentialsError)):
+        return NotReady(str(error))
+    if isinstance(error, EndpointConnectionError):
+        not_ready = NotReady(str(error))
+        not_ready.may_have_happened = True
+        return not_ready
+    return Unreachable(str(error))
 
 
 def _translated(error: ClientError) -> MarketError:
@@ -244,30 +281,3 @@ def _translated(error: ClientError) -> MarketError:
 def _hit_id_in(message: str) -> str:
     found = re.search(r'HIT with ID "([A-Z0-9]+)"', message)
     return found.group(1) if found else ""
-
-
-def _hit_record(hit: Any) -> HITRecord:
-    return HITRecord(
-        hit_id=hit["HITId"],
-        status=hit["HITStatus"],
-        max_assignments=hit["MaxAssignments"],
-        created_at=hit["CreationTime"],
-        expires_at=hit["Expiration"],
-        requester_annotation=hit.get("RequesterAnnotation", ""),
-    )
-
-
-def _assignment_record(assignment: Any) -> AssignmentRecord:
-    return AssignmentRecord(
-        assignment_id=assignment["AssignmentId"],
-        worker_id=assignment["WorkerId"],
-        hit_id=assignment["HITId"],
-        status=assignment["AssignmentStatus"],
-        accepted_at=assignment["AcceptTime"],
-        submitted_at=assignment["SubmitTime"],
-        auto_approval_at=assignment.get("AutoApprovalTime"),
-        approved_at=assignment.get("ApprovalTime"),
-        rejected_at=assignment.get("RejectionTime"),
-        feedback=assignment.get("RequesterFeedback", ""),
-        answer_xml=assignment.get("Answer", ""),
-    )

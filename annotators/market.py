@@ -6,9 +6,13 @@ from decimal import Decimal
 
 from annotators.fees import price
 from annotators.gateway import Gateway, MarketError
-from annotators.ledger import perform, plan
+from annotators.ledger import find_out, perform, plan
 from annotators.mirror import mirror_assignment
 from annotators.models import HIT, Assignment, Call, HITType
+
+OVERTURN_WITHIN = timedelta(days=30)  # MTurk: OverrideRejection only within 30 days of submission
+FEEDBACK_MAX = 1024  # API reference: RequesterFeedback in characters
+DECISIONS = (Call.Operation.APPROVE, Call.Operation.REJECT, Call.Operation.OVERTURN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,30 +55,27 @@ def offer_hit(
     return perform(call, gateway=gateway)
 
 
-def approve(assignment: Assignment, *, feedback: str = "", gateway: Gateway) -> Call:
-    return _decide(assignment, Call.Operation.APPROVE, feedback=feedback, gateway=gateway)
+def plan_decision(assignment: Assignment, operation: Call.Operation, *, feedback: str, endpoint: str) -> Call:
+    """Write down one of DECISIONS, each once per assignment; `settle` tells it. The worker reads the feedback.
 
-
-def reject(assignment: Assignment, *, feedback: str, gateway: Gateway) -> Call:
-    return _decide(assignment, Call.Operation.REJECT, feedback=feedback, gateway=gateway)
-
-
-def overturn(assignment: Assignment, *, feedback: str, gateway: Gateway) -> Call:
-    """Approve a rejected assignment; MTurk allows it within 30 days of submission."""
-    return _decide(assignment, Call.Operation.OVERTURN, feedback=feedback, gateway=gateway)
+    What is rejected can be overturned for OVERTURN_WITHIN of its submission.
+    """
+    return plan(
+        f"{operation.name.lower()}:{assignment.pk}",
+        operation,
+        endpoint=endpoint,
+        hit=assignment.hit,
+        assignment=assignment,
+        amount=price(assignment.hit.hit_type.reward, max_assignments=assignment.hit.max_assignments),
+        arguments={"feedback": feedback},
+    )
 
 
 def extend(hit: HIT, *, token: str, gateway: Gateway) -> Call:
-    """Open one more assignment on `hit`, once per token."""
-    largest = hit.max_assignments + 1
-    call = plan(
-        token,
-        Call.Operation.EXTEND,
-        endpoint=gateway.endpoint,
-        hit=hit,
-        amount=price(hit.hit_type.reward, max_assignments=largest),
-        arguments={"expected_max": largest},
-    )
+    """Open one more assignment on `hit`, once per token. It stays planned while another one of the HIT is unsettled."""
+    amount = price(hit.hit_type.reward, max_assignments=hit.max_assignments + 1)
+    endpoint = gateway.endpoint
+    call = plan(token, Call.Operation.EXTEND, endpoint=endpoint, hit=hit, amount=amount, arguments={})
     return perform(call, gateway=gateway)
 
 
@@ -86,18 +87,34 @@ def move_expiration(hit: HIT, *, when: datetime, gateway: Gateway) -> Call:
     return perform(call, gateway=gateway)
 
 
-def _decide(assignment: Assignment, operation: Call.Operation, *, feedback: str, gateway: Gateway) -> Call:
-    call = plan(
-        f"{operation.name.lower()}:{assignment.pk}",
-        operation,
-        endpoint=gateway.endpoint,
+def plan_bonus(assignment: Assignment, *, amount: Decimal, reason: str, token: str, endpoint: str) -> Call:
+    """Write down a bonus of `amount` dollars, once per token; `settle` pays it. The worker reads the reason.
+
+    The fee is that of a HIT of any size: MTurk's higher one for ten or more assignments is on rewards only.
+    """
+    return plan(
+        token,
+        Call.Operation.BONUS,
+        endpoint=endpoint,
         hit=assignment.hit,
         assignment=assignment,
-        amount=price(assignment.hit.hit_type.reward, max_assignments=assignment.hit.max_assignments),
-        arguments={"feedback": feedback},
+        amount=price(amount, max_assignments=1),
+        arguments={"amount": f"{amount:.2f}", "reason": reason},
     )
+
+
+def settle(call: Call, *, gateway: Gateway) -> Call:
+    """Make a planned call, or settle one that is left: read what became of it, and repeat it where it certainly did
+    not happen.
+
+    A HIT or an assignment more is only read for: the step that asked for it may not want it any more. Safe to run at
+    once in several processes; a call that is settled is left as it is.
+    """
+    if call.operation in (Call.Operation.CREATE_HIT, Call.Operation.EXTEND):
+        return find_out(call, gateway=gateway)
     perform(call, gateway=gateway)
-    _mirror_decision(assignment, gateway=gateway)
+    if call.assignment and call.operation in DECISIONS:
+        _mirror_decision(call.assignment, gateway=gateway)
     return call
 
 

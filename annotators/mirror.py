@@ -1,18 +1,17 @@
-"""The mirror of what the marketplace says about HITs and assignments, and the lease to work on one of them."""
+"""The mirror of what the marketplace says about HITs and assignments."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import timedelta
+from collections.abc import Iterable
 
 from django.db import IntegrityError, transaction
-from django.db.models import CharField, F, Q, Value
-from django.db.models.functions import Cast, Concat, Greatest
+from django.db.models import CharField, Count, F, OuterRef, Subquery, Value
+from django.db.models.functions import Cast, Coalesce, Concat, Greatest
 from django.utils import timezone
 
+from annotators.failpoints import reach
 from annotators.gateway import AssignmentRecord, Gateway, HITRecord
 from annotators.models import HIT, Assignment, Channel, Worker
+from annotators.workers import worker_of
 
-LEASE = timedelta(minutes=10)
 FACTS = (
     "assignment_id",
     "status",
@@ -24,16 +23,22 @@ FACTS = (
     "feedback",
     "answer_xml",
 )
+PERSONAL = ("feedback", "answer_xml")  # may name the worker
 
 
 def fetch(hit: HIT, *, gateway: Gateway) -> list[Assignment]:
     """Mirror the HIT and its submitted assignments; returns ours, in the order of submission.
 
+    Only then it counts as synced: what could not be listed is asked for again.
+
     What its worker did by link on the same HIT is left alone: the marketplace knows nothing about it.
     """
     mirror_hit(hit, gateway.get_hit(hit.hit_id))
+    reach("sync.hit_mirrored")
     records = gateway.list_assignments(hit.hit_id)
+    reach("sync.listed")
     mirrored = [mirror_assignment(hit, record) for record in records]
+    mark_synced(hit)
     of_market = [assignment for assignment in mirrored if assignment.channel == Channel.MARKETPLACE]
     return sorted(
         of_market, key=lambda assignment: (assignment.submitted_at or timezone.now(), assignment.pk)
@@ -41,18 +46,26 @@ def fetch(hit: HIT, *, gateway: Gateway) -> list[Assignment]:
 
 
 def mirror_hit(hit: HIT, record: HITRecord) -> None:
-    """Write the marketplace's facts about a HIT. MaxAssignments only ever grows, so an older answer can't win."""
+    """Write the marketplace's facts about a HIT that was loaded before it was asked; an older answer can't win.
+
+    MaxAssignments only ever grows, and the expiration is left alone where it was moved since `hit` was loaded.
+    """
     HIT.objects.filter(pk=hit.pk).update(
-        status=record.status,
-        max_assignments=Greatest(F("max_assignments"), record.max_assignments),
-        expires_at=record.expires_at,
-        synced_at=timezone.now(),
+        status=record.status, max_assignments=Greatest(F("max_assignments"), record.max_assignments)
     )
-    hit.refresh_from_db(fields=["status", "max_assignments", "expires_at", "synced_at"])
+    HIT.objects.filter(pk=hit.pk, expires_at=hit.expires_at).update(expires_at=record.expires_at)
+    hit.refresh_from_db(fields=["status", "max_assignments", "expires_at"])
+
+
+def n_handed_in() -> Coalesce:
+    """Count, in a query over HITs, the marketplace's assignments that were handed in."""
+    of_hit = Assignment.objects.filter(hit=OuterRef("pk"), channel=Channel.MARKETPLACE)
+    handed_in = of_hit.exclude(status=Assignment.Status.ACCEPTED).order_by().values("hit")
+    return Coalesce(Subquery(handed_in.annotate(n=Count("pk")).values("n")), 0)
 
 
 def mark_synced(hit: HIT) -> None:
-    """Write down that a HIT was looked after, where no marketplace says anything about it."""
+    """Write down that a HIT was looked after: all that was to be known about it is written."""
     HIT.objects.filter(pk=hit.pk).update(synced_at=timezone.now())
     hit.refresh_from_db(fields=["synced_at"])
 
@@ -72,15 +85,22 @@ def mirror_assignment(hit: HIT, record: AssignmentRecord) -> Assignment:
 
 @transaction.atomic
 def _mirrored(hit: HIT, record: AssignmentRecord) -> Assignment:
-    worker, _ = Worker.objects.get_or_create(source=hit.endpoint, worker_id=record.worker_id)
+    worker = worker_of(record.worker_id, source=hit.endpoint)
     facts = {name: getattr(record, name) for name in FACTS}
     assignment, is_new = Assignment.objects.get_or_create(hit=hit, worker=worker, defaults=facts)
-    changed = [name for name in FACTS if getattr(assignment, name) != facts[name]]
+    changed = [name for name in _kept_up(assignment, worker) if getattr(assignment, name) != facts[name]]
     if changed and not is_new and assignment.channel == Channel.MARKETPLACE:
         for name in changed:
             setattr(assignment, name, facts[name])
         assignment.save(update_fields=changed)
+        reach("sync.mirroring")
     return assignment
+
+
+def _kept_up(assignment: Assignment, worker: Worker) -> Iterable[str]:
+    """Return the facts to keep up with; what a purge has erased does not come back with an old HIT."""
+    is_purged = worker.purged_at is not None and assignment.loaded_at < worker.purged_at
+    return [name for name in FACTS if name not in PERSONAL] if is_purged else FACTS
 
 
 def _refute_claims(hit: HIT, record: AssignmentRecord) -> None:
@@ -89,23 +109,8 @@ def _refute_claims(hit: HIT, record: AssignmentRecord) -> None:
     Those rows keep what they hold, and get an AssignmentId of their own once the worker opens that HIT with it.
     """
     claims = Assignment.objects.filter(
-        worker__source=hit.endpoint,
-        worker__worker_id=record.worker_id,
+        worker=worker_of(record.worker_id, source=hit.endpoint),
         assignment_id=record.assignment_id,
         status=Assignment.Status.ACCEPTED,
     )
     claims.exclude(hit=hit).update(assignment_id=Concat(Value("refuted:"), Cast("pk", CharField())))
-
-
-@contextmanager
-def lease(hit: HIT) -> Iterator[bool]:
-    """Yield True to the one task that may work on this HIT now. A lease that was never given back runs out."""
-    now = timezone.now()
-    free = Q(leased_until__isnull=True) | Q(leased_until__lt=now)
-    until = now + LEASE
-    is_ours = HIT.objects.filter(free, pk=hit.pk).update(leased_until=until) == 1
-    try:
-        yield is_ours
-    finally:
-        if is_ours:
-            HIT.objects.filter(pk=hit.pk, leased_until=until).update(leased_until=None)

@@ -45,6 +45,9 @@ class Worker(models.Model):
     source = models.CharField(max_length=16, choices=Source)
     standing = models.CharField(max_length=16, choices=Standing, default=Standing.OK)
     created_at = models.DateTimeField(auto_now_add=True)
+    purged_at = models.DateTimeField(
+        null=True, blank=True, help_text="The marketplace's id was replaced by our pseudonym then."
+    )
 
     class Meta:
         constraints = [
@@ -87,7 +90,9 @@ class HIT(models.Model):
         REVIEWING = "Reviewing"
         DISPOSED = "Disposed"
 
-    hit_type = models.ForeignKey(HITType, on_delete=models.PROTECT, related_name="hits")
+    hit_type = models.ForeignKey(
+        HITType, verbose_name="HIT type", on_delete=models.PROTECT, related_name="hits"
+    )
     hit_id = models.CharField("HITId", max_length=64)
     status = models.CharField(max_length=16, choices=Status, default=Status.ASSIGNABLE)
     max_assignments = models.PositiveIntegerField()
@@ -128,7 +133,7 @@ class Assignment(models.Model):
         APPROVED = "Approved"
         REJECTED = "Rejected"
 
-    hit = models.ForeignKey(HIT, on_delete=models.PROTECT, related_name="assignments")
+    hit = models.ForeignKey(HIT, verbose_name="HIT", on_delete=models.PROTECT, related_name="assignments")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="assignments")
     assignment_id = models.CharField("AssignmentId", max_length=64)
     channel = models.CharField(max_length=16, choices=Channel, default=Channel.MARKETPLACE)
@@ -186,28 +191,34 @@ class Assignment(models.Model):
 class Call(models.Model):
     """One call that costs money or decides about a person, written down before it is made.
 
-    planned -> sent -> done | refused; a call whose answer never came stays `sent` and is settled by reading
-    the marketplace before anything is repeated. `token` is deterministic, so an intent exists once.
+    planned -> sent -> done | refused | unknown. A call whose answer never came is `unknown`, as is one that was sent
+    by a process that is gone; it is settled by reading the marketplace before anything is repeated. `token` is
+    deterministic, so an intent exists once. Of what the marketplace only counts (more assignments of a HIT, equal
+    bonuses of an assignment) one at a time can be unsettled, or two could be taken for one another.
     """
 
     class Operation(models.TextChoices):
-        CREATE_HIT = "CreateHITWithHITType"
+        CREATE_HIT = "CreateHITWithHITType", "Create HIT"
         EXTEND = "CreateAdditionalAssignmentsForHIT"
         APPROVE = "ApproveAssignment"
         REJECT = "RejectAssignment"
         OVERTURN = "ApproveAssignment(OverrideRejection)"
         EXPIRE = "UpdateExpirationForHIT"
+        BONUS = "SendBonus"
 
     class State(models.TextChoices):
         PLANNED = "planned", "Planned"
-        SENT = "sent", "Sent, answer unknown"
+        SENT = "sent", "Sent"
+        UNKNOWN = "unknown", "Sent, outcome unknown"
         DONE = "done", "Done"
         REFUSED = "refused", "Refused"
 
     token = models.CharField(max_length=64, unique=True)
     operation = models.CharField(max_length=48, choices=Operation)
     endpoint = models.CharField(max_length=16, choices=Endpoint)
-    hit = models.ForeignKey(HIT, null=True, blank=True, on_delete=models.PROTECT, related_name="calls")
+    hit = models.ForeignKey(
+        HIT, verbose_name="HIT", null=True, blank=True, on_delete=models.PROTECT, related_name="calls"
+    )
     assignment = models.ForeignKey(
         Assignment, null=True, blank=True, on_delete=models.PROTECT, related_name="calls"
     )
@@ -225,8 +236,18 @@ class Call(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=Q(state__in=["planned", "sent"]) | Q(finished_at__isnull=False),
+                condition=Q(state__in=["planned", "sent", "unknown"]) | Q(finished_at__isnull=False),
                 name="finished_call_has_time",
+            ),
+            models.UniqueConstraint(
+                fields=["hit"],
+                condition=Q(operation="CreateAdditionalAssignmentsForHIT", state__in=["sent", "unknown"]),
+                name="one_unsettled_extension_of_a_hit",
+            ),
+            models.UniqueConstraint(
+                fields=["assignment"],
+                condition=Q(operation="SendBonus", state__in=["sent", "unknown"]),
+                name="one_unsettled_bonus_of_an_assignment",
             ),
         ]
         indexes = [models.Index(fields=["state", "created_at"])]

@@ -41,6 +41,23 @@ def listed(site: Site, hit: HIT) -> Assignment:
     return fetch(hit, gateway=site.gateway)[-1]
 
 
+def decide(site: Site, assignment: Assignment, operation: str, *, feedback: str = "") -> Call:
+    """Tell the marketplace a decision, as the sync does; the assignment is as the marketplace then shows it."""
+    call = market.plan_decision(
+        assignment, Call.Operation[operation], feedback=feedback, endpoint=site.gateway.endpoint
+    )
+    market.settle(call, gateway=site.gateway)
+    assignment.refresh_from_db()
+    return call
+
+
+def pay(site: Site, assignment: Assignment, *, amount: Decimal, reason: str, token: str) -> Call:
+    """Write a bonus down and pay it, as the task does after a researcher has confirmed it."""
+    endpoint = site.gateway.endpoint
+    call = market.plan_bonus(assignment, amount=amount, reason=reason, token=token, endpoint=endpoint)
+    return market.settle(call, gateway=site.gateway)
+
+
 def long_ago(call: Call, **changes: Any) -> Call:
     """Let the time pass in which the call could still be on its way."""
     Call.objects.filter(pk=call.pk).update(

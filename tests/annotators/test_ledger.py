@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotators import ledger
-from annotators.ledger import IN_FLIGHT, perform, plan, plan_again
+from annotators.ledger import IN_FLIGHT, perform, plan, plan_again, reading, sending
 from annotators.models import HIT, Call, HITType
 from marketplace import models as marketplace
 from tests.annotators.offers import long_ago, offer, on_the_market
@@ -55,25 +54,16 @@ def test_a_call_performed_by_two_is_sent_once(
     assert (Call.objects.get().state, HIT.objects.count()) == ("done", 1)
 
 
-def test_a_lost_creation_stays_sent_and_isnt_repeated_in_flight(site: Site, hit_type: HITType) -> None:
+def test_a_lost_creation_is_unknown_at_once_and_found_by_its_annotation(
+    site: Site, hit_type: HITType
+) -> None:
     site.wire.lose.add("CreateHITWithHITType")
     site.wire.block.add("GetHIT")  # botocore repeats, hears "exists already", and we ask which
     call = offer(site, hit_type)
-    assert (call.state, call.hit, HIT.objects.count()) == ("sent", None, 0)
+    assert (call.state, call.hit, HIT.objects.count()) == ("unknown", None, 0)
     site.wire.heal()
     sent = site.wire.calls["CreateHITWithHITType"]
-    assert offer(site, hit_type).state == "sent"
-    assert site.wire.calls["CreateHITWithHITType"] == sent
-    assert on_the_market() == ["create:1"]
-
-
-def test_a_lost_creation_is_found_by_its_annotation(site: Site, hit_type: HITType) -> None:
-    site.wire.lose.add("CreateHITWithHITType")
-    site.wire.block.add("GetHIT")
-    call = offer(site, hit_type)
-    site.wire.heal()
-    sent = site.wire.calls["CreateHITWithHITType"]
-    done = perform(long_ago(call), gateway=site.gateway)
+    done = perform(call, gateway=site.gateway)
     made = marketplace.HIT.objects.get()
     assert (done.state, done.hit and done.hit.hit_id, done.attempts) == ("done", made.hit_id, 2)
     assert done.hit is not None
@@ -106,9 +96,9 @@ def test_a_crash_before_the_answer_was_recorded(site: Site, hit_type: HITType) -
 def test_a_creation_that_never_arrived_is_sent_again(site: Site, hit_type: HITType) -> None:
     site.wire.block.add("CreateHITWithHITType")
     call = offer(site, hit_type)
-    assert (call.state, on_the_market()) == ("sent", [])
+    assert (call.state, on_the_market()) == ("unknown", [])
     site.wire.heal()
-    assert perform(long_ago(call), gateway=site.gateway).state == "done"
+    assert perform(call, gateway=site.gateway).state == "done"
     assert on_the_market() == ["create:1"]
 
 
@@ -138,14 +128,14 @@ def test_not_ready_goes_back_to_planned(site: Site, hit_type: HITType) -> None:
     assert site.wire.calls["ListHITs"] == 0  # nothing had happened, so nothing was looked for
 
 
-def test_throttled_while_settling_stays_sent(site: Site, hit_type: HITType) -> None:
+def test_throttled_while_settling_stays_unknown(site: Site, hit_type: HITType) -> None:
     site.wire.block.add("CreateHITWithHITType")
     call = offer(site, hit_type)
     site.wire.heal()
     site.wire.replies["ListHITs"] = THROTTLED
-    assert perform(long_ago(call), gateway=site.gateway).state == "sent"
+    assert perform(call, gateway=site.gateway).state == "unknown"
     site.wire.heal()
-    assert perform(long_ago(call), gateway=site.gateway).state == "done"
+    assert perform(call, gateway=site.gateway).state == "done"
     assert on_the_market() == ["create:1"]
 
 
@@ -188,8 +178,8 @@ def test_in_flight_is_longer_than_the_calls_it_covers(site: Site) -> None:
     assert timedelta(seconds=2 * one_call) < IN_FLIGHT
 
 
-def test_operations_and_actions_match() -> None:
-    assert set(ledger._ACTIONS) == set(Call.Operation)
+def test_every_operation_can_be_sent_and_read() -> None:
+    assert set(sending._ACTIONS) == set(reading._READINGS) == set(Call.Operation)
 
 
 def test_a_finished_call_has_its_time() -> None:

@@ -1,4 +1,3 @@
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,10 +7,10 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from annotators import market
-from annotators.gateway import AssignmentRecord, HITRecord
-from annotators.mirror import LEASE, fetch, lease, mirror_assignment, mirror_hit
+from annotators.gateway import AssignmentRecord, HITRecord, MarketError
+from annotators.mirror import fetch, mirror_assignment, mirror_hit
 from annotators.models import HIT, Assignment, Worker
-from tests.annotators.offers import TERMS
+from tests.annotators.offers import TERMS, offer
 from tests.factories import make_assignment, make_hit, make_worker
 from tests.market_site import Site
 
@@ -54,13 +53,23 @@ def test_a_hit_takes_over_the_marketplaces_facts() -> None:
     mirror_hit(hit, hit_record(hit))
     for seen in (hit, HIT.objects.get()):
         assert (seen.status, seen.max_assignments, seen.expires_at) == ("Reviewable", 6, SUBMITTED_AT)
-        assert seen.synced_at is not None
+        assert seen.synced_at is None  # its assignments are not listed yet
 
 
 def test_an_older_answer_doesnt_shrink_a_hit() -> None:
     hit = make_hit(max_assignments=7)
     mirror_hit(hit, hit_record(hit, max_assignments=5))
     assert (hit.max_assignments, HIT.objects.get().max_assignments) == (7, 7)
+
+
+def test_an_older_answer_doesnt_take_back_a_new_expiration(site: Site) -> None:
+    call = offer(site, market.offer_hit_type(TERMS, gateway=site.gateway))
+    mirrored, wanted = HIT.objects.get(pk=call.hit.pk), timezone.now() + timedelta(days=2)
+    older = site.gateway.get_hit(mirrored.hit_id)
+    market.move_expiration(HIT.objects.get(), when=wanted, gateway=site.gateway)
+    assert HIT.objects.get().expires_at == wanted
+    mirror_hit(mirrored, older)
+    assert (mirrored.expires_at, HIT.objects.get().expires_at) == (wanted, wanted)
 
 
 def test_a_submission_we_never_saw_gets_a_row() -> None:
@@ -148,58 +157,18 @@ def test_fetch_mirrors_in_the_order_of_submission(site: Site) -> None:
     assert (call.hit.status, call.hit.synced_at is None) == ("Unassignable", False)
 
 
-def test_one_holds_a_lease_at_a_time() -> None:
-    hit = make_hit()
-    with lease(hit) as first, lease(hit) as second:
-        assert (first, second) == (True, False)
-        assert HIT.objects.get().leased_until is not None
-    assert HIT.objects.get().leased_until is None
-
-
-def test_who_didnt_get_the_lease_doesnt_give_it_back() -> None:
-    hit = make_hit()
-    with lease(hit) as first:
-        with lease(hit) as second:
-            pass
-        with lease(hit) as third:
-            assert (first, second, third) == (True, False, False)
-
-
-def test_a_lease_is_given_back_after_an_error() -> None:
-    hit = make_hit()
-    with pytest.raises(RuntimeError), lease(hit):
-        raise RuntimeError
-    assert HIT.objects.get().leased_until is None
-
-
-def test_a_lease_never_given_back_runs_out() -> None:
-    hit = make_hit()
-    now = timezone.now()
-    HIT.objects.update(leased_until=now + LEASE / 2)
-    with lease(hit) as early:
-        assert early is False
-    HIT.objects.update(leased_until=now - timedelta(seconds=1))
-    with lease(hit) as late:
-        assert late is True
-
-
-def test_an_overtaken_lease_isnt_ended_by_its_first_holder() -> None:
-    hit = make_hit()
-    later = timezone.now() + 2 * LEASE
-    with lease(hit):
-        HIT.objects.update(leased_until=later)  # ran out, and another took it
-    assert HIT.objects.get().leased_until == later
-
-
-@pytest.mark.django_db(transaction=True)
-def test_many_reach_for_a_lease_and_one_gets_it(in_parallel: Callable[..., list[Any]]) -> None:
-    import time
-
-    hit = make_hit()
-
-    def reach() -> bool:
-        with lease(hit) as is_ours:
-            time.sleep(0.3)
-            return is_ours
-
-    assert sorted(in_parallel(*[reach] * 5)) == [False] * 4 + [True]
+def test_a_hit_whose_assignments_cannot_be_listed_is_not_synced(site: Site) -> None:
+    hit_type = market.offer_hit_type(TERMS, gateway=site.gateway)
+    call = market.offer_hit(
+        hit_type,
+        token="create:unlisted",
+        url="https://lab.example/hits/2",
+        lifetime=timedelta(days=1),
+        max_assignments=1,
+        gateway=site.gateway,
+    )
+    assert call.hit is not None
+    site.wire.block.add("ListAssignmentsForHIT")
+    with pytest.raises(MarketError):
+        fetch(call.hit, gateway=site.gateway)
+    assert HIT.objects.get(pk=call.hit.pk).synced_at is None

@@ -1,0 +1,62 @@
+"""Which worker an id stands for, also after ids were purged: a purged worker is called by a keyed hash of the id.
+
+The hash is the pseudonym that exports carry, so a purged worker keeps their name in every file, and is known again when
+a marketplace or a panel names them once more. Whoever has SECRET_KEY and a list of ids can compute it, nobody else.
+"""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Iterator
+
+from django.conf import settings
+
+from annotators.models import Worker
+
+PURGED = "purged:"
+MARK = "pseudonym:"  # before a pseudonym that stands where an id stood, in a file or in a text
+NAMED = re.compile(rf"(?:{PURGED}|{MARK})([0-9a-f]{{12}})")
+# Anything shorter stands in ordinary words; no marketplace or panel gives ids of fewer letters.
+SHORTEST_IN_TEXT = 6
+
+
+def pseudonym(worker_id: str, *, key: bytes = b"") -> str:
+    """Return the first 12 hex digits of HMAC-SHA256(key, worker id). What is a pseudonym already is not hashed again.
+
+    Without a `key` one is derived from SECRET_KEY.
+    """
+    if named := NAMED.fullmatch(worker_id):
+        return named[1]
+    key = key or hmac.digest(settings.SECRET_KEY.encode(), b"worker pseudonyms", "sha256")
+    return hmac.new(key, worker_id.encode(), hashlib.sha256).hexdigest()[:12]
+
+
+def purged_name(worker_id: str) -> str:
+    """Return what a worker of this id is called once it is purged; a purged one stays as it is."""
+    return PURGED + pseudonym(worker_id)
+
+
+def worker_of(worker_id: str, *, source: str) -> Worker:
+    """Return the worker a source knows by this id, purged or not; a new one where there is none."""
+    known = Worker.objects.filter(worker_id__in=[worker_id, purged_name(worker_id)])
+    worker, _ = known.get_or_create(source=source, defaults={"worker_id": worker_id})
+    return worker
+
+
+def without_id(text: str, *, worker: Worker) -> str:
+    """Return a text with the worker's pseudonym, marked, for their id wherever it stands as a word of its own."""
+    for written in written_ids(worker):
+        text = re.sub(
+            rf"(?<![A-Za-z0-9]){re.escape(written)}(?![A-Za-z0-9])",
+            MARK + pseudonym(worker.worker_id),
+            text,
+            flags=re.IGNORECASE,
+        )
+    return text
+
+
+def written_ids(worker: Worker) -> Iterator[str]:
+    """Yield how a text can name a worker by id: whole, and a panel's without the panel. Nothing for a purged one."""
+    if not NAMED.fullmatch(worker.worker_id):
+        ids = (worker.worker_id, worker.worker_id.partition(":")[2])
+        yield from (written for written in ids if len(written) >= SHORTEST_IN_TEXT)
