@@ -13,8 +13,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotators.admin import ModelAdmin, ReadOnlyAdmin
+from surveys import admin_trail  # noqa: F401 (registers itself)
 from surveys.forms.batch import BatchForm, PublishedBatchForm, default_terms, policy_in_words
 from surveys.forms.durations import in_words
+from surveys.forms.fieldsets import FROZEN, PUBLISHED_FIELDSETS, draft_fieldsets
 from surveys.models import Batch, Decision, Item, Output, Picture, Questionnaire, QuestionnaireItem, Survey
 from surveys.overview import with_counts
 
@@ -23,41 +25,6 @@ admin.site.site_title = "Assent"
 admin.site.index_title = "Batches"
 admin.site.site_url = None
 admin.site.enable_nav_sidebar = False
-
-FROZEN = (
-    "survey",
-    "endpoint",
-    "takes_links",
-    "title",
-    "description",
-    "keywords",
-    "items_per_hit",
-    "assignments_per_hit",
-    "reward",
-    "uses_quiz",
-    "time_allowed",
-    "findable_for",
-    "approved_after",
-    "review",
-    "seed",
-    "status",
-    "published_at",
-)
-DRAFT_FIELDSETS = (
-    (None, {"fields": ["survey", "name", "endpoint", "takes_links"]}),
-    (
-        "What workers get",
-        {"fields": ["items_per_hit", "assignments_per_hit", "reward", "assumed_minutes", "uses_quiz"]},
-    ),
-    ("Time", {"fields": ["assignment_duration", "lifetime", "auto_approval_delay"]}),
-    ("Review", {"fields": ["policy_kind", ("policy_minimum", "policy_out_of")]}),
-    ("What workers read in the list of HITs", {"fields": ["title", "description", "keywords"]}),
-    ("Chance", {"fields": ["seed"], "classes": ["collapse"]}),
-)
-PUBLISHED_FIELDSETS = (
-    (None, {"fields": ["name", "assumed_minutes"]}),
-    ("As published", {"fields": list(FROZEN)}),
-)
 
 
 class InlineRows(admin.TabularInline):  # type: ignore[type-arg]
@@ -213,7 +180,10 @@ class BatchAdmin(ModelAdmin):
         return super().changeform_view(request, object_id, form_url, context)
 
     def get_fieldsets(self, request: HttpRequest, obj: Batch | None = None) -> Any:
-        return PUBLISHED_FIELDSETS if _is_frozen(obj) or not self.may_edit(request, obj) else DRAFT_FIELDSETS
+        if _is_frozen(obj) or not self.may_edit(request, obj):
+            return PUBLISHED_FIELDSETS
+        survey = obj.survey if obj else self.get_changeform_initial_data(request).get("survey")
+        return draft_fieldsets(survey.definition if isinstance(survey, Survey) else None)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Batch | None = None) -> tuple[str, ...]:
         return FROZEN if _is_frozen(obj) or not self.may_edit(request, obj) else ()

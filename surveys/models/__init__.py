@@ -1,17 +1,40 @@
 """The models every survey type shares. A new type needs no new model."""
 
 from surveys.models.access import AnnotationSlot, Invitation, Panel, PanelVisit
+from surveys.models.alarms import Alarm
 from surveys.models.answers import AnswerRevision, QuizAttempt, Rating, Response, is_skipped
-from surveys.models.batch import Batch, Questionnaire, QuestionnaireItem, default_review_policy, new_seed
-from surveys.models.review import Decision, Replacement
+from surveys.models.audit import AuditEntry
+from surveys.models.batch import (
+    Batch,
+    Questionnaire,
+    QuestionnaireItem,
+    create_token,
+    default_review_policy,
+    new_seed,
+)
+from surveys.models.review import (
+    Appeal,
+    Decision,
+    Inclusion,
+    Replacement,
+    does_not_count,
+    is_left_out,
+    is_rejected,
+    is_undecided,
+    is_used,
+)
 from surveys.models.scores import MetricScore
 from surveys.models.study import Item, Output, Picture, Survey, definition_choices, new_code
 
 __all__ = [
+    "Alarm",
     "AnnotationSlot",
     "AnswerRevision",
+    "Appeal",
+    "AuditEntry",
     "Batch",
     "Decision",
+    "Inclusion",
     "Invitation",
     "Item",
     "MetricScore",
@@ -26,9 +49,15 @@ __all__ = [
     "Replacement",
     "Response",
     "Survey",
+    "create_token",
     "default_review_policy",
     "definition_choices",
+    "does_not_count",
+    "is_left_out",
+    "is_rejected",
     "is_skipped",
+    "is_undecided",
+    "is_used",
     "new_code",
     "new_seed",
 ]

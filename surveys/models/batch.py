@@ -21,8 +21,14 @@ def new_seed() -> int:
     return secrets.randbelow(2**31)
 
 
+def create_token(questionnaire: uuid.UUID) -> str:
+    """Return the token of the call that creates a questionnaire's HIT. It is the HIT's RequesterAnnotation too."""
+    return f"create:{questionnaire}"
+
+
 def default_review_policy() -> dict[str, object]:
-    return {"kind": "minimum_correct", "minimum": 3, "out_of": 5}
+    rule = {"kind": "minimum_correct", "minimum": 3, "out_of": 5, "rejects_alone": True}
+    return {"rules": [rule], "reject_at": 2}
 
 
 class Batch(models.Model):
@@ -34,6 +40,9 @@ class Batch(models.Model):
         OPEN = "open", "Open"
         STOPPED = "stopped", "Stopped"
         COMPLETE = "complete", "Complete"
+
+    RUNNING = (Status.PUBLISHING, Status.OPEN)  # takes workers
+    UNDER_REVIEW = (*RUNNING, Status.STOPPED)  # may have work to decide on
 
     survey = models.ForeignKey(Survey, on_delete=models.PROTECT, related_name="batches")
     name = models.CharField(max_length=200, unique=True)
@@ -52,6 +61,21 @@ class Batch(models.Model):
     lifetime = models.DurationField(default=timedelta(days=7))
     auto_approval_delay = models.DurationField()
     review_policy = models.JSONField(default=default_review_policy)
+    rejects_automatically = models.BooleanField(
+        default=False, help_text="Off: the rule proposes a rejection, and a person decides."
+    )
+    replaces_auto_approved = models.BooleanField(
+        default=True,
+        help_text="Work the rule would have rejected, but the marketplace approved first, is left out and replaced.",
+    )
+    budget = models.DecimalField(
+        max_digits=10,
+        decimal_places=2,
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(Decimal("0.01"))],
+        help_text="US dollars, fees and replacements included, that are never exceeded.",
+    )
     takes_links = models.BooleanField(
         "people may come by link",
         default=False,

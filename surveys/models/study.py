@@ -41,7 +41,8 @@ class Item(models.Model):
 
     `subject` is what the item is about, as the researcher calls it: where each system's output is an item of its own
     (XAI, VTT), they share it, and results are paired by it. `references` are texts to measure outputs against.
-    `payload`: `question` (str) and `columns`, the row as it was imported, for the raw export.
+    `payload`: `question` (str) and `columns`, the row as it was imported, for the raw export; in a planted check also
+    `check` (str), what passes it.
     `choices`: [{"value", "label"}] sorted by value, so that their order says nothing about the gold answer; empty
     where the definition fixes them.
     """

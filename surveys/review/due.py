@@ -2,15 +2,18 @@
 
 from datetime import timedelta
 
+from django.db import transaction
 from django.db.models import Count, DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from annotators.ledger import CLOCK_SKEW
 from annotators.models import HIT, Assignment, Call, Channel, Endpoint
-from surveys import quota
-from surveys.models import Batch
+from surveys import budget, quota
+from surveys.models import Batch, is_left_out, is_skipped
 from surveys.policies import APPROVE, REJECT
-from surveys.review.replacing import SKIPPED, unreplaced
+from surveys.review.carrying_out import approved_late
+from surveys.review.replacing import unreplaced
 
 LISTING_LAG = timedelta(hours=1)  # how long after its deadline we still look for a submission
 Status = Assignment.Status
@@ -19,8 +22,10 @@ Status = Assignment.Status
 def due_hits(*, every: timedelta) -> QuerySet[HIT]:
     """Return the HITs to sync: not seen for `every`, and something about them can still change.
 
-    A HIT is settled when all its assignments are in and decided, or when it expired so long ago that nobody can
-    still be working on it. HITStatus alone does not tell: MTurk lists submissions with a lag.
+    One seen in the future was seen before the clock was set back.
+
+    A HIT is settled when all its assignments are in and decided, or when it was seen so long after it expired that
+    nobody could still be working on it. HITStatus alone does not tell: MTurk lists submissions with a lag.
     """
     now = timezone.now()
     last_submission = F("expires_at") + F("hit_type__assignment_duration")
@@ -29,13 +34,17 @@ def due_hits(*, every: timedelta) -> QuerySet[HIT]:
         n_in=Count("assignments", filter=is_in, distinct=True),
         last_submission=ExpressionWrapper(last_submission, output_field=DateTimeField()),
     )
-    can_fill = Q(n_in__lt=F("max_assignments"), last_submission__gt=now - LISTING_LAG)
+    is_late = Q(last_submission__lte=now - LISTING_LAG)
+    is_told_the_end = Q(synced_at__gt=F("last_submission") + LISTING_LAG)
+    can_fill = Q(n_in__lt=F("max_assignments")) & ~(is_late & is_told_the_end)
     of_hit = Assignment.objects.filter(hit=OuterRef("pk"))
-    return seen.filter(Q(synced_at=None) | Q(synced_at__lte=now - every)).filter(
+    is_seen = Q(synced_at__gt=now - every, synced_at__lte=now + CLOCK_SKEW)
+    return seen.filter(Q(synced_at=None) | ~is_seen).filter(
         (can_fill & ~Q(hit_type__endpoint=Endpoint.LINK))
         | Exists(of_hit.filter(status=Status.SUBMITTED))
         | Exists(unreplaced().filter(hit=OuterRef("pk")))
         | Exists(overturned().filter(hit=OuterRef("pk")))
+        | Exists(approved_late().filter(hit=OuterRef("pk")))
         | Exists(unsettled().filter(hit=OuterRef("pk")))
         | Exists(_not_wanted_again().filter(hit=OuterRef("pk"))),
         questionnaire__isnull=False,
@@ -43,10 +52,10 @@ def due_hits(*, every: timedelta) -> QuerySet[HIT]:
 
 
 def to_carry_out(hit: HIT) -> list[Assignment]:
-    """Return the assignments of a HIT with a decision that is not carried out."""
+    """Return the assignments of a HIT with a decision that is not carried out, or that came too late."""
     submitted = Q(status=Status.SUBMITTED, decision__verdict__in=[APPROVE, REJECT])
-    taken_back = Q(pk__in=overturned())
-    return list(hit.assignments.filter(submitted | taken_back).select_related("decision", "hit__hit_type"))
+    other = Q(pk__in=overturned()) | Q(pk__in=approved_late())
+    return list(hit.assignments.filter(submitted | other).select_related("decision", "hit__hit_type"))
 
 
 def unsettled() -> QuerySet[Assignment]:
@@ -65,18 +74,28 @@ def overturned() -> QuerySet[Assignment]:
 
 
 def reopen(hit: HIT) -> int:
-    """Want the annotations of a HIT again that were rejected or skipped, where people may come by link."""
+    """Want the annotations of a HIT again that do not count, where people may come by link."""
     waiting = _not_wanted_again().filter(hit=hit).order_by("pk")
     return sum(quota.reopen(assignment) is not None for assignment in waiting)
 
 
 def finish(batch: Batch) -> bool:
-    """Mark an open batch complete when every questionnaire has the assignments it was to get, all decided."""
-    if batch.questionnaires.filter(hit=None).exists() or not _is_filled(batch):
+    """Mark an open batch complete when every questionnaire has the assignments it was to get, all decided.
+
+    Asked once more under the batch's lock: whoever leaves answers out meanwhile opens it again.
+    """
+    if not _can_finish(batch):
         return False
-    return (
-        Batch.objects.filter(pk=batch.pk, status=Batch.Status.OPEN).update(status=Batch.Status.COMPLETE) == 1
-    )
+    with transaction.atomic():
+        locked = budget.lock(batch.pk)
+        if locked.status != Batch.Status.OPEN or not _can_finish(locked):
+            return False
+        Batch.objects.filter(pk=batch.pk).update(status=Batch.Status.COMPLETE)
+    return True
+
+
+def _can_finish(batch: Batch) -> bool:
+    return not batch.questionnaires.filter(hit=None).exists() and _is_filled(batch)
 
 
 def _not_wanted_again() -> QuerySet[Assignment]:
@@ -92,11 +111,12 @@ def _is_filled(batch: Batch) -> bool:
     if quota.has_slots(batch):
         return not (unsettled() & assignments).exists() and not quota.unfilled(batch)
     root = Coalesce("hit__questionnaire__sibling_of", "hit__questionnaire")
-    approved = assignments.filter(status=Status.APPROVED).annotate(root=root).values("root")
-    counts = approved.annotate(n=Count("pk"), n_skipped=Count("pk", filter=SKIPPED)).order_by()
-    kept = {pk: (n, skipped) for pk, n, skipped in counts.values_list("root", "n", "n_skipped")}
+    kept = assignments.filter(status=Status.APPROVED).exclude(is_left_out())
+    by_root = kept.annotate(root=root).values("root").order_by()
+    counts = by_root.annotate(n=Count("pk"), n_skipped=Count("pk", filter=is_skipped()))
+    n_kept = {pk: (n, skipped) for pk, n, skipped in counts.values_list("root", "n", "n_skipped")}
     targets = batch.questionnaires.filter(sibling_of=None).values_list("pk", "target_assignments")
-    return all(_fills(*kept.get(pk, (0, 0)), target=target) for pk, target in targets)
+    return all(_fills(*n_kept.get(pk, (0, 0)), target=target) for pk, target in targets)
 
 
 def _fills(n_approved: int, n_skipped: int, *, target: int) -> bool:
