@@ -4,25 +4,38 @@ One person works on what was given to them until their time runs out; then it go
 draft, and late answers too, stay with their author.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.db.models import Model
 from django.utils import timezone
 
 from annotators import links
+from annotators.constraints import is_about
+from annotators.failpoints import reach
 from annotators.models import Assignment, Channel, Worker
-from surveys import quota
+from surveys import budget, quota
 from surveys.models import AnnotationSlot, Batch, PanelVisit, Questionnaire, Response
 from surveys.ordering import draw_responses
 
 TRIES = 5
+ONCE_EACH: tuple[tuple[type[Model], str], ...] = (
+    (Assignment, "assignment_once_per_hit_and_worker"),
+    (Response, "worker_sees_item_once_per_batch"),
+)
 Status = Assignment.Status
 
 
 class NothingLeft(Exception):
     """There is nothing, or nothing more, to do here for this person; the message tells them why."""
+
+
+class _Overtaken(Exception):
+    """Somebody, or the same person by another way, was quicker: what is left has to be asked again."""
 
 
 class NotYours(Exception):
@@ -45,10 +58,8 @@ def take(batch: Batch, *, worker: Worker, channel: str, limit: int | None = None
     `limit`: how many assignments this person may have in the batch; None is as many as there are.
     """
     for _ in range(TRIES):
-        try:
+        with suppress(_Overtaken), _noticing_who_was_quicker():
             return _taken(batch, worker=worker, channel=channel, limit=limit)
-        except IntegrityError:  # the same person at once by another way: ask again what is left
-            continue
     raise NothingLeft("Somebody was quicker. Please try again.")
 
 
@@ -65,8 +76,9 @@ def take_number(
         quota.keep(mine)
         return mine
     try:
-        return _given_number(slot, worker=worker, channel=channel, limit=limit)
-    except IntegrityError as error:
+        with _noticing_who_was_quicker():
+            return _given_number(slot, worker=worker, channel=channel, limit=limit)
+    except _Overtaken as error:
         raise NotYours(f"Annotation {number} shows what you have seen already.") from error
 
 
@@ -102,6 +114,7 @@ def keep(assignment: Assignment) -> None:
 def settle(assignment: Assignment) -> None:
     """Hand in saved answers; a skipped item is wanted again. Safe to repeat, and after a change of answers."""
     links.submit(assignment)
+    reach("link.settling")
     if assignment.saved_at is None or assignment.channel == Channel.MARKETPLACE:
         return
     if assignment.responses.exclude(skip_reason="").exists():
@@ -116,6 +129,17 @@ def n_free(batch: Batch, *, worker: Worker) -> int:
     return free.order_by().values("questionnaire").distinct().count()
 
 
+@contextmanager
+def _noticing_who_was_quicker() -> Iterator[None]:
+    """Raise _Overtaken where the same person has just been given these items by another way; nothing else is hidden."""
+    try:
+        yield
+    except IntegrityError as error:
+        if any(is_about(error, model, name) for model, name in ONCE_EACH):
+            raise _Overtaken from error
+        raise
+
+
 @transaction.atomic
 def _taken(batch: Batch, *, worker: Worker, channel: str, limit: int | None) -> Assignment:
     _lock(worker)
@@ -126,7 +150,7 @@ def _taken(batch: Batch, *, worker: Worker, channel: str, limit: int | None) -> 
     slot = quota.lock_free(quota.free_slots(batch, worker=worker))
     if slot is None:
         raise NothingLeft("There is nothing left to do here for you. Thank you!")
-    return _opened(slot, worker=worker, channel=channel)
+    return _opened_within_budget(slot, worker=worker, channel=channel)
 
 
 @transaction.atomic
@@ -136,12 +160,26 @@ def _given_number(slot: AnnotationSlot, *, worker: Worker, channel: str, limit: 
     free = quota.lock_free(quota.free_slots(slot.batch, worker=worker).filter(pk=slot.pk))
     if free is None:
         raise NotYours(_why_not(slot, worker=worker))
-    return _opened(free, worker=worker, channel=channel)
+    return _opened_within_budget(free, worker=worker, channel=channel)
+
+
+def _opened_within_budget(slot: AnnotationSlot, *, worker: Worker, channel: str) -> Assignment:
+    """A place that somebody's draft still stands for, or that a HIT still offers, can come to cost twice.
+
+    Questionnaire before batch, the order in which presenting locks them.
+    """
+    if not Batch.objects.filter(pk=slot.batch_id, budget__isnull=False).exists():
+        return _opened(slot, worker=worker, channel=channel)
+    _lock_questionnaire(slot)
+    try:
+        with budget.spending(slot.batch):
+            return _opened(slot, worker=worker, channel=channel)
+    except budget.OverBudget as error:
+        raise NothingLeft("There is nothing to do here at the moment. Please come back later.") from error
 
 
 def _opened(slot: AnnotationSlot, *, worker: Worker, channel: str) -> Assignment:
-    locked = Questionnaire.objects.select_for_update(of=("self",), no_key=True)
-    questionnaire = locked.select_related("batch__survey", "hit").get(pk=slot.questionnaire_id)
+    questionnaire = _lock_questionnaire(slot)
     if questionnaire.hit is None:
         raise NothingLeft("This study is not ready yet. Please come back later.")
     assignment = Assignment.objects.create(
@@ -152,14 +190,20 @@ def _opened(slot: AnnotationSlot, *, worker: Worker, channel: str) -> Assignment
         accepted_at=timezone.now(),
     )
     if not quota.give(slot, assignment=assignment):
-        raise IntegrityError("The slot was given away.")
+        raise _Overtaken
     draw_responses(questionnaire, assignment=assignment)
+    reach("link.taking")
     return assignment
 
 
 def _lock(worker: Worker) -> None:
     """One person in two tabs takes one thing at a time."""
     Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
+
+
+def _lock_questionnaire(slot: AnnotationSlot) -> Questionnaire:
+    locked = Questionnaire.objects.select_for_update(of=("self",), no_key=True)
+    return locked.select_related("batch__survey", "hit").get(pk=slot.questionnaire_id)
 
 
 def _open_one(batch: Batch, worker: Worker) -> Assignment | None:

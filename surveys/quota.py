@@ -1,10 +1,12 @@
 """The one quota of a batch over all channels: which annotations are wanted, given, and wanted again.
 
-Every wanted annotation is one slot. A slot that was `reopened_as` another has an answer that does not count (it was
-rejected, or skipped) or an author whose time ran out; the last slot of such a chain is the one that is wanted.
+Every wanted annotation is one slot. A slot that was `reopened_as` another has an answer that does not count (rejected,
+skipped, or left out to be collected once more) or an author whose time ran out; the last slot of such a chain is the
+one that is wanted.
 """
 
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,7 +16,16 @@ from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotators.models import Assignment, Channel, Endpoint, Worker
-from surveys.models import AnnotationSlot, Batch, Questionnaire, Response, is_skipped
+from surveys import budget
+from surveys.models import (
+    AnnotationSlot,
+    Batch,
+    Questionnaire,
+    Response,
+    does_not_count,
+    is_left_out,
+    is_skipped,
+)
 
 Status = Assignment.Status
 # What a marketplace's worker has saved with us is not submitted there yet; what came by link is handed in by saving.
@@ -23,6 +34,11 @@ UNANSWERED = Q(assignment__status=Status.ACCEPTED) & (
 )
 SUPERSEDED = Exists(AnnotationSlot.objects.filter(reopens=OuterRef("pk")))
 SKIPPED = is_skipped("assignment")
+LEFT_OUT = is_left_out("assignment")
+# Of assignments: the place of an answer that did not count has gone to somebody else.
+GIVEN_AGAIN = Exists(
+    AnnotationSlot.objects.filter(reopens__assignment=OuterRef("pk"), assignment__isnull=False)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +73,10 @@ def write_slots(batch: Batch) -> int:
 def free_slots(batch: Batch, *, worker: Worker, now: datetime | None = None) -> QuerySet[AnnotationSlot]:
     """Return the slots this worker could be given, the least filled first.
 
-    Left out are questionnaires with an item the worker has seen, by whatever way they came.
+    Left out are questionnaires with an item the worker has seen, by whatever way they came. The excluded get none.
     """
+    if worker.standing == Worker.Standing.EXCLUDED:
+        return AnnotationSlot.objects.none()
     seen = Response.objects.filter(
         batch=batch, worker=worker, item__slots__questionnaire=OuterRef("questionnaire")
     )
@@ -99,10 +117,10 @@ def keep(assignment: Assignment) -> bool:
 
 @transaction.atomic
 def reopen(assignment: Assignment) -> AnnotationSlot | None:
-    """Want an annotation again whose answer does not count. None if it has no slot, or was reopened before.
+    """Want an annotation again whose answer does not count. None if it counts, has no slot, or was reopened before.
 
-    Skipped ones are reopened at most as often as their questionnaire wants assignments: an item nobody can judge
-    comes to an end.
+    None, too, as long as the budget does not cover it. Skipped ones are reopened at most as often as their
+    questionnaire wants assignments: an item nobody can judge comes to an end.
     """
     slot = (
         AnnotationSlot.objects.filter(~SUPERSEDED, assignment=assignment)
@@ -111,19 +129,22 @@ def reopen(assignment: Assignment) -> AnnotationSlot | None:
     )
     if slot is None:
         return None
-    Batch.objects.select_for_update(no_key=True).get(pk=slot.batch_id)
-    is_too_often = assignment.status != Status.REJECTED and _n_skips_reopened(slot) >= _most_skips(slot)
-    if is_too_often or AnnotationSlot.objects.filter(reopens=slot).exists():
+    batch = budget.lock(slot.batch_id)
+    is_wanted_again = Assignment.objects.filter(does_not_count(), pk=assignment.pk).exists()
+    if not is_wanted_again or AnnotationSlot.objects.filter(reopens=slot).exists():
         return None
-    return _add(slot, reopens=slot)
+    is_too_often = _is_only_skipped(assignment) and _n_skips_reopened(slot) >= _most_skips(slot)
+    if is_too_often:
+        return None
+    with suppress(budget.OverBudget), budget.spending(batch):
+        return _add(slot, reopens=slot)
+    return None
 
 
 def to_reopen(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
     """Return those whose answer does not count and whose slot is still the last of its chain."""
-    is_handed_in = Q(status__in=[Status.SUBMITTED, Status.APPROVED])
-    is_rejected = Q(status=Status.REJECTED, decision__overturned_at=None)
     last = Exists(AnnotationSlot.objects.filter(~SUPERSEDED, assignment=OuterRef("pk")))
-    return assignments.filter(last).filter(is_rejected | is_handed_in & Q(is_skipped()))
+    return assignments.filter(last).filter(does_not_count())
 
 
 def room(questionnaire: Questionnaire) -> Room:
@@ -145,7 +166,9 @@ def unfilled(batch: Batch) -> list[Questionnaire]:
     """Return the questionnaires whose wanted annotations are not all answered and decided, or are worked on now."""
     slots = AnnotationSlot.objects.filter(batch=batch)
     does_not_count_yet = Q(assignment__status__in=[Status.SUBMITTED, Status.REJECTED])
-    open_ones = slots.filter(~SUPERSEDED).filter(Q(assignment=None) | UNANSWERED | does_not_count_yet)
+    open_ones = slots.filter(~SUPERSEDED).filter(
+        Q(assignment=None) | UNANSWERED | does_not_count_yet | LEFT_OUT
+    )
     busy = set(
         open_ones.filter(UNANSWERED, leased_until__gt=timezone.now()).values_list("questionnaire", flat=True)
     )
@@ -171,13 +194,18 @@ def _is_free(now: datetime) -> Q:
 
 def _late(slots: QuerySet[AnnotationSlot]) -> QuerySet[AnnotationSlot]:
     """Return the superseded slots whose answer counts after all."""
-    counts = ~Q(assignment__status=Status.REJECTED) & ~UNANSWERED
-    return slots.filter(SUPERSEDED, counts, ~SKIPPED, assignment__isnull=False)
+    counts = ~UNANSWERED & ~does_not_count("assignment")
+    return slots.filter(SUPERSEDED, counts, assignment__isnull=False)
 
 
 def _by_questionnaire(slots: QuerySet[AnnotationSlot]) -> dict[uuid.UUID, int]:
     counted = slots.order_by().values("questionnaire").annotate(n=Count("pk"))
     return dict(counted.values_list("questionnaire", "n"))
+
+
+def _is_only_skipped(assignment: Assignment) -> bool:
+    is_left_out_too = Assignment.objects.filter(is_left_out(), pk=assignment.pk).exists()
+    return assignment.status != Status.REJECTED and not is_left_out_too
 
 
 def _n_skips_reopened(slot: AnnotationSlot) -> int:
@@ -190,7 +218,7 @@ def _most_skips(slot: AnnotationSlot) -> int:
 
 def _add(slot: AnnotationSlot, **values: Any) -> AnnotationSlot:
     """Add a slot beside `slot` under the next free number."""
-    Batch.objects.select_for_update(no_key=True).get(pk=slot.batch_id)
+    budget.lock(slot.batch_id)
     last = AnnotationSlot.objects.filter(batch=slot.batch_id).aggregate(number=Max("number"))["number"]
     return AnnotationSlot.objects.create(
         batch_id=slot.batch_id,

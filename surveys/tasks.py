@@ -9,13 +9,18 @@ from datetime import timedelta
 from celery import shared_task
 from django.conf import settings
 from django.db.models import Exists, OuterRef
+from django.utils import timezone
 
-from annotators import mirror
-from annotators.gateway import Gateway, MarketError
-from annotators.models import HIT, Assignment, Endpoint
-from surveys import allocating, answer_copy, collecting, publishing, review, scoring
+from annotators import ledger, market, mirror
+from annotators.failpoints import reach
+from annotators.gateway import Gateway, MarketError, Refused
+from annotators.leases import Lease, lease
+from annotators.models import HIT, Assignment, Call, Endpoint
+from surveys import alarms, allocating, answer_copy, collecting, publishing, purging, review, scoring
+from surveys.budget import OverBudget
 from surveys.models import Batch, Questionnaire, Survey
 
+FAILURES_IN_A_ROW = 3  # then the marketplace is left alone until the next sweep
 logger = logging.getLogger(__name__)
 
 
@@ -30,10 +35,21 @@ def sweep() -> None:
     stopped = Batch.objects.filter(status=Batch.Status.STOPPED)
     for batch in stopped.filter(Exists(Questionnaire.objects.filter(batch=OuterRef("pk"), hit=None))):
         _enqueue_unpublished(batch)
+    for batch in review.to_judge_again():
+        judge_again.delay(batch.pk)
+    reach("sweep.half")
     for pk in set(publishing.hits_to_expire().values_list("questionnaire__batch", flat=True)):
         expire_batch.delay(pk)
+    send_alarms.delay()
     for hit in review.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2)):
         sync_hit.delay(hit.pk)
+    settle_calls.delay()
+
+
+@shared_task
+def send_alarms() -> None:
+    """Mail researchers what can't wait until they look."""
+    alarms.send_due()
 
 
 @shared_task
@@ -56,6 +72,14 @@ def look_again() -> None:
 
 
 @shared_task
+def purge_workers() -> None:
+    """Erase the ids of workers who did nothing for as long as ids are kept; never, where no time is set."""
+    if (days := settings.KEEP_WORKER_IDS_DAYS) > 0:
+        report = purging.purge(timezone.now() - timedelta(days=days))
+        logger.info("Purged %d workers; %d have to be kept.", report.n_purged, len(report.kept))
+
+
+@shared_task
 def score_outputs(survey_pk: int, after: int = 0) -> None:
     """Score one chunk of a survey's outputs, then ask for the next one."""
     survey = Survey.objects.get(pk=survey_pk)
@@ -69,16 +93,15 @@ def publish_batch(batch_pk: int) -> None:
     batch = Batch.objects.get(pk=batch_pk)
     if batch.status != Batch.Status.PUBLISHING:
         return
+    reach("publish.begun")
     if batch.endpoint == Endpoint.LINK:
         publishing.publish_here(batch)
         return
-    if batch.hit_type is None:
-        try:
-            publishing.register_hit_type(batch, gateway=Gateway(batch.endpoint))
-        except MarketError as error:
-            Batch.objects.filter(pk=batch.pk).update(error=str(error))
-            return
+    if problem := _begin(batch):
+        Batch.objects.filter(pk=batch.pk).update(error=problem)
+        return
     _enqueue_unpublished(batch)
+    reach("publish.enqueued")
     publishing.finish_publishing(batch)
 
 
@@ -89,17 +112,21 @@ def publish_questionnaire(questionnaire_pk: str) -> None:
     batch = questionnaire.batch
     if questionnaire.pk in publishing.to_publish(batch):
         publishing.publish_questionnaire(questionnaire, gateway=Gateway(batch.endpoint))
+    reach("publish.linked")
     publishing.finish_publishing(batch)
+    reach("publish.opened")
 
 
 @shared_task(rate_limit="20/s")
 def sync_hit(hit_pk: int) -> None:
     """Fetch one HIT's assignments, recover and grade answers, decide, act, replace. One task a HIT at a time."""
     hit = HIT.objects.select_related("hit_type", "questionnaire__batch").get(pk=hit_pk)
-    with mirror.lease(hit) as is_ours:
-        if is_ours:
+    with lease(hit) as held:
+        if held:
+            reach("sync.leased")
             try:
-                _settle(hit)
+                _settle(hit, held=held)
+                reach("sync.settled")
             except MarketError as error:
                 logger.warning("Sync of HIT %s waits for the next sweep: %s", hit.hit_id, error)
 
@@ -112,14 +139,59 @@ def sync_batch(batch_pk: int) -> None:
 
 
 @shared_task
+def judge_again(batch_pk: int) -> None:
+    """Judge again what rules decided before a batch was given another policy, and no person has decided since."""
+    review.judge_again(Batch.objects.get(pk=batch_pk))
+
+
+@shared_task
 def expire_batch(batch_pk: int) -> None:
-    """Expire the open HITs of a stopped batch. Who has accepted one may still submit it."""
+    """Expire the open HITs of a batch that is stopped, complete or full. Who has accepted one may still submit it."""
     to_expire = publishing.hits_to_expire().filter(questionnaire__batch=batch_pk)
-    for hit in to_expire.select_related("hit_type"):
-        try:
-            publishing.expire(hit, gateway=Gateway(hit.endpoint))
-        except MarketError as error:
-            logger.warning("HIT %s is expired by the next sweep: %s", hit.hit_id, error)
+    n_failures = 0
+    for hit in to_expire.select_related("hit_type").order_by("expires_at", "pk"):
+        n_failures = 0 if _expire(hit) else n_failures + 1
+        if n_failures == FAILURES_IN_A_ROW:
+            return
+
+
+@shared_task
+def settle_calls() -> None:
+    """Find the calls whose outcome is not known, and those nobody else makes: a bonus, a decision on a settled HIT."""
+    for pk in ledger.unsettled().values_list("pk", flat=True):
+        settle_call.delay(pk)
+
+
+@shared_task(rate_limit="20/s")
+def settle_call(call_pk: int) -> None:
+    """Ask the marketplace what became of one call, and make it if that is still to be done."""
+    call = Call.objects.select_related("hit", "assignment__hit__hit_type", "assignment__worker").get(
+        pk=call_pk
+    )
+    market.settle(call, gateway=Gateway(call.endpoint))
+
+
+def _begin(batch: Batch) -> str:
+    """Register the HITType, once the account holds enough. Returns what stands in the way, or nothing."""
+    if batch.hit_type:
+        return ""
+    gateway = Gateway(batch.endpoint)
+    try:
+        if problem := publishing.balance_problem(batch, gateway=gateway):
+            return problem
+        publishing.register_hit_type(batch, gateway=gateway)
+    except MarketError as error:
+        return str(error)
+    return ""
+
+
+def _expire(hit: HIT) -> bool:
+    """Tell whether the marketplace answered: a HIT it refuses does not keep the others from being expired."""
+    try:
+        return publishing.expire(hit, gateway=Gateway(hit.endpoint))
+    except MarketError as error:
+        logger.warning("HIT %s is expired by the next sweep: %s", hit.hit_id, error)
+        return isinstance(error, Refused)
 
 
 def _enqueue_unpublished(batch: Batch) -> None:
@@ -127,22 +199,25 @@ def _enqueue_unpublished(batch: Batch) -> None:
         publish_questionnaire.delay(str(pk))
 
 
-def _settle(hit: HIT) -> None:
+def _settle(hit: HIT, *, held: Lease) -> None:
     """Without a marketplace there is nothing to fetch, and nobody to tell what is decided."""
     questionnaire = hit.questionnaire
-    gateway = None if hit.endpoint == Endpoint.LINK else Gateway(hit.endpoint)
+    gateway = None if hit.endpoint == Endpoint.LINK else Gateway(hit.endpoint, before_call=held.renew)
     for assignment in review.unsettled().filter(hit=hit):
         allocating.settle(assignment)
     if gateway:
         for assignment in mirror.fetch(hit, gateway=gateway):
             _recover(assignment, questionnaire)
+            reach("sync.recovered")
     else:
         mirror.mark_synced(hit)
     for assignment in hit.assignments.exclude(status=Assignment.Status.ACCEPTED).filter(decision=None):
         review.record_decision(assignment, batch=questionnaire.batch)
+        reach("sync.decided")
     review.reopen(hit)
     for assignment in review.to_carry_out(hit):
         review.carry_out(assignment, gateway=gateway)
+        reach("sync.carried_out")
     review.reopen(hit)
     if gateway:
         _replace(hit, gateway=gateway)
@@ -150,9 +225,14 @@ def _settle(hit: HIT) -> None:
 
 def _replace(hit: HIT, *, gateway: Gateway) -> None:
     for assignment in review.to_replace(hit):
-        replacement = review.replace(assignment, questionnaire=hit.questionnaire, gateway=gateway)
-        if replacement.questionnaire.hit_id is None:
+        try:
+            replacement = review.replace(assignment, questionnaire=hit.questionnaire, gateway=gateway)
+        except OverBudget:
+            continue  # the batch's page says so; the next sweep asks again
+        if replacement and replacement.questionnaire.hit_id is None:
+            reach("replace.sibling_planned")
             publish_questionnaire.delay(str(replacement.questionnaire_id))
+            reach("replace.sibling_enqueued")
 
 
 def _recover(assignment: Assignment, questionnaire: Questionnaire) -> None:

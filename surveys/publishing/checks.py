@@ -7,7 +7,8 @@ from django.conf import settings
 
 from annotators.models import Endpoint
 from surveys.models import Batch
-from surveys.policies import PolicyError, read_policy
+from surveys.policies import PolicyError, needs_gold, read_policy, rule_data
+from surveys.publishing.funding import budget_problems
 
 
 def problems(batch: Batch) -> list[str]:
@@ -25,12 +26,13 @@ def _problems(batch: Batch) -> Iterator[str]:
         yield "The survey has no items yet."
     yield from _marketplace_problems(batch)
     yield from _kind_problems(batch)
+    yield from budget_problems(batch)
     try:
         read_policy(batch.review_policy, items_per_hit=batch.items_per_hit)
     except PolicyError as error:
         yield str(error)
     ungraded = batch.survey.items.filter(gold="").count()
-    if ungraded and batch.review_policy.get("kind") != "never":
+    if ungraded and needs_gold(batch.review_policy):
         yield f"{ungraded} items have no gold answer, which the review policy needs."
 
 
@@ -57,7 +59,7 @@ def _kind_problems(batch: Batch) -> Iterator[str]:
 
 def _warnings(batch: Batch) -> Iterator[str]:
     left_over = batch.survey.items.count() % batch.items_per_hit
-    if left_over and batch.review_policy.get("kind") != "never":
+    if left_over and rule_data(batch.review_policy, "minimum_correct"):
         yield (
             f"The items don't fill the last HIT: it shows {left_over} of {batch.items_per_hit}. "
             "The review rule can't judge it, so a person decides about each of its assignments."

@@ -5,12 +5,17 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 
 from annotators.models import Assignment, Channel
-from surveys.models import Batch, is_skipped
+from surveys.models import Batch, does_not_count, is_skipped
+from surveys.policies import FLAG, PROPOSE
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a batch stands, in questionnaires and assignments; of those handed in, how many not by the marketplace."""
+    """Where a batch stands, in questionnaires and assignments; of those handed in, how many not by the marketplace.
+
+    `n_left_out` are those a person or a rule left out of the analysis, `n_uncounted` those handed in and not rejected
+    that are wanted again.
+    """
 
     status: str
     error: str
@@ -24,12 +29,14 @@ class Progress:
     n_flagged: int
     n_replaced: int
     n_skipped: int = 0
+    n_left_out: int = 0
+    n_uncounted: int = 0
     n_by_link: int = 0
     n_by_panel: int = 0
 
     @property
     def n_kept(self) -> int:
-        return self.n_submitted + self.n_approved - self.n_skipped
+        return self.n_submitted + self.n_approved - self.n_uncounted
 
 
 def progress(batch: Batch) -> Progress:
@@ -43,8 +50,10 @@ def progress(batch: Batch) -> Progress:
         submitted=Count("pk", filter=Q(status=status.SUBMITTED)),
         approved=Count("pk", filter=Q(status=status.APPROVED)),
         rejected=Count("pk", filter=Q(status=status.REJECTED)),
-        flagged=Count("pk", filter=Q(status=status.SUBMITTED, decision__verdict="flag")),
+        flagged=Count("pk", filter=Q(status=status.SUBMITTED, decision__verdict__in=[FLAG, PROPOSE])),
         skipped=Count("pk", filter=Q(is_in, is_skipped())),
+        left_out=Count("pk", filter=is_in & Q(inclusion__is_included=False)),
+        uncounted=Count("pk", filter=is_in & does_not_count()),
         by_link=Count("pk", filter=Q(channel=Channel.LINK) & ~Q(status=status.ACCEPTED)),
         by_panel=Count("pk", filter=Q(channel=Channel.PANEL) & ~Q(status=status.ACCEPTED)),
         replaced=Count("pk", filter=Q(replacement__opened_at__isnull=False)),

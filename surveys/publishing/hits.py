@@ -3,20 +3,22 @@
 import uuid
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
-from django.utils import timezone
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import transaction
 
-from annotators import ledger, links, market, mirror
+from annotators import ledger, links, market
+from annotators.failpoints import reach
 from annotators.gateway import Gateway
-from annotators.models import HIT, Call, Endpoint
-from surveys import quota
-from surveys.models import Batch, Questionnaire
+from annotators.models import Call, HITType
+from surveys import auditing, budget
+from surveys.models import Batch, Questionnaire, create_token
 from surveys.publishing.questionnaires import CannotPublish
 
 
 def register_hit_type(batch: Batch, *, gateway: Gateway) -> None:
     """Register the batch's HITType with the marketplace. Equal terms are one HITType, so a repeat is harmless."""
     batch.hit_type = market.offer_hit_type(_terms(batch), gateway=gateway)
+    reach("publish.typed")
     batch.save(update_fields=["hit_type"])
 
 
@@ -31,28 +33,39 @@ def publish_here(batch: Batch) -> bool:
             lifetime=batch.lifetime,
             max_assignments=questionnaire.target_assignments,
         )
+        reach("publish.hit_written")
         Questionnaire.objects.filter(pk=questionnaire.pk, hit=None).update(hit=hit)
     return finish_publishing(batch)
 
 
 def publish_questionnaire(questionnaire: Questionnaire, *, gateway: Gateway) -> Call:
-    """Create the questionnaire's HIT, once; run again it finds the HIT it made. Returns the ledger's call."""
+    """Create the questionnaire's HIT, once; run again it finds the HIT it made. Returns the ledger's call.
+
+    In a stopped batch it is only looked for.
+    """
     batch = questionnaire.batch
     if batch.hit_type is None:
         raise CannotPublish(f"{batch} has no HITType yet.")
-    call = market.offer_hit(
-        batch.hit_type,
-        token=_create_token(questionnaire.pk),
-        url=settings.APP_URL + questionnaire.get_absolute_url(),
-        lifetime=batch.lifetime,
-        max_assignments=questionnaire.target_assignments,
-        gateway=gateway,
-    )
+    if batch.status == Batch.Status.STOPPED:
+        call = market.settle(Call.objects.get(token=create_token(questionnaire.pk)), gateway=gateway)
+    else:
+        call = _offer(questionnaire, batch.hit_type, gateway=gateway)
     if call.hit:
         Questionnaire.objects.filter(pk=questionnaire.pk, hit=None).update(hit=call.hit)
     elif call.state == Call.State.REFUSED:
         Batch.objects.filter(pk=batch.pk).update(error=call.error)
     return call
+
+
+def _offer(questionnaire: Questionnaire, hit_type: HITType, *, gateway: Gateway) -> Call:
+    return market.offer_hit(
+        hit_type,
+        token=create_token(questionnaire.pk),
+        url=settings.APP_URL + questionnaire.get_absolute_url(),
+        lifetime=questionnaire.batch.lifetime,
+        max_assignments=questionnaire.target_assignments,
+        gateway=gateway,
+    )
 
 
 def to_publish(batch: Batch) -> list[uuid.UUID]:
@@ -62,8 +75,8 @@ def to_publish(batch: Batch) -> list[uuid.UUID]:
     """
     waiting = _waiting(batch)
     if batch.status == Batch.Status.STOPPED:
-        sent = Call.objects.filter(token__in=waiting, state=Call.State.SENT)
-        return [waiting[token] for token in sent.values_list("token", flat=True)]
+        made = Call.objects.filter(token__in=waiting, state__in=budget.MAY_HAVE_MADE_A_HIT)
+        return [waiting[token] for token in made.values_list("token", flat=True)]
     return list(waiting.values())
 
 
@@ -75,46 +88,14 @@ def finish_publishing(batch: Batch) -> bool:
     return publishing.update(status=Batch.Status.OPEN, error="") == 1
 
 
-def retry_refused(batch: Batch) -> int:
+@transaction.atomic
+def retry_refused(batch: Batch, *, by: AbstractBaseUser | AnonymousUser | None = None) -> int:
     """Plan the refused CreateHIT calls of a batch again, for example after its account was topped up."""
     refused = Call.objects.filter(token__in=_waiting(batch), state=Call.State.REFUSED)
     Batch.objects.filter(pk=batch.pk).update(error="")
-    return sum(ledger.plan_again(call) for call in refused)
-
-
-def stop(batch: Batch) -> bool:
-    """Take no more workers: status first, so that a HIT that is still being created is expired too."""
-    running = Batch.objects.filter(pk=batch.pk, status__in=[Batch.Status.PUBLISHING, Batch.Status.OPEN])
-    return running.update(status=Batch.Status.STOPPED) == 1
-
-
-def hits_to_expire() -> QuerySet[HIT]:
-    """Return the HITs that still take workers, by what the marketplace said last, and should not.
-
-    Their batch is stopped, or people who came by link have filled the questionnaire.
-    """
-    on_market = HIT.objects.exclude(hit_type__endpoint=Endpoint.LINK).filter(expires_at__gt=timezone.now())
-    stopped = Q(questionnaire__batch__status=Batch.Status.STOPPED)
-    return on_market.filter(stopped | Q(questionnaire__in=_full(on_market)))
-
-
-def _full(hits: QuerySet[HIT]) -> list[uuid.UUID]:
-    """Return the questionnaires of these HITs, siblings too, that want no more answers from anybody."""
-    running = (Batch.Status.OPEN, Batch.Status.COMPLETE)
-    mixed = Batch.objects.filter(takes_links=True, status__in=running)
-    full: list[uuid.UUID] = []
-    for batch in mixed.filter(questionnaires__hit__in=hits).distinct():
-        wanting = {questionnaire.pk for questionnaire in quota.unfilled(batch)}
-        families = batch.questionnaires.values_list("pk", "sibling_of")
-        full += [pk for pk, root in families if (root or pk) not in wanting]
-    return full
-
-
-def expire(hit: HIT, *, gateway: Gateway) -> None:
-    """Expire a HIT that still takes workers; nothing happens to one that has expired."""
-    if hit.expires_at > timezone.now():
-        market.move_expiration(hit, when=timezone.now(), gateway=gateway)
-        mirror.mirror_hit(hit, gateway.get_hit(hit.hit_id))
+    if n := sum(ledger.plan_again(call) for call in refused):
+        auditing.record(auditing.Kind.PUBLISHING, "retry", batch=batch, by=by, details={"n_hits": n})
+    return n
 
 
 def _terms(batch: Batch) -> market.HITTypeTerms:
@@ -128,11 +109,7 @@ def _terms(batch: Batch) -> market.HITTypeTerms:
     )
 
 
-def _create_token(pk: uuid.UUID) -> str:
-    return f"create:{pk}"
-
-
 def _waiting(batch: Batch) -> dict[str, uuid.UUID]:
     """Return {token of its CreateHIT call: questionnaire} for those without a HIT, in the order of the batch."""
     waiting = batch.questionnaires.filter(hit=None).order_by("position")
-    return {_create_token(pk): pk for pk in waiting.values_list("pk", flat=True)}
+    return {create_token(pk): pk for pk in waiting.values_list("pk", flat=True)}

@@ -3,19 +3,21 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from django.db import transaction
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.utils import timezone
 
-from surveys import quota
+from annotators.failpoints import reach
+from surveys import auditing, budget, quota
 from surveys.models import Batch, Item, Questionnaire, QuestionnaireItem
 from surveys.publishing.checks import problems
+from surveys.publishing.quoting import quote
 
 
 class CannotPublish(Exception):
     """The batch can't be published; the message says why."""
 
 
-def start_publishing(batch: Batch) -> bool:
+def start_publishing(batch: Batch, *, by: AbstractBaseUser | AnonymousUser | None = None) -> bool:
     """Freeze the definition and write the questionnaires. False if that happened before.
 
     Raises CannotPublish with all problems. Nothing is sent to the marketplace yet.
@@ -24,16 +26,32 @@ def start_publishing(batch: Batch) -> bool:
         return False
     if found := problems(batch):
         raise CannotPublish(" ".join(found))
-    with transaction.atomic():
-        draft = Batch.objects.filter(pk=batch.pk, status=Batch.Status.DRAFT)
-        snapshot = batch.survey.definition.to_snapshot()
-        if not draft.update(status=Batch.Status.PUBLISHING, snapshot=snapshot, published_at=timezone.now()):
-            return False
-        _write_questionnaires(batch)
-        if quota.has_slots(batch):
-            quota.write_slots(batch)
+    try:
+        with budget.spending(batch):
+            is_first = _write(batch, by=by)
+    except budget.OverBudget as error:
+        raise CannotPublish(str(error)) from error
     batch.refresh_from_db()
+    return is_first
+
+
+def _write(batch: Batch, *, by: AbstractBaseUser | AnonymousUser | None) -> bool:
+    draft = Batch.objects.filter(pk=batch.pk, status=Batch.Status.DRAFT)
+    snapshot = batch.survey.definition.to_snapshot()
+    if not draft.update(status=Batch.Status.PUBLISHING, snapshot=snapshot, published_at=timezone.now()):
+        return False
+    _write_questionnaires(batch)
+    if quota.has_slots(batch):
+        quota.write_slots(batch)
+    auditing.record(auditing.Kind.PUBLISHING, "publish", batch=batch, by=by, details=_terms(batch))
+    reach("publish.writing")
     return True
+
+
+def _terms(batch: Batch) -> dict[str, str | None]:
+    """What the audit trail keeps of the money, in dollars."""
+    limit = None if batch.budget is None else f"{batch.budget:.2f}"
+    return {"total": f"{quote(batch).total:.2f}", "budget": limit}
 
 
 def _groups(batch: Batch) -> Iterator[Sequence[Item]]:

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from statistics import median
 
-from annotators.fees import fee_rate, price
+from annotators.fees import fee_rate
 from annotators.models import Assignment, Endpoint
+from surveys import budget
 from surveys.models import Batch
+from surveys.policies import PolicyError, can_reject
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,8 @@ def quote(batch: Batch, *, rejection_rate: Decimal = Decimal("0.10")) -> Quote:
     n_hits = -(-n_items // batch.items_per_hit)
     n, per_hit = n_hits * batch.assignments_per_hit, batch.assignments_per_hit
     is_free = batch.endpoint == Endpoint.LINK
-    each = batch.reward if is_free else price(batch.reward, max_assignments=per_hit)
-    rejections = n * rejection_rate if batch.review_policy.get("kind") == "minimum_correct" else Decimal(0)
+    each = budget.one_more(batch)
+    rejections = n * rejection_rate if _may_reject(batch) else Decimal(0)
     minutes, is_piloted = _minutes(batch)
     return Quote(
         n_items=n_items,
@@ -59,6 +61,14 @@ def quote(batch: Batch, *, rejection_rate: Decimal = Decimal("0.10")) -> Quote:
         hourly_wage=(batch.reward * 60 / minutes).quantize(Decimal("0.01")),
         is_piloted=is_piloted,
     )
+
+
+def _may_reject(batch: Batch) -> bool:
+    """A policy that can't be read is repaired before the batch is published; until then the higher price is shown."""
+    try:
+        return can_reject(batch.review_policy)
+    except PolicyError:
+        return True
 
 
 def _minutes(batch: Batch) -> tuple[Decimal, bool]:
