@@ -1,6 +1,6 @@
 """8: the files people take away. Each layout is a name, a file name and a function that writes it."""
 
-from surveys.exports.files import write_files
+from surveys.exports.files import count_rows, write_files
 from surveys.exports.layouts import (
     FRAME_LAYOUTS,
     LAYOUTS,
@@ -26,6 +26,7 @@ __all__ = [
     "Report",
     "batch_report",
     "batch_writers",
+    "count_rows",
     "layouts_for",
     "make_report",
     "method_for",

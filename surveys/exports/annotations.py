@@ -1,4 +1,4 @@
-"""Responses to a sequence as VTT's files of human scores: JSONL, one line per response, with worker ids.
+"""Responses to a sequence as VTT's files of human scores: JSONL, one line per response.
 
 The keys VTT's readers need have VTT's names and meanings: a skip is -1 in every score and `normal: false`. Those that
 VTT's files lack say who did it, where it came from and what became of it; see `surveys.frames.annotations`.
@@ -13,7 +13,7 @@ import pandas as pd
 
 from annotators.models import Assignment
 from surveys.definitions import Criterion
-from surveys.frames import Frame, WorkerIds, column
+from surveys.frames import Frame, column, names_for_raw
 from surveys.frames.annotations import SKIP_MARK
 from surveys.frames.database import SUBMITTED, read_batch
 from surveys.models import Batch, Output
@@ -23,17 +23,19 @@ OWN = (
     "assignment_id",
     "status",
     "decision",
+    "included",
     "channel",
     "quiz_passed",
+    "surplus",
     "position",
     "active_seconds",
 )
 TIME = "%Y-%m-%d %H:%M:%S"
 
 
-def write_annotations(batch: Batch, stream: IO[str]) -> None:
+def write_annotations(batch: Batch, stream: IO[str], *, worker_ids: bool = False) -> None:
     """Write every submitted response of a batch, in the order of HITs."""
-    frame = read_batch(batch, pseudonyms=WorkerIds())
+    frame = read_batch(batch, pseudonyms=names_for_raw(worker_ids=worker_ids))
     references, times = _references(batch), _times(batch)
     for line in _lines(frame):
         labels = references.get((line["id"], line["exp"]), [])

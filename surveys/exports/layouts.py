@@ -7,7 +7,7 @@ from typing import IO
 
 from surveys.aggregation import PAIRED, POOLED, Method
 from surveys.exports.annotations import write_annotations
-from surveys.exports.files import Writer
+from surveys.exports.files import CSV, Writer
 from surveys.exports.legacy import write_legacy
 from surveys.exports.metrics import write_correlations, write_metrics
 from surveys.exports.pairs import LayoutError, has_pairs, is_paired
@@ -21,7 +21,7 @@ from surveys.frames import Frame
 from surveys.frames.database import read_batch
 from surveys.models import Batch, MetricScore, Output
 
-CSV, JSON = "text/csv", "application/json"
+JSON, JSONL = "application/json", "application/jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +93,19 @@ def _chosen(frame: Frame, layout: str, *, legacy: bool, against: str) -> Writer:
 class Layout:
     """A file made from a batch. `write(batch, stream)` needs a stream opened with newline="".
 
-    `has_worker_ids`: the file names workers as the marketplace does; it is for those who may export raw results.
+    `write_with_ids` writes a raw file with the marketplace's worker ids, where pseudonyms stand otherwise. Raw files
+    are for those who may export them, with ids or without: comments, exact times and approval rates tell a lot.
     """
 
     label: str
     filename: str
     content_type: str
     write: Callable[[Batch, IO[str]], None]
-    has_worker_ids: bool = False
+    write_with_ids: Callable[[Batch, IO[str]], None] | None = None
+
+    @property
+    def is_raw(self) -> bool:
+        return self.write_with_ids is not None
 
 
 def _from_frame(layout: FrameLayout) -> Layout:
@@ -110,16 +115,14 @@ def _from_frame(layout: FrameLayout) -> Layout:
     return Layout(layout.label, layout.filename, layout.content_type, write)
 
 
-JSONL = "application/jsonl"
+def _raw(label: str, filename: str, content_type: str, write: Callable[..., None]) -> Layout:
+    return Layout(label, filename, content_type, write, partial(write, worker_ids=True))
+
 
 LAYOUTS: dict[str, Layout] = {
-    "raw": Layout("Raw, MTurk batch format", "raw.csv", CSV, write_raw, has_worker_ids=True),
-    "responses": Layout(
-        "Raw, one line per response", "responses.csv", CSV, write_responses, has_worker_ids=True
-    ),
-    "annotations": Layout(
-        "Raw, as VTT's files", "annotations.jsonl", JSONL, write_annotations, has_worker_ids=True
-    ),
+    "raw": _raw("Raw, MTurk batch format", "raw.csv", CSV, write_raw),
+    "responses": _raw("Raw, one line per response", "responses.csv", CSV, write_responses),
+    "annotations": _raw("Raw, as VTT's files", "annotations.jsonl", JSONL, write_annotations),
     **{name: _from_frame(layout) for name, layout in FRAME_LAYOUTS.items()},
     "metrics": Layout("Automatic metrics beside mean ratings", "metrics.csv", CSV, write_metrics),
     "correlations": Layout(
@@ -158,19 +161,21 @@ def batch_report(batch: Batch) -> Report:
     return make_report(read_batch(batch))
 
 
-def batch_writers(batch: Batch, *, names: list[str]) -> dict[str, Writer]:
+def batch_writers(batch: Batch, *, names: list[str], worker_ids: bool = False) -> dict[str, Writer]:
     """Return {file name: writer} for several layouts; the frame is read once, and only when it is needed.
 
+    `worker_ids`: raw files name workers as the marketplace does; whoever asks for that writes it into the audit trail.
     Raises LayoutError for a name this batch has no layout for.
     """
     known = layouts_for(batch)
     if unknown := [name for name in names if name not in known]:
         raise LayoutError(f"No layout {unknown[0]!r} for this batch; there is {', '.join(known)}.")
     frame = cache(partial(read_batch, batch))
-    return {known[name].filename: _writer(batch, name, frame) for name in names}
+    return {known[name].filename: _writer(batch, name, frame, worker_ids=worker_ids) for name in names}
 
 
-def _writer(batch: Batch, name: str, frame: Callable[[], Frame]) -> Writer:
+def _writer(batch: Batch, name: str, frame: Callable[[], Frame], *, worker_ids: bool) -> Writer:
     if name in FRAME_LAYOUTS:
         return lambda stream: FRAME_LAYOUTS[name].write(frame(), stream)
-    return partial(LAYOUTS[name].write, batch)
+    layout = LAYOUTS[name]
+    return partial((worker_ids and layout.write_with_ids) or layout.write, batch)

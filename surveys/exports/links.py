@@ -1,4 +1,7 @@
-"""Personal links to mail to people. Cells are made safe to open in a spreadsheet."""
+"""Personal links to mail to people. Cells are made safe to open in a spreadsheet.
+
+Nothing in it stands in any file of results, so that no two files put together say who gave which answers.
+"""
 
 import csv
 from collections.abc import Iterable
@@ -7,7 +10,7 @@ from typing import IO
 from surveys.exports.cells import safe_text
 from surveys.models import Invitation
 
-HEADER = ("name", "email", "worker_id", "address", "expires_at", "access_code")
+HEADER = ("name", "email", "address", "expires_at", "access_code")
 
 
 def write_links(rows: Iterable[tuple[Invitation, str, str]], stream: IO[str]) -> None:
@@ -18,7 +21,6 @@ def write_links(rows: Iterable[tuple[Invitation, str, str]], stream: IO[str]) ->
         cells = (
             invitation.name,
             invitation.email,
-            invitation.worker.worker_id,
             address,
             invitation.expires_at.isoformat(timespec="seconds"),
             access_code,

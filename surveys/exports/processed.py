@@ -76,7 +76,7 @@ def _single(frame: Frame, rows: pd.DataFrame) -> pd.DataFrame:
             "shown_position_ours": said["shown_position"],
             "model_correct": said["model_correct"],
             "is_skipped": rows["is_skipped"],
-            **{name: rows[name] for name in (*CONTEXT, "skip_reason", "channel", "quiz_passed")},
+            **{name: rows[name] for name in (*CONTEXT, "skip_reason", "channel", "quiz_passed", "surplus")},
         }
     )
 

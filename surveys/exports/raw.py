@@ -2,8 +2,8 @@
 
 Format: OFA-X's published raw files. UTF-8, CRLF between rows and none after the last, every cell quoted, Pacific
 time, the header two cells longer than the rows (`Approve`, `Reject`). Explanation 1 is the model's and
-explanation 2 the ground truth, wherever they were shown. Worker ids are the real ones. Cells are not altered
-against formula injection: the format's readers must find what was there.
+explanation 2 the ground truth, wherever they were shown. In the place of worker ids stand pseudonyms, unless the ids
+are asked for. Cells are not altered against formula injection: the format's readers must find what was there.
 """
 
 from collections.abc import Iterator
@@ -14,11 +14,12 @@ from zoneinfo import ZoneInfo
 from django.db.models import QuerySet
 
 from annotators.models import Assignment
+from annotators.workers import without_id
 from surveys.exports.approval import ApprovalRates, approval_rates
 from surveys.exports.inputs import InputSheet
 from surveys.exports.pairs import require_pairs
 from surveys.exports.task_answers import task_answers
-from surveys.frames import Frame, Pseudonyms
+from surveys.frames import Frame, Pseudonyms, names_for_raw
 from surveys.frames.database import SUBMITTED, read_batch
 from surveys.models import Batch
 
@@ -34,33 +35,33 @@ REVIEW = ("Approve", "Reject")
 PACIFIC = ZoneInfo("America/Los_Angeles")
 
 
-def write_raw(batch: Batch, stream: IO[str]) -> None:
+def write_raw(batch: Batch, stream: IO[str], *, worker_ids: bool = False) -> None:
     """Write every submitted assignment of a batch; `stream` must be opened with newline="".
 
     Raises LayoutError for a survey type whose questions MTurk's file has no place for.
     """
-    pseudonyms = Pseudonyms()
-    frame = read_batch(batch, pseudonyms=pseudonyms)
+    names = names_for_raw(worker_ids=worker_ids)
+    frame = read_batch(batch, pseudonyms=names)
     require_pairs(frame)
     sheet = InputSheet(batch)
     stream.write(_line([*FIXED, *(f"Input.{name}" for name in sheet.header), ANSWER, *REVIEW]))
-    for cells in _rows(batch, frame=frame, sheet=sheet, pseudonyms=pseudonyms):
+    for cells in _rows(batch, frame=frame, sheet=sheet, names=names):
         stream.write("\r\n" + _line(cells))
 
 
-def _rows(batch: Batch, *, frame: Frame, sheet: InputSheet, pseudonyms: Pseudonyms) -> Iterator[list[str]]:
+def _rows(batch: Batch, *, frame: Frame, sheet: InputSheet, names: Pseudonyms) -> Iterator[list[str]]:
     answers = task_answers(frame, choices=sheet.options)
     rates = approval_rates(batch.endpoint)
     for assignment in _assignments(batch):
         worker_id = assignment.worker.worker_id
-        given = answers.get((assignment.assignment_id, pseudonyms(worker_id)))
+        given = answers.get((assignment.assignment_id, names(worker_id)))
         if given is not None:
             yield [
                 *_hit_cells(assignment, batch=batch),
-                *_assignment_cells(assignment),
+                *_assignment_cells(assignment, worker=names(worker_id)),
                 *_rate_cells(rates.get(worker_id, ApprovalRates())),
                 *sheet.cells(assignment.hit_id),
-                given.as_cell(comment=assignment.comment),
+                given.as_cell(comment=_unnamed(assignment.comment, assignment, worker=names(worker_id))),
             ]
 
 
@@ -92,22 +93,28 @@ def _hit_cells(assignment: Assignment, *, batch: Batch) -> list[str]:
     ]
 
 
-def _assignment_cells(assignment: Assignment) -> list[str]:
+def _assignment_cells(assignment: Assignment, *, worker: str) -> list[str]:
     status = Assignment.Status(assignment.status)
     is_decided = status != Assignment.Status.SUBMITTED
     work_seconds = assignment.work_seconds
     return [
         assignment.assignment_id,
-        assignment.worker.worker_id,
+        worker,
         status,
         _time(assignment.accepted_at),
         _time(assignment.submitted_at),
         _time(_auto_approval(assignment)),
         _time(assignment.approved_at if status == Assignment.Status.APPROVED else None),
         _time(assignment.rejected_at if status == Assignment.Status.REJECTED else None),
-        assignment.feedback if is_decided else "",
+        _unnamed(assignment.feedback, assignment, worker=worker) if is_decided else "",
         "" if work_seconds is None else str(work_seconds),
     ]
+
+
+def _unnamed(text: str, assignment: Assignment, *, worker: str) -> str:
+    """Return what was typed, without the worker's id where the file calls them otherwise."""
+    is_named = worker == assignment.worker.worker_id
+    return text if is_named else without_id(text, worker=assignment.worker)
 
 
 def _auto_approval(assignment: Assignment) -> datetime | None:

@@ -9,9 +9,10 @@
   are compared with); `differences`: {system: {criterion: {`mean`, `items`, `p_uncorrected`, `interval`}}}, over the
   items both were rated on; empty where the method knows no items
 * `good_from`: the score from which ratings count as `good`, null where the survey type names none
-* `counts`: `assignments`, of them `kept` and `rejected`; `hits`, `items`, `workers`, `responses`, `skipped`
+* `counts`: `assignments`, of them `kept`, `rejected` and, though not rejected, `left_out` of the analysis; `hits`,
+  `items`, `workers`, `responses`, `skipped`
 * `minutes_per_assignment`: accept to submit, kept assignments: `mean`, `median`, `assignments`
-* `selections`: `all` (submitted), `kept` (not rejected), `filtered` (kept, answer right), each with
+* `selections`: `all` (submitted), `kept` (neither rejected nor left out), `filtered` (kept, answer right), each with
     * `responses`, `answer_correct` (a share, null where nothing is graded)
     * `criteria`: those about the item as a whole, empty in most surveys
     * `systems`: {name: {`role`, `responses`, `skipped`, `skip_reasons`, `criteria`, `evil`, `interval`,

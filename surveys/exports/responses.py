@@ -1,4 +1,4 @@
-"""Raw responses of any survey type as CSV: one line per output in each submitted response, with worker ids.
+"""Raw responses of any survey type as CSV: one line per output in each submitted response.
 
 `evaluate_results` reads it back and gives the same numbers. Cells are not altered against formula injection, so that
 what was said stays what it was.
@@ -10,7 +10,7 @@ from typing import IO, Any
 
 import pandas as pd
 
-from surveys.frames import Frame, WorkerIds, column, rating_keys
+from surveys.frames import Frame, column, names_for_raw, rating_keys
 from surveys.frames.database import read_batch
 from surveys.frames.responses import COLUMNS, RESPONSE_CELLS
 from surveys.models import Batch
@@ -19,9 +19,9 @@ RENAMED = {"worker_id": "worker"}
 OUTPUT_NAMES = {"output_answer": "answer"}
 
 
-def write_responses(batch: Batch, stream: IO[str]) -> None:
+def write_responses(batch: Batch, stream: IO[str], *, worker_ids: bool = False) -> None:
     """Write every submitted response of a batch; `stream` must be opened with newline=""."""
-    frame = read_batch(batch, pseudonyms=WorkerIds())
+    frame = read_batch(batch, pseudonyms=names_for_raw(worker_ids=worker_ids))
     writer = csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writerow([*COLUMNS, *_keys(frame)])
     writer.writerows(_lines(frame))

@@ -10,9 +10,11 @@ DAGGER = "†"
 def report_text(report: Report) -> str:
     """Return the counts, and per system the headline score of each selection with its number of ratings."""
     counts = report.summary.counts
+    left_out = f", {counts.left_out} left out" if counts.left_out else ""
     lines = [
         f"{report.study} ({report.definition})",
-        f"{counts.assignments} assignments ({counts.kept} kept, {counts.rejected} rejected), {counts.hits} HITs, "
+        f"{counts.assignments} assignments ({counts.kept} kept, {counts.rejected} rejected{left_out}), "
+        f"{counts.hits} HITs, "
         f"{counts.items} items, {counts.workers} workers",
     ]
     for selection in report.summary.shown:

@@ -1,4 +1,4 @@
-"""The tidy layout: one line per rating, rejected assignments included and marked."""
+"""The tidy layout: one line per rating, those of rejected and left out assignments too, marked by `included`."""
 
 from typing import IO
 

@@ -2,6 +2,6 @@
 
 from surveys.frames.base import Frame, column, rating_keys
 from surveys.frames.errors import SourceError
-from surveys.frames.pseudonyms import Pseudonyms, WorkerIds
+from surveys.frames.pseudonyms import Pseudonyms, names_for_raw
 
-__all__ = ["Frame", "Pseudonyms", "SourceError", "WorkerIds", "column", "rating_keys"]
+__all__ = ["Frame", "Pseudonyms", "SourceError", "column", "names_for_raw", "rating_keys"]

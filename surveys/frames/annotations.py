@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from surveys.definitions import Criterion, Definition
-from surveys.frames.base import KEPT_STATUSES, RESPONSE_COLUMNS, Frame, build_frame, column
+from surveys.frames.base import RESPONSE_COLUMNS, Frame, build_frame, column, used
 from surveys.frames.errors import SourceError
 from surveys.frames.pseudonyms import Pseudonyms
 from surveys.frames.values import choice_value, name_in, number
@@ -30,12 +30,14 @@ OWN_KEYS: dict[str, tuple[type, ...]] = {
     "hit_id": (str,),
     "status": (str,),
     "decision": (str,),
+    "included": (bool,),
     "channel": (str,),
     "skip_reason": (str,),
     "position": (int,),
     "active_seconds": (int, float),
     "work_seconds": (int,),
     "quiz_passed": (bool,),
+    "surplus": (bool,),
     "model_correct": (bool,),
 }
 
@@ -205,14 +207,14 @@ def _name(given: Any, *, key: str) -> str:
 
 def _frame(lines: list[dict[str, Any]], *, definition: Definition, study: str) -> Frame:
     systems = tuple(dict.fromkeys(line["system"] for line in lines))
-    responses = {name: [line.get(name) for line in lines] for name in RESPONSE_COLUMNS}
+    responses: dict[str, list[Any]] = {name: [line.get(name) for line in lines] for name in RESPONSE_COLUMNS}
     status = [line["status"] or MARKETPLACE_STATUSES[0] for line in lines]
     responses |= {
         "study": [study] * len(lines),
         "position": [line["position"] or 1 for line in lines],
         "status": status,
         "decision": [line["decision"] or "" for line in lines],
-        "included": [value in KEPT_STATUSES for value in status],
+        "included": used(status, included=[line["included"] for line in lines]),
     }
     outputs: dict[str, Any] = {}
     for system in systems:

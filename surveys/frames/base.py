@@ -1,6 +1,6 @@
 """The frame that every score, table and file is made from."""
 
-from collections.abc import Iterator, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -33,6 +33,7 @@ RESPONSE_COLUMNS: dict[str, str] = {
     "skip_reason": "str",
     "channel": "str",
     "quiz_passed": "boolean",
+    "surplus": "boolean",
 }
 OUTPUT_COLUMNS: dict[str, str] = {
     "text": "str",
@@ -45,7 +46,7 @@ TIDY_COLUMNS = (
     "study", "batch", "hit_id", "assignment_id", "worker", "item_id", "position",
     "system", "role", "shown_position", "criterion", "value", "score",
     "answer", "gold", "answer_correct", "is_skipped", "active_seconds", "work_seconds",
-    "status", "decision", "included", "model_correct", "skip_reason", "channel", "quiz_passed",
+    "status", "decision", "included", "model_correct", "skip_reason", "channel", "quiz_passed", "surplus",
 )  # fmt: skip
 
 
@@ -74,14 +75,24 @@ def score_maps(definition: Definition) -> dict[str, dict[str, float]]:
     return maps
 
 
+def used(statuses: Iterable[str], *, included: Iterable[bool | None]) -> list[bool]:
+    """Tell of each assignment whether its answers are used: not where it is rejected, whatever else a source says.
+
+    `included`: what was decided about their use, None where nothing was or the source does not know.
+    """
+    pairs = zip(statuses, included, strict=True)
+    return [status in KEPT_STATUSES and said is not False for status, said in pairs]
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """Answers of one study, wide.
 
     `responses` has one row per (assignment, item) in the order of the source: RESPONSE_COLUMNS, and for each
     system OUTPUT_COLUMNS (`<system>.text` ..) and one column per stored criterion, holding the value as text. A
-    judgement about the item as a whole stands under system "". Blank is missing, never "". Rows of rejected
-    assignments are there with `included` False, and skipped ones with `is_skipped` True and no value.
+    judgement about the item as a whole stands under system "". Blank is missing, never "". Rows of assignments that
+    are rejected or left out of the analysis are there with `included` False, and skipped ones with `is_skipped` True
+    and no value.
 
     `item_id` is what the item is about: where each system's output is an item of its own, they share it, and one
     row holds one system's columns, the others' being missing.

@@ -3,14 +3,16 @@
 from typing import Any
 
 import pandas as pd
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotators.models import Assignment
-from surveys.frames.base import RESPONSE_COLUMNS, Frame, build_frame, column
+from surveys.frames.base import RESPONSE_COLUMNS, Frame, build_frame, column, used
 from surveys.frames.pseudonyms import Pseudonyms
 from surveys.models import Batch, Output, Rating, Response
+from surveys.surplus import surplus_of
 
 SUBMITTED = (Assignment.Status.SUBMITTED, Assignment.Status.APPROVED, Assignment.Status.REJECTED)
+PLANTED = "check"  # items with this in their payload are planted checks, no part of the study
 RESPONSE_FIELDS = {
     "pk": "response",
     "item": "item",
@@ -30,6 +32,8 @@ RESPONSE_FIELDS = {
     "assignment__status": "status",
     "assignment__channel": "channel",
     "assignment__decision__verdict": "decision",
+    "assignment__inclusion__is_included": "included",
+    "is_surplus": "surplus",
 }
 OUTPUT_FIELDS = {
     "pk": "output",
@@ -44,7 +48,8 @@ OUTPUT_FIELDS = {
 def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
     """Return everything the marketplace has as submitted, HIT by HIT in the order they were published.
 
-    Rejected assignments are there with `included` False; what is merely accepted or saved is not there.
+    What is rejected or left out is there with `included` False; what is merely accepted or saved is not there, nor are
+    answers to planted checks.
     """
     table = _table(_responses(batch), RESPONSE_FIELDS)
     outputs = _table(
@@ -65,7 +70,10 @@ def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
 
 
 def _responses(batch: Batch) -> QuerySet[Response]:
-    return Response.objects.filter(batch=batch, assignment__status__in=SUBMITTED).order_by(
+    submitted = Response.objects.filter(batch=batch, assignment__status__in=SUBMITTED)
+    submitted = submitted.exclude(item__payload__has_key=PLANTED)
+    marked = submitted.annotate(is_surplus=Q(assignment__in=surplus_of(batch).order_by().values("pk")))
+    return marked.order_by(
         "assignment__hit__questionnaire__position", "assignment__submitted_at", "assignment__pk", "position"
     )
 
@@ -95,7 +103,7 @@ def _response_columns(table: pd.DataFrame, *, batch: Batch, pseudonyms: Pseudony
         "is_skipped": [reason != "" for reason in given["skip_reason"]],
         "work_seconds": [_whole_seconds(accepted, submitted) for accepted, submitted in times],
         "decision": [verdict or "" for verdict in given["decision"]],
-        "included": [status != Assignment.Status.REJECTED for status in given["status"]],
+        "included": used(given["status"], included=given["included"]),
     }
     return {name: columns.get(name, given.get(name)) for name in RESPONSE_COLUMNS}
 

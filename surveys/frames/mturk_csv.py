@@ -1,8 +1,9 @@
 """The door for an MTurk batch results CSV of an e-ViL study, whether or not this system ever saw the study.
 
 Format: OFA-X's published raw files. Explanation 1 is the model's and explanation 2 the ground truth. On which
-side of the screen each was shown is not in the file, so `shown_position` is missing. Columns are found by name,
-and worked on whole: no row is visited by pandas.
+side of the screen each was shown is not in the file, so `shown_position` is missing; nor is what was left out of the
+analysis, so that everything is used that is not rejected. Columns are found by name, and worked on whole: no row is
+visited by pandas.
 """
 
 import re

@@ -12,13 +12,13 @@ from typing import Any
 
 from surveys.definitions import DEFINITIONS, Definition
 from surveys.frames.base import (
-    KEPT_STATUSES,
     RESPONSE_COLUMNS,
     Frame,
     build_frame,
     column,
     rating_keys,
     score_maps,
+    used,
 )
 from surveys.frames.csv_table import CsvTable
 from surveys.frames.errors import SourceError
@@ -60,8 +60,10 @@ RESPONSE_CELLS: dict[str, Callable[[str], Any]] = {
     "worker_id": _text,
     "status": _status,
     "decision": str,
+    "included": truth,
     "channel": _text,
     "quiz_passed": truth,
+    "surplus": truth,
     "work_seconds": _whole,
     "active_seconds": _fraction,
     "item_id": _text,
@@ -215,7 +217,7 @@ def _response_columns(
         "worker": [pseudonyms(row["worker_id"]) if row["worker_id"] else None for row in first],
         "position": [row["position"] or 1 for row in first],
         "is_skipped": [row["skip_reason"] is not None for row in first],
-        "included": [row["status"] in KEPT_STATUSES for row in first],
+        "included": used([row["status"] for row in first], included=[row["included"] for row in first]),
     }
 
 
