@@ -9,6 +9,7 @@ from celery import Celery
 from celery.signals import after_task_publish, before_task_publish, task_postrun, task_prerun, worker_ready
 from django.conf import settings
 
+from annotators.failpoints import reach
 from surveys import log_context
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -31,6 +32,16 @@ def tell_beating(**kwargs: object) -> None:
     from surveys import operating  # its models need Django set up first
 
     operating.mark(operating.BEAT)
+
+
+@before_task_publish.connect(sender="surveys.tasks.sweep")
+def before_sweep(**kwargs: object) -> None:
+    reach("beat.due")
+
+
+@after_task_publish.connect(sender="surveys.tasks.sweep")
+def after_sweep(**kwargs: object) -> None:
+    reach("beat.sent")
 
 
 @task_prerun.connect

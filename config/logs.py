@@ -8,8 +8,10 @@ from datetime import UTC, datetime
 from surveys import log_context
 
 HIDDEN = "***"
-# Personal links, panels, staged imports and a marketplace's invitations: whoever knows the address is let in.
-SECRET_PATH = re.compile(r"(/(?:links/(?!sign-in/)|panel/|import/(?!pictures\b)|invitations/))[^/\s?\"']+")
+# Personal links, panels, staged imports, appeals and a marketplace's invitations: whoever knows the address is let in.
+SECRET_PATH = re.compile(
+    r"(/(?:links/(?!sign-in/)|panel/|import/(?!pictures\b)|invitations/|appeals/))[^/\s?\"']+"
+)
 QUERY = re.compile(r"(/[^\s?\"']*)\?[^\s\"']+")
 # MTurk's WorkerIds and AWS's access key ids: a capital A, then capitals and digits.
 WORKER_ID = re.compile(r"\bA(?=[A-Z]*\d)[0-9A-Z]{9,19}\b")

@@ -14,6 +14,8 @@ import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
 from config.environment import env, env_bool, env_decimal, env_int, env_list, env_pairs, env_rates
+from config.mail import read_mail_url
+from config.schedule import beat_schedule
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DEMO_PORT = env_int("ASSENT_PORT", 8000)
@@ -79,6 +81,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.sites.UrlconfByHostMiddleware",
+    "config.null_bytes.NullBytesMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -149,29 +152,7 @@ CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 WORKER_READY_FILE = env("ASSENT_WORKER_READY_FILE")
 SYNC_EVERY_SECONDS = env_int("ASSENT_SYNC_SECONDS", 60)
 HEARTBEAT_SECONDS = env_int("ASSENT_HEARTBEAT_SECONDS", 15)
-CELERY_BEAT_SCHEDULE = {
-    "heartbeat": {
-        "task": "surveys.tasks.heartbeat",
-        "schedule": float(HEARTBEAT_SECONDS),
-        "options": {"expires": HEARTBEAT_SECONDS},
-    },
-    "sweep": {
-        "task": "surveys.tasks.sweep",
-        "schedule": float(SYNC_EVERY_SECONDS),
-        "options": {"expires": SYNC_EVERY_SECONDS},
-    },
-    "score": {
-        "task": "surveys.tasks.score_surveys",
-        "schedule": 5.0 * SYNC_EVERY_SECONDS,
-        "options": {"expires": SYNC_EVERY_SECONDS},
-    },
-    "look_again": {"task": "surveys.tasks.look_again", "schedule": 24 * 3600.0},
-    "marketplace": {
-        "task": "marketplace.tasks.keep_time",
-        "schedule": 10.0,
-        "options": {"expires": 10},
-    },
-}
+CELERY_BEAT_SCHEDULE = beat_schedule(sync_seconds=SYNC_EVERY_SECONDS, heartbeat_seconds=HEARTBEAT_SECONDS)
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
 if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
@@ -223,6 +204,8 @@ FETCH_PRIVATE = env_bool("ASSENT_FETCH_PRIVATE")
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
 
 # -- People ------------------------------------------------------------------------------------------------
+# Days after a worker's last work that their id is kept; 0: for ever.
+KEEP_WORKER_IDS_DAYS = env_int("ASSENT_KEEP_WORKER_IDS_DAYS", 0)
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -231,7 +214,16 @@ LOGIN_URL = "admin:login"
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = env("TIME_ZONE", "UTC")
 USE_I18N = False
+FORMAT_MODULE_PATH = "config.formats"
 USE_TZ = True
+
+# -- E-mail to researchers -----------------------------------------------------------------------------------
+MAIL = read_mail_url(env("EMAIL_URL"))
+EMAIL_BACKEND, EMAIL_HOST, EMAIL_PORT = MAIL.backend, MAIL.host, MAIL.port
+EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.name, MAIL.password
+EMAIL_USE_TLS, EMAIL_USE_SSL, EMAIL_TIMEOUT = MAIL.tls, MAIL.ssl, 20
+DEFAULT_FROM_EMAIL = SERVER_EMAIL = env("ASSENT_MAIL_FROM", f"Assent <assent@{APP_HOST}>")
+ALARM_RECIPIENTS = env_list("ASSENT_ALARM_RECIPIENTS")
 
 # -- Where HITs go -----------------------------------------------------------------------------------------
 # Credentials for the AWS endpoints are boto3's own (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY or a profile).

@@ -5,6 +5,7 @@ Opaque codes stand for outputs, so that a browser may carry it and learns nothin
 
 import dataclasses
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -15,6 +16,8 @@ from surveys.definitions import Criterion, Definition
 from surveys.models import Item, Response
 
 FIELD = "taskAnswers"
+# XML 1.0 (the marketplace's copy is written in it), production 2: no other character is allowed.
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class IncompleteAnswers(ValueError):
@@ -139,7 +142,14 @@ def _check_values(where: str, values: Any, criteria: tuple[Criterion, ...]) -> N
 def _is_answer(given: Any, criterion: Criterion) -> bool:
     if criterion.is_checklist:
         return _is_checklist_answer(given, criterion)
-    return isinstance(given, str) and (bool(given) if criterion.is_text else given in criterion.values)
+    if not isinstance(given, str):
+        return False
+    return _is_text(given) if criterion.is_text else given in criterion.values
+
+
+def _is_text(given: str) -> bool:
+    """A page sends no other characters; the JSON within the copy can say them, and no database takes them."""
+    return given != "" and NOT_XML.search(given) is None
 
 
 def _is_checklist_answer(given: Any, criterion: Criterion) -> bool:

@@ -4,8 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.checks import CheckMessage, Error, register
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
+from annotators import failpoints
 from metrics import METRICS
 
 TEXTS = ("prediction", "references")
@@ -25,3 +26,10 @@ def check_metrics(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
             Error(f"ASSENT_THESAURUS: there is no {settings.METRICS_THESAURUS}.", id="surveys.E002")
         )
     return errors
+
+
+@register(Tags.security, deploy=True)
+def check_failpoints(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Warn where processes can be killed by whoever writes into a folder."""
+    text = "ASSENT_FAILPOINTS is set: it lets the crash tests kill this site's processes."
+    return [Warning(text, id="surveys.W001")] if failpoints.FOLDER else []

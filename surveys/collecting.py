@@ -11,6 +11,8 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
+from annotators.constraints import is_about
+from annotators.failpoints import reach
 from annotators.models import Assignment
 from surveys.answer_copy import (
     IncompleteAnswers,
@@ -58,6 +60,7 @@ def save_answers(assignment: Assignment, *, answers: list[ItemAnswer], comment: 
         return False
     assignment.saved_at, assignment.comment = now, comment
     _write(assignment, answers, comment_before=before)
+    reach("submit.writing")
     return True
 
 
@@ -67,7 +70,11 @@ def revise_answers(assignment: Assignment, *, answers: list[ItemAnswer], comment
 
     False, and no change, if none were written before or the new ones say the same.
     """
-    locked = Assignment.objects.select_for_update().filter(pk=assignment.pk, saved_at__isnull=False).first()
+    locked = (
+        Assignment.objects.select_for_update(no_key=True)
+        .filter(pk=assignment.pk, saved_at__isnull=False)
+        .first()
+    )
     if locked is None or (locked.comment == comment and content(given_answers(locked)) == content(answers)):
         return False
     _write(locked, answers, comment_before=locked.comment)
@@ -110,7 +117,9 @@ def recover(assignment: Assignment, *, questionnaire: Questionnaire) -> bool:
             _write_missing_responses(assignment, questionnaire, slots, answers)
             write = save_answers if assignment.saved_at is None else revise_answers
             return write(assignment, answers=answers, comment=comment)
-    except IntegrityError as error:  # worker_sees_item_once_per_batch
+    except IntegrityError as error:
+        if not is_about(error, Response, "worker_sees_item_once_per_batch"):
+            raise
         raise IncompleteAnswers("This worker has worked on these questions in another HIT.") from error
 
 

@@ -3,12 +3,12 @@
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys.models import Batch, Invitation, PanelVisit, Questionnaire, is_skipped
+from surveys.models import Batch, Invitation, PanelVisit, Questionnaire, does_not_count, is_undecided
 
 Person = TypeVar("Person", Invitation, PanelVisit)
 LONGEST_WARNING = timedelta(hours=6)
@@ -17,20 +17,25 @@ LONGEST_WARNING = timedelta(hours=6)
 def with_counts(batches: QuerySet[Batch]) -> QuerySet[Batch]:
     """Annotate n_hits, n_published, n_wanted (assignments to keep), n_kept, n_undecided and n_rejected.
 
-    What was skipped is in, but not kept.
+    What does not count is in, but not kept.
     """
     questionnaires = Questionnaire.objects.filter(batch=OuterRef("pk"))
     assignments = Assignment.objects.filter(hit__questionnaire__batch=OuterRef("pk"))
     status = Assignment.Status
-    kept = assignments.filter(~is_skipped(), status__in=[status.SUBMITTED, status.APPROVED])
+    kept = assignments.exclude(does_not_count()).filter(status__in=[status.SUBMITTED, status.APPROVED])
     return batches.annotate(
         n_hits=_number(questionnaires, Count("pk"), by="batch"),
         n_published=_number(questionnaires, Count("hit"), by="batch"),
         n_wanted=_number(questionnaires.filter(sibling_of=None), Sum("target_assignments"), by="batch"),
         n_kept=_of(kept),
-        n_undecided=_of(assignments.filter(status=status.SUBMITTED)),
+        n_undecided=_of(assignments.filter(is_undecided())),
         n_rejected=_of(assignments.filter(status=status.REJECTED)),
     )
+
+
+def undecided() -> QuerySet[Assignment]:
+    """Return what the marketplace approves by itself unless it hears from us."""
+    return Assignment.objects.filter(is_undecided())
 
 
 def warning_time(batch: Batch) -> timedelta:
@@ -41,9 +46,7 @@ def warning_time(batch: Batch) -> timedelta:
 def urgent(batch: Batch, *, now: datetime | None = None) -> QuerySet[Assignment]:
     """Return the undecided assignments the marketplace is about to approve by itself."""
     deadline = (now or timezone.now()) + warning_time(batch)
-    return Assignment.objects.filter(
-        Q(auto_approval_at__lte=deadline), hit__questionnaire__batch=batch, status=Assignment.Status.SUBMITTED
-    )
+    return undecided().filter(auto_approval_at__lte=deadline, hit__questionnaire__batch=batch)
 
 
 def with_work(people: QuerySet[Person], *, batch: Batch) -> QuerySet[Person]:

@@ -6,18 +6,33 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, Model, OuterRef
 
+from annotators.constraints import is_about
+from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Channel, Endpoint, Worker
+from annotators.workers import worker_of
 from surveys import quota
+from surveys.answer_copy import NOT_XML
 from surveys.definitions import Choice, Definition
+from surveys.evidence import cap_of, has_reached_cap
 from surveys.models import AnnotationSlot, Item, Output, Picture, Questionnaire, Response
 from surveys.ordering import base_values, draw_responses, output_ids, shuffled, slots_in_order
 
+ONCE_EACH: tuple[tuple[type[Model], str], ...] = (
+    (Assignment, "assignment_once_per_hit_and_worker"),
+    (Assignment, "assignment_id_once_per_worker"),
+    (Response, "worker_sees_item_once_per_batch"),
+)
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
 SEEN_BEFORE = (
     "You have already worked on these questions in another HIT. Please return this one; it costs you nothing."
 )
+SHARE_DONE = (
+    "You have done as many of these HITs as one person may do ({most}), so that many people are heard. Please return "
+    "this one: you lose nothing by it, and nothing is rejected because of it. Thank you for your work!"
+)
+EXCLUDED = "This HIT is not open to you. Please return it; returning costs you nothing."
 ALL_IN = "All answers that are wanted here have come in. Please return the HIT; it costs you nothing."
 
 
@@ -102,25 +117,26 @@ def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
 def open_assignment(questionnaire: Questionnaire, *, claims: Claims, user_agent: str = "") -> Assignment:
     """Return this worker's assignment with its orders drawn, the existing one where there is one.
 
-    Raises CannotServe; a worker who is turned away is asked to return the HIT and loses nothing by it.
+    Raises CannotServe; a worker who is turned away is asked to return the HIT and loses nothing by it. Who was excluded
+    after they began may finish what they began.
     """
     hit = _check_claims(questionnaire, claims)
     batch = questionnaire.batch
-    worker, _ = Worker.objects.get_or_create(source=batch.endpoint, worker_id=claims.worker_id)
-    if worker.standing == Worker.Standing.EXCLUDED:
-        raise CannotServe(
-            "excluded", "This HIT is not open to you. Please return it; returning costs you nothing."
-        )
+    worker = worker_of(claims.worker_id, source=batch.endpoint)
     opened = Assignment.objects.select_related("worker").filter(
         hit=hit, worker=worker, assignment_id=claims.assignment_id
     )
     if resumed := opened.filter(Exists(Response.objects.filter(assignment=OuterRef("pk")))).first():
         return resumed  # a reload takes no lock
+    if worker.standing == Worker.Standing.EXCLUDED:
+        raise CannotServe("excluded", EXCLUDED)
     try:
-        return _opened(questionnaire, hit, worker, claims, user_agent=user_agent[:255])
+        return _opened(questionnaire, hit, worker, claims, user_agent=NOT_XML.sub("", user_agent)[:255])
     except IntegrityError as error:
         # The same worker at once on a sibling HIT, or with another HIT's AssignmentId.
-        raise CannotServe("seen_before", SEEN_BEFORE) from error
+        if any(is_about(error, model, name) for model, name in ONCE_EACH):
+            raise CannotServe("seen_before", SEEN_BEFORE) from error
+        raise
 
 
 def is_entity_id(text: str) -> bool:
@@ -179,11 +195,13 @@ def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
 def _opened(
     questionnaire: Questionnaire, hit: HIT, worker: Worker, claims: Claims, *, user_agent: str
 ) -> Assignment:
+    _lock_worker(questionnaire, worker)
     Questionnaire.objects.select_for_update(no_key=True).get(pk=questionnaire.pk)
     if assignment := _existing(hit, worker, claims):
         quota.keep(assignment)
     else:
         _check_not_seen(questionnaire, worker)
+        _check_share(questionnaire, worker)
         slot = _free_slot(questionnaire, worker)
         assignment = Assignment.objects.create(
             hit=hit, worker=worker, assignment_id=claims.assignment_id, user_agent=user_agent
@@ -191,7 +209,19 @@ def _opened(
         if slot:
             quota.give(slot, assignment=assignment)
     draw_responses(questionnaire, assignment=assignment)
+    reach("open.drawing")
     return assignment
+
+
+def _lock_worker(questionnaire: Questionnaire, worker: Worker) -> None:
+    """Where there is a cap, one person with two tabs opens one HIT at a time; in the order allocating locks too."""
+    if cap_of(questionnaire.batch) is not None:
+        Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
+
+
+def _check_share(questionnaire: Questionnaire, worker: Worker) -> None:
+    if has_reached_cap(questionnaire.batch, worker=worker):
+        raise CannotServe("share", SHARE_DONE.format(most=cap_of(questionnaire.batch)))
 
 
 def _free_slot(questionnaire: Questionnaire, worker: Worker) -> AnnotationSlot | None:

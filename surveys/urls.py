@@ -2,20 +2,51 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from surveys.views import batches, downloads, imports, link_work, links, people, pictures, review, worker
+from surveys.views import (
+    answering,
+    appeals,
+    audit,
+    batches,
+    bonus,
+    decisions,
+    downloads,
+    imports,
+    link_work,
+    links,
+    people,
+    pictures,
+    policy,
+    review,
+    running,
+    worker,
+    workers,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [
+    path("appeals/", appeals.enter, name="appeals"),
+    path("appeals/open/", answering.open_appeals, name="open_appeals"),
+    path("appeals/<int:pk>/answer", answering.answer_appeal, name="answer_appeal"),
+    path("appeals/<str:code>/", appeals.appeal, name="appeal"),
     path("batches/<int:pk>/", batches.batch, name="batch"),
     path("batches/<int:pk>/progress", batches.progress, name="batch_progress"),
-    path("batches/<int:pk>/publish", batches.publish, name="batch_publish"),
-    path("batches/<int:pk>/stop", batches.stop, name="batch_stop"),
-    path("batches/<int:pk>/retry", batches.retry, name="batch_retry"),
+    path("batches/<int:pk>/publish", running.publish, name="batch_publish"),
+    path("batches/<int:pk>/stop", running.stop, name="batch_stop"),
+    path("batches/<int:pk>/retry", running.retry, name="batch_retry"),
+    path("batches/<int:pk>/budget", running.set_budget, name="batch_budget"),
     path("batches/<int:pk>/sync", batches.sync, name="batch_sync"),
     path("batches/<int:pk>/downloads/<slug:layout>", downloads.download, name="batch_download"),
+    path(
+        "batches/<int:pk>/downloads/<slug:layout>/ids", downloads.download_with_ids, name="batch_download_ids"
+    ),
     path("batches/<int:pk>/assignments/", review.assignments, name="assignments"),
     path("batches/<int:pk>/assignments/decide", review.decide_many, name="decide_many"),
-    path("batches/<int:pk>/assignments/<int:assignment_pk>/", review.assignment, name="assignment"),
-    path("batches/<int:pk>/assignments/<int:assignment_pk>/decide", review.decide, name="decide"),
+    path("batches/<int:pk>/assignments/<int:assignment_pk>/", decisions.assignment, name="assignment"),
+    path("batches/<int:pk>/assignments/<int:assignment_pk>/decide", decisions.decide, name="decide"),
+    path("batches/<int:pk>/assignments/<int:assignment_pk>/use", decisions.use, name="use"),
+    path("batches/<int:pk>/audit/", audit.batch_trail, name="batch_trail"),
+    path("batches/<int:pk>/audit/trail.csv", audit.batch_trail_csv, name="batch_trail_csv"),
+    path("batches/<int:pk>/assignments/<int:assignment_pk>/bonus", bonus.give_bonus, name="give_bonus"),
+    path("batches/<int:pk>/policy/", policy.policy, name="batch_policy"),
     path("batches/<int:pk>/people/", people.people, name="people"),
     path("batches/<int:pk>/people/invite", people.invite_people, name="invite_people"),
     path("batches/<int:pk>/people/links.csv", people.links_csv, name="links_csv"),
@@ -34,4 +65,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("links/<str:token>/<int:number>/draft", link_work.draft, name="link_draft"),
     path("panel/<slug:code>/", links.panel, name="panel"),
     path("pictures/<slug:code>", pictures.picture, name="picture"),
+    path("workers/<int:pk>/", workers.worker, name="worker"),
+    path("workers/<int:pk>/standing", workers.standing, name="worker_standing"),
 ]

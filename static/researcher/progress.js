@@ -5,11 +5,13 @@
   if (!card) return;
 
   const show = (counts) => {
-    for (const place of card.querySelectorAll("[data-count]")) {
+    for (const place of document.querySelectorAll("[data-count]")) {
+      if (!(place.dataset.count in counts)) continue;
       const text = String(counts[place.dataset.count]);
       if (place.textContent !== text) place.textContent = text;
     }
-    for (const bar of card.querySelectorAll("[data-bar]")) {
+    for (const bar of document.querySelectorAll("[data-bar]")) {
+      if (!(bar.dataset.bar in counts)) continue;
       bar.max = counts[bar.dataset.barMax] || 1;
       bar.value = counts[bar.dataset.bar];
     }

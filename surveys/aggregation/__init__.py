@@ -26,6 +26,7 @@ from surveys.aggregation.numbers import (
     SystemSummary,
     TaskScores,
 )
+from surveys.aggregation.subsets import used_without
 from surveys.aggregation.summary import summarise
 
 __all__ = [
@@ -55,4 +56,5 @@ __all__ = [
     "holm",
     "summarise",
     "summarise_metrics",
+    "used_without",
 ]

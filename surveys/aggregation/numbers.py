@@ -133,6 +133,7 @@ class Counts:
     workers: int
     responses: int
     skipped: int
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)

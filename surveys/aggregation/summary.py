@@ -54,16 +54,18 @@ def _strata(frame: Frame) -> tuple[Selection, ...]:
 
 def _counts(rows: pd.DataFrame) -> Counts:
     assignments = rows.drop_duplicates(["assignment_id", "worker"])
-    kept = int(assignments["status"].isin(KEPT_STATUSES).sum())
+    kept = int(assignments["included"].sum())
+    rejected = int((~assignments["status"].isin(KEPT_STATUSES)).sum())
     return Counts(
         assignments=len(assignments),
         kept=kept,
-        rejected=len(assignments) - kept,
+        rejected=rejected,
         hits=int(rows["hit_id"].nunique()),
         items=int(rows["item_id"].nunique()),
         workers=int(rows["worker"].nunique()),
         responses=len(rows),
         skipped=int(rows["is_skipped"].sum()),
+        left_out=len(assignments) - kept - rejected,
     )
 
 

@@ -174,8 +174,10 @@ class Definition:
     def review_policy(self) -> dict[str, Any]:
         """Return the review policy the protocol asks for, as a batch stores it."""
         if not self.minimum_correct:
-            return {"kind": "never"}
-        return {"kind": "minimum_correct", "minimum": self.minimum_correct, "out_of": self.items_per_hit}
+            return {"rules": [], "reject_at": None}
+        counted = {"minimum": self.minimum_correct, "out_of": self.items_per_hit}
+        rule = {"kind": "minimum_correct", **counted, "rejects_alone": True}
+        return {"rules": [rule], "reject_at": 2}
 
     def to_snapshot(self) -> dict[str, Any]:
         """Return plain JSON data that `from_snapshot` rebuilds this very definition from."""

@@ -9,7 +9,10 @@ from django.conf import settings
 from annotators.models import Endpoint
 from surveys.definitions import DEFINITIONS, Definition
 from surveys.forms.durations import DurationField
+from surveys.forms.policy import SHOWN, PolicyFields, initial_of, with_cap
 from surveys.models import Batch, Survey
+from surveys.policies import NEVER as NEVER_REJECT
+from surveys.policies import PolicyError, in_words, judges, parse, rule_data
 
 if TYPE_CHECKING:
     BatchModelForm = forms.ModelForm[Batch]
@@ -22,14 +25,12 @@ ENDPOINTS = {
     Endpoint.PRODUCTION: "MTurk production: real people, real money.",
     Endpoint.LINK: "No marketplace: people come by personal links, or from a panel.",
 }
+OF_TYPE, OWN, NEVER = "of_type", "own", "never"
 POLICIES = {
-    "minimum_correct": "Reject below the minimum, and replace the rejected assignment",
-    "flag_only": "Hold below the minimum for a person to decide",
-    "never": "Never reject: everybody who submits is paid",
+    OF_TYPE: "As the survey type asks for; never, where no answer is right or wrong",
+    NEVER: "Never reject: everybody who submits is paid",
+    OWN: "By the rules below",
 }
-OF_TYPE = "of_type"
-OF_TYPE_LABEL = "As the survey type asks for; never, where no answer is right or wrong"
-DEFAULT_MINIMUM = 3
 
 # MTurk's limits: AssignmentDuration and Lifetime 30 s to 365 days, AutoApprovalDelay at most 30 days.
 SHORTEST, LONGEST = timedelta(seconds=30), timedelta(days=365)
@@ -60,14 +61,14 @@ def is_paying(batch: Batch) -> bool:
 
 
 def policy_in_words(policy: dict[str, Any]) -> str:
-    """Return a review policy as one sentence."""
-    sentence = POLICIES.get(policy.get("kind", ""), "Unknown")
-    if "minimum" not in policy:
-        return sentence + "."
-    return f"{sentence}. The minimum is {policy['minimum']} right of {policy['out_of']}."
+    """Return a review policy as a researcher reads it; of what is none, what is wrong with it."""
+    try:
+        return in_words(parse(policy))
+    except PolicyError as error:
+        return str(error)
 
 
-class BatchForm(BatchModelForm):
+class BatchForm(PolicyFields, BatchModelForm):
     """A draft: everything may still change. What is left empty follows the survey type."""
 
     endpoint = forms.ChoiceField(
@@ -91,16 +92,7 @@ class BatchForm(BatchModelForm):
         label="HITs can be found for", initial=timedelta(days=7), shortest=SHORTEST, longest=LONGEST
     )
     policy_kind = forms.ChoiceField(
-        label="Review",
-        choices=[(OF_TYPE, OF_TYPE_LABEL), *POLICIES.items()],
-        widget=forms.RadioSelect,
-        initial=OF_TYPE,
-    )
-    policy_minimum = forms.IntegerField(
-        label="Right answers needed", min_value=1, required=False, initial=DEFAULT_MINIMUM
-    )
-    policy_out_of = forms.IntegerField(
-        label="Out of", min_value=1, required=False, help_text="Empty: all items of a HIT."
+        label="Review", choices=list(POLICIES.items()), widget=forms.RadioSelect, initial=OF_TYPE
     )
 
     class Meta:
@@ -119,11 +111,20 @@ class BatchForm(BatchModelForm):
             "assignment_duration",
             "lifetime",
             "auto_approval_delay",
+            "rejects_automatically",
+            "replaces_auto_approved",
+            "budget",
             "uses_quiz",
             "seed",
             "assumed_minutes",
         ]
-        widgets = {"reward": forms.NumberInput(attrs={"step": "0.01", "min": "0"})}
+        labels = {
+            "rejects_automatically": "Reject automatically",
+            "replaces_auto_approved": "Replace what the marketplace approved before we decided",
+        }
+        widgets = {
+            name: forms.NumberInput(attrs={"step": "0.01", "min": "0"}) for name in ("reward", "budget")
+        }
         help_texts = {
             "name": "For yourself; workers never see it.",
             "keywords": "Separated by commas.",
@@ -146,10 +147,8 @@ class BatchForm(BatchModelForm):
         with_quiz = ", ".join(definition.name for definition in DEFINITIONS.values() if definition.quiz)
         self.fields["uses_quiz"].help_text += f" For these survey types: {with_quiz}."
         if self.instance.pk:
-            self._show_policy(self.instance.review_policy)
-
-    def _show_policy(self, policy: dict[str, Any]) -> None:
-        self.initial.update({f"policy_{key}": value for key, value in policy.items()})
+            policy = self.instance.review_policy
+            self.initial.update({"policy_kind": OWN if judges(policy) else NEVER, **initial_of(policy)})
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
@@ -170,52 +169,42 @@ class BatchForm(BatchModelForm):
         for name, default in defaults.items():
             if name not in self.errors and not data.get(name):
                 data[name] = default
-        if "policy_out_of" not in self.errors and not data.get("policy_out_of"):
-            data["policy_out_of"] = data.get("items_per_hit")
 
     def _policy(self, data: dict[str, Any], definition: Definition) -> dict[str, Any]:
-        if data.get("policy_kind") == OF_TYPE:
-            return definition.review_policy
-        if data.get("policy_kind") == "never":
-            return {"kind": "never"}
-        keys = ("kind", "minimum", "out_of")
-        return {key: data.get(f"policy_{key}") for key in keys}
+        kind, percent = data.get("policy_kind"), data.get("cap_percent")
+        if kind == OWN:
+            before = self.instance.review_policy if self.instance.pk else {}
+            return self.rules(data, items_per_hit=data["items_per_hit"], before=before)
+        return with_cap(definition.review_policy if kind == OF_TYPE else NEVER_REJECT, percent=percent)
 
     def _check_policy(self, data: dict[str, Any], definition: Definition) -> None:
-        if data.get("policy_kind") in {None, "never"}:
-            return
-        if data["policy_kind"] == OF_TYPE:
+        if data.get("policy_kind") == OF_TYPE:
             self._check_of_type(data, definition)
-            return
-        for check in (self._check_gradable, self._check_minimum, self._check_out_of):
-            check(data, definition)
+        elif data.get("policy_kind") == OWN:
+            self._check_own(data, definition)
 
     def _check_of_type(self, data: dict[str, Any], definition: Definition) -> None:
-        counted = definition.review_policy.get("out_of", data["items_per_hit"])
+        rule = rule_data(definition.review_policy, "minimum_correct")
+        counted = rule.get("out_of", data["items_per_hit"])
         if counted != data["items_per_hit"]:
-            rule = policy_in_words(definition.review_policy)
+            words = policy_in_words(definition.review_policy)
             self.add_error(
                 "policy_kind",
-                f"The survey type’s rule is for HITs of {counted} items; choose one yourself. It says: {rule}",
+                f"The survey type’s rule is for HITs of {counted} items; choose one yourself. It says: {words}",
             )
 
-    def _check_gradable(self, data: dict[str, Any], definition: Definition) -> None:
-        if definition.answer is None:
-            self.add_error("policy_kind", "This survey type asks for no answer that could be right or wrong.")
-
-    def _check_minimum(self, data: dict[str, Any], definition: Definition) -> None:
-        minimum, out_of = data.get("policy_minimum"), data.get("policy_out_of")
-        if minimum is None and "policy_minimum" not in self.errors:
-            self.add_error("policy_minimum", "Say how many answers must be right.")
-        elif minimum and out_of and minimum > out_of:
-            self.add_error("policy_minimum", f"Nobody can have {minimum} of {out_of} right.")
-
-    def _check_out_of(self, data: dict[str, Any], definition: Definition) -> None:
-        out_of, items_per_hit = data.get("policy_out_of"), data["items_per_hit"]
-        if out_of and out_of != items_per_hit:
-            self.add_error(
-                "policy_out_of", f"A HIT has {items_per_hit} items; the rule must count all of them."
-            )
+    def _check_own(self, data: dict[str, Any], definition: Definition) -> None:
+        switched_on = [one for one in SHOWN if data.get(one.switch)]
+        if not switched_on:
+            self.add_error("policy_kind", "Switch on one of the rules below, or choose never to reject.")
+        for one in switched_on:
+            if one.rule.needs_gold and definition.answer is None:
+                self.add_error(
+                    one.switch, "This survey type asks for no answer that could be right or wrong."
+                )
+        needed, items_per_hit = data.get("minimum_correct_minimum"), data["items_per_hit"]
+        if data.get("rule_minimum_correct") and needed and needed > items_per_hit:
+            self.add_error("minimum_correct_minimum", f"Nobody can have {needed} of {items_per_hit} right.")
 
 
 class PublishedBatchForm(BatchModelForm):

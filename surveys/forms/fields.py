@@ -1,19 +1,17 @@
 """The fields of a HIT: choose one, tick what applies; and what may be wrong without stopping anybody."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 
+from surveys.answer_copy import NOT_XML
 from surveys.collecting import SECONDS_MAX
 from surveys.definitions import Choice
 
 COMMENT_MAX = 2000
 TEXT_MAX = 2000
-# XML 1.0 (the marketplace's copy is written in it), production 2: no other character is allowed.
-NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class GroupField(forms.Field):

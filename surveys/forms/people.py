@@ -12,6 +12,7 @@ from django.core.validators import validate_email
 from django.utils import timezone
 
 from annotators.links import PANEL_VALUE
+from annotators.workers import NAMED
 from surveys.inviting import Person
 from surveys.models import Panel
 
@@ -155,6 +156,12 @@ class PanelForm(PanelModelForm):
         if n < 1:
             raise ValidationError("At least one.", code="too_few")
         return n
+
+    def clean_provider(self) -> str:
+        provider: str = self.cleaned_data["provider"]
+        if NAMED.fullmatch(f"{provider}:{'0' * 12}"):
+            raise ValidationError("This word stands before pseudonyms. Choose another.", code="reserved")
+        return provider
 
     def clean_study_id(self) -> str:
         study: str = self.cleaned_data["study_id"]

@@ -5,11 +5,13 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 
+from annotators.market import FEEDBACK_MAX
 from annotators.models import Assignment
+from surveys.appealing import REASON_MAX
 from surveys.models import Decision
-from surveys.review import FEEDBACK_MAX
 
 UNDECIDED = "undecided"
+USED, LEFT_OUT = "used", "left_out"
 ACTIONS = {"approve": "Approve", "reject": "Reject", "overturn": "Overturn the rejection"}
 
 
@@ -20,6 +22,11 @@ class FilterForm(forms.Form):
     verdict = forms.ChoiceField(
         label="Decision",
         choices=[("", "Any decision"), (UNDECIDED, "None yet"), *Decision.Verdict.choices],
+        required=False,
+    )
+    use = forms.ChoiceField(
+        label="Use in the analysis",
+        choices=[("", "Used or not"), (USED, "Used"), (LEFT_OUT, "Left out")],
         required=False,
     )
     worker = forms.CharField(max_length=64, required=False)
@@ -36,19 +43,35 @@ class ReasonForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3}),
         help_text="The worker reads this.",
     )
+    use_answers = forms.BooleanField(required=False)
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         if data.get("action") in {"reject", "overturn"} and not data.get("reason", "").strip():
             self.add_error("reason", "Give a reason: the worker reads it.")
+        if data.get("action") == "reject" and len(data.get("reason", "")) > REASON_MAX:
+            self.add_error(
+                "reason", f"A rejection has room for {REASON_MAX} characters, as it says how to appeal."
+            )
         return data
 
 
+class UseForm(forms.Form):
+    """Whether answers are used in the analysis, decided by a person with a reason nobody but researchers reads."""
+
+    action = forms.ChoiceField(choices=[("exclude", "Leave out"), ("include", "Use again")])
+    reason = forms.CharField(
+        max_length=FEEDBACK_MAX,
+        error_messages={"required": "Give a reason: it stays in the record of the study."},
+    )
+    replace = forms.BooleanField(required=False)
+
+
 class BulkForm(forms.Form):
-    """One decision about many assignments. A rejection without a reason names each worker's own count."""
+    """One decision about many assignments. A rejection without a reason tells each worker their own."""
 
     action = forms.ChoiceField(choices=[(key, ACTIONS[key]) for key in ("approve", "reject")])
-    reason = forms.CharField(max_length=FEEDBACK_MAX, required=False)
+    reason = forms.CharField(max_length=REASON_MAX, required=False)
 
     def __init__(self, *args: Any, assignments: QuerySet[Assignment], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

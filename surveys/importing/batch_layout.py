@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from surveys.definitions import Definition
+from surveys.evidence import COLUMN
 from surveys.importing.plan import Entry, Option, Problem, Said
 from surveys.importing.tables import Row, Table, file_error
 
@@ -84,6 +85,7 @@ def _entry(row: Row, slot: int, *, columns: Columns, definition: Definition, sys
         gold=gold,
         options=tuple(_options(row, slot, columns=columns, definition=definition)),
         source_row=row.number,
+        check=row.cell(f"{COLUMN}_{slot}"),
         payload={
             "header": list(columns.header),
             "columns": {name: row.cells.get(f"{name}_{slot}", "") for name in columns.names},

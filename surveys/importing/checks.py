@@ -6,6 +6,7 @@ from dataclasses import replace
 from urllib.parse import unquote
 
 from surveys.definitions import Definition
+from surveys.evidence import COLUMN, CheckError, read_check
 from surveys.importing.plan import (
     Cell,
     Entry,
@@ -67,11 +68,27 @@ def planned_item(entry: Entry) -> PlannedItem:
             for said in entry.outputs
         ),
         pictures=tuple(PlannedPicture(unquote(cell.text), cell) for cell in entry.images),
-        payload={"question": question, **entry.payload},
+        payload={"question": question, **entry.payload, **_planted(entry)},
         source_row=entry.source_row,
         subject=entry.id.text,
         references=entry.references,
     )
+
+
+def _planted(entry: Entry) -> dict[str, str]:
+    return {COLUMN: entry.check.text} if entry.check and entry.check.text else {}
+
+
+def _check_problems(entry: Entry, *, definition: Definition) -> Iterator[Problem]:
+    if not entry.check or not entry.check.text:
+        return
+    try:
+        found = read_check(entry.check.text, definition=definition)
+    except CheckError as error:
+        yield entry.check.error(f"No planted check: {error}")
+        return
+    if found.system and found.system not in {said.system for said in entry.outputs}:
+        yield entry.check.error(f'No planted check: "{found.system}" says nothing about this item.')
 
 
 def _distinct(options: tuple[Option, ...], *, gold: str) -> list[Option]:
@@ -116,6 +133,7 @@ def _entry_problems(entry: Entry, *, definition: Definition) -> Iterator[Problem
     yield from _empty_problems(entry)
     yield from _length_problems(entry)
     yield from _choice_problems(entry, definition=definition)
+    yield from _check_problems(entry, definition=definition)
     for cell in dict.fromkeys(_shown_cells(entry)):
         if token := MARKUP.search(cell.text):
             yield cell.warning(

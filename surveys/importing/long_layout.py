@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from surveys.definitions import Definition
+from surveys.evidence import COLUMN
 from surveys.importing.checks import is_system_name
 from surveys.importing.columns import CORRECT, Columns, find_columns
 from surveys.importing.plan import Entry, Option, Problem, Said, Severity
@@ -113,6 +114,7 @@ def _entry(rows: list[Row], *, columns: Columns, definition: Definition) -> Entr
     images = images_of(first, columns=columns, definition=definition)
     return Entry(
         id=first.cell(columns.id),
+        check=first.cell(COLUMN),
         question=first.cell(columns.question) if columns.question else None,
         images=images,
         outputs=outputs,

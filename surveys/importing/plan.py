@@ -86,7 +86,8 @@ def pair_name(subject: str, system: str) -> str:
 class Entry:
     """One item as the file gives it, before it is checked. `gold` is None where there is nothing to answer.
 
-    `external_id` is what the item is to be called where that is not `id`.
+    `external_id` is what the item is to be called where that is not `id`. `check` says that the item is a planted
+    check, and what passes it.
     """
 
     id: Cell
@@ -99,6 +100,7 @@ class Entry:
     references: tuple[str, ...] = ()
     source_row: int | None = None
     external_id: str = ""
+    check: Cell | None = None
 
     @property
     def pair(self) -> str:

@@ -110,13 +110,15 @@ def _records(text: str) -> Iterator[tuple[int, list[str]]]:
 def _header_problems(header: list[str]) -> Iterator[Problem]:
     if len(header) == 1 and ";" in header[0]:
         yield file_error("The columns are separated by semicolons; use commas.", line=1)
+    seen: set[str] = set()
     for number, name in enumerate(header, start=1):
         if UNSTORABLE.search(name):
             yield file_error(f"The name of column {number} holds a character that can't be stored.", line=1)
         if not name and number > 1:
             yield file_error(f"Column {number} has no name.", line=1)
-        if name and name in header[: number - 1]:
+        if name and name in seen:
             yield file_error("Two columns have this name.", line=1, column=name)
+        seen.add(name)
 
 
 def _row_problems(cells: list[str], *, header: list[str], number: int, line: int) -> Iterator[Problem]:

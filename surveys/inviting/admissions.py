@@ -3,21 +3,21 @@
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from hashlib import sha256
 from urllib.parse import quote
 
-from django.core.cache import cache
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotators import links
 from annotators.models import Assignment, Channel, Source, Worker
+from annotators.workers import worker_of
 from surveys import quota
+from surveys.evidence import cap_of
 from surveys.inviting.invitations import one_line
 from surveys.models import Batch, Invitation, Panel, PanelVisit
+from surveys.throttling import Throttle
 
-GUESSES = 5
-GUESSING_SECONDS = 15 * 60
+SIGN_IN = Throttle("links.sign-in", limit=5, seconds=15 * 60)
 RUNNING_OUT = (Batch.Status.STOPPED, Batch.Status.COMPLETE)
 
 
@@ -69,16 +69,15 @@ def admit_by_code(batch_code: int | str, *, name: str, access_code: str) -> Admi
 
     After five wrong codes for a name within a quarter of an hour, right ones are refused too.
     """
-    attempt = _attempt(batch_code, name)
-    if cache.get(attempt, 0) >= GUESSES:
+    attempt = f"{batch_code}:{one_line(name).casefold()}"
+    if SIGN_IN.is_closed(attempt):
         raise NotAdmitted("throttled", "Too many wrong codes. Please wait a quarter of an hour.")
     batches = (
         Batch.objects.filter(pk=int(batch_code)) if str(batch_code).isdecimal() else Batch.objects.none()
     )
     named = _invitations().filter(batch__in=batches, name__iexact=one_line(name)).first()
     if not links.is_code(access_code, hashed=named.access_code if named else ""):
-        cache.add(attempt, 0, timeout=GUESSING_SECONDS)
-        cache.incr(attempt)
+        SIGN_IN.count(attempt)
         raise NotAdmitted("unknown", "The name and the access code don't belong together.")
     return _admitted(named)
 
@@ -91,9 +90,7 @@ def admit_panel(panel_code: str, params: Mapping[str, str]) -> Admission:
             "unknown", "There is no such study here. Please start again from your panel's page."
         )
     person = _panel_person(panel, params)
-    worker, _ = Worker.objects.get_or_create(
-        source=Source.PANEL, worker_id=f"{panel.provider}:{person.worker_id}"
-    )
+    worker = worker_of(f"{panel.provider}:{person.worker_id}", source=Source.PANEL)
     visit = (
         PanelVisit.objects.filter(panel=panel, worker=worker).select_related("panel__batch", "worker").first()
     )
@@ -152,16 +149,23 @@ def _visiting(visit: PanelVisit) -> Admission:
         batch=visit.panel.batch,
         worker=visit.worker,
         channel=Channel.PANEL,
-        limit=visit.panel.assignments_per_worker,
+        limit=_panel_limit(visit.panel),
         token=links.issue(links.Holder("visit", visit.key)),
         visit=visit,
         name="",
     )
 
 
+def _panel_limit(panel: Panel) -> int:
+    """Return how many assignments a panel's person may have: no more than anybody's share of the batch."""
+    most = cap_of(panel.batch)
+    wanted = panel.assignments_per_worker
+    return wanted if most is None else min(wanted, most)
+
+
 def _check_open(batch: Batch, worker: Worker) -> None:
-    """Let in where there is work; once a batch is over, only those who come back to what they did."""
-    if worker.standing == Worker.Standing.EXCLUDED:
+    """Let in where there is work; once a batch is over, and of the excluded, only who comes back to what they did."""
+    if worker.standing == Worker.Standing.EXCLUDED and not _works(batch, worker).exists():
         raise NotAdmitted("closed", "This study is not open to you.")
     if batch.status == Batch.Status.OPEN and quota.has_slots(batch):
         return
@@ -206,8 +210,3 @@ def _has_done_all(admission: Admission) -> bool:
 
 def _works(batch: Batch, worker: Worker) -> QuerySet[Assignment]:
     return Assignment.objects.filter(annotation_slot__batch=batch, worker=worker)
-
-
-def _attempt(batch_code: int | str, name: str) -> str:
-    text = f"{batch_code}:{one_line(name).casefold()}"
-    return "links.sign-in:" + sha256(text.encode()).hexdigest()

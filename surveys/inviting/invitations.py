@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from annotators import links
 from annotators.models import Source, Worker
+from annotators.workers import worker_of
 from surveys.models import Batch, Invitation, Panel
 
 
@@ -134,8 +135,7 @@ def _invited(
 
 def _worker(batch: Batch, person: Person) -> Worker:
     if person.worker_id:
-        worker, _ = Worker.objects.get_or_create(source=batch.endpoint, worker_id=person.worker_id)
-        return worker
+        return worker_of(person.worker_id, source=batch.endpoint)
     earlier = Invitation.objects.filter(email__iexact=person.email).select_related("worker")
     if person.email and (known := earlier.order_by("pk").first()):
         return known.worker

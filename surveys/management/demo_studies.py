@@ -95,6 +95,7 @@ def demo_batch(study: Study, *, survey: Survey) -> Batch:
         "keywords": study.keywords,
         "items_per_hit": definition.items_per_hit,
         "review_policy": definition.review_policy,
+        "rejects_automatically": True,
         "auto_approval_delay": timedelta(days=3),
         **study.terms,
     }

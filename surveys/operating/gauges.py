@@ -1,4 +1,4 @@
-"""The numbers Prometheus collects: five queries and one question to the broker, however large a study is."""
+"""The numbers Prometheus collects: six queries and one question to the broker, however large a study is."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -10,17 +10,17 @@ from django.utils import timezone
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 
-from annotators.models import HIT, Assignment, Call, Endpoint
+from annotators.models import HIT, Call, Endpoint
 from surveys import review
-from surveys.models import Batch, Decision
+from surveys.models import Batch
 from surveys.operating.heartbeats import BEAT, WORKER, pulse
 from surveys.operating.queue import queue_depth
-from surveys.overview import LONGEST_WARNING
+from surveys.overview import LONGEST_WARNING, undecided
 
 logger = logging.getLogger(__name__)
 
 Gauges = Iterator[GaugeMetricFamily]
-OPEN_CALLS = (Call.State.PLANNED, Call.State.SENT)
+OPEN_CALLS = (Call.State.PLANNED, Call.State.SENT, Call.State.UNKNOWN)
 
 
 class _Collector:
@@ -66,6 +66,7 @@ def _database() -> Gauges:
     yield _sync_lag()
     yield _open_hits()
     yield from _assignments()
+    yield _replacements()
     yield from _calls()
     yield from _batches()
 
@@ -89,22 +90,32 @@ def _open_hits() -> GaugeMetricFamily:
 
 
 def _assignments() -> Gauges:
-    submitted = Assignment.objects.filter(status=Assignment.Status.SUBMITTED)
-    undecided = Q(decision=None) | Q(decision__verdict=Decision.Verdict.FLAG)
     is_near = Q(auto_approval_at__lte=timezone.now() + LONGEST_WARNING)
-    would_be_wrong = undecided | Q(decision__verdict=Decision.Verdict.REJECT)
-    counts = submitted.aggregate(
-        undecided=Count("pk", filter=undecided), near=Count("pk", filter=is_near & would_be_wrong)
-    )
+    counts = undecided().aggregate(all=Count("pk"), near=Count("pk", filter=is_near))
     hours = LONGEST_WARNING.seconds // 3600
     yield GaugeMetricFamily(
-        "assent_assignments_undecided", "Submitted, not decided.", value=counts["undecided"]
+        "assent_assignments_undecided",
+        "Submitted; the marketplace approves it by itself unless it hears from us.",
+        value=counts["all"],
     )
     yield GaugeMetricFamily(
-        "assent_assignments_near_auto_approval",
-        f"Undecided, or rejected without the marketplace knowing; approved by itself within {hours} hours.",
-        value=counts["near"],
+        "assent_assignments_near_auto_approval", f"Of these, within {hours} hours.", value=counts["near"]
     )
+
+
+def _replacements() -> GaugeMetricFamily:
+    """In a batch with a budget one that waits longer than a sync is held back: the budget does not cover it."""
+    waiting = review.unreplaced().filter(replacement=None)
+    limited = Q(hit__questionnaire__batch__budget__isnull=False)
+    counts = waiting.aggregate(limited=Count("pk", filter=limited), none=Count("pk", filter=~limited))
+    gauge = GaugeMetricFamily(
+        "assent_replacements_waiting",
+        "Assignments that do not count and are not replaced.",
+        labels=["budget"],
+    )
+    for budget in ("limited", "none"):
+        gauge.add_metric([budget], counts[budget])
+    return gauge
 
 
 def _calls() -> Gauges:

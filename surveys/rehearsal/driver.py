@@ -8,6 +8,7 @@ from typing import TextIO
 import urllib3
 
 from surveys.models import Batch
+from surveys.policies import rule_data
 from surveys.rehearsal import study
 from surveys.rehearsal.control import Control
 from surveys.rehearsal.people import Person
@@ -45,11 +46,11 @@ class Driver:
 
     def count(self, visit: Visit) -> None:
         """Count what was submitted, as the workers know it themselves."""
-        policy = self.batch.review_policy
-        is_judged = not visit.skipped and len(visit.page.items) == policy.get("out_of")
+        rule = rule_data(self.batch.review_policy, "minimum_correct")
+        is_judged = not visit.skipped and len(visit.page.items) == rule.get("out_of")
         self.counts["submitted"] += 1
         self.counts["skipped"] += bool(visit.skipped)
-        self.counts["below"] += bool(is_judged and visit.n_right < policy["minimum"])
+        self.counts["below"] += bool(is_judged and visit.n_right < rule["minimum"])
 
     def settle(self, hit_ids: Sequence[str], *, number: int) -> None:
         """Wait until all that was submitted is decided, and replaced where it has to be."""

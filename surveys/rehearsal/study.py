@@ -17,7 +17,7 @@ from annotators.models import HIT, Assignment, Endpoint
 from surveys import inviting, publishing, review, tasks
 from surveys.definitions import Definition
 from surveys.exports import batch_writers, layouts_for, write_files
-from surveys.models import Batch, Survey, is_skipped
+from surveys.models import Batch, Survey, does_not_count, is_skipped
 from surveys.policies import FLAG
 
 REWARD = Decimal("0.38")  # OFA-X's VQA-X batch
@@ -82,6 +82,7 @@ def draft_batch(survey: Survey, *, seed: int, by_link: bool = False) -> Batch:
         assignment_duration=DURATION,
         auto_approval_delay=timedelta(days=3),
         review_policy=definition.review_policy,
+        rejects_automatically=True,
         uses_quiz=bool(definition.quiz),
         seed=seed,
     )
@@ -130,7 +131,7 @@ def n_published(batch: Batch) -> int:
 def n_settled(batch: Batch) -> int:
     """Count the assignments that are decided on both sides and, if they don't count, wanted again."""
     is_replaced = Q(replacement__opened_at__isnull=False) | Q(annotation_slot__reopened_as__isnull=False)
-    counts = Q(status=Assignment.Status.APPROVED) & ~Q(SKIPPED)
+    counts = Q(status=Assignment.Status.APPROVED) & ~does_not_count()
     return assignments(batch).filter(counts | is_replaced, status__in=DECIDED).count()
 
 

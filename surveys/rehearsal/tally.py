@@ -9,7 +9,8 @@ from django.db.models.functions import Coalesce
 
 from annotators.models import Assignment, Call, Endpoint
 from surveys.exports import batch_report
-from surveys.models import Batch, Replacement
+from surveys.models import Batch, Replacement, does_not_count
+from surveys.policies import rule_data
 from surveys.rehearsal.study import IN, SKIPPED, assignments
 
 Status = Assignment.Status
@@ -35,7 +36,7 @@ class Course:
 class Tally:
     """The app's own counts. A HIT's sibling counts as the same HIT: it shows the same items.
 
-    Kept is what counts: neither rejected nor skipped. `replaced` counts what was opened again for either.
+    Kept is what counts: not rejected, skipped or left out. `replaced` counts what was opened again for any of these.
     """
 
     hits: int
@@ -74,14 +75,14 @@ def _replaced(batch: Batch) -> int:
     """Count what was opened again: on the marketplace by a replacement, by link by another slot."""
     if batch.endpoint == Endpoint.LINK:
         reopened = Assignment.objects.filter(annotation_slot__reopened_as__isnull=False)
-        counts_no_more = Q(status=Status.REJECTED) | Q(SKIPPED)
-        return reopened.filter(counts_no_more, annotation_slot__batch=batch).count()
+        return reopened.filter(does_not_count(), annotation_slot__batch=batch).count()
     opened = Replacement.objects.filter(opened_at__isnull=False)
     return opened.filter(replaces__hit__questionnaire__batch=batch).count()
 
 
 def _kept_per_hit(batch: Batch) -> tuple[int, ...]:
-    kept = assignments(batch).filter(~SKIPPED, status__in=[Status.SUBMITTED, Status.APPROVED])
+    handed_in = assignments(batch).filter(status__in=[Status.SUBMITTED, Status.APPROVED])
+    kept = handed_in.exclude(does_not_count())
     root = Coalesce("hit__questionnaire__sibling_of", "hit__questionnaire")
     counts = dict(kept.annotate(root=root).values_list("root").annotate(n=Count("pk")).order_by())
     return tuple(
@@ -91,7 +92,8 @@ def _kept_per_hit(batch: Batch) -> tuple[int, ...]:
 
 def _below_threshold(batch: Batch, kept: QuerySet[Assignment]) -> int:
     """Grade again, from the stored answers and the gold answers alone."""
-    minimum, out_of = (batch.review_policy.get(name, 0) for name in ("minimum", "out_of"))
+    rule = rule_data(batch.review_policy, "minimum_correct")
+    minimum, out_of = (rule.get(name, 0) for name in ("minimum", "out_of"))
     is_right = Q(responses__answer=F("responses__item__gold"))
     graded = kept.annotate(n=Count("responses"), n_right=Count("responses", filter=is_right))
     return graded.filter(n=out_of, n_right__lt=minimum).count()

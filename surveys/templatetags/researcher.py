@@ -5,8 +5,11 @@ from datetime import datetime
 from django import template
 from django.utils import timezone
 
+from annotators.models import Assignment
+from surveys import appealing, review
 from surveys.models import Batch
 from surveys.overview import with_counts
+from surveys.policies import label_of
 
 LATEST = 20
 
@@ -17,6 +20,25 @@ register = template.Library()
 def latest_batches() -> list[Batch]:
     """Return the newest batches with their counts, in one query."""
     return list(with_counts(Batch.objects.select_related("survey"))[:LATEST])
+
+
+@register.simple_tag
+def n_open_appeals(batch: Batch | None = None) -> int:
+    """Return how many appeals wait for an answer, in one batch or in all."""
+    waiting = appealing.waiting()
+    return (waiting.filter(assignment__hit__questionnaire__batch=batch) if batch else waiting).count()
+
+
+@register.filter
+def overturn_until(assignment: Assignment) -> datetime:
+    """Return until when a rejection of this assignment can be overturned."""
+    return review.overturn_until(assignment)
+
+
+@register.filter
+def flag_label(kind: str) -> str:
+    """Return what a flag of this kind is called on every page."""
+    return label_of(kind)
 
 
 @register.filter
@@ -41,6 +63,15 @@ def score(value: float | None) -> str:
 def money(amount: object) -> str:
     """Return dollars and cents."""
     return f"${amount:,.2f}"
+
+
+@register.filter
+def seconds(value: float | None) -> str:
+    """Return a length of time as "48 s" or "2 min 5 s"; a dash where there is none."""
+    if value is None:
+        return "–"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 @register.filter

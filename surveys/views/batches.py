@@ -1,4 +1,4 @@
-"""One batch: what it will cost, how far it is, what came out; publish and stop."""
+"""The page of one batch: what it will cost, how far it is, what came out."""
 
 from dataclasses import asdict
 from typing import Any
@@ -9,108 +9,63 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from annotators.models import Assignment, Endpoint
 from surveys import publishing, tasks
 from surveys.forms.batch import ENDPOINTS, PublishForm, is_paying, policy_in_words
+from surveys.forms.budget import BudgetForm
 from surveys.forms.durations import in_words
 from surveys.models import Batch
-from surveys.overview import urgent, warning_time
+from surveys.overview import undecided, urgent, warning_time
 from surveys.quota import has_slots
+from surveys.surplus import surplus_of
 from surveys.views.access import researcher
 from surveys.views.downloads import downloads
 from surveys.views.enqueue import enqueue
 from surveys.views.metric_results import metric_results
+from surveys.views.money import money_block, money_counts
 from surveys.views.results import results
 
 HITS_PER_PAGE = 30
-RUNNING = (Batch.Status.PUBLISHING, Batch.Status.OPEN)
 
 
 @require_safe
 @researcher("surveys.view_batch")
 def batch(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a batch: a draft with its price, a published one with its progress and results."""
-    found = _batch(pk)
+    found = batch_or_404(pk)
     form = PublishForm(batch=found)
-    return render(request, "researcher/batch.html", _context(request, found, form=form))
+    return render(request, "researcher/batch.html", page_context(request, found, form=form))
 
 
 @require_safe
 @researcher("surveys.view_batch")
 def progress(request: HttpRequest, pk: int) -> JsonResponse:
     """Answer with the batch's counts, for the page that shows them."""
-    found = _batch(pk)
+    found = batch_or_404(pk)
     counts = publishing.progress(found)
     derived = {"n_kept": counts.n_kept, "n_urgent": urgent(found).count()}
-    return JsonResponse({**asdict(counts), **derived})
-
-
-@require_POST
-@researcher("surveys.publish_batch")
-def publish(request: HttpRequest, pk: int) -> HttpResponse:
-    """Publish a draft. Sent twice, the second changes nothing."""
-    found = _batch(pk)
-    form = PublishForm(request.POST, batch=found)
-    if found.status == Batch.Status.DRAFT and not form.is_valid():
-        return render(request, "researcher/batch.html", _context(request, found, form=form), status=422)
-    try:
-        is_first = publishing.start_publishing(found)
-    except publishing.CannotPublish as error:
-        messages.error(request, str(error))
-        return redirect(found)
-    if is_first:
-        enqueue(tasks.publish_batch, found.pk)
-        messages.success(request, "Publishing has started.")
-    else:
-        messages.info(request, "This batch is published already.")
-    return redirect(found)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-@researcher("surveys.publish_batch")
-def stop(request: HttpRequest, pk: int) -> HttpResponse:
-    """Ask, then take no more workers."""
-    found = _batch(pk)
-    if request.method != "POST":
-        counts = publishing.progress(found)
-        context = {**admin.site.each_context(request), "title": f"Stop {found.name}?", "batch": found}
-        return render(request, "researcher/stop.html", {**context, "progress": counts})
-    if publishing.stop(found):
-        enqueue(tasks.expire_batch, found.pk)
-        messages.success(request, "The batch is stopped. Its HITs are taken off the marketplace.")
-    else:
-        messages.info(request, "This batch is not running.")
-    return redirect(found)
-
-
-@require_POST
-@researcher("surveys.publish_batch")
-def retry(request: HttpRequest, pk: int) -> HttpResponse:
-    """Try HITs again that the marketplace refused."""
-    found = _batch(pk)
-    publishing.retry_refused(found)
-    enqueue(tasks.publish_batch, found.pk)
-    messages.success(request, "Trying again.")
-    return redirect(found)
+    derived["n_surplus"] = surplus_of(found).count()
+    return JsonResponse({**asdict(counts), **derived, **money_counts(found), **_expiring(found)})
 
 
 @require_POST
 @researcher("surveys.view_batch", "annotators.change_assignment")
 def sync(request: HttpRequest, pk: int) -> HttpResponse:
     """Fetch what workers have submitted now instead of at the next sweep."""
-    found = _batch(pk)
+    found = batch_or_404(pk)
     enqueue(tasks.sync_batch, found.pk)
     messages.success(request, "Asked the marketplace for news.")
     return redirect(found)
 
 
-def _batch(pk: int) -> Batch:
+def batch_or_404(pk: int) -> Batch:
     return get_object_or_404(Batch.objects.select_related("survey", "hit_type", "created_by"), pk=pk)
 
 
-def _context(request: HttpRequest, batch: Batch, *, form: PublishForm) -> dict[str, Any]:
+def page_context(request: HttpRequest, batch: Batch, *, form: PublishForm) -> dict[str, Any]:
+    """Return what the batch page shows, a draft's or a published batch's."""
     state = _draft(batch) if batch.status == Batch.Status.DRAFT else _published(request, batch)
     return {
         **admin.site.each_context(request),
@@ -131,6 +86,7 @@ def _draft(batch: Batch) -> dict[str, Any]:
         "problems": publishing.problems(batch),
         "warnings": publishing.warnings(batch),
         "wage_floor": settings.WAGE_FLOOR,
+        "proposed_budget": publishing.proposed_budget(batch, price=quote),
         "is_underpaid": quote.hourly_wage < settings.WAGE_FLOOR,
     }
 
@@ -138,7 +94,11 @@ def _draft(batch: Batch) -> dict[str, Any]:
 def _published(request: HttpRequest, batch: Batch) -> dict[str, Any]:
     return {
         "progress": publishing.progress(batch),
-        "is_running": batch.status in RUNNING,
+        "is_running": batch.status in Batch.RUNNING,
+        "in_flight": publishing.in_flight(batch) if batch.status == Batch.Status.STOPPED else None,
+        "budget_form": BudgetForm(),
+        **money_block(batch),
+        "n_surplus": surplus_of(batch).count(),
         "n_urgent": urgent(batch).count(),
         "warning_time": in_words(warning_time(batch)),
         "hits": _hits(batch, page=request.GET.get("page", "1")),
@@ -149,18 +109,28 @@ def _published(request: HttpRequest, batch: Batch) -> dict[str, Any]:
     }
 
 
+def _expiring(batch: Batch) -> dict[str, int]:
+    """Count the HITs of a stopped batch and those of them that have expired."""
+    if batch.status != Batch.Status.STOPPED:
+        return {}
+    found = publishing.in_flight(batch)
+    return {"n_hits": found.n_hits, "n_expired": found.n_expired}
+
+
 def _hits(batch: Batch, *, page: str) -> Page[Any]:
     status = Assignment.Status
     of = {name: Count("hit__assignments", filter=Q(hit__assignments__status=name)) for name in status.values}
-    near = urgent(batch).values("pk")
+    waiting = {
+        name: Count("hit__assignments", filter=Q(hit__assignments__in=found.values("pk")))
+        for name, found in {"n_undecided": undecided(), "n_urgent": urgent(batch)}.items()
+    }
     questionnaires = (
         batch.questionnaires.select_related("hit", "sibling_of")
         .annotate(
             n_open=of[status.ACCEPTED],
-            n_submitted=of[status.SUBMITTED],
             n_approved=of[status.APPROVED],
             n_rejected=of[status.REJECTED],
-            n_urgent=Count("hit__assignments", filter=Q(hit__assignments__in=near)),
+            **waiting,
         )
         .order_by("position")
     )
@@ -190,5 +160,18 @@ def terms(batch: Batch) -> list[tuple[str, str]]:
         ("HITs can be found for", in_words(batch.lifetime)),
         ("Approved automatically after", in_words(batch.auto_approval_delay)),
         ("Review", policy_in_words(batch.review_policy)),
+        (
+            "Rejections",
+            "carried out by the rule" if batch.rejects_automatically else "proposed; a person decides",
+        ),
+        ("Approved before the rule could reject it", _of_auto_approved(batch)),
+        ("Quiz", "two tries before the work" if batch.uses_quiz else "none"),
+        ("Links and panels", "people may come by link" if has_slots(batch) else "none: marketplace only"),
         ("Seed", str(batch.seed)),
     ]
+
+
+def _of_auto_approved(batch: Batch) -> str:
+    if batch.replaces_auto_approved:
+        return "paid, left out and collected once more"
+    return "paid and used"

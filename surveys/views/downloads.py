@@ -1,18 +1,23 @@
 """Files to take away, written to disk first so that a long one needs no memory and a failing one sends nothing."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from io import TextIOWrapper
 from tempfile import TemporaryFile
+from typing import IO
 
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import FileResponse, Http404, HttpRequest, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.text import slugify
-from django.views.decorators.http import require_safe
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
 
-from surveys.exports import LAYOUTS, Layout, LayoutError, layouts_for
+from surveys import auditing
+from surveys.exports import LAYOUTS, Layout, LayoutError, count_rows, layouts_for
+from surveys.forms.downloads import WorkerIdsForm
 from surveys.models import Batch
 from surveys.views.access import researcher
 
@@ -21,28 +26,50 @@ EXPORT_RAW = "surveys.export_raw"
 
 @dataclass(frozen=True, slots=True)
 class Download:
+    """A file, and where it is asked for with worker ids ("": it never has any)."""
+
     label: str
     filename: str
     url: str
-    has_worker_ids: bool
+    url_with_ids: str
 
 
 @require_safe
 @researcher("surveys.view_batch")
 def download(request: HttpRequest, pk: int, layout: str) -> HttpResponseBase:
-    """Send one file of a published batch. Worker ids go only to those who may have them."""
-    published = Batch.objects.exclude(status=Batch.Status.DRAFT).select_related("survey")
-    batch = get_object_or_404(published, pk=pk)
-    wanted = LAYOUTS.get(layout)
-    if wanted is None:
-        raise Http404("There is no such file.")
+    """Send one file of a published batch, workers under pseudonyms. Raw files go to those who may export them."""
+    batch, wanted = _asked_for(pk, layout)
     if not _may_have(request, wanted):
-        raise PermissionDenied("This file holds worker ids.")
+        raise PermissionDenied("This file is raw.")
     try:
-        return _sent(batch, wanted)
+        return _sent(_written(batch, wanted.write), batch, wanted)
     except LayoutError as error:
         messages.error(request, str(error))
         return redirect(batch)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@researcher("surveys.view_batch", EXPORT_RAW)
+def download_with_ids(request: HttpRequest, pk: int, layout: str) -> HttpResponseBase:
+    """Ask what for, then send a raw file with worker ids. That it was asked for is on record before the first byte."""
+    batch, wanted = _asked_for(pk, layout)
+    if wanted.write_with_ids is None:
+        raise Http404("This file never has worker ids.")
+    form = WorkerIdsForm(request.POST or None)
+    if not form.is_valid():
+        return _confirm(request, batch, wanted, form)
+    try:
+        file = _written(batch, wanted.write_with_ids)
+    except LayoutError as error:
+        messages.error(request, str(error))
+        return redirect(batch)
+    details = {"file": wanted.filename, "rows": count_rows(file, content_type=wanted.content_type)}
+    reason = form.cleaned_data["reason"]
+    auditing.record(
+        auditing.Kind.DOWNLOAD, layout, batch=batch, by=request.user, reason=reason, details=details
+    )
+    return _sent(file, batch, wanted)
 
 
 def downloads(request: HttpRequest, batch: Batch) -> list[Download]:
@@ -52,22 +79,50 @@ def downloads(request: HttpRequest, batch: Batch) -> list[Download]:
             layout.label,
             layout.filename,
             reverse("batch_download", args=[batch.pk, name]),
-            layout.has_worker_ids,
+            reverse("batch_download_ids", args=[batch.pk, name]) if layout.is_raw else "",
         )
         for name, layout in layouts_for(batch).items()
         if _may_have(request, layout)
     ]
 
 
+def _asked_for(pk: int, layout: str) -> tuple[Batch, Layout]:
+    published = Batch.objects.exclude(status=Batch.Status.DRAFT).select_related("survey")
+    batch = get_object_or_404(published, pk=pk)
+    wanted = LAYOUTS.get(layout)
+    if wanted is None:
+        raise Http404("There is no such file.")
+    return batch, wanted
+
+
 def _may_have(request: HttpRequest, layout: Layout) -> bool:
-    return not layout.has_worker_ids or request.user.has_perm(EXPORT_RAW)
+    return not layout.is_raw or request.user.has_perm(EXPORT_RAW)
 
 
-def _sent(batch: Batch, layout: Layout) -> FileResponse:
+def _confirm(request: HttpRequest, batch: Batch, layout: Layout, form: WorkerIdsForm) -> HttpResponse:
+    title = f"{layout.filename} with worker ids"
+    context = {
+        **admin.site.each_context(request),
+        "title": title,
+        "batch": batch,
+        "layout": layout,
+        "form": form,
+    }
+    status = 422 if form.is_bound else 200
+    return render(request, "researcher/worker_ids.html", context, status=status)
+
+
+def _written(batch: Batch, write: Callable[[Batch, IO[str]], None]) -> IO[bytes]:
+    """Return the whole file, at its beginning."""
     file = TemporaryFile()  # noqa: SIM115 (FileResponse closes it)
     text = TextIOWrapper(file, encoding="utf-8", newline="")
-    layout.write(batch, text)
+    write(batch, text)
     text.detach()
+    file.seek(0)
+    return file
+
+
+def _sent(file: IO[bytes], batch: Batch, layout: Layout) -> FileResponse:
     file.seek(0)
     name = f"{slugify(batch.name) or batch.pk}-{layout.filename}"
     content_type = f"{layout.content_type}; charset=utf-8"

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from annotators.failpoints import reach
 from annotators.models import Assignment
 from surveys import log_context, quizzing
 from surveys.allocating import NothingLeft, NotYours, keep, settle, take_number
@@ -16,6 +17,7 @@ from surveys.collecting import given_answers, revise_answers, save_answers
 from surveys.forms import HitForm
 from surveys.inviting import Admission, NotAdmitted, admit
 from surveys.models import Batch
+from surveys.policies import judges
 from surveys.views import quiz, tokens
 from surveys.views.linking import KEPT, linked, on_to_next, render, surroundings, to
 from surveys.views.working import assignment_form, batch_of, draft_answer, keep_what_was_given
@@ -112,22 +114,22 @@ def _answered(
             return _overtaken(request, admission, assignment, form)
         keep_what_was_given(form, assignment)
         return _page(admission, assignment, form, status=422)
-    if assignment.saved_at and not _is_changeable(assignment, admission.batch):
-        form = assignment_form(assignment, batch=admission.batch)
-        return _page(admission, assignment, form, status=403)
-    if not _save(assignment, form, revision=revision) and not _is_repeated(assignment, form):
-        return _overtaken(request, admission, assignment, form)
+    is_saved = _save(assignment, form, revision=revision, batch=admission.batch)
+    if not is_saved and not _is_repeated(assignment, form):
+        return _not_saved(request, admission, assignment, form)
+    reach("link.saved")
     settle(assignment)
+    reach("link.settled")
     saved = f"?saved={assignment.annotation_slot.number}"
     is_new = revision == UNANSWERED
     return on_to_next(admission, query=saved) if is_new else to("link", admission.token, query=saved)
 
 
 @transaction.atomic
-def _save(assignment: Assignment, form: HitForm, *, revision: str) -> bool:
-    """Write the answers. False, and no change, if others were written since the page was made."""
-    locked = Assignment.objects.select_for_update().get(pk=assignment.pk)
-    if revision != _revision(locked):
+def _save(assignment: Assignment, form: HitForm, *, revision: str, batch: Batch) -> bool:
+    """Write the answers. False, and no change, if others were written since the page was made, or they are final."""
+    locked = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
+    if revision != _revision(locked) or _is_closed(locked, batch):
         return False
     write = revise_answers if locked.saved_at else save_answers
     write(locked, answers=form.answers(), comment=form.cleaned_data["comment"])
@@ -145,6 +147,16 @@ def _is_repeated(assignment: Assignment, form: HitForm) -> bool:
     return content(given_answers(assignment)) == content(form.answers())
 
 
+def _not_saved(
+    request: HttpRequest, admission: Admission, assignment: Assignment, posted: HitForm
+) -> HttpResponse:
+    """Show what is written and can't be changed any more, or ask about it."""
+    if not _is_closed(assignment, admission.batch):
+        return _overtaken(request, admission, assignment, posted)
+    form = assignment_form(assignment, batch=admission.batch)
+    return _page(admission, assignment, form, status=403)
+
+
 def _overtaken(
     request: HttpRequest, admission: Admission, assignment: Assignment, posted: HitForm
 ) -> HttpResponse:
@@ -160,9 +172,13 @@ def _overtaken(
     return _page(admission, assignment, form, status=409, again=again, is_overtaken=True)
 
 
+def _is_closed(assignment: Assignment, batch: Batch) -> bool:
+    return assignment.saved_at is not None and not _is_changeable(assignment, batch)
+
+
 def _is_changeable(assignment: Assignment, batch: Batch) -> bool:
     """Answers can be changed until the batch closes, or until somebody was or was not paid because of them."""
-    status, pays_by_answers = assignment.status, batch.review_policy.get("kind") != "never"
+    status, pays_by_answers = assignment.status, judges(batch.review_policy)
     is_decided = status == Status.REJECTED or (status == Status.APPROVED and pays_by_answers)
     return batch.status == Batch.Status.OPEN and not is_decided
 
@@ -185,7 +201,7 @@ def _page(
         form=form,
         number=number,
         assignment=assignment,
-        is_closed=assignment.saved_at is not None and not _is_changeable(assignment, admission.batch),
+        is_closed=_is_closed(assignment, admission.batch),
         action=reverse("link_work", args=[admission.token, number]),
         draft_url="" if assignment.saved_at else reverse("link_draft", args=[admission.token, number]),
         token=tokens.issue(assignment, submit_to=""),

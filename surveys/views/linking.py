@@ -68,7 +68,7 @@ def linked(view: View) -> View:
             got_request_exception.send(sender=None, request=request)
             token = kwargs.get("token", "")
             response = _refusal("Something went wrong here", BROKEN, status=500, token=token)
-        return _with_headers(response)
+        return with_headers(response)
 
     return wrapped
 
@@ -144,7 +144,8 @@ def _refusal(title: str, message: str, *, status: int, token: str = "", **contex
     return render("refused", status=status, title=title, message=message, home_url=home_url, **context)
 
 
-def _with_headers(response: HttpResponse) -> HttpResponse:
+def with_headers(response: HttpResponse) -> HttpResponse:
+    """Keep a page uncached, unframed, and its address to ourselves."""
     response["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
     response["Referrer-Policy"] = "no-referrer"
     response["Cache-Control"] = "no-store"

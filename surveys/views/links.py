@@ -84,5 +84,5 @@ def _home(request: HttpRequest, admission: Admission, form: NumberForm) -> HttpR
         number=form["number"].value() if form.is_bound else around["suggested"],
         instructions=admission.batch.definition.instructions,
         time_allowed=time_allowed(admission.batch),
-        pay_rule=pay_rule(admission.batch.review_policy),
+        pay_rule=pay_rule(admission.batch),
     )

@@ -18,12 +18,12 @@ from surveys.views.result_blocks import blocks_of
 from surveys.views.result_cells import Block
 from surveys.views.result_standings import Standings, standings
 
-VERSION = 2  # of what is cached: raise it when Results changes
+VERSION = 3  # of what is cached: raise it when Results changes
 CACHED_SECONDS = 3600
 T = TypeVar("T")
 SELECTIONS = {
     "all": "All submitted",
-    "kept": "Kept (not rejected)",
+    "kept": "Kept (not rejected or left out)",
     "filtered": "Filtered (kept, answer right)",
     "true": "Model right",
     "false": "Model wrong",
@@ -96,7 +96,7 @@ def arrange(report: Report) -> Results:
 def _selections(summary: Summary) -> tuple[Selection, ...]:
     """Return the choices of rows that differ from each other, and the strata there is anything in."""
     strata = tuple(stratum for stratum in summary.strata if stratum.responses)
-    is_same = not (summary.is_graded or summary.counts.rejected)
+    is_same = summary.counts.kept == summary.counts.assignments and not summary.is_graded
     return ((summary.kept,) if is_same else summary.shown) + strata
 
 
@@ -113,4 +113,5 @@ def state_of(batch: Batch) -> dict[str, object]:
     """Return values that change whenever the results do."""
     submitted = Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
     times = {name: Max(name) for name in ("saved_at", "submitted_at", "approved_at", "rejected_at")}
-    return submitted.aggregate(n=Count("pk"), decided_at=Max("decision__decided_at"), **times)
+    decided = {"decided_at": Max("decision__decided_at"), "included_at": Max("inclusion__decided_at")}
+    return submitted.aggregate(n=Count("pk"), **decided, **times)

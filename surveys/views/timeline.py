@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from annotators.models import Assignment, Call, Channel
-from surveys.models import Decision, Replacement
+from surveys import auditing
+from surveys.models import Replacement
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,9 +19,9 @@ class Event:
     details: str = ""
 
 
-def timeline(assignment: Assignment, *, decision: Decision | None) -> list[Event]:
-    """Return all that is known about an assignment: our facts, the marketplace's, and the ledger's calls."""
-    events = [*_work(assignment), *_decided(decision), *_calls(assignment), *_replaced(assignment)]
+def timeline(assignment: Assignment) -> list[Event]:
+    """Return all that is known about an assignment: our facts, the marketplace's, the audit trail, and our calls."""
+    events = [*_work(assignment), *_decided(assignment), *_calls(assignment), *_replaced(assignment)]
     return sorted(events, key=lambda event: event.at)
 
 
@@ -40,14 +41,12 @@ def _work(assignment: Assignment) -> Iterator[Event]:
             yield Event(at, what, source)
 
 
-def _decided(decision: Decision | None) -> Iterator[Event]:
-    if decision is None:
-        return
-    who = str(decision.decided_by or "the batch's rule")
-    yield Event(decision.decided_at, f"Decided: {decision.get_verdict_display()}", who, decision.reason)
-    if decision.overturned_at:
-        by = str(decision.overturned_by or "")
-        yield Event(decision.overturned_at, "Rejection overturned", by, decision.overturn_reason)
+def _decided(assignment: Assignment) -> Iterator[Event]:
+    for entry in assignment.audit_entries.select_related("actor"):
+        outcome = auditing.in_words(entry.outcome)
+        version = f"Rule {entry.rule_version}." if entry.rule_version else ""
+        details = " ".join(part for part in (entry.reason, version) if part)
+        yield Event(entry.at, f"{entry.get_kind_display()}: {outcome}", entry.by_whom, details)
 
 
 def _calls(assignment: Assignment) -> Iterator[Event]:

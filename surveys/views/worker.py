@@ -9,6 +9,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from annotators.failpoints import reach
 from surveys import log_context, quizzing
 from surveys.collecting import save_answers, task_answers
 from surveys.forms import HitForm
@@ -79,9 +80,11 @@ def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
     if not form.is_valid():
         keep_what_was_given(form, bearer.assignment)
         return _page(request, questionnaire, bearer, form, status=422)
+    reach("submit.received")
     is_first_time = save_answers(
         bearer.assignment, answers=form.answers(), comment=form.cleaned_data["comment"]
     )
+    reach("submit.saved")
     return _done(questionnaire.batch, bearer, is_first_time=is_first_time)
 
 
@@ -132,7 +135,7 @@ def _render_page(batch: Batch, form: HitForm, **context: Any) -> str:
         "form": form,
         "instructions": form.definition.instructions,
         "time_allowed": time_allowed(batch),
-        "pay_rule": pay_rule(batch.review_policy),
+        "pay_rule": pay_rule(batch),
     }
     return render_to_string("hits/page.html", context)
 

@@ -8,7 +8,9 @@ from typing import Any
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, JsonResponse
 
+from annotators.failpoints import reach
 from annotators.models import Assignment
+from surveys import policies
 from surveys.collecting import given_answers, save_draft
 from surveys.forms import DraftForm, HitForm, Progress, draft_from
 from surveys.models import Batch, Response
@@ -64,6 +66,7 @@ def _save_posted_draft(request: HttpRequest, *, author: Callable[[str], Assignme
         return "expired"
     except (ValueError, AttributeError, KeyError, RecursionError, RequestDataTooBig):
         return "unreadable"
+    reach("draft.received")
     is_saved = save_draft(
         assignment,
         position=item.position,
@@ -71,6 +74,7 @@ def _save_posted_draft(request: HttpRequest, *, author: Callable[[str], Assignme
         version=sent["version"],
         active_seconds=sent["seconds"],
     )
+    reach("draft.saved")
     return "" if is_saved else "outdated"
 
 
@@ -106,14 +110,6 @@ def time_allowed(batch: Batch) -> str:
     return spoken(int(batch.assignment_duration.total_seconds() // 60))
 
 
-def pay_rule(policy: dict[str, Any]) -> str:
+def pay_rule(batch: Batch) -> str:
     """Say in the worker's words what the batch's review policy does to their pay."""
-    if policy.get("kind") == "never":
-        return "Every complete assignment is paid. Your opinions are never a reason to reject."
-    too_few = f"an assignment with fewer than {policy['minimum']} of {policy['out_of']} right answers"
-    rule = (
-        f"A person looks at {too_few} before it is paid."
-        if policy.get("kind") == "flag_only"
-        else f"{too_few.capitalize()} is not paid."
-    )
-    return f"{rule} Your opinions about the rest are never a reason to reject."
+    return policies.told(policies.parse(batch.review_policy), is_automatic=batch.rejects_automatically)

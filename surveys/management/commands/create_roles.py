@@ -39,6 +39,7 @@ LAUNCH = (
     "surveys.view_panel",
     "surveys.change_panel",
     "surveys.view_panelvisit",
+    "surveys.view_auditentry",
     "annotators.change_worker",
     "annotators.view_call",
 )

@@ -1,11 +1,16 @@
 """The files of one batch, as the download buttons of its page give them."""
 
+import getpass
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from surveys.exports import LAYOUTS, LayoutError, batch_writers, layouts_for, write_files
+from surveys import auditing
+from surveys.exports import LAYOUTS, LayoutError, batch_writers, count_rows, layouts_for, write_files
+from surveys.management.batches import find_batch
 from surveys.models import Batch
 
 
@@ -21,12 +26,27 @@ class Command(BaseCommand):
             choices=sorted(LAYOUTS),
             help="Only this layout; may be repeated (default: all the survey type has).",
         )
+        parser.add_argument(
+            "--worker-ids",
+            action="store_true",
+            help="Raw files name workers as the marketplace does. That you asked goes into the audit trail.",
+        )
+        parser.add_argument("--reason", default="", help="What the ids are for; needed with --worker-ids.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        batch = _find(options["batch"])
+        if options["worker_ids"] and not options["reason"].strip():
+            raise CommandError("--worker-ids needs --reason: what the ids are for.")
+        batch = find_batch(options["batch"])
         names = options["layout"] or list(layouts_for(batch))
+        raw = {
+            LAYOUTS[name].filename: name for name in names if options["worker_ids"] and LAYOUTS[name].is_raw
+        }
         try:
-            paths = write_files(options["out"], writers=batch_writers(batch, names=names))
+            paths = write_files(
+                options["out"],
+                writers=batch_writers(batch, names=names, worker_ids=options["worker_ids"]),
+                before_moving=partial(_record, batch, raw, options["reason"]),
+            )
         except LayoutError as error:
             raise CommandError(str(error)) from error
         except OSError as error:
@@ -34,11 +54,10 @@ class Command(BaseCommand):
         self.stdout.write("written: " + ", ".join(str(path) for path in paths))
 
 
-def _find(name: str) -> Batch:
-    batches = Batch.objects.select_related("survey")
-    found = batches.filter(name=name).first()
-    if found is None and name.isdecimal():
-        found = batches.filter(pk=int(name)).first()
-    if found is None:
-        raise CommandError(f"There is no batch {name!r}.")
-    return found
+def _record(batch: Batch, raw: Mapping[str, str], reason: str, files: Mapping[str, Path]) -> None:
+    """Write down that files with worker ids, {file name: layout}, were asked for on the command line."""
+    for filename, name in raw.items():
+        with files[filename].open("rb") as file:
+            n_rows = count_rows(file, content_type=LAYOUTS[name].content_type)
+        details = {"file": filename, "rows": n_rows, "account": getpass.getuser()}
+        auditing.record(auditing.Kind.DOWNLOAD, name, batch=batch, reason=reason, details=details)

@@ -1,0 +1,22 @@
+"""What beat sends, and how often. A task that nobody took before the next one is due is dropped."""
+
+from typing import Any
+
+DAY = 24 * 3600.0
+
+
+def beat_schedule(*, sync_seconds: int, heartbeat_seconds: int) -> dict[str, dict[str, Any]]:
+    """Return Celery's schedule; intervals are seconds."""
+    return {
+        "heartbeat": _every(heartbeat_seconds, "surveys.tasks.heartbeat", expires=heartbeat_seconds),
+        "sweep": _every(sync_seconds, "surveys.tasks.sweep", expires=sync_seconds),
+        "score": _every(5.0 * sync_seconds, "surveys.tasks.score_surveys", expires=sync_seconds),
+        "look_again": _every(DAY, "surveys.tasks.look_again"),
+        "purge_workers": _every(DAY, "surveys.tasks.purge_workers"),
+        "marketplace": _every(10.0, "marketplace.tasks.keep_time", expires=10),
+    }
+
+
+def _every(seconds: float, task: str, *, expires: int = 0) -> dict[str, Any]:
+    options = {"options": {"expires": expires}} if expires else {}
+    return {"task": task, "schedule": float(seconds), **options}
