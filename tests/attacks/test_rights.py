@@ -1,0 +1,168 @@
+"""Every address, asked for by whoever has no right to it. A new address without a line here fails."""
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotators.models import Assignment
+from surveys.models import Appeal, AuditEntry, Batch, Decision, Inclusion, Invitation, Item, Survey
+from surveys.urls import urlpatterns
+from tests.factories import make_published, submitted
+from tests.link_people import invite_one, make_batch
+from tests.people import client_of
+
+pytestmark = pytest.mark.django_db
+ANYBODY, ASSISTANT, RESEARCHER = "anybody", "Assistant", "Researcher"
+
+# What somebody at least has to be: {name: (who, method, arguments)}.
+ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
+    "appeals": (ANYBODY, "get", lambda w: []),
+    "appeal": (ANYBODY, "get", lambda w: ["x"]),
+    "open_appeals": (ASSISTANT, "get", lambda w: []),
+    "answer_appeal": (ASSISTANT, "post", lambda w: [1]),
+    "batch": (ASSISTANT, "get", lambda w: [w.batch.pk]),
+    "batch_progress": (ASSISTANT, "get", lambda w: [w.batch.pk]),
+    "batch_publish": (RESEARCHER, "post", lambda w: [w.batch.pk]),
+    "batch_stop": (RESEARCHER, "post", lambda w: [w.batch.pk]),
+    "batch_retry": (RESEARCHER, "post", lambda w: [w.batch.pk]),
+    "batch_sync": (ASSISTANT, "post", lambda w: [w.batch.pk]),
+    "batch_download": (ASSISTANT, "get", lambda w: [w.batch.pk, "tidy"]),
+    "batch_download_ids": (RESEARCHER, "post", lambda w: [w.batch.pk, "raw"]),
+    "assignments": (ASSISTANT, "get", lambda w: [w.batch.pk]),
+    "decide_many": (ASSISTANT, "post", lambda w: [w.batch.pk]),
+    "assignment": (ASSISTANT, "get", lambda w: [w.batch.pk, w.assignment.pk]),
+    "decide": (ASSISTANT, "post", lambda w: [w.batch.pk, w.assignment.pk]),
+    "batch_budget": (RESEARCHER, "post", lambda w: [w.batch.pk]),
+    "batch_policy": (ASSISTANT, "get", lambda w: [w.batch.pk]),
+    "use": (ASSISTANT, "post", lambda w: [w.batch.pk, w.assignment.pk]),
+    "worker_standing": (RESEARCHER, "post", lambda w: [w.assignment.worker_id]),
+    "give_bonus": (RESEARCHER, "post", lambda w: [w.batch.pk, w.assignment.pk]),
+    "batch_trail": (RESEARCHER, "get", lambda w: [w.batch.pk]),
+    "batch_trail_csv": (RESEARCHER, "get", lambda w: [w.batch.pk]),
+    "people": (RESEARCHER, "get", lambda w: [w.link_batch.pk]),
+    "invite_people": (RESEARCHER, "post", lambda w: [w.link_batch.pk]),
+    "links_csv": (RESEARCHER, "get", lambda w: [w.link_batch.pk]),
+    "save_panel": (RESEARCHER, "post", lambda w: [w.link_batch.pk]),
+    "renew_link": (RESEARCHER, "post", lambda w: [w.link_batch.pk, w.invitation.pk]),
+    "revoke_link": (RESEARCHER, "post", lambda w: [w.link_batch.pk, w.invitation.pk]),
+    "hit": (ANYBODY, "get", lambda w: [uuid.uuid4()]),
+    "draft": (ANYBODY, "post", lambda w: [uuid.uuid4()]),
+    "import_items": (RESEARCHER, "get", lambda w: []),
+    "import_pictures": (RESEARCHER, "get", lambda w: []),
+    "import_preview": (RESEARCHER, "get", lambda w: ["x"]),
+    "link_sign_in": (ANYBODY, "get", lambda w: [w.link_batch.pk]),
+    "link": (ANYBODY, "get", lambda w: ["x"]),
+    "link_finish": (ANYBODY, "get", lambda w: ["x"]),
+    "link_work": (ANYBODY, "get", lambda w: ["x", 1]),
+    "link_draft": (ANYBODY, "post", lambda w: ["x", 1]),
+    "panel": (ANYBODY, "get", lambda w: ["x"]),
+    "picture": (ANYBODY, "get", lambda w: ["x"]),
+    "worker": (ASSISTANT, "get", lambda w: [w.assignment.worker_id]),
+}
+PROTECTED = [name for name, (who, _, _) in ADDRESSES.items() if who != ANYBODY]
+FOR_RESEARCHERS = [name for name, (who, _, _) in ADDRESSES.items() if who == RESEARCHER]
+FACTS = (Assignment, Appeal, Batch, Decision, Inclusion, Invitation, Item, Survey, AuditEntry)
+
+
+class World:
+    """A study with one submitted assignment, and one by link with one invited person."""
+
+    def __init__(self) -> None:
+        self.assignment = submitted(make_published())
+        self.batch = self.assignment.hit.questionnaire.batch
+        self.link_batch = make_batch()
+        self.invitation = invite_one(self.link_batch).invitation
+
+    def ask(self, client: Client, name: str) -> Any:
+        _, method, arguments = ADDRESSES[name]
+        return getattr(client, method)(reverse(name, args=arguments(self)), ATTEMPT)
+
+    def facts(self) -> list[Any]:
+        return [list(model._default_manager.order_by("pk").values()) for model in FACTS]
+
+
+ATTEMPT = {
+    "action": "approve", "reason": "Mine.", "selected": "1", "people": "Eve", "expires_at": "2099-01-01",
+    "is_standing": "excluded", "standing": "excluded", "include": "0", "confirm": "yes",
+}  # fmt: skip
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_every_address_has_its_line() -> None:
+    assert sorted(str(pattern.name) for pattern in urlpatterns) == sorted(ADDRESSES)
+
+
+@pytest.mark.parametrize("name", PROTECTED)
+def test_strangers_are_sent_to_the_login(world: World, name: str) -> None:
+    before = world.facts()
+    answer = world.ask(Client(), name)
+    assert (answer.status_code, answer["Location"].split("?")[0]) == (302, "/admin/login/")
+    assert world.facts() == before
+
+
+@pytest.mark.parametrize("name", PROTECTED)
+def test_people_who_are_no_staff_are_sent_there_too(world: World, name: str, django_user_model) -> None:
+    client = Client()
+    client.force_login(django_user_model.objects.create_user("guest"))
+    assert world.ask(client, name).status_code == 302
+
+
+@pytest.mark.parametrize("name", PROTECTED)
+def test_staff_without_any_right_change_and_see_nothing(world: World, name: str) -> None:
+    before = world.facts()
+    assert world.ask(client_of(), name).status_code == 403
+    assert world.facts() == before
+
+
+@pytest.mark.parametrize("name", FOR_RESEARCHERS)
+def test_assistants_do_not_launch_download_raw_or_invite(world: World, name: str) -> None:
+    before = world.facts()
+    assert world.ask(client_of("Assistant"), name).status_code == 403
+    assert world.facts() == before
+
+
+def test_assistants_try_a_policy_out_and_do_not_apply_it(world: World) -> None:
+    before = world.facts()
+    assert (
+        client_of("Assistant").post(reverse("batch_policy", args=[world.batch.pk]), ATTEMPT).status_code
+        == 403
+    )
+    assert world.facts() == before
+
+
+@pytest.mark.parametrize("name", PROTECTED)
+def test_no_post_is_taken_from_another_site(world: World, name: str, researcher: Client) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = researcher.cookies
+    before = world.facts()
+    _, _, arguments = ADDRESSES[name]
+    answer = strict.post(reverse(name, args=arguments(world)), ATTEMPT)
+    assert answer.status_code in (403, 405)
+    assert world.facts() == before
+
+
+@pytest.mark.parametrize("name", ["assignment", "decide"])
+def test_an_assignment_is_not_reached_through_another_batch(
+    world: World, name: str, researcher: Client
+) -> None:
+    address = reverse(name, args=[world.link_batch.pk, world.assignment.pk])
+    method = researcher.get if name == "assignment" else researcher.post
+    before = world.facts()
+    assert method(address, ATTEMPT).status_code == 404
+    assert world.facts() == before
+
+
+@pytest.mark.parametrize("name", ["renew_link", "revoke_link"])
+def test_an_invitation_is_not_reached_through_another_batch(
+    world: World, name: str, researcher: Client
+) -> None:
+    address = reverse(name, args=[make_batch().pk, world.invitation.pk])
+    assert researcher.post(address, ATTEMPT).status_code == 404
