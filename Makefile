@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes
 
-.PHONY: demo test lint venv lock clean
+.PHONY: demo test test-sqlite test-load test-faults lint venv lock clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/python manage.py demo $(ARGS)
@@ -13,6 +13,21 @@ demo: $(VENV)/.run-installed
 # A process per core, up to four, each with a PostgreSQL and a Redis of its own; a file's tests stay together.
 test: venv
 	@$(BIN)/python -m pytest -n logical --maxprocesses=4 --dist=loadfile $(ARGS)
+
+# The same on what `make demo` runs on: SQLite and the filesystem broker.
+test-sqlite: venv
+	@ASSENT_TEST_DATABASE=sqlite $(BIN)/python -m pytest -n logical --maxprocesses=4 --dist=loadfile $(ARGS)
+
+# Kill every process at every failpoint, and take away what it stands on; `make test` has only the core of it.
+test-faults: venv
+	@FAULTS_REPORT=$${ASSENT_DATA_DIR:-var}/faults.txt \
+		$(BIN)/python -m pytest -q -p no:randomly -m "slow_faults or not slow_faults" tests/faults $(ARGS)
+
+# 32 annotators for three minutes on PostgreSQL and Redis, then 8 on SQLite; a report of each.
+test-load: venv
+	@LOAD_SECONDS=$${LOAD_SECONDS:-180} $(BIN)/python -m pytest -q -p no:randomly tests/load $(ARGS)
+	@ASSENT_TEST_DATABASE=sqlite LOAD_ANNOTATORS=8 LOAD_SECONDS=$${LOAD_SECONDS:-180} \
+		$(BIN)/python -m pytest -q -p no:randomly tests/load $(ARGS)
 
 venv: $(VENV)/.test-installed
 

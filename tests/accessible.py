@@ -6,13 +6,21 @@ from playwright.sync_api import Page
 # axe-core's names of the rules behind WCAG 2.2, levels A and AA, and its own good practice.
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 WAYS = [("light", 1280, 900), ("dark", 1280, 900), ("light", 360, 740), ("dark", 360, 740)]
+# Colours go by the scheme and layout by the width, so that the researcher's many pages are looked at crosswise.
+CROSSWISE = [WAYS[0], WAYS[3]]
+
+# The admin's links fade from one scheme's colours to the other's, and axe would measure colours in between.
+SETTLED = (
+    "() => Promise.allSettled(document.getAnimations()"
+    ".filter((animation) => animation instanceof CSSTransition).map((fading) => fading.finished))"
+)
 
 
-def faults(page: Page) -> list[str]:
+def faults(page: Page, *, ways: list[tuple[str, int, int]] = WAYS) -> list[str]:
     """Return every violation with where it is; nothing on a page that is as it should be."""
     return [
         f"{scheme} {width}: {fault}"
-        for scheme, width, height in WAYS
+        for scheme, width, height in ways
         for fault in _look(page, scheme, width, height)
     ]
 
@@ -20,6 +28,7 @@ def faults(page: Page) -> list[str]:
 def _look(page: Page, scheme: str, width: int, height: int) -> list[str]:
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     page.set_viewport_size({"width": width, "height": height})
+    page.evaluate(SETTLED)
     options = {"resultTypes": ["violations"], "runOnly": TAGS}
     violations = Axe().run(page, options=options).response["violations"]
     found = [f"{v['id']} at {node['html']}" for v in violations for node in v["nodes"]]

@@ -70,6 +70,7 @@ def make_draft(survey: Survey, **values: Any) -> Batch:
             "auto_approval_delay": timedelta(days=3),
             "lifetime": timedelta(days=1),
             "seed": 7,
+            "rejects_automatically": True,
             **values,
         }
     )

@@ -8,6 +8,7 @@ from surveys.answer_copy import ItemAnswer
 from surveys.definitions import Choice, Criterion, Definition, Instructions
 from surveys.models import Questionnaire
 from tests.factories import make_batch, make_hit, make_item, make_questionnaire, make_survey
+from tests.policy_data import NEVER
 
 LEVELS = tuple(Choice(str(n), str(n), float(n), f"Level {n} in words.") for n in (1, 2, 3))
 TALE = Definition(
@@ -41,7 +42,7 @@ def make_tale(**changes: Any) -> Questionnaire:
         survey,
         snapshot=replace(TALE, **changes).to_snapshot(),
         items_per_hit=1,
-        review_policy={"kind": "never"},
+        review_policy=NEVER,
     )
     return make_questionnaire(batch, items=[item], hit=make_hit())
 

@@ -11,12 +11,13 @@ from surveys import allocating, quota
 from surveys.inviting import Invited, Person, invite
 from surveys.models import AnnotationSlot, Batch, Panel
 from tests import factories
+from tests.policy_data import NEVER
 
 
 def make_batch(*, n_items: int = 2, copies: int = 1, items_per_hit: int = 1, **values: Any) -> Batch:
     """An open batch that takes links: `copies` annotations of each questionnaire are wanted."""
     survey = factories.make_survey(n_items=n_items)
-    values = {"endpoint": "link", "reward": Decimal(0), "review_policy": {"kind": "never"}, **values}
+    values = {"endpoint": "link", "reward": Decimal(0), "review_policy": NEVER, **values}
     batch = factories.make_batch(
         survey, **{"items_per_hit": items_per_hit, "assignments_per_hit": copies, **values}
     )

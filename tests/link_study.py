@@ -15,6 +15,7 @@ from surveys.inviting import Invited
 from surveys.models import Batch, Output, Picture
 from tests import factories
 from tests.builders import PIXEL
+from tests.policy_data import NEVER
 
 STEPS = ("Put a tea bag into the cup.", "Pour hot water <over> it.")
 SCORES = {"fluency": "5", "relevance": "4", "logical_consistency": "2"}
@@ -34,7 +35,7 @@ def make_link_batch(
             "title": definition.title,
             "items_per_hit": 1,
             "assignments_per_hit": assignments,
-            "review_policy": {"kind": "never"},
+            "review_policy": NEVER,
             "snapshot": definition.to_snapshot(),
             "assignment_duration": timedelta(minutes=30),
             **values,

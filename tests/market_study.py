@@ -60,6 +60,11 @@ def sync(site: Site, questionnaire: Questionnaire) -> None:
         review.replace(assignment, questionnaire=questionnaire, gateway=site.gateway)
 
 
+def reason_told(feedback: str) -> str:
+    """The reason a rejected worker reads, without how to appeal."""
+    return feedback.partition(" If you think this is wrong")[0]
+
+
 def statuses(questionnaire: Questionnaire) -> list[str]:
     return sorted(Assignment.objects.filter(hit=questionnaire.hit).values_list("status", flat=True))
 

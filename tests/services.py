@@ -16,7 +16,8 @@ from surveys.management.supervisor import Supervisor
 from tests.services_postgres import Postgres
 from tests.services_redis import Redis
 
-# What a developer's shell may hold and a test must not see.
+CHOICE = "ASSENT_TEST_DATABASE"
+# What a developer's shell may hold and a test must not see; the choice of the database is for pytest's workers too.
 OURS = ("ASSENT_", "MARKETPLACE_")
 OTHERS = {
     "DATABASE_URL",
@@ -37,7 +38,7 @@ OTHERS = {
 def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None]:
     """Start the services; the wrapper runs before pytest-django's own hook, which imports the settings."""
     if not early_config.known_args_namespace.help:
-        wants_sqlite = os.environ.get("ASSENT_TEST_DATABASE") == "sqlite" or only_hands_out(early_config)
+        wants_sqlite = os.environ.get(CHOICE) == "sqlite" or only_hands_out(early_config)
         folder = Path(tempfile.mkdtemp(prefix="assent-test-"))
         early_config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
         services: Mapping[str, str] = {} if wants_sqlite else start(folder, early_config)
@@ -69,7 +70,7 @@ def places(folder: Path) -> dict[str, str]:
 
 def forget_environment() -> None:
     for name in list(os.environ):
-        if name.startswith(OURS) or name in OTHERS:
+        if name != CHOICE and (name.startswith(OURS) or name in OTHERS):
             del os.environ[name]
 
 

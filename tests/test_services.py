@@ -62,6 +62,26 @@ def test_a_session_removes_what_it_made(tmp_path: Path) -> None:
     assert not Path(place).parent.exists()
 
 
+@pytest.mark.parametrize(("chosen", "engine"), [("sqlite", "sqlite3"), ("", "postgresql")])
+def test_the_workers_of_a_session_use_the_chosen_database(tmp_path: Path, chosen: str, engine: str) -> None:
+    outside = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    inner = tmp_path / "test_inner.py"
+    inner.write_text(
+        "from django.conf import settings\n"
+        f"def test_it(): assert settings.DATABASES['default']['ENGINE'].endswith('{engine}')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-n", "1", "-p", "no:cacheprovider", f"--rootdir={settings.BASE_DIR}",
+         "-c", str(settings.BASE_DIR / "pyproject.toml"), str(inner)],
+        env={**outside, "TMPDIR": str(readable(tmp_path)), "ASSENT_TEST_DATABASE": chosen},
+        cwd=settings.BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )  # fmt: skip
+    assert "1 passed" in done.stdout, done.stdout
+
+
 def readable(folder: Path) -> Path:
     """Open `folder` to the account PostgreSQL runs under when root runs the tests."""
     for place in [folder, *(parent for parent in folder.parents if "pytest-of-" in str(parent))]:
@@ -88,6 +108,13 @@ def test_a_driver_that_does_not_run_is_told_so(monkeypatch: pytest.MonkeyPatch) 
 def test_a_real_worker_answers(celery_worker_process: Supervisor) -> None:
     replies = app.control.inspect(timeout=10, limit=1).ping()
     assert list(replies.values()) == [{"ok": "pong"}]
+
+
+def test_a_real_worker_has_two_forked_processes(celery_worker_process: Supervisor) -> None:
+    (stats,) = app.control.inspect(timeout=10, limit=1).stats().values()
+    pool = stats["pool"]
+    assert pool["implementation"] == "celery.concurrency.prefork:TaskPool"
+    assert (pool["max-concurrency"], len(set(pool["processes"]))) == (2, 2)
 
 
 def test_the_running_site_shares_the_test_database(running_site: Site) -> None:

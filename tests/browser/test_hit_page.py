@@ -13,6 +13,7 @@ from annotators.models import Assignment
 from surveys.models import Questionnaire, Rating, Response
 from tests.builders import make_questionnaire
 from tests.frame_market import FrameServer, Market
+from tests.policy_data import NEVER
 from tests.services_site import Site
 
 SECRETS = ("#3r1e", "%233r1e", "16054198", "ground_truth", "ofa-x")
@@ -37,7 +38,7 @@ def app_url(site: Site, server: FrameServer, settings: Settings, tmp_path: Path)
 
 @pytest.fixture
 def questionnaire(app_url: str) -> Questionnaire:
-    return make_questionnaire(n_items=2, review_policy={"kind": "never"})
+    return make_questionnaire(n_items=2, review_policy=NEVER)
 
 
 @pytest.fixture

@@ -69,6 +69,8 @@ def lines() -> Any:
         ("/import/s3cret/", "/import/***/"),
         ("/import/pictures", "/import/pictures"),
         ("/invitations/t0ken", "/invitations/***"),
+        ("GET /appeals/abcde-fghjk-mnpqr-stuvw/?sent", "GET /appeals/***/?***"),
+        ("/appeals/", "/appeals/"),
         ("Bonus for A2XYZ01234567B refused", "Bonus for *** refused"),
         ("key AKIAIOSFODNN7EXAMPLE", "key ***"),
         ("HIT 3ABCDEFGHIJKLMNOPQRSTUVWXYZ012 waits", "HIT 3ABCDEFGHIJKLMNOPQRSTUVWXYZ012 waits"),

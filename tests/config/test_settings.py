@@ -4,10 +4,12 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.utils.formats import date_format
 
 ASK = """
 import json
@@ -116,3 +118,7 @@ def test_nonsense_is_refused_by_name(tmp_path: Path, variables: dict[str, str], 
     done = run(tmp_path, **variables)
     assert done.returncode == 1
     assert done.stderr.strip().endswith(f"django.core.exceptions.ImproperlyConfigured: {message}")
+
+
+def test_django_writes_times_as_our_pages_do() -> None:
+    assert date_format(datetime(2026, 11, 21, 14, 5, tzinfo=UTC), "DATETIME_FORMAT") == "21 Nov 2026, 14:05"

@@ -9,10 +9,11 @@ from annotators.models import Assignment
 from surveys.definitions.evil import ESNLIVE
 from surveys.models import Batch, Questionnaire
 from tests.factories import make_published, open_for
+from tests.judged import cautious
 from tests.market_site import eager, in_parallel, site, wire
 from tests.surveys.published import load_published
 
-__all__ = ["eager", "in_parallel", "site", "wire"]
+__all__ = ["cautious", "eager", "in_parallel", "site", "wire"]
 
 
 @pytest.fixture

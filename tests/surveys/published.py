@@ -71,7 +71,7 @@ class _Loader:
         return Batch.objects.create(
             survey=self.survey, name=name, title=self.first["Title"], description=self.first["Description"],
             reward=Decimal(self.first["Reward"][1:]), auto_approval_delay=timedelta(days=3), status="open",
-            snapshot=self.definition.to_snapshot(),
+            snapshot=self.definition.to_snapshot(), rejects_automatically=True,
         )  # fmt: skip
 
     def _hit_type(self) -> HITType:

@@ -8,12 +8,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment, Call, Worker
+from surveys import auditing
 from surveys.admin import BatchAdmin
 from surveys.forms.batch import BatchForm
-from surveys.models import Batch, Decision, Survey
+from surveys.models import AuditEntry, Batch, Decision, Survey
 from surveys.publishing import start_publishing
 from tests.factories import make_draft, make_item, make_published, make_survey, submitted
 from tests.people import client_of
+from tests.policy_data import NEVER
 from tests.surveys.forms.test_batch_form import data_for
 from tests.surveys.views.pages import queries_of, text_of
 
@@ -21,6 +23,7 @@ pytestmark = pytest.mark.django_db
 
 LISTS = [
     "surveys_survey", "surveys_item", "surveys_batch", "surveys_questionnaire", "surveys_decision",
+    "surveys_auditentry",
     "annotators_worker", "annotators_hittype", "annotators_hit", "annotators_assignment", "annotators_call",
 ]  # fmt: skip
 
@@ -48,6 +51,7 @@ def fill(n: int) -> None:
             token=f"approve:{assignment.pk}", operation="ApproveAssignment", endpoint="embedded",
             hit=questionnaire.hit, assignment=assignment,
         )  # fmt: skip
+        auditing.record(auditing.Kind.PAYMENT, "approve", assignment=assignment, reason="All right.")
 
 
 def test_a_new_batch_is_a_draft_of_who_made_it(researcher):
@@ -78,7 +82,7 @@ def test_a_draft_can_be_changed(researcher):
     draft = make_draft(make_survey(n_items=5))
     researcher.post(change_url(draft), data_for(draft.survey, reward="2.00", policy_kind="never"))
     draft.refresh_from_db()
-    assert (str(draft.reward), draft.review_policy, draft.name) == ("2.00", {"kind": "never"}, "First")
+    assert (str(draft.reward), draft.review_policy, draft.name) == ("2.00", NEVER, "First")
 
 
 def test_what_is_published_is_frozen(researcher):
@@ -87,7 +91,7 @@ def test_what_is_published_is_frozen(researcher):
     before = Batch.objects.values().get(pk=draft.pk)
     page = researcher.get(change_url(draft))
     assert sorted(page.context["adminform"].form.fields) == ["assumed_minutes", "name"]
-    assert "Reject below the minimum, and replace the rejected assignment." in text_of(page)
+    assert "Proposed for rejection: fewer than 3 of 5 answers right." in text_of(page)
     values = data_for(
         draft.survey, name="Renamed", reward="9.99", policy_kind="never", endpoint="production", seed=1
     )
@@ -147,13 +151,32 @@ def test_the_ledger_is_read_only(superuser):
     assert superuser.post(address, {"state": "done"}).status_code == 403
 
 
-def test_only_a_workers_standing_changes(researcher):
+def test_the_audit_trail_is_found_by_kind_day_and_words_and_never_changed(superuser, researcher):
+    fill(2)
+    entry = AuditEntry.objects.first()
+    address = reverse("admin:surveys_auditentry_changelist")
+    page = text_of(
+        superuser.get(address, {"q": entry.batch.name, "kind__exact": "payment", "at__year": entry.at.year})
+    )
+    assert "1 audit entry" in page
+    assert "0 audit trail" in text_of(superuser.get(address, {"kind__exact": "bonus"}))
+    html = superuser.get(address).content.decode()
+    for name, args in (("worker", [entry.worker_id]), ("assignment", [entry.batch_id, entry.assignment_id])):
+        assert f'<a href="{reverse(name, args=args)}">' in html
+    change = reverse("admin:surveys_auditentry_change", args=[entry.pk])
+    assert superuser.post(change, {"reason": "x"}).status_code == 403
+    assert researcher.get(address).status_code == 200
+    assert client_of("Assistant").get(address).status_code == 403
+
+
+def test_no_worker_is_changed_here_but_on_a_page_of_their_own(superuser):
     fill(1)
     worker = Worker.objects.get()
     address = reverse("admin:annotators_worker_change", args=[worker.pk])
-    researcher.post(address, {"standing": "excluded", "worker_id": "OTHER"})
-    changed = Worker.objects.get()
-    assert (changed.standing, changed.worker_id) == ("excluded", worker.worker_id)
+    assert superuser.post(address, {"standing": "excluded", "worker_id": "OTHER"}).status_code == 403
+    assert Worker.objects.get().standing == "ok"
+    page = superuser.get(reverse("admin:annotators_worker_changelist")).content.decode()
+    assert f'<a href="{reverse("worker", args=[worker.pk])}">{worker.worker_id}</a>' in page
 
 
 @pytest.mark.parametrize("name", LISTS)

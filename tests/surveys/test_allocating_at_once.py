@@ -1,14 +1,19 @@
 """Many at once: no annotation is given twice, none is left lying, and nobody gets more than they may."""
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from decimal import Decimal
 
 import pytest
 from django.db import connection, connections
 
-from annotators.models import Assignment, Worker
+from annotators.models import Assignment, Channel, Worker
+from surveys import budget, quota
 from surveys.allocating import NothingLeft, NotYours
-from surveys.models import AnnotationSlot
+from surveys.models import AnnotationSlot, Batch, Questionnaire
+from tests.factories import open_for
 from tests.link_people import make_batch, make_person, run_out, skipped, take, take_number
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -101,3 +106,40 @@ def test_passing_on_and_reopening_at_once_stop_nobody() -> None:
     assert None not in at_once(act, people)
     wanted = AnnotationSlot.objects.filter(batch=batch, reopened_as=None)
     assert (wanted.count(), wanted.filter(assignment=None).count()) == (8, 4)
+
+
+def test_link_and_marketplace_at_once_never_wait_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The marketplace's worker holds the questionnaire before the one by link asks for the batch."""
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has one writer at a time")
+    batch = make_batch(
+        n_items=1, copies=2, takes_links=True, endpoint="embedded", reward=Decimal("0.38"), budget=Decimal(50)
+    )
+    run_out(take(batch, make_person()))
+    give, spending = quota.give, budget.spending
+    has_questionnaire, has_batch = threading.Event(), threading.Event()
+
+    def give_later(slot: AnnotationSlot, *, assignment: Assignment) -> bool:
+        if assignment.channel == Channel.MARKETPLACE:
+            has_questionnaire.set()
+            has_batch.wait(2)
+        return give(slot, assignment=assignment)
+
+    @contextmanager
+    def spending_seen(of: Batch) -> Iterator[None]:
+        with spending(of):
+            has_batch.set()
+            yield
+
+    monkeypatch.setattr(quota, "give", give_later)
+    monkeypatch.setattr(budget, "spending", spending_seen)
+    by_link, on_market = make_person(), make_person()
+
+    def act(person: Worker) -> Assignment:
+        if person == on_market:
+            return open_for(Questionnaire.objects.get(), worker="AMARKET")
+        has_questionnaire.wait(10)
+        return take(batch, person)
+
+    given = at_once(act, [by_link, on_market])
+    assert len({a.pk for a in given if a}) == 2

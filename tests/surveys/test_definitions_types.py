@@ -5,6 +5,7 @@ import pytest
 from surveys.definitions import DEFINITIONS
 from surveys.definitions.vtt import VTT
 from surveys.definitions.xai import XAI
+from tests.policy_data import NEVER
 
 SCORES = [("1", 1.0), ("2", 2.0), ("3", 3.0), ("4", 4.0), ("5", 5.0)]
 
@@ -45,7 +46,7 @@ def test_the_three_rubrics_of_vtt() -> None:
 def test_what_the_protocols_fix() -> None:
     for definition in (XAI, VTT):
         assert (definition.outputs_per_item, definition.answer, definition.preference) == (1, None, None)
-        assert definition.review_policy == {"kind": "never"}
+        assert definition.review_policy == NEVER
         assert definition.good_from == 4.0
     assert (XAI.is_sequence, XAI.skip_reasons, VTT.is_sequence, VTT.items_per_hit) == (False, (), True, 1)
     assert [reason.value for reason in VTT.skip_reasons] == [

@@ -1,7 +1,9 @@
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import DatabaseError
 
 from surveys.definitions import get_definition
+from surveys.models import AuditEntry
 from tests.factories import make_batch, make_hit, make_item, make_questionnaire, make_survey, submitted
 from tests.surveys.published import load_published
 
@@ -52,11 +54,54 @@ def test_a_batch_by_number_and_one_layout(batch, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["tidy.csv"]
 
 
-def test_only_the_raw_file_names_workers(batch, tmp_path):
+def naming(batch, folder):
+    worker = batch.responses.first().worker.worker_id
+    return [path.name for path in folder.iterdir() if worker in path.read_text()]
+
+
+def test_no_file_names_workers_unless_asked(batch, tmp_path):
     call_command("export_batch", batch.name, out=tmp_path)
 
-    worker = batch.responses.first().worker.worker_id
-    assert [path.name for path in tmp_path.iterdir() if worker in path.read_text()] == ["raw.csv"]
+    assert naming(batch, tmp_path) == []
+    assert AuditEntry.objects.count() == 0
+
+
+def test_who_asks_for_worker_ids_is_on_record(batch, tmp_path, monkeypatch):
+    monkeypatch.setattr("getpass.getuser", lambda: "carla")
+    call_command("export_batch", batch.name, out=tmp_path, worker_ids=True, reason="A bonus.")
+
+    assert naming(batch, tmp_path) == ["raw.csv"]
+    entry = AuditEntry.objects.get()
+    assert (entry.kind, entry.outcome, entry.batch, entry.actor) == ("download", "raw", batch, None)
+    assert (entry.reason, entry.details) == (
+        "A bonus.",
+        {"file": "raw.csv", "rows": 2, "account": "carla"},
+    )
+
+
+@pytest.mark.parametrize("reason", ["", "  "])
+def test_nobody_gets_worker_ids_without_a_reason(batch, tmp_path, reason):
+    with pytest.raises(CommandError, match="--worker-ids needs --reason"):
+        call_command("export_batch", batch.name, out=tmp_path, worker_ids=True, reason=reason)
+
+    assert (list(tmp_path.iterdir()), AuditEntry.objects.count()) == ([], 0)
+
+
+def test_asking_for_ids_where_no_file_has_any_is_nothing_to_record(batch, tmp_path):
+    call_command("export_batch", batch.name, out=tmp_path, layout=["tidy"], worker_ids=True, reason="None.")
+
+    assert AuditEntry.objects.count() == 0
+
+
+def test_what_cant_be_recorded_is_not_written(batch, tmp_path, monkeypatch):
+    def fails(*args, **kwargs):
+        raise DatabaseError
+
+    monkeypatch.setattr("surveys.auditing.record", fails)
+    with pytest.raises(DatabaseError):
+        call_command("export_batch", batch.name, out=tmp_path, worker_ids=True, reason="A bonus.")
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_batch_that_is_not_there(tmp_path):

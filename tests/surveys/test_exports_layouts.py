@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from surveys.definitions import Choice, Criterion, Definition, Instructions
-from surveys.exports import FRAME_LAYOUTS, LAYOUTS, LayoutError, make_report, write_files
+from surveys.exports import FRAME_LAYOUTS, LAYOUTS, LayoutError, count_rows, make_report, write_files
 from surveys.frames.base import build_frame
 from tests.surveys.raw_files import raw_file, read, row, task
 
@@ -159,7 +159,7 @@ def test_one_output_has_the_published_columns_that_mean_the_same_and_its_own_cri
         "assignment_id", "img_id", "answer_correct", "explanation_ours", "clarity_value", "clarity_score",
         "trust_value", "trust_score", "image_value", "image_score", "system_ours", "shown_position_ours",
         "model_correct", "is_skipped", "worker", "hit_id", "position", "answer", "gold", "active_seconds",
-        "work_seconds", "status", "decision", "skip_reason", "channel", "quiz_passed",
+        "work_seconds", "status", "decision", "skip_reason", "channel", "quiz_passed", "surplus",
     ]  # fmt: skip
     keys = (
         "img_id",
@@ -240,8 +240,8 @@ def test_summary_is_plain_json_with_counts_beside_shares():
     assert data["agreement"]["ofa-x"]["justifies"]["alpha_ordinal"] is None
 
 
-def test_only_raw_layouts_have_worker_ids():
-    named = [name for name, layout in LAYOUTS.items() if layout.has_worker_ids]
+def test_only_raw_layouts_can_have_worker_ids():
+    named = [name for name, layout in LAYOUTS.items() if layout.is_raw]
     assert named == ["raw", "responses", "annotations"]
 
 
@@ -256,6 +256,31 @@ def test_files_are_written_all_or_none(tmp_path):
         write_files(tmp_path, writers={"one.txt": lambda stream: stream.write("new"), "two.txt": fails})
 
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"one.txt": "old"}
+
+
+def test_nothing_is_moved_where_what_comes_before_fails(tmp_path):
+    def refuses(files):
+        assert [path.read_text() for path in files.values()] == ["new"]
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        write_files(tmp_path, writers={"one.txt": lambda s: s.write("new")}, before_moving=refuses)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("content_type", "data", "n"),
+    [
+        ("text/csv", b'"a","b"\r\n"1","x\ny"\r\n"2","say ""no"""', 2),
+        ("text/csv", b"a,b\n1,2\n", 1),
+        ("text/csv", b"a,b\n", 0),
+        ("text/csv", b"", 0),
+        ("application/jsonl", b'{"a": "\\""}\n{"a": ""}\n', 2),
+    ],
+)
+def test_rows_are_counted_as_readers_count_them(content_type, data, n):
+    assert count_rows(io.BytesIO(data), content_type=content_type) == n
 
 
 def test_files_replace_what_was_there(tmp_path):

@@ -9,6 +9,7 @@ from annotators.models import Assignment
 from surveys.exports import LAYOUTS, LayoutError, make_report, write_raw
 from surveys.exports.approval import Rate, approval_rates
 from surveys.exports.inputs import _widened
+from surveys.frames import Pseudonyms
 from surveys.frames.database import read_batch
 from surveys.frames.mturk_csv import frame_from_csv
 from surveys.models import Batch, Item, Rating
@@ -19,9 +20,9 @@ pytestmark = pytest.mark.django_db
 OURS = ("RequesterAnnotation", "LifetimeApprovalRate", "Last30DaysApprovalRate", "Last7DaysApprovalRate")
 
 
-def written(batch):
+def written(batch, **options):
     stream = io.StringIO(newline="")
-    write_raw(batch, stream)
+    write_raw(batch, stream, **options)
     return stream.getvalue()
 
 
@@ -36,7 +37,32 @@ def lines_by_assignment(text):
 def test_a_published_file_comes_out_as_it_went_in(study, published_file):
     published = published_file.read_bytes().decode()
 
-    assert lines_by_assignment(written(study)) == lines_by_assignment(published)
+    assert lines_by_assignment(written(study, worker_ids=True)) == lines_by_assignment(published)
+
+
+def test_pseudonyms_stand_for_worker_ids_unless_they_are_asked_for(study):
+    header, *rows = csv.reader(io.StringIO(written(study), newline=""))
+    _, *asked_for = csv.reader(io.StringIO(written(study, worker_ids=True), newline=""))
+    place = header.index("WorkerId")
+    names = Pseudonyms()
+    assert [row[place] for row in rows] == [f"pseudonym:{names(row[place])}" for row in asked_for]
+    assert [row[:place] + row[place + 1 :] for row in rows] == [
+        row[:place] + row[place + 1 :] for row in asked_for
+    ]
+
+
+def test_read_again_it_has_the_pseudonyms_of_the_database(study):
+    frame = frame_from_csv(written(study).encode(), study="s")
+    assert set(frame.responses["worker"]) == set(read_batch(study).responses["worker"])
+
+
+def test_what_a_worker_typed_about_themselves_goes_with_their_name(study):
+    assignment = Assignment.objects.select_related("worker").first()
+    worker = assignment.worker.worker_id
+    Assignment.objects.filter(pk=assignment.pk).update(comment=f"Mail me: {worker}")
+    assert worker not in written(study)
+    assert f"Mail me: pseudonym:{Pseudonyms()(worker)}" in written(study)
+    assert f"Mail me: {worker}" in written(study, worker_ids=True)
 
 
 def test_the_bytes_are_those_of_mturk(study):

@@ -24,6 +24,7 @@ from surveys.models import Batch, Questionnaire, Rating, Survey
 from tests.factories import make_draft, make_survey
 from tests.market_site import Site
 from tests.market_study import again, publish, statuses, sync
+from tests.policy_data import NEVER
 from tests.surveys.caption_definition import CAPTION
 from tests.surveys.forms.test_batch_form import data_for
 from tests.surveys.importing_cases import long_csv, png
@@ -131,7 +132,7 @@ def test_the_import_reads_its_columns(survey: Survey) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_from_import_to_export(survey: Survey, site: Site, admin_client: Client, tmp_path: Path) -> None:
     first, second = published(survey, site=site)
-    assert first.batch.review_policy == {"kind": "never"}
+    assert first.batch.review_policy == NEVER
     worker = Annotator(site, first)
     assert worker.page.count('type="radio"') == 2 * (7 + 2)
     assert worker.page.count("<textarea") == 2 + 1  # and the comment on the HIT
@@ -188,9 +189,7 @@ def tidy_of(system: str) -> list[tuple[str, str, str]]:
 @pytest.mark.django_db
 def test_a_batch_keeps_the_definition_it_was_published_with(monkeypatch: pytest.MonkeyPatch) -> None:
     survey = make_survey(n_items=2, definition_key="caption")
-    batch, draft = (
-        make_draft(survey, name=name, items_per_hit=2, review_policy={"kind": "never"}) for name in "ab"
-    )
+    batch, draft = (make_draft(survey, name=name, items_per_hit=2, review_policy=NEVER) for name in "ab")
     publishing.start_publishing(batch)
     scale = replace(CAPTION.criteria[0], label="Faithful?", choices=CAPTION.criteria[0].choices[:5])
     changed = replace(CAPTION, version=2, criteria=(scale,))

@@ -118,7 +118,7 @@ def test_two_models_without_a_ground_truth_have_a_raw_file_that_reads_back():
 
     lines = list(csv.DictReader(io.StringIO(stream.getvalue(), newline="")))
     assert len(lines) == 8
-    assert {line["worker_id"] for line in lines} == {"ann", "bob"}
+    assert {line["worker_id"] for line in lines} == {f"pseudonym:{Pseudonyms()(w)}" for w in ("ann", "bob")}
     assert {line["preference"] for line in lines} == {"preferred", "other"}
     again = make_report(read(stream.getvalue())).as_data()
     assert again == make_report(read_batch(batch)).as_data()

@@ -3,10 +3,12 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
+from django.db import IntegrityError
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from annotators.models import Assignment, Worker
+from surveys import presenting
 from surveys.collecting import save_draft
 from surveys.models import Questionnaire, Response
 from surveys.presenting import (
@@ -205,6 +207,18 @@ def test_an_assignment_id_claimed_for_two_hits_is_refused() -> None:
     open_for(questionnaire, worker="AWORKER", assignment="3A")
     assert refusal_of(other, claims_for(other, worker="AWORKER", assignment="3A")) == "seen_before"
     assert Assignment.objects.count() == 1
+
+
+def test_another_fault_of_the_database_is_not_taken_for_work_seen_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def draw(questionnaire: Questionnaire, *, assignment: Assignment) -> None:
+        Assignment.objects.update(status="Approved")
+
+    monkeypatch.setattr(presenting, "draw_responses", draw)
+    with pytest.raises(IntegrityError, match="time"):
+        open_for(make_published(), worker="AWORKER")
+    assert Assignment.objects.count() == 0
 
 
 @pytest.mark.django_db(transaction=True)

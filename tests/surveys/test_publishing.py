@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
@@ -11,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotators.models import HIT, Assignment, Call
 from marketplace import models as marketplace
 from surveys import publishing
-from surveys.models import Batch, Decision, Picture, Questionnaire, Replacement
+from surveys.models import AuditEntry, Batch, Decision, Picture, Questionnaire, Replacement
 from surveys.publishing import CannotPublish
 from tests.factories import (
     make_assignment,
@@ -23,9 +24,9 @@ from tests.factories import (
     make_survey,
 )
 from tests.market_site import Site
+from tests.policy_data import NEVER, THREE_OF_FIVE, at_least
 
 pytestmark = pytest.mark.django_db
-NEVER = {"kind": "never"}
 
 
 @pytest.mark.parametrize(
@@ -36,13 +37,13 @@ NEVER = {"kind": "never"}
             "The auto-approval delay leaves no time to review: it must be at least two sync intervals.",
         ),
         (
-            {"review_policy": {"kind": "minimum_correct", "minimum": 3, "out_of": 4}},
-            "The policy counts 4 answers, but a HIT has 5.",
+            {"review_policy": at_least(3, 4)},
+            "The rule 'minimum_correct': it counts 4 answers, but a HIT has 5.",
         ),
-        ({"review_policy": {}}, "Unknown review policy None."),
+        ({"review_policy": {}}, "A review policy is made of 'rules', a list, and 'reject_at'."),
         (
-            {"review_policy": {"kind": "flag_only"}},
-            "The review policy needs a whole number called 'minimum'.",
+            {"review_policy": {"rules": [{"kind": "minimum_correct"}], "reject_at": 2}},
+            "The rule 'minimum_correct': it needs 'minimum'.",
         ),
         (
             {"endpoint": "sandbox"},
@@ -115,7 +116,7 @@ def test_many_publish_at_once(in_parallel: Callable[..., list[Any]]) -> None:
 
 @pytest.mark.parametrize(
     ("n_items", "policy", "n_warnings"),
-    [(7, {"kind": "minimum_correct", "minimum": 3, "out_of": 5}, 1), (7, NEVER, 0), (10, NEVER, 0)],
+    [(7, THREE_OF_FIVE, 1), (7, NEVER, 0), (10, NEVER, 0)],
 )
 def test_items_that_do_not_fill_the_last_hit(n_items: int, policy: Any, n_warnings: int) -> None:
     draft = make_draft(make_survey(n_items=n_items), review_policy=policy)
@@ -131,7 +132,10 @@ def test_a_batch_with_problems_stays_a_draft() -> None:
     batch = make_draft(make_survey(), review_policy={})
     with pytest.raises(CannotPublish) as caught:
         publishing.start_publishing(batch)
-    assert str(caught.value) == "The survey has no items yet. Unknown review policy None."
+    assert (
+        str(caught.value)
+        == "The survey has no items yet. A review policy is made of 'rules', a list, and 'reject_at'."
+    )
     assert (Batch.objects.get().status, Questionnaire.objects.count()) == ("draft", 0)
 
 
@@ -205,8 +209,16 @@ def test_refused_hits_are_tried_again_when_asked(site: Site) -> None:
     assert batch.error == Call.objects.get(state="refused").error != ""
     marketplace.Balance.objects.update(available_cents=230)
     assert [call.state for call in publish_all(batch, site)] == ["refused"]
-    assert publishing.retry_refused(batch) == 1
-    assert publishing.retry_refused(batch) == 0
+    person = User.objects.create_user("ada")
+    assert publishing.retry_refused(batch, by=person) == 1
+    assert publishing.retry_refused(batch, by=person) == 0
+    entry = AuditEntry.objects.get(outcome="retry")
+    assert (entry.kind, entry.actor, entry.batch, entry.details) == (
+        "publishing",
+        person,
+        batch,
+        {"n_hits": 1},
+    )
     assert Batch.objects.get().error == ""
     assert [call.state for call in publish_all(batch, site)] == ["done"]
     assert publishing.finish_publishing(batch) is True

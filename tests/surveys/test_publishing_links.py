@@ -8,6 +8,7 @@ from django.db import IntegrityError
 from surveys import publishing
 from surveys.models import AnnotationSlot, Batch, QuestionnaireItem, Survey
 from tests.factories import make_draft, make_item, make_survey
+from tests.policy_data import NEVER
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +34,7 @@ def shown(batch: Batch) -> list[str]:
 
 
 def draft(survey: Survey, **values) -> Batch:
-    values = {"review_policy": {"kind": "never"}, "endpoint": "link", "reward": Decimal(0), **values}
+    values = {"review_policy": NEVER, "endpoint": "link", "reward": Decimal(0), **values}
     return make_draft(survey, **values)
 
 

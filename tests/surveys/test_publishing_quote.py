@@ -16,8 +16,8 @@ from tests.factories import (
     make_questionnaire,
     make_survey,
 )
+from tests.policy_data import NEVER
 
-NEVER = {"kind": "never"}
 pytestmark = pytest.mark.django_db
 
 

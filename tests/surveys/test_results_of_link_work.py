@@ -9,6 +9,7 @@ from annotators.models import Channel
 from surveys.allocating import settle, take
 from surveys.collecting import ItemAnswer, revise_answers, save_answers
 from surveys.exports import make_report
+from surveys.frames import Pseudonyms
 from surveys.frames.database import read_batch
 from tests.factories import make_worker
 from tests.link_study import STEPS, make_link_batch
@@ -63,7 +64,8 @@ def test_its_files(batch, tmp_path):
     scored, skipped = map(json.loads, (tmp_path / "annotations.jsonl").read_text().splitlines())
     assert (scored["exp"], scored["preds"], scored["normal"]) == ("glocnet", list(STEPS), True)
     assert [scored[key] for key in ("fluency", "relevance", "logical_soundness")] == [5, 4, 1]
-    assert (scored["worker_id"], scored["channel"], scored["status"]) == ("ann", "link", "Submitted")
+    found = (scored["worker_id"], scored["channel"], scored["status"])
+    assert found == (f"pseudonym:{Pseudonyms()('ann')}", "link", "Submitted")
     assert [skipped[key] for key in ("fluency", "logical_soundness", "normal")] == [-1, -1, False]
     assert skipped["skip_reason"] == "image_missing"
     call_command("evaluate_results", str(tmp_path / "annotations.jsonl"), out=tmp_path / "again")

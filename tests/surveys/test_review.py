@@ -17,9 +17,9 @@ from tests.factories import (
     open_for,
     submitted,
 )
+from tests.policy_data import FLAG_ONLY, NEVER, THREE_OF_FIVE
 
 pytestmark = pytest.mark.django_db
-FLAG_ONLY = {"kind": "flag_only", "minimum": 3, "out_of": 5}
 REASON = "You answered 2 of 5 questions correctly; at least 3 are needed."
 
 
@@ -33,12 +33,12 @@ def test_two_of_five_is_rejected_and_three_approved() -> None:
     assert decided(questionnaire, submitted(questionnaire, n_correct=2)) == ("reject", REASON, 2, 5)
     assert decided(questionnaire, submitted(questionnaire, n_correct=3)) == ("approve", "", 3, 5)
     rejected = Decision.objects.get(verdict="reject")
-    assert rejected.policy == {"kind": "minimum_correct", "minimum": 3, "out_of": 5}
+    assert rejected.policy == THREE_OF_FIVE
     assert (rejected.decided_by, rejected.overturned_at) == (None, None)
 
 
 def test_never_and_flag_only() -> None:
-    kind = make_published(review_policy={"kind": "never"})
+    kind = make_published(review_policy=NEVER)
     assert decided(kind, submitted(kind, n_correct=0)) == ("approve", "", 0, 5)
     wary = make_published(review_policy=FLAG_ONLY)
     assert decided(wary, submitted(wary, n_correct=2)) == ("flag", REASON, 2, 5)
@@ -61,18 +61,17 @@ def test_a_decision_is_recorded_once() -> None:
     questionnaire = make_published()
     assignment = submitted(questionnaire, n_correct=2)
     first = review.record_decision(assignment, batch=questionnaire.batch)
-    questionnaire.batch.review_policy = {"kind": "never"}
+    questionnaire.batch.review_policy = NEVER
     again = review.record_decision(assignment, batch=questionnaire.batch)
     assert (again.pk, again.verdict, again.decided_at) == (first.pk, "reject", first.decided_at)
 
 
-@pytest.mark.parametrize("n_correct", [0, 5])
-def test_what_the_marketplace_approved_by_itself_is_recorded(n_correct: int) -> None:
+def test_what_the_marketplace_approved_by_itself_is_recorded() -> None:
     questionnaire = make_published()
-    assignment = submitted(questionnaire, n_correct=n_correct)
+    assignment = submitted(questionnaire)
     Assignment.objects.update(status="Approved", approved_at=timezone.now())
     assignment.refresh_from_db()
-    expected = ("approve", "The marketplace approved it before we decided.", n_correct, 5)
+    expected = ("approve", "The marketplace approved it before we decided.", 5, 5)
     assert decided(questionnaire, assignment) == expected
 
 
@@ -118,7 +117,7 @@ def test_a_rejection_needs_a_reason_of_a_length_mturk_takes(person: User, reason
 
 @pytest.mark.parametrize("status", ["Accepted", "Approved", "Rejected"])
 def test_only_submitted_work_is_decided(person: User, status: str) -> None:
-    assignment = make_assignment(make_hit(), status=status)
+    assignment = make_assignment(make_published().hit, status=status)
     with pytest.raises(CannotDecide, match=f"^This assignment is {status} already.$"):
         review.approve(assignment, by=person)
 
@@ -144,8 +143,36 @@ def test_only_a_rejection_is_overturned_and_within_30_days(person: User) -> None
         review.overturn(old, by=person, reason="Sorry.")
 
 
+@pytest.mark.parametrize(
+    ("status", "age", "is_taken_back", "stands", "can"),
+    [
+        ("Rejected", timedelta(days=29), False, True, True),
+        ("Rejected", timedelta(days=31), False, True, False),
+        ("Rejected", timedelta(days=29), True, False, False),
+        ("Approved", timedelta(days=29), False, False, False),
+    ],
+)
+def test_a_rejection_stands_until_it_is_taken_back_which_is_possible_for_30_days(
+    status: str, age: timedelta, is_taken_back: bool, stands: bool, can: bool
+) -> None:
+    then = timezone.now() - age
+    assignment = make_assignment(make_hit(), status=status, accepted_at=then, submitted_at=then)
+    if is_taken_back:
+        now = timezone.now()
+        Decision.objects.create(
+            assignment=assignment,
+            verdict="reject",
+            reason="So.",
+            decided_at=now,
+            overturned_at=now,
+            overturn_reason="Sorry.",
+        )
+    assert review.overturn_until(assignment) == then + timedelta(days=30)
+    assert (review.rejection_stands(assignment), review.can_overturn(assignment)) == (stands, can)
+
+
 def test_overturning_needs_a_reason_and_a_decision_of_ours(person: User) -> None:
-    rejected = make_assignment(make_hit(), status="Rejected")
+    rejected = make_assignment(make_published().hit, status="Rejected")
     with pytest.raises(CannotDecide, match="Overturning a rejection needs a reason"):
         review.overturn(rejected, by=person, reason=" ")
     with pytest.raises(CannotDecide, match="It was rejected elsewhere"):

@@ -4,11 +4,13 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Call
 from surveys import review
-from surveys.models import Batch, Decision, Replacement
+from surveys.models import Batch, Decision, Inclusion, Replacement
+from surveys.review import due as due_module
 from tests.factories import (
     make_assignment,
     make_batch,
@@ -48,6 +50,15 @@ def test_a_hit_that_can_change_is_due(batch_status: str, assignments: list[str])
     assert due() == [hit]
 
 
+def test_a_hit_seen_before_the_clock_was_set_back_is_due() -> None:
+    now = timezone.now()
+    hit_with(synced_at=now)
+    hit_with(synced_at=now + timedelta(seconds=30))  # by another machine, whose clock differs a little
+    assert due() == []
+    jumped = hit_with(synced_at=now + timedelta(hours=2))
+    assert due() == [jumped]
+
+
 @pytest.mark.parametrize("batch_status", ["publishing", "open", "stopped", "complete"])
 def test_a_settled_hit_is_not_due(batch_status: str) -> None:
     hit_with("Approved", "Approved", batch_status=batch_status)
@@ -83,6 +94,16 @@ def test_an_expired_hit_is_due_until_nobody_can_still_submit() -> None:
     hit_with("Approved", expires_at=now - timedelta(hours=2, minutes=1))
     late = hit_with("Approved", "Submitted", expires_at=now - timedelta(days=9))
     assert due() == [recent, late]
+
+
+@pytest.mark.parametrize("looked_at", [None, timedelta(days=9), timedelta(days=8, hours=22, minutes=1)])
+def test_a_hit_is_due_until_it_was_seen_after_its_end_however_long_we_were_away(looked_at: Any) -> None:
+    now = timezone.now()
+    synced_at = None if looked_at is None else now - looked_at
+    missed = hit_with("Approved", expires_at=now - timedelta(days=9), synced_at=synced_at)
+    assert due() == [missed]
+    HIT.objects.update(synced_at=now - timedelta(days=8, hours=21, minutes=59))
+    assert due() == []
 
 
 def test_an_overturned_rejection_is_due_until_the_marketplace_knows() -> None:
@@ -162,3 +183,20 @@ def test_only_an_open_batch_is_finished(status: str) -> None:
     batch = make_batch(make_survey(), status=status)
     assert review.finish(batch) is False
     assert Batch.objects.get().status == status
+
+
+def test_answers_left_out_while_a_batch_is_being_finished_keep_it_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hit = hit_with("Approved", "Approved")
+    ada, is_filled = User.objects.create_user("ada"), due_module._is_filled
+
+    def leave_out_meanwhile(batch: Batch) -> bool:
+        was_filled = is_filled(batch)
+        if not Inclusion.objects.exists():
+            review.exclude(hit.assignments.first(), by=ada, reason="Only letters.", replace=True)
+        return was_filled
+
+    monkeypatch.setattr(due_module, "_is_filled", leave_out_meanwhile)
+    assert review.finish(Batch.objects.get()) is False
+    assert Batch.objects.get().status == "open"

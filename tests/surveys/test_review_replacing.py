@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotators import market
@@ -13,7 +14,7 @@ from annotators.mirror import fetch
 from annotators.models import Assignment, Call
 from marketplace import models as marketplace
 from surveys import publishing, review
-from surveys.models import Questionnaire, Replacement
+from surveys.models import Decision, Inclusion, Questionnaire, Replacement
 from surveys.presenting import CannotServe
 from tests.factories import (
     make_assignment,
@@ -129,6 +130,26 @@ def test_a_replacement_made_by_many_at_once_is_one(site: Site, in_parallel: Call
     assert {result.pk for result in results} == {Replacement.objects.get().pk}
     assert site.hit(questionnaire.hit).max_assignments == 6  # type: ignore[arg-type]
     assert site.wire.calls["CreateAdditionalAssignmentsForHIT"] == 1
+
+
+@pytest.mark.parametrize("n_replacing", [1, 3])
+def test_overturned_and_replaced_at_once_it_is_used_or_replaced(
+    site: Site, person: User, in_parallel: Callable[..., list[Any]], n_replacing: int
+) -> None:
+    questionnaire = open_study(site)
+    (rejected,) = rejected_on(site, questionnaire)
+
+    def replace() -> Replacement | None:
+        return review.replace(rejected, questionnaire=again(questionnaire), gateway=Gateway("embedded"))
+
+    def overturn() -> Decision:
+        return review.overturn(rejected, by=person, reason="We were wrong.")
+
+    results = in_parallel(overturn, *[replace] * n_replacing)
+    assert {type(result) for result in results} <= {Decision, Replacement, type(None)}
+    n_replaced, n_left_out = Replacement.objects.count(), Inclusion.objects.filter(is_included=False).count()
+    assert (n_replaced, n_left_out) in [(0, 0), (1, 1)]
+    assert max_assignments(questionnaire) == 5 + n_replaced
 
 
 def test_siblings_made_at_once_get_places_of_their_own(

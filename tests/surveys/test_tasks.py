@@ -15,6 +15,7 @@ from surveys.models import Batch, Decision, Questionnaire, Rating, Replacement, 
 from tests.factories import answer, make_draft, make_survey, open_for
 from tests.market_site import Site
 from tests.market_study import again, work
+from tests.policy_data import NEVER
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("eager")]
 
@@ -51,6 +52,16 @@ def everything() -> list[Any]:
         model.objects.order_by("pk").values_list() for model in (marketplace.HIT, marketplace.Assignment)
     ]
     return [list(query) for query in [hits, *rows, *theirs]]
+
+
+def test_the_sweep_judges_again_what_a_lost_task_has_left(site: Site) -> None:
+    questionnaire = opened(site, rejects_automatically=False)
+    work(site, questionnaire, n_correct=0)
+    tasks.sync_hit(questionnaire.hit.pk)
+    assert Decision.objects.get().verdict == "propose"
+    Batch.objects.update(review_policy=NEVER)
+    tasks.sweep()
+    assert (Decision.objects.get().verdict, Assignment.objects.get().status) == ("approve", "Approved")
 
 
 def test_a_lost_publish_is_found_by_the_sweep(site: Site) -> None:
@@ -122,7 +133,7 @@ def test_syncing_again_changes_nothing(site: Site) -> None:
 def test_a_hit_somebody_is_working_on_is_left_alone(site: Site) -> None:
     questionnaire = opened(site)
     work(site, questionnaire)
-    HIT.objects.update(leased_until=timezone.now() + timedelta(minutes=5))
+    HIT.objects.update(leased_until=timezone.now() + timedelta(seconds=60))
     tasks.sync_hit(questionnaire.hit_id)
     assert Assignment.objects.get().status == "Accepted"
     HIT.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
@@ -269,7 +280,7 @@ def test_auto_approved_before_the_sync_is_recorded(site: Site) -> None:
     site.pass_time(seconds=3 * 86_400)
     tasks.sweep()
     assert (Assignment.objects.get().status, Decision.objects.get().verdict) == ("Approved", "approve")
-    assert Replacement.objects.count() == 0
+    assert (Decision.objects.get().is_auto_approved, Replacement.objects.count()) == (True, 1)
 
 
 def test_work_given_back_and_taken_by_another_is_graded_by_worker(site: Site) -> None:

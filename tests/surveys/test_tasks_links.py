@@ -11,6 +11,7 @@ from surveys import publishing, review, tasks
 from surveys.models import AnnotationSlot, Batch, Decision, Replacement
 from tests.factories import answer, make_draft, make_survey
 from tests.link_people import answered, make_person, number_of, skipped, take
+from tests.policy_data import FLAG_ONLY, NEVER
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("eager")]
 
@@ -31,7 +32,7 @@ def opened(*, n_items: int = 5, definition: str = "evil-vqax", **values: Any) ->
 
 
 def skippable(**values: Any) -> Batch:
-    return opened(n_items=1, definition="vtt", items_per_hit=1, review_policy={"kind": "never"}, **values)
+    return opened(n_items=1, definition="vtt", items_per_hit=1, review_policy=NEVER, **values)
 
 
 def everything() -> list[Any]:
@@ -104,7 +105,7 @@ def test_answers_saved_before_a_crash_are_handed_in() -> None:
 
 
 def test_it_is_not_complete_while_somebody_works_or_a_person_has_to_decide() -> None:
-    batch = opened(assignments_per_hit=1, review_policy={"kind": "flag_only", "minimum": 3, "out_of": 5})
+    batch = opened(assignments_per_hit=1, review_policy=FLAG_ONLY)
     mine = take(batch, make_person())
     tasks.sweep()
     assert Batch.objects.get().status == "open"

@@ -13,6 +13,7 @@ from tests.factories import answer, make_draft, make_survey, open_for
 from tests.link_people import answered, make_person, run_out, skipped, take
 from tests.market_site import Site
 from tests.market_study import again, max_assignments, work
+from tests.policy_data import NEVER
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("eager")]
 
@@ -120,7 +121,7 @@ def skipped_on_market(site: Site, questionnaire: Questionnaire) -> None:
     site.submit(accepted, taskAnswers=task_answers(opened_now), nonce=str(opened_now.nonce))
 
 
-SKIPPABLE: dict[str, Any] = {"items_per_hit": 1, "n_items": 1, "review_policy": {"kind": "never"}}
+SKIPPABLE: dict[str, Any] = {"items_per_hit": 1, "n_items": 1, "review_policy": NEVER}
 
 
 @pytest.mark.parametrize("takes_links", [True, False])

@@ -8,8 +8,10 @@ import pytest
 from surveys.definitions import DEFINITIONS
 from surveys.forms.batch import BatchForm, policy_in_words
 from surveys.forms.durations import in_words
+from surveys.forms.policy import rows_for
 from surveys.models import Survey
 from tests.factories import make_draft, make_survey
+from tests.policy_data import NEVER, THREE_OF_FIVE, at_least
 
 pytestmark = pytest.mark.django_db
 
@@ -36,9 +38,11 @@ def data_for(survey: Survey, **values: Any) -> dict[str, Any]:
         "lifetime_unit": "days",
         "auto_approval_delay_number": 3,
         "auto_approval_delay_unit": "days",
-        "policy_kind": "minimum_correct",
-        "policy_minimum": 3,
-        "policy_out_of": "",
+        "policy_kind": "own",
+        "rule_minimum_correct": "on",
+        "minimum_correct_minimum": 3,
+        "alone": "on",
+        "reject_at": 2,
         "seed": 7,
         "assumed_minutes": 8,
         **values,
@@ -57,14 +61,14 @@ def test_what_is_left_empty_follows_the_survey_type(survey):
     assert batch.description == DEFINITIONS["evil-vqax"].instructions.summary
     assert batch.keywords == "question, explanation, picture, rating"
     assert batch.items_per_hit == 5
-    assert batch.review_policy == {"kind": "minimum_correct", "minimum": 3, "out_of": 5}
+    assert batch.review_policy == THREE_OF_FIVE
 
 
 def test_what_is_given_stays(survey):
-    form = BatchForm(data_for(survey, title="Mine", items_per_hit=2, policy_minimum=1))
+    form = BatchForm(data_for(survey, title="Mine", items_per_hit=2, minimum_correct_minimum=1))
     batch = form.save()
     assert (batch.title, batch.items_per_hit) == ("Mine", 2)
-    assert batch.review_policy == {"kind": "minimum_correct", "minimum": 1, "out_of": 2}
+    assert batch.review_policy == at_least(1, 2)
 
 
 @pytest.mark.parametrize(
@@ -117,13 +121,24 @@ def test_auto_approval_must_outlast_two_syncs(survey, settings):
 @pytest.mark.parametrize(
     ("values", "errors"),
     [
-        ({"policy_minimum": 6}, {"policy_minimum": ["Nobody can have 6 of 5 right."]}),
-        ({"policy_minimum": ""}, {"policy_minimum": ["Say how many answers must be right."]}),
-        ({"policy_minimum": 0}, {"policy_minimum": ["Ensure this value is greater than or equal to 1."]}),
-        ({"policy_out_of": 4}, {"policy_out_of": ["A HIT has 5 items; the rule must count all of them."]}),
+        ({"minimum_correct_minimum": 6}, {"minimum_correct_minimum": ["Nobody can have 6 of 5 right."]}),
+        (
+            {"minimum_correct_minimum": ""},
+            {"minimum_correct_minimum": ["The rule 'minimum_correct': it needs 'minimum'."]},
+        ),
+        (
+            {"minimum_correct_minimum": 0},
+            {"minimum_correct_minimum": ["Ensure this value is greater than or equal to 1."]},
+        ),
         ({"policy_kind": ""}, {"policy_kind": ["This field is required."]}),
-        ({"policy_kind": "never", "policy_minimum": ""}, {}),
-        ({"policy_kind": "flag_only", "policy_minimum": 5}, {}),
+        ({"policy_kind": "never", "minimum_correct_minimum": ""}, {}),
+        ({"alone": "", "minimum_correct_minimum": 5}, {}),
+        (
+            {"rule_minimum_correct": ""},
+            {"policy_kind": ["Switch on one of the rules below, or choose never to reject."]},
+        ),
+        ({"reject_at": 1}, {"reject_at": ["Ensure this value is greater than or equal to 2."]}),
+        ({"cap_percent": 101}, {"cap_percent": ["Ensure this value is less than or equal to 100."]}),
         ({"endpoint": ""}, {"endpoint": ["This field is required."]}),
         ({"title": "x" * 129}, {"title": ["Ensure this value has at most 128 characters (it has 129)."]}),
         ({"reward": "0"}, {"reward": ["A marketplace pays for every assignment: at least $0.01."]}),
@@ -142,24 +157,100 @@ def test_no_endpoint_is_chosen_beforehand():
     assert "checked" not in str(form["endpoint"])
 
 
-@pytest.mark.parametrize("policy", [{"kind": "never"}, {"kind": "flag_only", "minimum": 2, "out_of": 5}])
-def test_a_stored_policy_is_shown_again(survey, policy):
+@pytest.mark.parametrize(
+    ("policy", "shown"),
+    [
+        (NEVER, ("never", False, 3, True, None)),
+        (at_least(2, 5, rejects_alone=False), ("own", True, 2, False, 2)),
+        (at_least(4, 5), ("own", True, 4, True, 2)),
+    ],
+)
+def test_a_stored_policy_is_shown_again(survey, policy, shown):
     form = BatchForm(instance=make_draft(survey, review_policy=policy))
-    shown = {key: form[f"policy_{key}"].value() for key in policy}
-    assert shown == policy
+    names = ("policy_kind", "rule_minimum_correct", "minimum_correct_minimum", "alone", "reject_at")
+    assert tuple(form[name].value() for name in names) == shown
+
+
+ALL_RULES = {
+    "rules": [
+        {"kind": "minimum_correct", "minimum": 3, "out_of": 5, "rejects_alone": False},
+        {"kind": "difficulty_adjusted", "below": -2.0},
+        {"kind": "too_fast", "divisor": 4.0},
+        {"kind": "straight_lining", "at_least": 10},
+        {"kind": "agreement", "below": 0.2},
+        {"kind": "planted_checks", "failed": 3},
+        {"kind": "worker_cap", "share": 0.25},
+    ],
+    "reject_at": 3,
+}
+ALL_FIELDS = {
+    "alone": "",
+    "rule_difficulty_adjusted": "on",
+    "difficulty_adjusted_below": "2.0",
+    "rule_too_fast": "on",
+    "too_fast_divisor": "4",
+    "rule_straight_lining": "on",
+    "straight_lining_at_least": 10,
+    "rule_agreement": "on",
+    "agreement_below": "0.2",
+    "rule_planted_checks": "on",
+    "planted_checks_failed": 3,
+    "cap_percent": 25,
+    "reject_at": 3,
+}
+
+
+def test_every_rule_can_be_switched_on(survey):
+    form = BatchForm(data_for(survey, **ALL_FIELDS))
+    assert form.errors == {}
+    batch = form.save()
+    assert batch.review_policy == ALL_RULES
+    shown = BatchForm(instance=batch)
+    again = {name: shown[name].value() for name in (*ALL_FIELDS, "rule_minimum_correct")}
+    assert BatchForm({**data_for(survey, name="Again"), **again}).save().review_policy == ALL_RULES
+
+
+def test_parameters_without_a_field_stay(survey):
+    slow_reader = {"kind": "too_fast", "words_per_minute": 200.0, "divisor": 3.0}
+    draft = make_draft(survey, review_policy={"rules": [slow_reader], "reject_at": None})
+    posted = data_for(
+        survey, rule_minimum_correct="", rule_too_fast="on", too_fast_divisor=5, reject_at="", name=draft.name
+    )
+    changed = BatchForm(posted, instance=draft).save().review_policy
+    assert changed == {"rules": [{**slow_reader, "divisor": 5.0}], "reject_at": None}
+
+
+def test_the_rule_only_proposes_unless_it_is_switched_on(survey):
+    assert BatchForm(data_for(survey)).save().rejects_automatically is False
+    assert (
+        BatchForm(data_for(survey, name="B", rejects_automatically="on")).save().rejects_automatically is True
+    )
+
+
+def test_nobody_does_more_than_a_tenth_unless_that_is_changed(survey):
+    assert BatchForm()["cap_percent"].value() == 10
+    capped = BatchForm(data_for(survey, policy_kind="never", cap_percent=10)).save()
+    assert capped.review_policy == {"rules": [{"kind": "worker_cap", "share": 0.1}], "reject_at": None}
+
+
+def test_a_budget_is_money(survey):
+    assert str(BatchForm(data_for(survey, budget="99.50")).save().budget) == "99.50"
+    assert errors_of(survey, name="B", budget="0") == {
+        "budget": ["Ensure this value is greater than or equal to 0.01."]
+    }
 
 
 @pytest.mark.parametrize(
     ("key", "policy"),
     [
-        ("evil-vcr", {"kind": "minimum_correct", "minimum": 3, "out_of": 5}),
-        ("xai", {"kind": "never"}),
-        ("vtt", {"kind": "never"}),
+        ("evil-vcr", THREE_OF_FIVE),
+        ("xai", NEVER),
+        ("vtt", NEVER),
     ],
 )
 def test_the_review_follows_the_survey_type_unless_it_is_chosen(key, policy):
     assert BatchForm()["policy_kind"].value() == "of_type"
-    form = BatchForm(data_for(make_survey(definition_key=key), policy_kind="of_type", policy_minimum=""))
+    form = BatchForm(data_for(make_survey(definition_key=key), policy_kind="of_type"))
     assert form.errors == {}
     assert form.save().review_policy == policy
 
@@ -168,7 +259,7 @@ def test_a_rule_for_another_number_of_items_has_to_be_chosen(survey):
     assert errors_of(survey, policy_kind="of_type", items_per_hit=10) == {
         "policy_kind": [
             "The survey type’s rule is for HITs of 5 items; choose one yourself. It says: "
-            "Reject below the minimum, and replace the rejected assignment. The minimum is 3 right of 5."
+            "Proposed for rejection: fewer than 3 of 5 answers right."
         ]
     }
     vtt = make_survey(definition_key="vtt")
@@ -177,8 +268,15 @@ def test_a_rule_for_another_number_of_items_has_to_be_chosen(survey):
 
 def test_nobody_can_be_rejected_where_nothing_is_right_or_wrong():
     assert errors_of(make_survey(definition_key="xai")) == {
-        "policy_kind": ["This survey type asks for no answer that could be right or wrong."]
+        "rule_minimum_correct": ["This survey type asks for no answer that could be right or wrong."]
     }
+    assert [row[0] for row in rows_for(DEFINITIONS["xai"])] == [
+        "rule_too_fast",
+        "rule_straight_lining",
+        "rule_agreement",
+        "rule_planted_checks",
+    ]
+    assert len(rows_for(DEFINITIONS["evil-vqax"])) == len(rows_for(None)) == 6
 
 
 def test_the_quiz_is_offered_where_the_survey_type_has_one():
@@ -201,7 +299,7 @@ def test_keywords_are_single_words():
 
 def test_never_rejecting_stores_nothing_else(survey):
     batch = BatchForm(data_for(survey, policy_kind="never")).save()
-    assert batch.review_policy == {"kind": "never"}
+    assert batch.review_policy == NEVER
 
 
 @pytest.mark.parametrize(
@@ -218,9 +316,6 @@ def test_durations_are_said_in_the_largest_whole_unit(duration, words):
     assert in_words(duration) == words
 
 
-def test_policies_are_said_in_words():
-    policy = {"kind": "minimum_correct", "minimum": 3, "out_of": 5}
-    assert policy_in_words(policy) == (
-        "Reject below the minimum, and replace the rejected assignment. The minimum is 3 right of 5."
-    )
-    assert policy_in_words({"kind": "never"}) == "Never reject: everybody who submits is paid."
+def test_what_is_no_policy_says_so():
+    assert policy_in_words({}) == "A review policy is made of 'rules', a list, and 'reject_at'."
+    assert policy_in_words(NEVER) == "Never reject: everybody who submits is paid."

@@ -1,6 +1,7 @@
 """/metrics: the numbers, who may read them, and what is said when something does not answer."""
 
 from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from annotators.models import HIT, Assignment, Call
 from config.celery import app
 from surveys import operating, tasks
-from surveys.models import Batch, Decision
+from surveys.models import Batch, Decision, Replacement
 from tests.factories import make_assignment, make_batch, make_draft, make_hit, make_published, make_survey
 
 APP = {"host": "127.0.0.1"}
@@ -65,12 +66,13 @@ def test_undecided_work_and_what_is_near_its_deadline() -> None:
     submitted(hit, left=late)
     submitted(hit, left=soon)
     decided(submitted(hit, left=soon), "flag")
+    decided(submitted(hit, left=soon), "propose")
     decided(submitted(hit, left=soon), "reject")
     decided(submitted(hit, left=soon), "approve")
     make_assignment(hit, status="Approved", auto_approval_at=timezone.now() + soon)
     found = samples()
-    assert found["assent_assignments_undecided"] == 3
-    assert found["assent_assignments_near_auto_approval"] == 3
+    assert found["assent_assignments_undecided"] == 5
+    assert found["assent_assignments_near_auto_approval"] == 4
 
 
 @pytest.mark.django_db
@@ -88,14 +90,14 @@ def test_the_lag_is_that_of_the_hit_looked_at_longest_ago() -> None:
     now = timezone.now()
     make_published(hit=make_hit(synced_at=now - timedelta(seconds=500)))
     make_published(hit=make_hit(created_at=now - timedelta(seconds=900)))
-    settled = make_hit(synced_at=now - timedelta(days=9), expires_at=now - timedelta(days=8))
+    settled = make_hit(synced_at=now - timedelta(days=7), expires_at=now - timedelta(days=8))
     make_published(hit=settled)
     assert 900 <= samples()["assent_sync_lag_seconds"] < 960
 
 
 @pytest.mark.django_db
 def test_calls_without_an_outcome() -> None:
-    for number, state in enumerate(["planned", "sent", "sent", "done", "refused"]):
+    for number, state in enumerate(["planned", "sent", "sent", "done", "refused", "unknown"]):
         finished = timezone.now() if state in {"done", "refused"} else None
         Call.objects.create(
             token=f"token-{number}",
@@ -107,8 +109,23 @@ def test_calls_without_an_outcome() -> None:
     Call.objects.filter(token="token-1").update(created_at=timezone.now() - timedelta(hours=1))
     Call.objects.filter(token="token-3").update(created_at=timezone.now() - timedelta(hours=9))
     found = samples()
-    assert (found["assent_calls_unsettled planned"], found["assent_calls_unsettled sent"]) == (1, 2)
+    states = ("planned", "sent", "unknown")
+    assert [found[f"assent_calls_unsettled {state}"] for state in states] == [1, 2, 1]
     assert 3600 <= found["assent_calls_unsettled_oldest_seconds"] < 3660
+
+
+@pytest.mark.django_db
+def test_what_waits_for_its_replacement_where_there_is_a_budget_and_where_there_is_none() -> None:
+    limited, free = make_published(budget=Decimal("1.00")), make_published()
+    for hit in (limited.hit, limited.hit, free.hit):
+        decided(make_assignment(hit, status="Rejected"), "reject")
+    planned = make_assignment(free.hit, status="Rejected")
+    decided(planned, "reject")
+    Replacement.objects.create(replaces=planned, questionnaire=free, opened_by="extend")
+    decided(make_assignment(free.hit, status="Approved"), "approve")
+    found = samples()
+    assert found["assent_replacements_waiting limited"] == 2
+    assert found["assent_replacements_waiting none"] == 1
 
 
 @pytest.mark.django_db
@@ -145,7 +162,7 @@ def test_as_many_queries_for_a_large_study_as_for_none() -> None:
         hit = make_published().hit
         submitted(hit, left=timedelta(hours=1))
     assert Batch.objects.count() == 5
-    assert queries() == before == 5
+    assert queries() == before == 6
 
 
 def test_without_a_database_the_rest_is_still_told(monkeypatch: pytest.MonkeyPatch) -> None:

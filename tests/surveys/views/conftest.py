@@ -1,13 +1,16 @@
 """Pictures in a folder of the test's own; researchers, and people who come to a HIT or by link."""
 
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 from django.test import Client
 from pytest_django import Settings
 
+from annotators.gateway import Gateway
 from surveys.models import Batch, Questionnaire
 from tests.builders import make_questionnaire
+from tests.factories import make_published
 from tests.link_people import invite_one
 from tests.link_study import Visitor, make_link_batch, path_of
 from tests.people import client_of
@@ -18,9 +21,30 @@ def own_pictures(settings: Settings, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path
 
 
+@pytest.fixture(autouse=True)
+def balance(monkeypatch: pytest.MonkeyPatch) -> dict[str, Decimal | Exception]:
+    """What the marketplace's account holds, in `balance["dollars"]`; an exception there is raised instead."""
+    answer: dict[str, Decimal | Exception] = {"dollars": Decimal("1000.00")}
+
+    def read(gateway: Gateway) -> Decimal:
+        held = answer["dollars"]
+        if isinstance(held, Exception):
+            raise held
+        return held
+
+    monkeypatch.setattr(Gateway, "balance", read)
+    return answer
+
+
 @pytest.fixture
 def questionnaire(db: None, own_pictures: None) -> Questionnaire:
     return make_questionnaire()
+
+
+@pytest.fixture
+def published(db: None) -> Questionnaire:
+    """Five items with a gold answer, on a HIT."""
+    return make_published()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotators.models import Assignment
+from annotators.models import Assignment, Call
 from surveys import review
 from surveys.models import Batch, Decision, Questionnaire
 from tests.factories import submitted
@@ -60,3 +60,16 @@ def rejected(questionnaire: Questionnaire) -> Assignment:
     )
     assignment.refresh_from_db()
     return assignment
+
+
+def refuse_overturn(assignment: Assignment) -> None:
+    """As if the marketplace had refused to take a rejection back."""
+    Call.objects.create(
+        token=f"overturn:{assignment.pk}",
+        operation=Call.Operation.OVERTURN,
+        endpoint="embedded",
+        assignment=assignment,
+        state=Call.State.REFUSED,
+        error="No money.",
+        finished_at=timezone.now(),
+    )

@@ -156,3 +156,34 @@ def test_strangers_are_sent_to_the_login():
 
 def test_a_batch_that_is_not_there_is_404(researcher):
     assert researcher.get("/batches/4711/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("terms", "said"),
+    [
+        (
+            {"rejects_automatically": False, "replaces_auto_approved": False, "uses_quiz": False},
+            ["proposed; a person decides", "paid and used", "none", "none: marketplace only"],
+        ),
+        (
+            {
+                "rejects_automatically": True,
+                "replaces_auto_approved": True,
+                "uses_quiz": True,
+                "takes_links": True,
+            },
+            [
+                "carried out by the rule",
+                "paid, left out and collected once more",
+                "two tries before the work",
+                "people may come by link",
+            ],
+        ),
+    ],
+)
+def test_the_terms_say_what_becomes_of_bad_work_and_who_may_come(researcher, terms, said):
+    draft = make_draft(make_survey())
+    Batch.objects.filter(pk=draft.pk).update(**terms)
+    shown = dict(researcher.get(url("batch", draft)).context["terms"])
+    names = ("Rejections", "Approved before the rule could reject it", "Quiz", "Links and panels")
+    assert [shown[name] for name in names] == said

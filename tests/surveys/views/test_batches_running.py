@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from annotators.models import Assignment, Call
-from surveys.models import Batch
+from surveys.models import Batch, Decision
 from tests.factories import (
     make_assignment,
     make_batch,
@@ -51,6 +51,15 @@ def test_progress_counts(researcher):
         "n_by_panel": 0,
         "n_kept": 4,
         "n_urgent": 1,
+        "n_left_out": 0,
+        "n_uncounted": 0,
+        "n_surplus": 0,
+        "money_committed": "$1.84",
+        "money_paid": "$0.46",
+        "money_held": "$1.38",
+        "money_bonuses": "$0.00",
+        "money_cents": 46,
+        "money_of_cents": 184,
     }
 
 
@@ -64,6 +73,19 @@ def test_undecided_work_near_its_deadline_stands_out(researcher):
     assert "(1 urgent)" in text_of(response)
 
 
+def test_work_that_is_approved_but_not_told_yet_is_neither_to_decide_nor_urgent(researcher):
+    questionnaire = make_published()
+    for verdict in ("approve", "propose"):
+        soon = timezone.now() + timedelta(minutes=10)
+        waiting = make_assignment(questionnaire.hit, status="Submitted", auto_approval_at=soon)
+        Decision.objects.create(assignment=waiting, verdict=verdict, reason="So.", decided_at=timezone.now())
+    page = text_of(researcher.get(url("batch", questionnaire.batch)))
+    assert "1 undecided assignment will be approved" in page
+    assert "0 1 (1 urgent) 0 0" in page
+    listed = researcher.get(url("assignments", questionnaire.batch)).content.decode()
+    assert listed.count('class="urgent"') == 1
+
+
 def test_hits_are_paged_with_their_counts(researcher):
     survey = make_survey(n_items=31)
     batch = make_batch(survey)
@@ -74,7 +96,7 @@ def test_hits_are_paged_with_their_counts(researcher):
         make_assignment(first.hit, status=status)
     hits = researcher.get(url("batch", batch)).context["hits"]
     row = hits[0]
-    assert (row.n_open, row.n_submitted, row.n_approved, row.n_rejected) == (0, 1, 2, 1)
+    assert (row.n_open, row.n_undecided, row.n_approved, row.n_rejected) == (0, 1, 2, 1)
     assert (len(hits), hits.paginator.count) == (30, 31)
     assert [q.position for q in researcher.get(url("batch", batch) + "?page=2").context["hits"]] == [31]
 
@@ -99,14 +121,14 @@ def test_stopping_asks_first(researcher):
     assert batch.status == Batch.Status.OPEN
 
 
-def test_stopping_expires_the_hits_once(researcher, django_capture_on_commit_callbacks):
+def test_stopping_again_expires_what_is_left(researcher, django_capture_on_commit_callbacks):
     batch = make_published().batch
     with django_capture_on_commit_callbacks() as callbacks:
         researcher.post(url("batch_stop", batch))
         researcher.post(url("batch_stop", batch))
     batch.refresh_from_db()
     assert batch.status == Batch.Status.STOPPED
-    assert enqueued(callbacks) == [("surveys.tasks.expire_batch", (batch.pk,))]
+    assert enqueued(callbacks) == [("surveys.tasks.expire_batch", (batch.pk,))] * 2
 
 
 def test_refused_hits_are_tried_again(researcher, django_capture_on_commit_callbacks):

@@ -10,6 +10,7 @@ from annotators import links
 from annotators.models import Assignment
 from surveys.collecting import given_answers
 from surveys.definitions import VQAX, get_definition
+from surveys.forms import HitForm
 from surveys.models import (
     AnnotationSlot,
     AnswerRevision,
@@ -21,6 +22,7 @@ from surveys.models import (
 from tests.link_pages import checked, drafted, given, save_draft, scores, target, text
 from tests.link_people import invite_one
 from tests.link_study import SCORES, Visitor, make_link_batch, path_of
+from tests.policy_data import FLAG_ONLY
 
 # -- Answering --------------------------------------------------------------------------------------------------------
 
@@ -135,7 +137,7 @@ def test_answers_stay_changeable_where_they_do_not_decide_about_pay(ada: Visitor
     ],
 )
 def test_answers_that_were_decided_by_stay_as_they_are(ada: Visitor, decide: Any, sentence: str) -> None:
-    Batch.objects.update(review_policy={"kind": "flag_only", "minimum": 3, "out_of": 5})
+    Batch.objects.update(review_policy=FLAG_ONLY)
     ada.answer(1)
     before = ada.open(1)
     decide(Assignment.objects.get(saved_at__isnull=False), feedback="Two of five were right.")
@@ -143,6 +145,36 @@ def test_answers_that_were_decided_by_stay_as_they_are(ada: Visitor, decide: Any
     assert sentence in text(page)
     assert 'id="hit"' not in page.content.decode()
     assert ada.answer(1, before, fluency="1").status_code == 403
+    assert scores() == given()
+
+
+def test_what_is_decided_while_a_change_is_on_its_way_stays(
+    ada: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Batch.objects.update(review_policy=FLAG_ONLY)
+    ada.answer(1)
+    is_valid = HitForm.is_valid
+
+    def decided(form: HitForm) -> bool:
+        links.reject(Assignment.objects.get(saved_at__isnull=False), feedback="Two of five were right.")
+        return is_valid(form)
+
+    before = ada.open(1)
+    monkeypatch.setattr(HitForm, "is_valid", decided)
+    answer = ada.answer(1, before, fluency="1")
+    assert answer.status_code == 403
+    assert "This annotation was not accepted." in text(answer)
+    assert scores() == given()
+
+
+def test_a_page_sent_twice_is_answered_as_the_first_time_though_it_was_decided_in_between(
+    ada: Visitor,
+) -> None:
+    Batch.objects.update(review_policy=FLAG_ONLY)
+    page = ada.open(1)
+    first = target(ada.answer(1, page))
+    links.approve(Assignment.objects.get(saved_at__isnull=False), feedback="")
+    assert target(ada.answer(1, page)) == first
     assert scores() == given()
 
 

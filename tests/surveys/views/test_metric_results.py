@@ -12,6 +12,7 @@ from surveys.exports import batch_writers, layouts_for
 from surveys.models import MetricScore, Output, Questionnaire
 from surveys.views.metric_results import metric_results
 from tests.factories import make_published, submitted
+from tests.policy_data import NEVER
 from tests.surveys.views.pages import text_of, url
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +23,7 @@ NAMES = ["text_f1", "captioning_meteor", "one_minus_ned"]
 @pytest.fixture
 def study() -> Questionnaire:
     """Twelve items, rated by two; what the model says resembles the ground truth more and more."""
-    questionnaire = make_published(n_items=12, items_per_hit=12, review_policy={"kind": "never"})
+    questionnaire = make_published(n_items=12, items_per_hit=12, review_policy=NEVER)
     words = TEXT.split()
     for output in Output.objects.select_related("item"):
         n = output.item.position if output.system == "model" else len(words)

@@ -16,6 +16,7 @@ from surveys.models import Batch, Invitation, Panel
 from tests.factories import make_batch as make_market_batch
 from tests.factories import make_draft, make_survey
 from tests.link_people import answered, from_prolific, invite_one, make_batch, make_panel, take
+from tests.policy_data import NEVER
 from tests.surveys.views.pages import queries_of, text_of, url
 
 pytestmark = pytest.mark.django_db
@@ -250,7 +251,7 @@ def test_a_batch_without_a_marketplace_is_published_from_its_page(researcher, se
         endpoint="link",
         reward=0,
         items_per_hit=1,
-        review_policy={"kind": "never"},
+        review_policy=NEVER,
     )
     page = text_of(researcher.get(url("batch", draft)))
     assert "Publish 2 HITs for $0.00" in page

@@ -42,7 +42,11 @@ def test_every_share_has_its_count():
     submitted(questionnaire, n_correct=5)
     submitted(questionnaire, n_correct=3)
     found = results(questionnaire.batch)
-    assert found.selections == ("All submitted", "Kept (not rejected)", "Filtered (kept, answer right)")
+    assert found.selections == (
+        "All submitted",
+        "Kept (not rejected or left out)",
+        "Filtered (kept, answer right)",
+    )
     assert found.columns == ("model", "ground_truth") * 3
     assert block(found, "Answers")["Answer right"] == (
         Cell("80.0 %", "8 of 10", 2),

@@ -1,6 +1,7 @@
 """Results of surveys with one output per item: criteria by themselves, strata, skips and daggers."""
 
 import re
+from datetime import UTC, datetime
 
 import pytest
 from django.core.cache import cache
@@ -69,7 +70,7 @@ def test_skips_are_counted_with_their_reasons():
 def test_a_survey_without_answers_or_rejections_shows_its_rows_once():
     found = results(vtt_study())
 
-    assert found.selections == ("Kept (not rejected)",)
+    assert found.selections == ("Kept (not rejected or left out)",)
     assert found.columns == ("bad", "good")
     assert found.counts.skipped == 1
 
@@ -113,7 +114,12 @@ def xai_study():
 def test_strata_stand_side_by_side():
     found = results(xai_study())
 
-    assert found.selections == ("Kept (not rejected)", "Model right", "Model wrong", "Model not graded")
+    assert found.selections == (
+        "Kept (not rejected or left out)",
+        "Model right",
+        "Model wrong",
+        "Model not graded",
+    )
     means = block(found, "Clarity")["Mean of ratings"]
     assert means == (Cell("4.00", "6 ratings"), *(Cell("4.00", "2 ratings"),) * 3)
     assert [bar.label for bar in found.figures[0].shares.bars] == [
@@ -130,6 +136,10 @@ def test_the_share_of_good_ratings():
 
 def test_no_number_on_the_page_is_an_average_over_the_criteria():
     batch = xai_study()
+    batch.published_at = datetime(2026, 1, 1, 9, tzinfo=UTC)
+    batch.save()
+    batch.survey.name = "Study"
+    batch.survey.save()
     page = client_of("Researcher").get(reverse("batch", args=[batch.pk]))
 
     assert page.content.decode().count('<svg class="chart"') == 10

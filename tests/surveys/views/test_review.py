@@ -18,8 +18,9 @@ from tests.factories import (
     open_for,
     submitted,
 )
-from tests.people import client_of
+from tests.policy_data import NEVER
 from tests.surveys.views.pages import (
+    REASON,
     decide,
     detail_url,
     list_url,
@@ -31,76 +32,81 @@ from tests.surveys.views.pages import (
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def questionnaire() -> Questionnaire:
-    return make_published()
+def shown(client: Client, published: Questionnaire, query: str = "") -> list[Assignment]:
+    return list(client.get(list_url(published, query)).context["page"])
 
 
-@pytest.fixture
-def reviewer() -> Client:
-    return client_of("Assistant")
-
-
-def shown(client: Client, questionnaire: Questionnaire, query: str = "") -> list[Assignment]:
-    return list(client.get(list_url(questionnaire, query)).context["page"])
-
-
-def test_the_list_shows_the_most_urgent_first(reviewer, questionnaire):
+def test_the_list_shows_the_most_urgent_first(assistant, published):
     now = timezone.now()
-    approved = make_assignment(questionnaire.hit, status="Approved")
+    approved = make_assignment(published.hit, status="Approved")
     late, soon = (
-        make_assignment(questionnaire.hit, status="Submitted", auto_approval_at=now + timedelta(hours=h))
+        make_assignment(published.hit, status="Submitted", auto_approval_at=now + timedelta(hours=h))
         for h in (9, 1)
     )
-    assert shown(reviewer, questionnaire) == [soon, late, approved]
+    assert shown(assistant, published) == [soon, late, approved]
 
 
-def test_the_list_counts_right_answers(reviewer, questionnaire):
-    submitted(questionnaire, n_correct=2)
-    row = shown(reviewer, questionnaire)[0]
+def test_what_is_never_approved_by_itself_comes_after_what_is(assistant, published):
+    by_link = make_assignment(published.hit, status="Submitted", auto_approval_at=None)
+    soon = make_assignment(
+        published.hit, status="Submitted", auto_approval_at=timezone.now() + timedelta(hours=1)
+    )
+    assert shown(assistant, published) == [soon, by_link]
+
+
+def test_many_are_decided_only_where_one_can_be_selected(assistant, published):
+    make_assignment(published.hit, status="Approved")
+    assert "The selected ones" not in text_of(assistant.get(list_url(published)))
+    make_assignment(published.hit, status="Submitted")
+    assert "The selected ones" in text_of(assistant.get(list_url(published)))
+    assert "The selected ones" not in text_of(assistant.get(list_url(published, "?status=Approved")))
+
+
+def test_the_list_counts_right_answers(assistant, published):
+    submitted(published, n_correct=2)
+    row = shown(assistant, published)[0]
     assert (row.n_right, row.n_graded) == (2, 5)
 
 
-def test_the_list_can_be_filtered(reviewer, questionnaire):
-    flagged = submitted(questionnaire, worker="AONE")
+def test_the_list_can_be_filtered(assistant, published):
+    flagged = submitted(published, worker="AONE")
     Decision.objects.create(assignment=flagged, verdict="flag", decided_at=timezone.now())
-    other = make_questionnaire(questionnaire.batch, items=list(questionnaire.items.all()), hit=make_hit())
+    other = make_questionnaire(published.batch, items=list(published.items.all()), hit=make_hit())
     done = make_assignment(other.hit, status="Approved")
-    assert shown(reviewer, questionnaire, "?status=Submitted") == [flagged]
-    assert shown(reviewer, questionnaire, "?verdict=flag") == [flagged]
-    assert shown(reviewer, questionnaire, "?verdict=undecided") == [done]
-    assert shown(reviewer, questionnaire, "?worker=aone") == [flagged]
-    assert shown(reviewer, questionnaire, f"?hit={other.hit.hit_id}") == [done]
-    assert shown(reviewer, questionnaire, "?status=Nonsense") == [flagged, done]
+    assert shown(assistant, published, "?status=Submitted") == [flagged]
+    assert shown(assistant, published, "?verdict=flag") == [flagged]
+    assert shown(assistant, published, "?verdict=undecided") == [done]
+    assert shown(assistant, published, "?worker=aone") == [flagged]
+    assert shown(assistant, published, f"?hit={other.hit.hit_id}") == [done]
+    assert shown(assistant, published, "?status=Nonsense") == [flagged, done]
 
 
-def test_the_list_has_only_this_batch(reviewer, questionnaire):
+def test_the_list_has_only_this_batch(assistant, published):
     submitted(make_published())
-    assert shown(reviewer, questionnaire) == []
+    assert shown(assistant, published) == []
 
 
-def test_queries_do_not_grow_with_the_list(reviewer, questionnaire, django_assert_num_queries):
-    submitted(questionnaire)
-    n = queries_of(reviewer, list_url(questionnaire))
+def test_queries_do_not_grow_with_the_list(assistant, published, django_assert_num_queries):
+    submitted(published)
+    n = queries_of(assistant, list_url(published))
     for _ in range(4):
-        assignment = submitted(questionnaire)
-        review.record_decision(assignment, batch=questionnaire.batch)
+        assignment = submitted(published)
+        review.record_decision(assignment, batch=published.batch)
     with django_assert_num_queries(n):
-        reviewer.get(list_url(questionnaire))
+        assistant.get(list_url(published))
 
 
-def test_queries_do_not_grow_with_the_items(reviewer, django_assert_num_queries):
-    never = {"kind": "never"}
-    small, large = (make_published(n_items=n, review_policy=never) for n in (2, 6))
-    n = queries_of(reviewer, detail_url(small, submitted(small)))
+def test_queries_do_not_grow_with_the_items(assistant, django_assert_num_queries):
+    small, large = (make_published(n_items=n, review_policy=NEVER) for n in (2, 6))
+    n = queries_of(assistant, detail_url(small, submitted(small)))
     address = detail_url(large, submitted(large))
     with django_assert_num_queries(n):
-        reviewer.get(address)
+        assistant.get(address)
 
 
-def test_one_assignment_shows_answers_beside_gold(reviewer, questionnaire):
-    assignment = submitted(questionnaire, n_correct=4)
-    response = reviewer.get(detail_url(questionnaire, assignment))
+def test_one_assignment_shows_answers_beside_gold(assistant, published):
+    assignment = submitted(published, n_correct=4)
+    response = assistant.get(detail_url(published, assignment))
     items = response.context["items"]
     assert [(item.answer, item.gold, item.is_correct) for item in items] == [
         *[("Yes", "Yes", True)] * 4,
@@ -109,10 +115,10 @@ def test_one_assignment_shows_answers_beside_gold(reviewer, questionnaire):
     assert "✗ Wrong: No (right: Yes)" in text_of(response)
 
 
-def test_outputs_stand_in_the_order_they_were_shown(reviewer, questionnaire):
-    assignment = submitted(questionnaire)
+def test_outputs_stand_in_the_order_they_were_shown(assistant, published):
+    assignment = submitted(published)
     for item, kept in zip(
-        reviewer.get(detail_url(questionnaire, assignment)).context["items"],
+        assistant.get(detail_url(published, assignment)).context["items"],
         assignment.responses.select_related("item"),
         strict=True,
     ):
@@ -128,35 +134,46 @@ def test_outputs_stand_in_the_order_they_were_shown(reviewer, questionnaire):
         assert item.preference == f"Explanation 2 ({second.system})"
 
 
-def test_what_workers_type_is_escaped(reviewer, questionnaire):
-    assignment = open_for(questionnaire)
+def test_what_workers_type_is_escaped(assistant, published):
+    assignment = open_for(published)
     answer(assignment, comment="<script>alert(1)</script>\nBye")
-    page = reviewer.get(detail_url(questionnaire, assignment)).content.decode()
+    page = assistant.get(detail_url(published, assignment)).content.decode()
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;<br>Bye" in page
 
 
-def test_the_history_tells_facts_decisions_and_calls(reviewer, questionnaire):
-    assignment = rejected(questionnaire)
+def test_the_history_tells_facts_decisions_and_calls(assistant, published):
+    assignment = rejected(published)
     Call.objects.create(
         token="reject:1", operation="RejectAssignment", endpoint="embedded", assignment=assignment,
         state="done", sent_at=timezone.now(), finished_at=timezone.now(),
     )  # fmt: skip
-    events = reviewer.get(detail_url(questionnaire, assignment)).context["timeline"]
+    events = assistant.get(detail_url(published, assignment)).context["timeline"]
     assert sorted((event.what, event.source) for event in events) == [
         ("Accepted", "marketplace"),
         ("Answers complete and saved", "our page"),
         ("Call Reject: Done", "ledger"),
-        ("Decided: Reject", "the batch's rule"),
         ("First opened", "our page"),
+        ("Payment: rejected", "the batch's rule"),
         ("Rejected", "marketplace"),
         ("Submitted", "marketplace"),
     ]
     assert [event.at for event in events] == sorted(event.at for event in events)
 
 
-def test_another_batchs_assignment_is_404(reviewer, questionnaire):
+def test_the_reason_is_told_once(assistant, published):
+    assignment = submitted(published, n_correct=2)
+    Assignment.objects.filter(pk=assignment.pk).update(status="Approved", approved_at=timezone.now())
+    assignment.refresh_from_db()
+    review.record_decision(assignment, batch=published.batch)
+    page = text_of(assistant.get(detail_url(published, assignment)))
+    payment = page[page.index("Payment") : page.index("Use in the analysis")]
+    assert payment.count(REASON) == 1
+    assert "Too few right answers" in payment
+
+
+def test_another_batchs_assignment_is_404(assistant, published):
     elsewhere = submitted(make_published())
-    assert reviewer.get(detail_url(questionnaire, elsewhere)).status_code == 404
-    assert decide(reviewer, questionnaire, elsewhere, action="approve").status_code == 404
+    assert assistant.get(detail_url(published, elsewhere)).status_code == 404
+    assert decide(assistant, published, elsewhere, action="approve").status_code == 404
     assert Decision.objects.count() == 0

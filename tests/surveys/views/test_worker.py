@@ -12,6 +12,7 @@ from annotators.models import Assignment, Worker
 from surveys.models import Questionnaire, Response
 from surveys.views import tokens
 from tests.builders import frame_query, make_questionnaire
+from tests.policy_data import FLAG_ONLY, NEVER, THREE_OF_FIVE
 from tests.surveys.views.hit_pages import draft, full_answers, open_page, post, token_of, url
 
 SECRETS = ("#3r1e", "16054198", ".jpg", "ground_truth", "ofa-x", "gold")
@@ -79,12 +80,12 @@ def test_texts_are_shown_as_texts(visitor: Client, questionnaire: Questionnaire)
     ("policy", "sentence"),
     [
         (
-            {"kind": "minimum_correct", "minimum": 3, "out_of": 5},
+            THREE_OF_FIVE,
             "An assignment with fewer than 3 of 5 right answers is not paid.",
         ),
-        ({"kind": "never"}, "Every complete assignment is paid."),
+        (NEVER, "Every complete assignment is paid."),
         (
-            {"kind": "flag_only", "minimum": 3, "out_of": 5},
+            FLAG_ONLY,
             "A person looks at an assignment with fewer than 3 of 5 right answers before it is paid.",
         ),
     ],

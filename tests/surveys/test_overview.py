@@ -1,0 +1,47 @@
+"""What counts as undecided: one answer for the gauges, the alarms, the lists and the pages."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from annotators.models import Assignment
+from surveys.models import Batch, Decision
+from surveys.overview import undecided, urgent, with_counts
+from surveys.publishing.stopping import in_flight
+from tests.factories import make_assignment, make_published
+
+pytestmark = pytest.mark.django_db
+SOON = timedelta(minutes=10)
+
+
+@pytest.fixture
+def batch() -> Batch:
+    """A batch with one submitted assignment of each verdict and one without any, all about to be approved."""
+    questionnaire = make_published()
+    for verdict in ("", *Decision.Verdict.values):
+        deadline = timezone.now() + SOON
+        made = make_assignment(questionnaire.hit, status="Submitted", auto_approval_at=deadline)
+        if verdict:
+            Decision.objects.create(assignment=made, verdict=verdict, reason="So.", decided_at=timezone.now())
+    make_assignment(questionnaire.hit, status="Approved", auto_approval_at=timezone.now() + SOON)
+    return questionnaire.batch
+
+
+def verdicts(found) -> list[str]:
+    return sorted(getattr(getattr(one, "decision", None), "verdict", "") for one in found)
+
+
+def test_undecided_is_what_gets_approved_unless_the_marketplace_hears_from_us(batch):
+    assert verdicts(undecided()) == ["", "flag", "propose", "reject"]
+
+
+def test_approved_work_that_is_not_told_yet_is_not_urgent(batch):
+    assert verdicts(urgent(batch)) == ["", "flag", "propose", "reject"]
+    Assignment.objects.update(auto_approval_at=timezone.now() + timedelta(days=2))
+    assert verdicts(urgent(batch)) == []
+
+
+def test_lists_of_batches_count_the_same(batch):
+    assert with_counts(Batch.objects.all()).get().n_undecided == 4
+    assert in_flight(batch).n_undecided == 4
