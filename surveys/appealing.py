@@ -1,6 +1,6 @@
 """Appeals: the code in the message a rejected worker gets, and what they write to us with it.
 
-Knowing the code is all it takes; nobody signs in. What a researcher answers is in review.answering.
+Knowing the code is all it takes; nobody signs in. What a researcher answers is in review.appeals.
 """
 
 import re

@@ -15,7 +15,7 @@ from annotators.fees import price
 from annotators.models import HIT, Assignment, Call, Channel, Endpoint
 from surveys.models import AnnotationSlot, Batch, Questionnaire, Replacement, create_token
 
-LISTED_WITHIN = timedelta(minutes=10)  # MTurk lists a submission with a lag
+LISTED_WITHIN = timedelta(minutes=10)  # submissions were listed up to 7 minutes late (ParlAI#2957)
 MAY_HAVE_MADE_A_HIT = (Call.State.SENT, Call.State.UNKNOWN, Call.State.DONE)
 OVERTURNED = "Overturned"
 ZERO = Decimal("0.00")

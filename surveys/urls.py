@@ -3,7 +3,6 @@
 from django.urls import URLPattern, URLResolver, path
 
 from surveys.views import (
-    answering,
     appeals,
     audit,
     batches,
@@ -13,6 +12,7 @@ from surveys.views import (
     imports,
     link_work,
     links,
+    open_appeals,
     people,
     pictures,
     policy,
@@ -24,8 +24,8 @@ from surveys.views import (
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("appeals/", appeals.enter, name="appeals"),
-    path("appeals/open/", answering.open_appeals, name="open_appeals"),
-    path("appeals/<int:pk>/answer", answering.answer_appeal, name="answer_appeal"),
+    path("appeals/open/", open_appeals.open_appeals, name="open_appeals"),
+    path("appeals/<int:pk>/answer", open_appeals.answer_appeal, name="answer_appeal"),
     path("appeals/<str:code>/", appeals.appeal, name="appeal"),
     path("batches/<int:pk>/", batches.batch, name="batch"),
     path("batches/<int:pk>/progress", batches.progress, name="batch_progress"),

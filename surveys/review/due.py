@@ -15,7 +15,8 @@ from surveys.policies import APPROVE, REJECT
 from surveys.review.carrying_out import approved_late
 from surveys.review.replacing import unreplaced
 
-LISTING_LAG = timedelta(hours=1)  # how long after its deadline we still look for a submission
+# How long after its deadline we still look for a submission: far longer than any lag seen, as a look costs nothing.
+LISTING_LAG = timedelta(hours=1)
 Status = Assignment.Status
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
+from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
@@ -15,9 +16,18 @@ from surveys.forms.bonus import BonusForm
 from surveys.views.access import researcher
 from surveys.views.enqueue import enqueue
 
+MAY_GIVE = ("surveys.publish_batch", "annotators.change_assignment")
+
+
+def bonus_block(assignment: Assignment, *, user: User | AnonymousUser) -> dict[str, Any]:
+    """Return what an assignment's page shows of bonuses: those `given`, and a `form` or a `problem`."""
+    problem = bonuses.why_not(assignment)
+    form = BonusForm() if not problem and user.has_perms(MAY_GIVE) else None
+    return {"given": bonuses.given(assignment), "problem": problem, "form": form}
+
 
 @require_POST
-@researcher("surveys.publish_batch", "annotators.change_assignment")
+@researcher(*MAY_GIVE)
 def give_bonus(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
     """Check the form, ask for a confirmation, and once confirmed write the bonus down; a task pays it."""
     related = Assignment.objects.select_related(

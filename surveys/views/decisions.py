@@ -16,6 +16,7 @@ from surveys.models import Batch, Decision, Inclusion
 from surveys.policies import PROPOSE
 from surveys.views.access import researcher
 from surveys.views.answers import answered_items
+from surveys.views.bonus import bonus_block
 from surveys.views.enqueue import enqueue
 from surveys.views.timeline import timeline
 from surveys.views.uses import use_of
@@ -124,6 +125,7 @@ def _detail(
         "decision": decision,
         "use": use_of(found, is_replaced=is_replaced),
         "items": answered_items(found, definition=batch.definition),
+        "bonus": bonus_block(found, user=request.user),
         "timeline": timeline(found),
         "form": form,
         "typed": {form.data.get("action", ""): form.data.get("reason", "")} if form else {},

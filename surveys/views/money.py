@@ -4,10 +4,9 @@ from decimal import Decimal
 from typing import Any
 
 from annotators.models import HIT, Assignment, Endpoint
-from surveys import budget, quota
+from surveys import budget, quota, review
 from surveys.budget import Money
 from surveys.models import Batch
-from surveys.review.replacing import to_replace, unreplaced
 
 
 def money_block(batch: Batch) -> dict[str, Any]:
@@ -51,7 +50,7 @@ def _n_to_replace(batch: Batch) -> int:
     of_batch = Assignment.objects.filter(hit__questionnaire__batch=batch)
     if batch.endpoint == Endpoint.LINK:
         return quota.to_reopen(of_batch).count()
-    waiting = unreplaced() & of_batch.filter(replacement=None)
+    waiting = review.unreplaced() & of_batch.filter(replacement=None)
     hits = HIT.objects.filter(assignments__in=waiting).select_related("questionnaire__sibling_of").distinct()
-    wanted = [assignment.pk for hit in hits for assignment in to_replace(hit)]
+    wanted = [assignment.pk for hit in hits for assignment in review.to_replace(hit)]
     return waiting.filter(pk__in=wanted).count()

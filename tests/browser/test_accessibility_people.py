@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from annotators.models import Call, Worker
 from surveys import auditing, review
 from surveys.models import Appeal, Decision, Inclusion, Questionnaire
-from surveys.review.answering import answer_appeal
+from surveys.review.appeals import answer_appeal
 from surveys.standings import change_standing
 from tests.accessible import CROSSWISE, faults
 from tests.appeals import appealed, rejected

@@ -9,7 +9,7 @@ from django.test import Client
 
 from marketplace import models as marketplace
 from surveys.models import Appeal, Decision
-from surveys.review.answering import answer_appeal
+from surveys.review.appeals import answer_appeal
 from tests.market_site import Site
 from tests.market_study import open_study, statuses, sync, work
 from tests.surveys.views.pages import text_of

@@ -11,7 +11,7 @@ NO_ROWS = (ValueError, ValidationError, OverflowError)
 LONGEST_NUMBER = 18
 
 
-class NullBytesMiddleware:
+class MalformedAdminRequestMiddleware:
     """Answer 400 to null bytes in an address of the admin, and to an action on rows whose numbers are none."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

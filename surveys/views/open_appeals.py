@@ -13,8 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 from surveys import appealing, tasks
 from surveys.forms.appeals import AnswerForm
 from surveys.models import Appeal
-from surveys.review import CannotDecide, is_replaced
-from surveys.review import answering as answers
+from surveys.review import CannotDecide, appeals, is_replaced
 from surveys.views.access import researcher
 from surveys.views.enqueue import enqueue
 
@@ -47,13 +46,13 @@ def open_appeals(request: HttpRequest) -> HttpResponse:
 @researcher("surveys.view_batch", "annotators.view_assignment", "annotators.change_assignment")
 def answer_appeal(request: HttpRequest, pk: int) -> HttpResponse:
     """Answer one appeal. What was typed stays on the page where it can't be recorded."""
-    appeals = Appeal.objects.select_related("assignment__worker", "assignment__hit__questionnaire__batch")
-    found = get_object_or_404(appeals, pk=pk, made_at__isnull=False)
+    made = Appeal.objects.select_related("assignment__worker", "assignment__hit__questionnaire__batch")
+    found = get_object_or_404(made, pk=pk, made_at__isnull=False)
     form = AnswerForm(request.POST)
     if not form.is_valid():
         return _again(request, found, form, status=422)
     try:
-        answers.answer_appeal(found, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
+        appeals.answer_appeal(found, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
     except CannotDecide as error:
         form.add_error(None, str(error))
         return _again(request, found, form, status=409)
