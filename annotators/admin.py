@@ -1,4 +1,7 @@
-"""The marketplace's facts and the ledger, to read. Only a worker's standing can be changed by hand."""
+"""The marketplace's facts and the ledger, to read. Only a worker's standing can be changed by hand.
+
+What belongs to a study is registered where it is known who may see which: in surveys/admin_teams.py.
+"""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from annotators import ledger
-from annotators.models import HIT, Assignment, Call, HITType, Worker
+from annotators.models import HIT, Call, HITType, Worker
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -66,7 +69,6 @@ class HITTypeAdmin(ReadOnlyAdmin):
     search_fields = ["hit_type_id", "title"]
 
 
-@admin.register(HIT)
 class HITAdmin(ReadOnlyAdmin):
     list_display = [
         "hit_id",
@@ -87,7 +89,6 @@ class HITAdmin(ReadOnlyAdmin):
         return hit.hit_type.endpoint
 
 
-@admin.register(Assignment)
 class AssignmentAdmin(ReadOnlyAdmin):
     list_display = ["assignment_id", "worker", "hit", "status", "submitted_at", "auto_approval_at"]
     list_filter = ["status", "hit__hit_type__endpoint"]
@@ -113,7 +114,6 @@ _OPEN = (Call.State.UNKNOWN, Call.State.SENT, Call.State.PLANNED)
 _OPEN_FIRST = Case(*(When(state=state, then=place) for place, state in enumerate(_OPEN)), default=len(_OPEN))
 
 
-@admin.register(Call)
 class CallAdmin(ReadOnlyAdmin):
     """The ledger. Calls without an outcome come first, unknown ones marked; the sweep settles them."""
 

@@ -5,20 +5,23 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
+from django.contrib.auth import get_user_model
 from django.db.models import Count, QuerySet
-from django.forms import ModelForm
+from django.forms import CheckboxSelectMultiple, ModelForm
 from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from annotators.admin import ModelAdmin, ReadOnlyAdmin
+from annotators.admin import ReadOnlyAdmin
 from surveys import admin_trail  # noqa: F401 (registers itself)
+from surveys.admin_teams import OfTeams
 from surveys.forms.batch import BatchForm, PublishedBatchForm, default_terms, policy_in_words
 from surveys.forms.durations import in_words
 from surveys.forms.fieldsets import FROZEN, PUBLISHED_FIELDSETS, draft_fieldsets
 from surveys.models import Batch, Decision, Item, Output, Picture, Questionnaire, QuestionnaireItem, Survey
 from surveys.overview import with_counts
+from surveys.teams import seen_by, sees
 
 admin.site.site_header = "Assent"
 admin.site.site_title = "Assent"
@@ -59,7 +62,8 @@ class SlotRows(InlineRows):
 
 
 @admin.register(Survey)
-class SurveyAdmin(ModelAdmin):
+class SurveyAdmin(OfTeams):
+    survey = "pk"
     list_display = ["name", "definition_key", "n_items", "n_batches", "created_at"]
     list_filter = ["definition_key"]
     search_fields = ["name", "slug"]
@@ -70,6 +74,20 @@ class SurveyAdmin(ModelAdmin):
         counts = {"n_items": Count("items", distinct=True), "n_batches": Count("batches", distinct=True)}
         surveys: QuerySet[Survey] = super().get_queryset(request)
         return surveys.annotate(**counts)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        return {"is_shared": False, "team": [request.user.pk], **super().get_changeform_initial_data(request)}
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        staff = get_user_model().objects.filter(is_staff=True, is_active=True).order_by("username")
+        kwargs |= {"queryset": staff, "widget": CheckboxSelectMultiple}
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Nobody shuts themselves out."""
+        super().save_related(request, form, formsets, change)
+        if not sees(request.user, form.instance):
+            form.instance.team.add(request.user.pk)
 
     @admin.display(description="items", ordering="n_items")
     def n_items(self, survey: Any) -> int:
@@ -92,9 +110,10 @@ class SurveyAdmin(ModelAdmin):
 
 
 @admin.register(Item)
-class ItemAdmin(ReadOnlyAdmin):
+class ItemAdmin(OfTeams, ReadOnlyAdmin):
+    survey = "survey"
     list_display = ["external_id", "survey", "question", "gold"]
-    list_filter = ["survey"]
+    list_filter = [("survey", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["survey"]
     search_fields = ["external_id"]
     inlines = [OutputRows, PictureRows]
@@ -105,7 +124,8 @@ class ItemAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Batch)
-class BatchAdmin(ModelAdmin):
+class BatchAdmin(OfTeams):
+    survey = "survey"
     form = BatchForm
     list_display = [
         "page",
@@ -119,13 +139,18 @@ class BatchAdmin(ModelAdmin):
         "created_at",
     ]
     list_display_links = None
-    list_filter = ["status", "endpoint", "survey"]
+    list_filter = ["status", "endpoint", ("survey", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["survey"]
     search_fields = ["name", "survey__name"]
     view_on_site = True
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Batch]:
         return with_counts(super().get_queryset(request))
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "survey":
+            kwargs["queryset"] = _surveys(request)
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     @admin.display(description="name", ordering="name")
     def page(self, batch: Batch) -> SafeString:
@@ -195,8 +220,8 @@ class BatchAdmin(ModelAdmin):
         """Fill in the terms of the survey that is asked for, or of the only one there is."""
         initial: dict[str, Any] = dict(super().get_changeform_initial_data(request))
         asked_for = initial.get("survey", "")
-        surveys = Survey.objects.filter(pk=asked_for) if asked_for.isdecimal() else Survey.objects.all()
-        found = list(surveys[:2])
+        surveys = _surveys(request)
+        found = list((surveys.filter(pk=asked_for) if asked_for.isdecimal() else surveys)[:2])
         if len(found) == 1:
             initial = {"survey": found[0], **default_terms(found[0].definition), **initial}
         return initial
@@ -225,16 +250,18 @@ class BatchAdmin(ModelAdmin):
 
 
 @admin.register(Questionnaire)
-class QuestionnaireAdmin(ReadOnlyAdmin):
+class QuestionnaireAdmin(OfTeams, ReadOnlyAdmin):
+    survey = "batch__survey"
     list_display = ["id", "batch", "position", "target_assignments", "hit", "sibling_of"]
-    list_filter = ["batch"]
+    list_filter = [("batch", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["batch", "hit", "sibling_of__batch"]
     search_fields = ["id", "hit__hit_id"]
     inlines = [SlotRows]
 
 
 @admin.register(Decision)
-class DecisionAdmin(ReadOnlyAdmin):
+class DecisionAdmin(OfTeams, ReadOnlyAdmin):
+    survey = "assignment__hit__questionnaire__batch__survey"
     list_display = [
         "assignment",
         "verdict",
@@ -245,10 +272,17 @@ class DecisionAdmin(ReadOnlyAdmin):
         "decided_at",
         "overturned_at",
     ]
-    list_filter = ["verdict", "assignment__hit__questionnaire__batch"]
+    list_filter = [
+        "verdict",
+        ("assignment__hit__questionnaire__batch", admin.RelatedOnlyFieldListFilter),
+    ]
     list_select_related = ["assignment__worker", "decided_by"]
     search_fields = ["assignment__assignment_id", "assignment__worker__worker_id"]
     date_hierarchy = "decided_at"
+
+
+def _surveys(request: HttpRequest) -> QuerySet[Survey]:
+    return seen_by(request.user, Survey.objects.all(), survey="pk")
 
 
 def _calm(widget: RelatedFieldWidgetWrapper) -> None:

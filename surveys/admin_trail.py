@@ -9,11 +9,13 @@ from django.utils.safestring import SafeString
 
 from annotators.admin import ReadOnlyAdmin
 from surveys import auditing
+from surveys.admin_teams import OfTeams
 from surveys.models import AuditEntry
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(ReadOnlyAdmin):
+class AuditEntryAdmin(OfTeams, ReadOnlyAdmin):
+    survey = "batch__survey"
     list_display = ["at", "kind", "what", "by", "reason", "batch", "about_worker", "about_assignment"]
     list_filter = ["kind", ("actor", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["actor", "batch", "worker", "assignment"]

@@ -24,6 +24,7 @@ from django.utils import timezone
 from surveys import appealing
 from surveys.models import Alarm, Appeal, Batch
 from surveys.overview import LONGEST_WARNING, undecided, urgent, warning_time
+from surveys.teams import sees
 
 logger = logging.getLogger(__name__)
 
@@ -58,9 +59,10 @@ def send_due() -> int:
 
 
 def recipients(batch: Batch) -> list[str]:
-    """Return who is warned of a batch: whoever made it, and those named in the settings."""
+    """Return who is warned of a batch: whoever made it and still sees it, and those named in the settings."""
     maker = batch.created_by
-    own = [maker.email] if maker and maker.is_active and maker.email else []
+    is_there = maker and maker.is_active and maker.email and sees(maker, batch.survey)
+    own = [maker.email] if maker and is_there else []
     return list(dict.fromkeys([*own, *settings.ALARM_RECIPIENTS]))
 
 

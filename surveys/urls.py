@@ -25,7 +25,7 @@ from surveys.views import (
 urlpatterns: list[URLPattern | URLResolver] = [
     path("appeals/", appeals.enter, name="appeals"),
     path("appeals/open/", open_appeals.open_appeals, name="open_appeals"),
-    path("appeals/<int:pk>/answer", open_appeals.answer_appeal, name="answer_appeal"),
+    path("appeals/<int:appeal_pk>/answer", open_appeals.answer_appeal, name="answer_appeal"),
     path("appeals/<str:code>/", appeals.appeal, name="appeal"),
     path("batches/<int:pk>/", batches.batch, name="batch"),
     path("batches/<int:pk>/progress", batches.progress, name="batch_progress"),
@@ -65,6 +65,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("links/<str:token>/<int:number>/draft", link_work.draft, name="link_draft"),
     path("panel/<slug:code>/", links.panel, name="panel"),
     path("pictures/<slug:code>", pictures.picture, name="picture"),
-    path("workers/<int:pk>/", workers.worker, name="worker"),
-    path("workers/<int:pk>/standing", workers.standing, name="worker_standing"),
+    path("workers/<int:worker_pk>/", workers.worker, name="worker"),
+    path("workers/<int:worker_pk>/standing", workers.standing, name="worker_standing"),
 ]

@@ -12,6 +12,7 @@ from surveys.importing import Layout
 from surveys.importing.checks import is_system_name
 from surveys.importing.staging import Wish
 from surveys.models import Picture, Survey
+from surveys.teams import Person, seen_by
 
 if TYPE_CHECKING:
     Upload = UploadedFile[bytes]
@@ -58,7 +59,7 @@ class ImportForm(PicturesForm):
     """Everything the preview needs. A new survey is named here and created only with its items."""
 
     survey = forms.ModelChoiceField(
-        Survey.objects.all(), label="Import into", required=False, empty_label="A new survey"
+        Survey.objects.none(), label="Import into", required=False, empty_label="A new survey"
     )
     name = forms.CharField(label="Name of the new survey", max_length=200, required=False)
     definition_key = forms.ChoiceField(label="Type of the new survey", required=False)
@@ -81,8 +82,10 @@ class ImportForm(PicturesForm):
     )
     field_order = ["survey", "name", "definition_key", "items", "archive", "address", "system", "layout"]
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        surveys = seen_by(person, Survey.objects.all(), survey="pk")
+        self.fields["survey"].queryset = surveys  # type: ignore[attr-defined]
         choices = [
             ("", "Choose a type"),
             *((key, definition.name) for key, definition in DEFINITIONS.items()),
@@ -140,10 +143,11 @@ class AttachForm(PicturesForm):
     )
     field_order = ["survey"]
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         waiting = Picture.objects.filter(file="").values("item__survey")
-        self.fields["survey"].queryset = Survey.objects.filter(pk__in=waiting)  # type: ignore[attr-defined]
+        self.surveys = seen_by(person, Survey.objects.filter(pk__in=waiting), survey="pk")
+        self.fields["survey"].queryset = self.surveys  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         data = super().clean()

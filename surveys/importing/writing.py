@@ -16,6 +16,7 @@ from surveys.importing.images import CheckedPicture, PictureError, check_picture
 from surveys.importing.plan import Plan, PlannedItem, Problem, Severity, pair_name
 from surveys.importing.sources import Pictures
 from surveys.models import Item, Output, Picture, Survey
+from surveys.teams import Person, found_team
 
 
 class ImportRefused(Exception):
@@ -58,9 +59,14 @@ def taken_ids(survey: Survey) -> set[str]:
 
 
 def write_items(
-    plan: Plan, *, survey: Survey, pictures: Pictures | None, accept_warnings: bool = False
+    plan: Plan,
+    *,
+    survey: Survey,
+    pictures: Pictures | None,
+    accept_warnings: bool = False,
+    founder: Person | None = None,
 ) -> int:
-    """Create the plan's items in `survey` (which is saved if it is new) and return how many.
+    """Create the plan's items in `survey` (which is saved if it is new, as its founder's) and return how many.
 
     ImportRefused, with nothing written, if the plan has errors, has warnings nobody accepted, or if the survey
     has got one of its ids in the meantime.
@@ -69,14 +75,14 @@ def write_items(
         raise ImportRefused(refused)
     names = {p.name for item in plan.items for p in item.pictures} - plan.missing
     with _stored(sorted(names), pictures=pictures) as stored, transaction.atomic():
-        _save_new(survey)
+        _save_new(survey, founder=founder)
         Survey.objects.select_for_update().get(pk=survey.pk)
         _refuse_taken(plan, survey=survey)
         _create(plan.items, survey=survey, stored=stored)
     return len(plan.items)
 
 
-def _save_new(survey: Survey) -> None:
+def _save_new(survey: Survey, *, founder: Person | None) -> None:
     if survey.pk is not None:
         return
     try:
@@ -86,6 +92,8 @@ def _save_new(survey: Survey) -> None:
         survey.pk = None
         message = f'A survey with the short name "{survey.slug}" exists already.'
         raise ImportRefused([Problem(Severity.ERROR, message)]) from None
+    if founder:
+        found_team(survey, founder=founder)
 
 
 def _refuse_taken(plan: Plan, *, survey: Survey) -> None:

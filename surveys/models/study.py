@@ -2,6 +2,7 @@
 
 import secrets
 
+from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
@@ -18,11 +19,22 @@ def new_code() -> str:
 
 
 class Survey(models.Model):
-    """One study: items of one survey type."""
+    """One study: items of one survey type. `teams` has who sees it."""
 
     name = models.CharField(max_length=200)
     slug = models.SlugField(unique=True)
     definition_key = models.CharField("survey type", max_length=64, choices=definition_choices)
+    is_shared = models.BooleanField(
+        "shared",
+        default=True,
+        help_text="Everybody with a role here sees it and works on it, as far as their role goes.",
+    )
+    team = models.ManyToManyField(
+        settings.AUTH_USER_MODEL,
+        blank=True,
+        related_name="surveys",
+        help_text="Who does so where it is not shared. Superusers see everything.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotators.models import Assignment, Endpoint
-from surveys import publishing, tasks
+from surveys import publishing, tasks, teams
 from surveys.forms.batch import ENDPOINTS, PublishForm, is_paying, policy_in_words
 from surveys.forms.budget import BudgetForm
 from surveys.forms.durations import in_words
@@ -149,6 +149,7 @@ def terms(batch: Batch) -> list[tuple[str, str]]:
     """Return what was decided about a batch, as pairs of words."""
     return [
         ("Survey", f"{batch.survey} ({batch.definition.name})"),
+        ("Seen by", teams.in_words(batch.survey)),
         ("HITs go to", ENDPOINTS[batch.endpoint]),  # type: ignore[index]
         ("Title", batch.title),
         ("Description", batch.description),

@@ -39,6 +39,7 @@ from surveys.importing import (
 from surveys.importing.images import thumbnail_uri
 from surveys.importing.staging import KEPT_SECONDS, Staged, StagedGone, claimed, discard, load, stage
 from surveys.models import Picture, Survey
+from surveys.teams import hidden_from
 from surveys.views.access import researcher
 
 SALT = "surveys.import"
@@ -69,7 +70,10 @@ class PreviewedItem:
 def import_items(request: HttpRequest) -> HttpResponse:
     """Step 1: the form. A valid upload is kept aside, and its preview shown."""
     form = ImportForm(
-        request.POST or None, request.FILES or None, initial={"survey": request.GET.get("survey")}
+        request.POST or None,
+        request.FILES or None,
+        initial={"survey": request.GET.get("survey")},
+        person=request.user,
     )
     if request.method == "POST" and form.is_valid():
         staged = stage(
@@ -83,7 +87,7 @@ def import_items(request: HttpRequest) -> HttpResponse:
         else:
             token = signing.dumps([staged.folder.name, request.user.pk], salt=SALT)
             return redirect("import_preview", token=token)
-    return _form_page(request, form=form, attach_form=AttachForm(prefix="attach"))
+    return _form_page(request, form=form, attach_form=AttachForm(prefix="attach", person=request.user))
 
 
 def _form_page(request: HttpRequest, *, form: ImportForm, attach_form: AttachForm) -> HttpResponse:
@@ -91,7 +95,7 @@ def _form_page(request: HttpRequest, *, form: ImportForm, attach_form: AttachFor
         **site.each_context(request),
         "title": "Import items",
         "form": form,
-        "attach_form": attach_form if Picture.objects.filter(file="").exists() else None,
+        "attach_form": attach_form if attach_form.surveys else None,
     }
     status = 422 if form.errors or attach_form.errors else 200
     return render(request, "researcher/import.html", context, status=status)
@@ -126,9 +130,10 @@ def _staged(request: HttpRequest, *, token: str) -> Staged:
         raise StagedGone(token) from None
     except signing.BadSignature:
         raise Http404("No such import.") from None
-    if owner != request.user.pk:
+    staged = load(name) if owner == request.user.pk else None
+    if staged is None or hidden_from(request.user).filter(pk=staged.wish.survey_id or 0).exists():
         raise Http404("No such import.")
-    return load(name)
+    return staged
 
 
 def _confirm(request: HttpRequest, *, staged: Staged) -> HttpResponse:
@@ -137,7 +142,11 @@ def _confirm(request: HttpRequest, *, staged: Staged) -> HttpResponse:
             survey = _survey(ours)
             plan = _checked(ours, survey=survey, pictures=pictures)
             write_items(
-                plan, survey=survey, pictures=pictures, accept_warnings="accept_warnings" in request.POST
+                plan,
+                survey=survey,
+                pictures=pictures,
+                accept_warnings="accept_warnings" in request.POST,
+                founder=request.user,
             )
     except ImportRefused as refused:
         return _preview_page(request, staged=staged, refused=refused.problems, status=422)
@@ -240,7 +249,7 @@ def _thumbnail(name: str, *, pictures: Pictures | None) -> str:
 @require_POST
 def import_pictures(request: HttpRequest) -> HttpResponse:
     """Bring missing pictures to a survey's items."""
-    form = AttachForm(request.POST, request.FILES, prefix="attach")
+    form = AttachForm(request.POST, request.FILES, prefix="attach", person=request.user)
     if form.is_valid():
         try:
             attached = _attach(form)
@@ -250,7 +259,7 @@ def import_pictures(request: HttpRequest) -> HttpResponse:
             missing = len(attached.missing)
             messages.success(request, f"{attached.n_attached} pictures attached, {missing} still missing.")
             return redirect("import_items")
-    return _form_page(request, form=ImportForm(), attach_form=form)
+    return _form_page(request, form=ImportForm(person=request.user), attach_form=form)
 
 
 def _attach(form: AttachForm) -> Attached:

@@ -1,4 +1,4 @@
-"""What is known of one worker, over all batches, in a number of queries that does not grow with their work."""
+"""What is known of one worker, over all batches somebody may see; how much they did takes no more queries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from annotators.models import Assignment, Worker
 from surveys.bonuses import Bonus, given_to
 from surveys.models import Appeal, AuditEntry, Batch
 from surveys.review.replacing import REPLACED
+from surveys.teams import Person, seen_by
 from surveys.views.uses import use_of
 
 Status = Assignment.Status
@@ -48,10 +49,11 @@ class WorkerFacts:
     trail: Sequence[AuditEntry]
 
 
-def worker_facts(worker: Worker) -> WorkerFacts:
-    """Return everything the worker's page shows."""
-    assignments = list(_assignments(worker))
-    bonuses = given_to(worker)
+def worker_facts(worker: Worker, *, reader: Person) -> WorkerFacts:
+    """Return everything the worker's page shows to this reader."""
+    assignments = list(_assignments(worker, reader=reader))
+    seen = {assignment.pk for assignment in assignments}
+    bonuses = [bonus for bonus in given_to(worker) if bonus.assignment.pk in seen]
     return WorkerFacts(
         worker=worker,
         batches=_by_batch(assignments),
@@ -63,21 +65,21 @@ def worker_facts(worker: Worker) -> WorkerFacts:
         appeals=[a.appeal for a in assignments if hasattr(a, "appeal") and a.appeal.made_at],
         bonuses=bonuses,
         bonus_total=sum((bonus.amount for bonus in bonuses if bonus.is_paid), Decimal(0)),
-        trail=list(trail_of(worker)[:TRAIL_LENGTH]),
+        trail=list(_trail(worker, reader=reader)[:TRAIL_LENGTH]),
     )
 
 
-def trail_of(worker: Worker) -> QuerySet[AuditEntry]:
+def _trail(worker: Worker, *, reader: Person) -> QuerySet[AuditEntry]:
     """Return what was decided about a worker and their work, the newest first."""
-    return AuditEntry.objects.filter(worker=worker).select_related("actor", "batch", "assignment")
+    entries = AuditEntry.objects.filter(worker=worker).select_related("actor", "batch", "assignment")
+    return seen_by(reader, entries, survey="batch__survey")
 
 
-def _assignments(worker: Worker) -> QuerySet[Assignment]:
+def _assignments(worker: Worker, *, reader: Person) -> QuerySet[Assignment]:
     found = Assignment.objects.filter(worker=worker, hit__questionnaire__isnull=False)
     return (
-        found.select_related(
-            "hit__questionnaire__batch__survey", "decision__decided_by", "inclusion", "appeal"
-        )
+        seen_by(reader, found, survey="hit__questionnaire__batch__survey")
+        .select_related("hit__questionnaire__batch__survey", "decision__decided_by", "inclusion", "appeal")
         .annotate(
             n_right=Count("responses", filter=Q(responses__is_correct=True)),
             n_graded=Count("responses", filter=Q(responses__is_correct__isnull=False)),

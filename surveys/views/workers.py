@@ -18,17 +18,17 @@ VIEW = ("surveys.view_batch", "annotators.view_assignment", "annotators.view_wor
 @never_cache
 @require_safe
 @researcher(*VIEW)
-def worker(request: HttpRequest, pk: int) -> HttpResponse:
+def worker(request: HttpRequest, worker_pk: int) -> HttpResponse:
     """Show a worker's work with the three decisions about each, their numbers, and what was decided about them."""
-    return _page(request, get_object_or_404(Worker, pk=pk))
+    return _page(request, get_object_or_404(Worker, pk=worker_pk))
 
 
 @never_cache
 @require_POST
 @researcher(*VIEW, "annotators.change_worker")
-def standing(request: HttpRequest, pk: int) -> HttpResponse:
+def standing(request: HttpRequest, worker_pk: int) -> HttpResponse:
     """Change a worker's standing. What somebody else has changed meanwhile is not overwritten."""
-    found = get_object_or_404(Worker, pk=pk)
+    found = get_object_or_404(Worker, pk=worker_pk)
     form = StandingForm(request.POST)
     if not form.is_valid():
         return _page(request, found, form=form, status=422)
@@ -44,7 +44,7 @@ def standing(request: HttpRequest, pk: int) -> HttpResponse:
         form.add_error(None, f"Meanwhile somebody set it to “{found.get_standing_display()}”. Look again.")
         return _page(request, found, form=form, status=409)
     messages.success(request, f"Standing: {found.get_standing_display()}.")
-    return redirect("worker", pk=found.pk)
+    return redirect("worker", found.pk)
 
 
 def _page(
@@ -54,7 +54,7 @@ def _page(
         **admin.site.each_context(request),
         "title": f"Worker {found}",
         "worker": found,
-        "facts": worker_facts(found),
+        "facts": worker_facts(found, reader=request.user),
         "form": form or StandingForm(initial={"standing": found.standing}),
     }
     return render(request, "researcher/worker.html", context, status=status)

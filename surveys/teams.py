@@ -1,0 +1,47 @@
+"""Whose survey it is: one that is not shared is seen by its team and by superusers only, each within their role.
+
+What is hidden is left out of lists and answered with 404, so nobody learns that it is there.
+"""
+
+from typing import TypeVar
+
+from django.contrib.auth.models import AnonymousUser, User
+from django.db.models import Model, QuerySet
+
+from surveys.models import Survey
+
+Row = TypeVar("Row", bound=Model)
+Person = User | AnonymousUser
+
+
+def hidden_from(person: Person) -> QuerySet[Survey]:
+    """Return the surveys somebody may not see, whatever their role."""
+    if person.is_superuser:
+        return Survey.objects.none()
+    return Survey.objects.filter(is_shared=False).exclude(team=person.pk)
+
+
+def seen_by(person: Person, rows: QuerySet[Row], *, survey: str) -> QuerySet[Row]:
+    """Return the rows without those of hidden surveys. `survey` is the lookup from a row to its survey's key.
+
+    Rows that belong to no survey stay.
+    """
+    return rows.exclude(**{f"{survey}__in": hidden_from(person).values("pk")})
+
+
+def sees(person: Person, survey: Survey) -> bool:
+    """Tell whether somebody may see a survey, if their role lets them see any."""
+    return not hidden_from(person).filter(pk=survey.pk).exists()
+
+
+def in_words(survey: Survey) -> str:
+    """Return who sees a survey, as its pages say it."""
+    if survey.is_shared:
+        return "everybody with a role here"
+    return ", ".join(survey.team.order_by("username").values_list("username", flat=True)) or "superusers only"
+
+
+def found_team(survey: Survey, *, founder: Person) -> None:
+    """Let a new survey be its founder's alone, until they let others in."""
+    Survey.objects.filter(pk=survey.pk).update(is_shared=False)
+    survey.team.set(User.objects.filter(username=founder.get_username()))
