@@ -1,13 +1,11 @@
 """Surveys and batches to set up, and what became of them to look up."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
-from django.contrib.auth import get_user_model
-from django.db.models import Count, QuerySet
-from django.forms import CheckboxSelectMultiple, ModelForm
+from django.db.models import QuerySet
+from django.forms import ModelForm
 from django.http import HttpRequest, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.utils.html import format_html
@@ -15,112 +13,20 @@ from django.utils.safestring import SafeString
 
 from annotators.admin import ReadOnlyAdmin
 from surveys import admin_trail  # noqa: F401 (registers itself)
+from surveys.admin_surveys import InlineRows
 from surveys.admin_teams import OfTeams
 from surveys.forms.batch import BatchForm, PublishedBatchForm, default_terms, policy_in_words
 from surveys.forms.durations import in_words
 from surveys.forms.fieldsets import FROZEN, PUBLISHED_FIELDSETS, draft_fieldsets
-from surveys.models import Batch, Decision, Item, Output, Picture, Questionnaire, QuestionnaireItem, Survey
+from surveys.models import Batch, Decision, Questionnaire, QuestionnaireItem, Survey
 from surveys.overview import with_counts
-from surveys.teams import seen_by, sees
+from surveys.teams import seen_by
 
 admin.site.site_header = "Assent"
 admin.site.site_title = "Assent"
 admin.site.index_title = "Batches"
 admin.site.site_url = None
 admin.site.enable_nav_sidebar = False
-
-
-class InlineRows(admin.TabularInline):  # type: ignore[type-arg]
-    """Rows that are only shown."""
-
-    extra = 0
-    can_delete = False
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-
-class OutputRows(InlineRows):
-    model = Output
-    fields = ["system", "answer", "text"]
-
-
-class PictureRows(InlineRows):
-    model = Picture
-    fields = ["position", "name", "file", "width", "height"]
-
-
-class SlotRows(InlineRows):
-    model = QuestionnaireItem
-    fields = ["position", "item"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[QuestionnaireItem]:
-        return super().get_queryset(request).select_related("item", "questionnaire__batch")
-
-
-@admin.register(Survey)
-class SurveyAdmin(OfTeams):
-    survey = "pk"
-    list_display = ["name", "definition_key", "n_items", "n_batches", "created_at"]
-    list_filter = ["definition_key"]
-    search_fields = ["name", "slug"]
-    prepopulated_fields = {"slug": ["name"]}
-    change_form_template = "admin/surveys/survey/change_form.html"
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Survey]:
-        counts = {"n_items": Count("items", distinct=True), "n_batches": Count("batches", distinct=True)}
-        surveys: QuerySet[Survey] = super().get_queryset(request)
-        return surveys.annotate(**counts)
-
-    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        return {"is_shared": False, "team": [request.user.pk], **super().get_changeform_initial_data(request)}
-
-    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        staff = get_user_model().objects.filter(is_staff=True, is_active=True).order_by("username")
-        kwargs |= {"queryset": staff, "widget": CheckboxSelectMultiple}
-        return super().formfield_for_manytomany(db_field, request, **kwargs)
-
-    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Nobody shuts themselves out."""
-        super().save_related(request, form, formsets, change)
-        if not sees(request.user, form.instance):
-            form.instance.team.add(request.user.pk)
-
-    @admin.display(description="items", ordering="n_items")
-    def n_items(self, survey: Any) -> int:
-        return int(survey.n_items)
-
-    @admin.display(description="batches", ordering="n_batches")
-    def n_batches(self, survey: Any) -> int:
-        return int(survey.n_batches)
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Survey | None = None) -> list[str]:
-        return ["definition_key"] if obj and obj.items.exists() else []
-
-    def get_prepopulated_fields(
-        self, request: HttpRequest, obj: Survey | None = None
-    ) -> dict[str, Sequence[str]]:
-        return {} if obj else {"slug": ["name"]}
-
-    def has_delete_permission(self, request: HttpRequest, obj: Survey | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and not (obj and obj.batches.exists())
-
-
-@admin.register(Item)
-class ItemAdmin(OfTeams, ReadOnlyAdmin):
-    survey = "survey"
-    list_display = ["external_id", "survey", "question", "gold"]
-    list_filter = [("survey", admin.RelatedOnlyFieldListFilter)]
-    list_select_related = ["survey"]
-    search_fields = ["external_id"]
-    inlines = [OutputRows, PictureRows]
-
-    @admin.display
-    def question(self, item: Item) -> str:
-        return str(item.payload.get("question", ""))
 
 
 @admin.register(Batch)
@@ -247,6 +153,14 @@ class BatchAdmin(OfTeams):
 
     def response_post_save_change(self, request: HttpRequest, obj: Batch) -> HttpResponseRedirect:
         return redirect(obj)
+
+
+class SlotRows(InlineRows):
+    model = QuestionnaireItem
+    fields = ["position", "item"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[QuestionnaireItem]:
+        return super().get_queryset(request).select_related("item", "questionnaire__batch")
 
 
 @admin.register(Questionnaire)
