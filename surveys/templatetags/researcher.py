@@ -1,6 +1,7 @@
 """What researchers' templates ask for."""
 
 from datetime import datetime
+from typing import Any
 
 from django import template
 from django.utils import timezone
@@ -10,23 +11,26 @@ from surveys import appealing, review
 from surveys.models import Batch
 from surveys.overview import with_counts
 from surveys.policies import label_of
+from surveys.teams import seen_by
 
 LATEST = 20
 
 register = template.Library()
 
 
-@register.simple_tag
-def latest_batches() -> list[Batch]:
-    """Return the newest batches with their counts, in one query."""
-    return list(with_counts(Batch.objects.select_related("survey"))[:LATEST])
+@register.simple_tag(takes_context=True)
+def latest_batches(context: dict[str, Any]) -> list[Batch]:
+    """Return the newest batches that the reader sees, with their counts, in one query."""
+    batches = seen_by(context["user"], Batch.objects.select_related("survey"), survey="survey")
+    return list(with_counts(batches)[:LATEST])
 
 
-@register.simple_tag
-def n_open_appeals(batch: Batch | None = None) -> int:
-    """Return how many appeals wait for an answer, in one batch or in all."""
-    waiting = appealing.waiting()
-    return (waiting.filter(assignment__hit__questionnaire__batch=batch) if batch else waiting).count()
+@register.simple_tag(takes_context=True)
+def n_open_appeals(context: dict[str, Any], batch: Batch | None = None) -> int:
+    """Return how many appeals wait for an answer, in one batch or in all that the reader sees."""
+    batches = "assignment__hit__questionnaire__batch"
+    waiting = seen_by(context["user"], appealing.waiting(), survey=f"{batches}__survey")
+    return (waiting.filter(**{batches: batch}) if batch else waiting).count()
 
 
 @register.filter

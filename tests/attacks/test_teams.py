@@ -140,6 +140,12 @@ def test_an_appeal_waits_for_the_team(lab: Lab) -> None:
     assert (len(lab.eves.get(address).context["page"]), len(lab.adas.get(address).context["page"])) == (0, 1)
 
 
+def test_the_first_page_shows_the_teams_batches_and_appeals_only(lab: Lab) -> None:
+    of_eve, of_ada = (text_of(client.get(reverse("admin:index"))) for client in (lab.eves, lab.adas))
+    assert (lab.batch.name in of_eve, lab.batch.name in of_ada) == (False, True)
+    assert ("1 appeal" in of_eve, "1 appeal" in of_ada) == (False, True)
+
+
 def test_who_left_the_team_is_mailed_no_more(lab: Lab) -> None:
     lab.batch.created_by = lab.ada
     assert alarms.recipients(lab.batch) == ["ada@lab.example"]
