@@ -182,7 +182,9 @@ def preview_items(questionnaire: Questionnaire) -> list[ShownItem]:
 
 def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
     if questionnaire.hit is None:
-        raise CannotServe("not_published", "This HIT is being published. Please reload the page in a minute.")
+        raise CannotServe(
+            "not_published", "This HIT is just being published. Please open it again in a moment."
+        )
     is_ours = claims.hit_id == questionnaire.hit.hit_id and not claims.is_preview
     if not is_ours or not is_entity_id(claims.worker_id) or not is_entity_id(claims.assignment_id):
         raise CannotServe(

@@ -56,7 +56,13 @@ def framed(view: View) -> View:
 def _refused(error: Exception, *, url: str) -> HttpResponse:
     """Return the page that says why, with the way back to `url` where opening it again helps."""
     if isinstance(error, CannotServe):
-        return refusal("This HIT can't be shown to you", str(error), status=STATUS.get(error.kind, 403))
+        status = STATUS.get(error.kind, 403)
+        return refusal(
+            "This HIT can't be shown to you",
+            str(error),
+            status=status,
+            reload_url=url if status == 503 else "",
+        )
     if isinstance(error, TokenExpired):
         return refusal("This page has expired", EXPIRED, status=403, reload_url=url)
     if isinstance(error, TokenError):

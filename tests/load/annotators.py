@@ -20,6 +20,7 @@ from tests.load.records import Draft, Receipt, Records, Sheet, sheet
 LEAVES, PAUSES, TWO_TABS = 0.06, 0.2, 0.1
 MOST_PAUSED = 2
 ALL_TAKEN = 403  # the page that asks to return the HIT, or says that nothing is left
+TOO_EARLY = 503  # the page of a HIT that is on the marketplace, and not yet written down with us
 
 
 class Gold:

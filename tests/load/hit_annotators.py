@@ -1,5 +1,6 @@
 """Simulated workers of the marketplace, who find HITs in its list, return some and let others run out."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from urllib.parse import urljoin
@@ -9,7 +10,9 @@ from surveys.rehearsal.hit_page import UnexpectedPage, headline, read_hit_page, 
 from surveys.rehearsal.hit_visits import HitVisit, HitVisitor
 from surveys.rehearsal.markup import Element, Form
 from surveys.rehearsal.visits import Visit
-from tests.load.annotators import ALL_TAKEN, Annotator
+from tests.load.annotators import ALL_TAKEN, TOO_EARLY, Annotator
+
+MOMENT_SECONDS = 30
 
 
 @dataclass
@@ -45,8 +48,8 @@ class HitAnnotator(Annotator):
 
     def _opened(self, work: Answer) -> Visit | None:
         url = work.root.find("iframe", id="task").attributes["src"]
-        with self.line.allowing(ALL_TAKEN):
-            answer = self.visitor.past_the_quiz(url)
+        with self.line.allowing(ALL_TAKEN, TOO_EARLY):
+            answer = self._not_too_early(url)
         if answer.status == ALL_TAKEN:
             self.turned_away.add(work.url.partition("?")[0].rpartition("/")[2])
             self.stage.records.count("turned away")
@@ -54,6 +57,16 @@ class HitAnnotator(Annotator):
             return None
         self.works[url] = work
         return HitVisit(visitor=self.visitor, url=url, page=read_hit_page(answer.root))
+
+    def _not_too_early(self, url: str) -> Answer:
+        """Open a HIT again while its page says that it is just being published, as that page asks."""
+        until = time.monotonic() + MOMENT_SECONDS
+        while (answer := self.visitor.past_the_quiz(url)).status == TOO_EARLY and time.monotonic() < until:
+            self.stage.records.count("opened too early")
+            time.sleep(0.5)
+        if answer.status == TOO_EARLY:
+            raise UnexpectedPage(f"Not published for {MOMENT_SECONDS} seconds: {url}")
+        return answer
 
     def leave(self, visit: Visit) -> None:
         """Half of them return the HIT, the others let its time run out."""

@@ -27,6 +27,7 @@ def report(rush: Rush, *, seconds: float) -> str:
         "drafts": f"{counts['drafts']}, reopened {counts['drafts reopened']}",
         "left with a draft": f"{counts['abandoned']}, returned {counts['returned']}, finished late {counts['late']}",
         "turned away": counts["turned away"],
+        "opened too early": counts["opened too early"],
         "errors": len(meter.errors),
         **{f"error {n}": error[:600] for n, error in enumerate(meter.errors[:3], 1)},
     }

@@ -242,7 +242,9 @@ def test_unpublished_hit_asks_to_come_back(visitor: Client, questionnaire: Quest
     Questionnaire.objects.update(hit=None)
     response = visitor.get(url(questionnaire), query)
     assert response.status_code == 503
-    assert "Please reload the page in a minute." in response.content.decode()
+    page = response.content.decode()
+    assert "Please open it again in a moment." in page
+    assert f'href="{url(questionnaire)}?' in page
 
 
 @pytest.mark.parametrize(
