@@ -11,7 +11,7 @@ from surveys.models import Batch, Questionnaire
 from tests.factories import make_assignment, make_draft, make_published, make_survey, submitted
 from tests.link_people import from_prolific, invite_one, make_batch, make_panel
 
-WAYS = [("light", 1280), ("dark", 1280), ("light", 360), ("dark", 360)]
+CROSSWISE = [("light", 1280), ("dark", 360)]
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def pages_of(questionnaire: Questionnaire) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(("scheme", "width"), WAYS)
+@pytest.mark.parametrize(("scheme", "width"), CROSSWISE)
 def test_pages_are_accessible_and_fit_the_window(visit, questionnaire, scheme, width):
     paths = pages_of(questionnaire)
     page = visit(paths[0], scheme=scheme, width=width)

@@ -11,8 +11,8 @@ from tests.load.report import report
 from tests.load.rush import Rush
 from tests.load.site import LoadSite
 
-SECONDS = float(os.environ.get("LOAD_SECONDS", "8"))
-ANNOTATORS = int(os.environ.get("LOAD_ANNOTATORS", "32"))
+SECONDS = float(os.environ.get("LOAD_SECONDS", "5"))
+ANNOTATORS = int(os.environ.get("LOAD_ANNOTATORS", "16"))
 
 
 def test_nothing_is_lost_doubled_or_in_error_under_load(

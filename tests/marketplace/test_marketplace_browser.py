@@ -131,8 +131,7 @@ def guarded(assignment, publish):
     return hit_type.type_id
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
 def test_every_page_is_accessible_and_fits(worker_page, publish, worker_site, scheme, width):
     page = worker_page
     page.set_viewport_size({"width": width, "height": 760})

@@ -1,6 +1,6 @@
 """Malformed calls and forms by the thousand: a modelled refusal each, and not one row changed by all of them.
 
-FUZZ_CASES says how many (300; 10000 is the full storm), FUZZ_SEED which.
+FUZZ_CASES says how many (150; 10000 is the full storm), FUZZ_SEED which.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from marketplace_signing import respond
 from marketplace import keys
 from marketplace.models import CallRate, FailedSignIn, LoggedCall
 
-CASES = int(os.environ.get("FUZZ_CASES", "300"))
+CASES = int(os.environ.get("FUZZ_CASES", "150"))
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
 BOOKKEEPING = (CallRate, FailedSignIn, LoggedCall)  # written because somebody called, whatever they asked
 MODELLED = {

@@ -43,8 +43,7 @@ def test_a_batch_from_upload_to_publication(office, requester):
     assert HIT.objects.count() == 2
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
 def test_every_page_is_accessible_and_fits(office, requester, scheme, width, page):
     page.set_viewport_size({"width": width, "height": 760})
     page.emulate_media(color_scheme=scheme)
