@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from annotators import ledger
-from annotators.models import HIT, Call, HITType, Worker
+from annotators.models import HIT, Call, Worker
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -40,7 +40,6 @@ class ReadOnlyAdmin(KeptAdmin):
         return False
 
 
-@admin.register(Worker)
 class WorkerAdmin(ReadOnlyAdmin):
     """A list to search. Each worker has a page of their own, where a change of standing asks for its reason."""
 
@@ -62,7 +61,6 @@ class WorkerAdmin(ReadOnlyAdmin):
         return int(worker.n_assignments)
 
 
-@admin.register(HITType)
 class HITTypeAdmin(ReadOnlyAdmin):
     list_display = ["hit_type_id", "title", "endpoint", "reward"]
     list_filter = ["endpoint"]

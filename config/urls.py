@@ -1,16 +1,26 @@
 """The app's addresses. The marketplace's are in marketplace.urls, served on another host name."""
 
+from typing import NoReturn
+
 from django.contrib import admin
+from django.http import Http404, HttpRequest
 from django.urls import include, path
 from django.views.generic import RedirectView
 
 from surveys.views.health import healthz, metrics, readyz
+
+
+def not_found(request: HttpRequest, row: str) -> NoReturn:
+    """In the place of the admin's redirect to any row's page, which asks for no right and knows no team."""
+    raise Http404(row)
+
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),
+    path("admin/r/<path:row>", not_found),
     path("admin/", admin.site.urls),
     path("", include("surveys.urls")),
 ]

@@ -31,7 +31,6 @@ admin.site.enable_nav_sidebar = False
 
 @admin.register(Batch)
 class BatchAdmin(OfTeams):
-    survey = "survey"
     form = BatchForm
     list_display = [
         "page",
@@ -48,7 +47,9 @@ class BatchAdmin(OfTeams):
     list_filter = ["status", "endpoint", ("survey", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["survey"]
     search_fields = ["name", "survey__name"]
-    view_on_site = True
+
+    def view_on_site(self, batch: Batch) -> str:
+        return batch.get_absolute_url()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Batch]:
         return with_counts(super().get_queryset(request))
@@ -129,7 +130,7 @@ class BatchAdmin(OfTeams):
         surveys = _surveys(request)
         found = list((surveys.filter(pk=asked_for) if asked_for.isdecimal() else surveys)[:2])
         if len(found) == 1:
-            initial = {"survey": found[0], **default_terms(found[0].definition), **initial}
+            initial = {**default_terms(found[0].definition), **initial, "survey": found[0]}
         return initial
 
     def save_model(self, request: HttpRequest, obj: Batch, form: "ModelForm[Batch]", change: bool) -> None:
@@ -165,7 +166,7 @@ class SlotRows(InlineRows):
 
 @admin.register(Questionnaire)
 class QuestionnaireAdmin(OfTeams, ReadOnlyAdmin):
-    survey = "batch__survey"
+    view_on_site = False
     list_display = ["id", "batch", "position", "target_assignments", "hit", "sibling_of"]
     list_filter = [("batch", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["batch", "hit", "sibling_of__batch"]
@@ -175,7 +176,6 @@ class QuestionnaireAdmin(OfTeams, ReadOnlyAdmin):
 
 @admin.register(Decision)
 class DecisionAdmin(OfTeams, ReadOnlyAdmin):
-    survey = "assignment__hit__questionnaire__batch__survey"
     list_display = [
         "assignment",
         "verdict",
@@ -196,7 +196,7 @@ class DecisionAdmin(OfTeams, ReadOnlyAdmin):
 
 
 def _surveys(request: HttpRequest) -> QuerySet[Survey]:
-    return seen_by(request.user, Survey.objects.all(), survey="pk")
+    return seen_by(request.user, Survey.objects.all())
 
 
 def _calm(widget: RelatedFieldWidgetWrapper) -> None:

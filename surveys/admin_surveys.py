@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth import get_user_model
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.forms import CheckboxSelectMultiple
 from django.http import HttpRequest
 
@@ -20,6 +20,7 @@ class InlineRows(admin.TabularInline):  # type: ignore[type-arg]
 
     extra = 0
     can_delete = False
+    view_on_site = False
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -40,7 +41,6 @@ class PictureRows(InlineRows):
 
 @admin.register(Survey)
 class SurveyAdmin(OfTeams):
-    survey = "pk"
     list_display = ["name", "definition_key", "n_items", "n_batches", "created_at"]
     list_filter = ["definition_key"]
     search_fields = ["name", "slug"]
@@ -53,18 +53,23 @@ class SurveyAdmin(OfTeams):
         return surveys.annotate(**counts)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        return {"is_shared": False, "team": [request.user.pk], **super().get_changeform_initial_data(request)}
+        return {"team": [request.user.pk], **super().get_changeform_initial_data(request)}
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        staff = get_user_model().objects.filter(is_staff=True, is_active=True).order_by("username")
-        kwargs |= {"queryset": staff, "widget": CheckboxSelectMultiple}
+        choice = Q(is_staff=True, is_active=True) | Q(surveys__isnull=False)
+        people = get_user_model().objects.filter(choice).order_by("username").distinct()
+        kwargs |= {"queryset": people, "widget": CheckboxSelectMultiple}
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Nobody shuts themselves out."""
+        """Nobody shuts themselves out, nor, by ending the sharing, those who have made batches of it."""
         super().save_related(request, form, formsets, change)
-        if not sees(request.user, form.instance):
-            form.instance.team.add(request.user.pk)
+        survey = form.instance
+        if change and "is_shared" in form.changed_data and not survey.is_shared:
+            makers = survey.batches.exclude(created_by=None).values_list("created_by", flat=True)
+            survey.team.add(*makers)
+        if not sees(request.user, survey):
+            survey.team.add(request.user.pk)
 
     @admin.display(description="items", ordering="n_items")
     def n_items(self, survey: Any) -> int:
@@ -88,7 +93,6 @@ class SurveyAdmin(OfTeams):
 
 @admin.register(Item)
 class ItemAdmin(OfTeams, ReadOnlyAdmin):
-    survey = "survey"
     list_display = ["external_id", "survey", "question", "gold"]
     list_filter = [("survey", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["survey"]

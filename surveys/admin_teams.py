@@ -3,38 +3,75 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 
-from annotators.admin import AssignmentAdmin, CallAdmin, HITAdmin, ModelAdmin
-from annotators.models import HIT, Assignment, Call
-from surveys.teams import hidden_from, seen_by
+from annotators.admin import AssignmentAdmin, CallAdmin, HITAdmin, HITTypeAdmin, ModelAdmin, WorkerAdmin
+from annotators.models import HIT, Assignment, Call, HITType, Worker
+from surveys.models import Batch, Questionnaire, create_token
+from surveys.teams import OF_ASSIGNMENT, Person, hidden_from, seen_by
 
 
 class OfTeams(ModelAdmin):
-    """`survey` is the lookup from a row to its survey's key."""
-
-    survey = ""
+    """Rows of a model that `teams` knows the survey of."""
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return seen_by(request.user, super().get_queryset(request), survey=self.survey)
-
-
-@admin.register(HIT)
-class HITsOfTeams(OfTeams, HITAdmin):
-    survey = "questionnaire__batch__survey"
+        return seen_by(request.user, super().get_queryset(request))
 
 
 @admin.register(Assignment)
 class AssignmentsOfTeams(OfTeams, AssignmentAdmin):
-    survey = "hit__questionnaire__batch__survey"
+    """Each belongs to a HIT that we have made."""
+
+
+@admin.register(HIT)
+class HITsOfTeams(OfTeams, HITAdmin):
+    def get_queryset(self, request: HttpRequest) -> QuerySet[HIT]:
+        """One that is not written down with its questionnaire yet tells by its annotation whose it is."""
+        hits: QuerySet[HIT] = super().get_queryset(request)
+        if not hidden_from(request.user).exists():
+            return hits
+        return hits.filter(Q(questionnaire__isnull=False) | Q(requester_annotation__in=_tokens(request.user)))
 
 
 @admin.register(Call)
 class CallsOfTeams(OfTeams, CallAdmin):
-    survey = "hit__questionnaire__batch__survey"
-
     def get_queryset(self, request: HttpRequest) -> QuerySet[Call]:
-        """A call without a HIT does not say whose it is: it is for those who see everything."""
+        """One that has no HIT yet, or none that is written down with its questionnaire, tells so by its token."""
         calls: QuerySet[Call] = super().get_queryset(request)
-        return calls.exclude(hit=None) if hidden_from(request.user).exists() else calls
+        if not hidden_from(request.user).exists():
+            return calls
+        return calls.filter(Q(hit__questionnaire__isnull=False) | Q(token__in=_tokens(request.user)))
+
+
+@admin.register(HITType)
+class HITTypesOfTeams(HITTypeAdmin):
+    def get_queryset(self, request: HttpRequest) -> QuerySet[HITType]:
+        """Equal terms are one HITType: it is seen with any of its batches."""
+        types: QuerySet[HITType] = super().get_queryset(request)
+        if not hidden_from(request.user).exists():
+            return types
+        seen = seen_by(request.user, Batch.objects.exclude(hit_type=None))
+        return types.filter(pk__in=seen.values("hit_type"))
+
+
+@admin.register(Worker)
+class WorkersOfTeams(WorkerAdmin):
+    """Workers are the installation's; what is counted is their work in surveys that are seen."""
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Worker]:
+        workers: QuerySet[Worker] = super().get_queryset(request)
+        if not hidden_from(request.user).exists():
+            return workers
+        hidden = Q(**{f"assignments__{OF_ASSIGNMENT}__in": hidden_from(request.user).values("pk")})
+        return workers.annotate(n_assignments=Count("assignments", filter=~hidden))
+
+    def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
+        """Nobody asks by an address whose work something is."""
+        return lookup.partition("__")[0] in self.list_filter
+
+
+def _tokens(person: Person) -> list[str]:
+    """Return the tokens of the HITs of seen questionnaires that are not written down yet."""
+    waiting = seen_by(person, Questionnaire.objects.filter(hit=None))
+    return [create_token(pk) for pk in waiting.values_list("pk", flat=True)]

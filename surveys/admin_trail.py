@@ -15,7 +15,6 @@ from surveys.models import AuditEntry
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(OfTeams, ReadOnlyAdmin):
-    survey = "batch__survey"
     list_display = ["at", "kind", "what", "by", "reason", "batch", "about_worker", "about_assignment"]
     list_filter = ["kind", ("actor", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["actor", "batch", "worker", "assignment"]

@@ -8,8 +8,22 @@ from typing import TypeVar
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model, QuerySet
 
-from surveys.models import Survey
+from annotators.models import HIT, Assignment, Call
+from surveys.models import Appeal, AuditEntry, Batch, Decision, Item, Questionnaire, Survey
 
+OF_ASSIGNMENT = "hit__questionnaire__batch__survey"
+SURVEY_OF: dict[type[Model], str] = {
+    Survey: "pk",
+    Item: "survey",
+    Batch: "survey",
+    Questionnaire: "batch__survey",
+    HIT: "questionnaire__batch__survey",
+    Assignment: OF_ASSIGNMENT,
+    Call: OF_ASSIGNMENT,
+    Decision: f"assignment__{OF_ASSIGNMENT}",
+    Appeal: f"assignment__{OF_ASSIGNMENT}",
+    AuditEntry: "batch__survey",
+}
 Row = TypeVar("Row", bound=Model)
 Person = User | AnonymousUser
 
@@ -18,15 +32,12 @@ def hidden_from(person: Person) -> QuerySet[Survey]:
     """Return the surveys somebody may not see, whatever their role."""
     if person.is_superuser:
         return Survey.objects.none()
-    return Survey.objects.filter(is_shared=False).exclude(team=person.pk)
+    return Survey.objects.filter(is_shared=False).exclude(team=person.pk or 0)
 
 
-def seen_by(person: Person, rows: QuerySet[Row], *, survey: str) -> QuerySet[Row]:
-    """Return the rows without those of hidden surveys. `survey` is the lookup from a row to its survey's key.
-
-    Rows that belong to no survey stay.
-    """
-    return rows.exclude(**{f"{survey}__in": hidden_from(person).values("pk")})
+def seen_by(person: Person, rows: QuerySet[Row]) -> QuerySet[Row]:
+    """Return the rows without those of hidden surveys; rows that belong to no survey stay."""
+    return rows.exclude(**{f"{SURVEY_OF[rows.model]}__in": hidden_from(person).values("pk")})
 
 
 def sees(person: Person, survey: Survey) -> bool:
@@ -39,9 +50,3 @@ def in_words(survey: Survey) -> str:
     if survey.is_shared:
         return "everybody with a role here"
     return ", ".join(survey.team.order_by("username").values_list("username", flat=True)) or "superusers only"
-
-
-def found_team(survey: Survey, *, founder: Person) -> None:
-    """Let a new survey be its founder's alone, until they let others in."""
-    Survey.objects.filter(pk=survey.pk).update(is_shared=False)
-    survey.team.set(User.objects.filter(username=founder.get_username()))

@@ -26,7 +26,7 @@ def new_id(prefix: str) -> str:
 def make_survey(*, n_items: int = 0, **values: Any) -> Survey:
     slug = values.pop("slug", f"study-{next(_ids)}")
     survey = Survey.objects.create(
-        **{"name": f"Study {slug}", "slug": slug, "definition_key": "evil-vqax", **values}
+        **{"name": f"Study {slug}", "slug": slug, "definition_key": "evil-vqax", "is_shared": True, **values}
     )
     for position in range(1, n_items + 1):
         make_item(survey, position=position)

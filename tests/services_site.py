@@ -8,6 +8,7 @@ from django.conf import settings as django_settings
 from django.db import connection
 from pytest_django import Settings
 
+from config.celery import app
 from surveys.management.stack import worker
 from surveys.management.supervisor import Process, Supervisor
 
@@ -40,6 +41,8 @@ def supervise(processes: list[Process], *, folder: Path) -> Supervisor:
     """Return a supervisor of `processes`, for a broker that remembers no other test."""
     if django_settings.REDIS_URL:
         redis.Redis.from_url(django_settings.REDIS_URL).flushdb()
+    else:
+        app.control.purge()
     return Supervisor(processes, log_dir=folder / "logs")
 
 

@@ -84,7 +84,7 @@ class ImportForm(PicturesForm):
 
     def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        surveys = seen_by(person, Survey.objects.all(), survey="pk")
+        surveys = seen_by(person, Survey.objects.all())
         self.fields["survey"].queryset = surveys  # type: ignore[attr-defined]
         choices = [
             ("", "Choose a type"),
@@ -115,7 +115,9 @@ class ImportForm(PicturesForm):
         if not data["slug"]:
             self.add_error("name", "Give the new survey a name.")
         elif Survey.objects.filter(slug=data["slug"]).exists():
-            self.add_error("name", "A survey of this name exists; choose it above or take another name.")
+            self.add_error(
+                "name", "This name is taken. Take another one, or choose the survey above if it is there."
+            )
         if not data.get("definition_key"):
             self.add_error("definition_key", "Choose the type of the new survey.")
 
@@ -146,7 +148,7 @@ class AttachForm(PicturesForm):
     def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         waiting = Picture.objects.filter(file="").values("item__survey")
-        self.surveys = seen_by(person, Survey.objects.filter(pk__in=waiting), survey="pk")
+        self.surveys = seen_by(person, Survey.objects.filter(pk__in=waiting))
         self.fields["survey"].queryset = self.surveys  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import IntegrityError, transaction
 from django.db.models import Max
 
@@ -16,7 +17,6 @@ from surveys.importing.images import CheckedPicture, PictureError, check_picture
 from surveys.importing.plan import Plan, PlannedItem, Problem, Severity, pair_name
 from surveys.importing.sources import Pictures
 from surveys.models import Item, Output, Picture, Survey
-from surveys.teams import Person, found_team
 
 
 class ImportRefused(Exception):
@@ -64,9 +64,9 @@ def write_items(
     survey: Survey,
     pictures: Pictures | None,
     accept_warnings: bool = False,
-    founder: Person | None = None,
+    founder: AbstractBaseUser | AnonymousUser | None = None,
 ) -> int:
-    """Create the plan's items in `survey` (which is saved if it is new, as its founder's) and return how many.
+    """Create the plan's items in `survey` and return how many. A new survey is saved: its founder's, or shared.
 
     ImportRefused, with nothing written, if the plan has errors, has warnings nobody accepted, or if the survey
     has got one of its ids in the meantime.
@@ -82,9 +82,10 @@ def write_items(
     return len(plan.items)
 
 
-def _save_new(survey: Survey, *, founder: Person | None) -> None:
+def _save_new(survey: Survey, *, founder: AbstractBaseUser | AnonymousUser | None) -> None:
     if survey.pk is not None:
         return
+    survey.is_shared = founder is None
     try:
         with transaction.atomic():
             survey.save()
@@ -92,8 +93,8 @@ def _save_new(survey: Survey, *, founder: Person | None) -> None:
         survey.pk = None
         message = f'A survey with the short name "{survey.slug}" exists already.'
         raise ImportRefused([Problem(Severity.ERROR, message)]) from None
-    if founder:
-        found_team(survey, founder=founder)
+    if founder and founder.pk:
+        survey.team.add(founder.pk)
 
 
 def _refuse_taken(plan: Plan, *, survey: Survey) -> None:

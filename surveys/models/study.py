@@ -26,7 +26,7 @@ class Survey(models.Model):
     definition_key = models.CharField("survey type", max_length=64, choices=definition_choices)
     is_shared = models.BooleanField(
         "shared",
-        default=True,
+        default=False,
         help_text="Everybody with a role here sees it and works on it, as far as their role goes.",
     )
     team = models.ManyToManyField(

@@ -21,16 +21,15 @@ register = template.Library()
 @register.simple_tag(takes_context=True)
 def latest_batches(context: dict[str, Any]) -> list[Batch]:
     """Return the newest batches that the reader sees, with their counts, in one query."""
-    batches = seen_by(context["user"], Batch.objects.select_related("survey"), survey="survey")
+    batches = seen_by(context["user"], Batch.objects.select_related("survey"))
     return list(with_counts(batches)[:LATEST])
 
 
 @register.simple_tag(takes_context=True)
 def n_open_appeals(context: dict[str, Any], batch: Batch | None = None) -> int:
     """Return how many appeals wait for an answer, in one batch or in all that the reader sees."""
-    batches = "assignment__hit__questionnaire__batch"
-    waiting = seen_by(context["user"], appealing.waiting(), survey=f"{batches}__survey")
-    return (waiting.filter(**{batches: batch}) if batch else waiting).count()
+    waiting = seen_by(context["user"], appealing.waiting())
+    return (waiting.filter(assignment__hit__questionnaire__batch=batch) if batch else waiting).count()
 
 
 @register.filter

@@ -19,7 +19,6 @@ from surveys.views.access import researcher
 from surveys.views.enqueue import enqueue
 
 PER_PAGE = 50
-SURVEY = "assignment__hit__questionnaire__batch__survey"
 SAID = {
     Appeal.Outcome.OVERTURNED: "The rejection is overturned; the worker is paid next.",
     Appeal.Outcome.UPHELD: "The rejection stays. The worker reads your answer on their page.",
@@ -32,7 +31,7 @@ SAID = {
 def open_appeals(request: HttpRequest) -> HttpResponse:
     """List the appeals nobody has answered, of all batches, the oldest first."""
     related = ("assignment__worker", "assignment__hit__questionnaire__batch", "assignment__decision")
-    rows = seen_by(request.user, appealing.waiting().select_related(*related), survey=SURVEY)
+    rows = seen_by(request.user, appealing.waiting().select_related(*related))
     context = {
         **admin.site.each_context(request),
         "title": "Open appeals",
@@ -48,7 +47,7 @@ def open_appeals(request: HttpRequest) -> HttpResponse:
 def answer_appeal(request: HttpRequest, appeal_pk: int) -> HttpResponse:
     """Answer one appeal. What was typed stays on the page where it can't be recorded."""
     made = Appeal.objects.select_related("assignment__worker", "assignment__hit__questionnaire__batch")
-    found = get_object_or_404(seen_by(request.user, made, survey=SURVEY), pk=appeal_pk, made_at__isnull=False)
+    found = get_object_or_404(seen_by(request.user, made), pk=appeal_pk, made_at__isnull=False)
     form = AnswerForm(request.POST)
     if not form.is_valid():
         return _again(request, found, form, status=422)

@@ -72,13 +72,13 @@ def worker_facts(worker: Worker, *, reader: Person) -> WorkerFacts:
 def _trail(worker: Worker, *, reader: Person) -> QuerySet[AuditEntry]:
     """Return what was decided about a worker and their work, the newest first."""
     entries = AuditEntry.objects.filter(worker=worker).select_related("actor", "batch", "assignment")
-    return seen_by(reader, entries, survey="batch__survey")
+    return seen_by(reader, entries)
 
 
 def _assignments(worker: Worker, *, reader: Person) -> QuerySet[Assignment]:
     found = Assignment.objects.filter(worker=worker, hit__questionnaire__isnull=False)
     return (
-        seen_by(reader, found, survey="hit__questionnaire__batch__survey")
+        seen_by(reader, found)
         .select_related("hit__questionnaire__batch__survey", "decision__decided_by", "inclusion", "appeal")
         .annotate(
             n_right=Count("responses", filter=Q(responses__is_correct=True)),

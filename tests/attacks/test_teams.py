@@ -5,17 +5,19 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.contrib.contenttypes.models import ContentType
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotators.models import Assignment, Call
+from annotators.models import HIT, Assignment, Call
 from surveys import alarms, auditing
-from surveys.models import Appeal, Batch, Decision, Survey
-from surveys.teams import found_team
+from surveys.models import Appeal, Batch, Decision, Picture, Questionnaire, Survey, create_token
+from surveys.urls import urlpatterns
 from tests.attacks.test_rights import ADDRESSES, ANYBODY, World
-from tests.factories import make_draft, make_item
+from tests.factories import make_draft, make_hit, make_item, make_survey
 from tests.surveys.views.pages import text_of
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +31,8 @@ OF_NO_BATCH = {
 }
 OF_A_BATCH = [name for name, (who, _, _) in ADDRESSES.items() if who != ANYBODY and name not in OF_NO_BATCH]
 LISTS = ("surveys_survey", "surveys_item", "surveys_batch", "surveys_questionnaire", "surveys_decision",
-         "surveys_auditentry", "annotators_hit", "annotators_assignment", "annotators_call")  # fmt: skip
+         "surveys_auditentry", "annotators_hittype", "annotators_hit", "annotators_assignment",
+         "annotators_call")  # fmt: skip
 
 
 def researcher(name: str) -> tuple[User, Client]:
@@ -58,9 +61,10 @@ class Lab(World):
         Call.objects.create(token="reject:1", operation="RejectAssignment", hit=self.assignment.hit,
                             assignment=self.assignment, endpoint="embedded")  # fmt: skip
         auditing.record(auditing.Kind.PAYMENT, "reject", assignment=self.assignment, by=self.ada)
+        Survey.objects.update(is_shared=False)
         for survey in Survey.objects.all():
             make_item(survey, position=99)
-            found_team(survey, founder=self.ada)
+            survey.team.set([self.ada])
 
     def address(self, name: str) -> str:
         arguments = [self.appeal.pk] if name == "answer_appeal" else ADDRESSES[name][2](self)
@@ -75,6 +79,11 @@ class Lab(World):
 @pytest.fixture
 def lab() -> Lab:
     return Lab()
+
+
+def test_every_protected_address_is_of_a_batch_or_has_a_test_here() -> None:
+    of_batch = {str(pattern.name) for pattern in urlpatterns if "<int:pk>" in str(pattern.pattern)}
+    assert {*OF_A_BATCH} == of_batch | {"answer_appeal"}
 
 
 @pytest.mark.parametrize("name", OF_A_BATCH)
@@ -175,3 +184,76 @@ def test_whoever_makes_a_survey_stays_in_its_team(lab: Lab, ticked: dict[str, st
 def test_a_new_survey_is_its_makers_unless_they_share_it(lab: Lab) -> None:
     form = lab.eves.get(reverse("admin:surveys_survey_add")).context["adminform"].form
     assert (form["is_shared"].value(), form["team"].value()) == (False, [lab.eve.pk])
+
+
+def test_who_ends_the_sharing_does_not_shut_the_others_out(lab: Lab) -> None:
+    survey = lab.batch.survey
+    Survey.objects.update(is_shared=True)
+    survey.team.clear()
+    Batch.objects.filter(survey=survey).update(created_by=lab.ada)
+    sent = {"name": "Mine", "slug": survey.slug, "definition_key": survey.definition_key}
+    assert lab.eves.post(reverse("admin:surveys_survey_change", args=[survey.pk]), sent).status_code == 302
+    assert set(survey.team.all()) == {lab.ada, lab.eve}
+
+
+def test_who_is_away_stays_in_the_team(lab: Lab) -> None:
+    survey = lab.batch.survey
+    User.objects.filter(pk=lab.eve.pk).update(is_active=False)
+    survey.team.add(lab.eve)
+    form = lab.adas.get(reverse("admin:surveys_survey_change", args=[survey.pk])).context["adminform"].form
+    assert set(form.fields["team"].queryset) == {lab.ada, lab.eve}
+
+
+def test_the_admins_redirect_to_any_row_is_closed(lab: Lab) -> None:
+    kinds = ContentType.objects.filter(app_label="surveys", model__in=["picture", "batch", "questionnaire"])
+    for kind in kinds:
+        for row in (lab.batch.pk, "abc"):
+            assert lab.adas.get(f"/admin/r/{kind.pk}/{row}/").status_code == 404
+
+
+def test_calls_and_hits_not_yet_linked_are_known_by_their_tokens(lab: Lab) -> None:
+    of_ada, of_all = make_survey(), make_survey()
+    Survey.objects.filter(pk=of_ada.pk).update(is_shared=False)
+    of_ada.team.set([lab.ada])
+    for survey in (of_ada, of_all):
+        batch = make_draft(survey)
+        token = create_token(Questionnaire.objects.create(batch=batch, position=1, target_assignments=5).pk)
+        Call.objects.create(token=token, operation="CreateHIT", endpoint="embedded")
+        make_hit(requester_annotation=token)
+    for model in (Call, HIT):
+        of_eve, of_both = (
+            client.get(reverse(f"admin:annotators_{model._meta.model_name}_changelist"))
+            .context["cl"]
+            .queryset
+            for client in (lab.eves, lab.adas)
+        )
+        assert (of_eve.count(), of_both.count()) == (1, model._default_manager.count())
+
+
+def test_the_list_of_workers_counts_what_is_seen(lab: Lab) -> None:
+    address = reverse("admin:annotators_worker_changelist")
+    of_eve, of_ada = (
+        client.get(address).context["cl"].queryset.get(pk=lab.assignment.worker_id).n_assignments
+        for client in (lab.eves, lab.adas)
+    )
+    assert (of_eve, of_ada) == (0, 1)
+    assert lab.eves.get(address, {"assignments": lab.assignment.pk}).status_code == 400
+
+
+def test_pictures_can_be_brought_by_the_team_only(lab: Lab) -> None:
+    Picture.objects.create(item=lab.batch.survey.items.first(), name="a.png", position=9)
+    for client, surveys in ((lab.eves, []), (lab.adas, [lab.batch.survey])):
+        answer = client.post(reverse("import_pictures"), {"attach-survey": lab.batch.survey_id})
+        assert answer.status_code == 422
+        form = answer.context["attach_form"]
+        assert list(form.fields["survey"].queryset if form else []) == surveys
+
+
+def test_a_preview_ends_with_the_membership(lab: Lab) -> None:
+    items = SimpleUploadedFile("items.csv", b"id,system,text,question,gold\n")
+    survey = lab.batch.survey
+    sent = {"survey": survey.pk, "items": items, "system": "model", "layout": "auto"}
+    preview = lab.adas.post(reverse("import_items"), sent)
+    assert (preview.status_code, lab.adas.get(preview["Location"]).status_code) == (302, 200)
+    survey.team.set([lab.eve])
+    assert lab.adas.get(preview["Location"]).status_code == 404

@@ -9,7 +9,6 @@ import urllib3
 from django.core.management import call_command
 from pytest_django import Settings
 
-from config.celery import app
 from surveys.management.ports import free_port
 from surveys.management.stack import addresses, beat, web
 from surveys.rehearsal.control import Control
@@ -25,7 +24,6 @@ def load_site(
 ) -> Iterator[LoadSite]:
     """Everything that runs where Assent is in use, on the test's database and broker."""
     call_command("loaddata", "marketplace_demo", verbosity=0)
-    app.control.purge()  # what earlier tests have sent is about rows that are gone
     port, token = free_port(), secrets.token_urlsafe(16)
     site = settle(settings, port=port)
     environment = {

@@ -53,7 +53,9 @@ class _Loader:
         self.ratings: list[Rating] = []
 
     def load(self, name: str) -> Batch:
-        self.survey = Survey.objects.create(name=name, slug="published", definition_key=self.definition.key)
+        self.survey = Survey.objects.create(
+            name=name, slug="published", definition_key=self.definition.key, is_shared=True
+        )
         self.batch = self._batch(name)
         hit_type = self._hit_type()
         position = 0

@@ -176,7 +176,7 @@ def test_a_broken_archive_is_an_error_in_the_preview() -> None:
 
 
 def test_into_a_survey_that_is_there() -> None:
-    survey = Survey.objects.create(name="Old", slug="old", definition_key="evil-vqax")
+    survey = Survey.objects.create(name="Old", slug="old", definition_key="evil-vqax", is_shared=True)
     survey.items.create(external_id="item-2", position=1)
     client = researcher()
     options = {"pictures": TWO, "survey": survey.pk, "name": "", "definition_key": ""}

@@ -27,7 +27,7 @@ FORM_CASES = {
     "a name of signs": ({"name": "!?"}, {"name": ["Give the new survey a name."]}),
     "a name that is taken": (
         {"name": "Taken"},
-        {"name": ["A survey of this name exists; choose it above or take another name."]},
+        {"name": ["This name is taken. Take another one, or choose the survey above if it is there."]},
     ),
     "no type": ({"definition_key": ""}, {"definition_key": ["Choose the type of the new survey."]}),
     "a system": ({"system": "ofa x"}, {"system": ["Use letters, digits, - and _ only."]}),

@@ -133,7 +133,7 @@ def test_somebody_without_work_has_a_page(researcher):
     worker = factories.make_worker()
     found = facts(researcher, worker)
     assert (found.n_assignments, found.accuracy, found.median_seconds, found.batches) == (0, None, None, [])
-    assert "They have not opened any work yet." in text_of(researcher.get(address(worker)))
+    assert "No work in the surveys you see." in text_of(researcher.get(address(worker)))
 
 
 def test_what_is_begun_counts_as_nothing_handed_in(researcher, questionnaire):
