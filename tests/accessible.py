@@ -5,9 +5,8 @@ from playwright.sync_api import Page
 
 # axe-core's names of the rules behind WCAG 2.2, levels A and AA, and its own good practice.
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-WAYS = [("light", 1280, 900), ("dark", 1280, 900), ("light", 360, 740), ("dark", 360, 740)]
-# Colours go by the scheme and layout by the width, so that the researcher's many pages are looked at crosswise.
-CROSSWISE = [WAYS[0], WAYS[3]]
+# Colours go by the scheme and layout by the width, so that each is seen both ways.
+WAYS = [("light", 1280, 900), ("dark", 360, 740)]
 
 # The admin's links fade from one scheme's colours to the other's, and axe would measure colours in between.
 SETTLED = (
@@ -16,11 +15,11 @@ SETTLED = (
 )
 
 
-def faults(page: Page, *, ways: list[tuple[str, int, int]] = WAYS) -> list[str]:
+def faults(page: Page) -> list[str]:
     """Return every violation with where it is; nothing on a page that is as it should be."""
     return [
         f"{scheme} {width}: {fault}"
-        for scheme, width, height in ways
+        for scheme, width, height in WAYS
         for fault in _look(page, scheme, width, height)
     ]
 
@@ -28,7 +27,14 @@ def faults(page: Page, *, ways: list[tuple[str, int, int]] = WAYS) -> list[str]:
 def _look(page: Page, scheme: str, width: int, height: int) -> list[str]:
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     page.set_viewport_size({"width": width, "height": height})
+    return faults_as_shown(page)
+
+
+def faults_as_shown(page: Page) -> list[str]:
+    """Return every violation with where it is, in the window and the scheme the page has."""
     page.evaluate(SETTLED)
+    for frame in page.frames:
+        frame.wait_for_load_state()  # axe fails in a frame that has no document yet
     options = {"resultTypes": ["violations"], "runOnly": TAGS}
     violations = Axe().run(page, options=options).response["violations"]
     found = [f"{v['id']} at {node['html']}" for v in violations for node in v["nodes"]]

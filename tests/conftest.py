@@ -16,6 +16,7 @@ from surveys.management.ports import free_port
 from surveys.management.stack import addresses, web
 from surveys.management.supervisor import Supervisor
 from tests.services_browser import FLAGS, chromium
+from tests.services_quick import leave_out_waiting
 from tests.services_site import Site, a_worker, database_environment, settle, supervise
 
 # Playwright's event loop runs in the test's thread, where Django would refuse the ORM.
@@ -38,6 +39,14 @@ def plain_static() -> Iterator[None]:
     """Serve static files by their own names, so that no test waits for collectstatic."""
     Path(django_settings.STATIC_ROOT).mkdir(parents=True, exist_ok=True)
     with override_settings(STORAGES=STORAGES | PLAIN_STATIC):
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_idle_waiting() -> Iterator[None]:
+    """Leave out what only takes time: see there."""
+    with pytest.MonkeyPatch.context() as patch:
+        leave_out_waiting(patch)
         yield
 
 

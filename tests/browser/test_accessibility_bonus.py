@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 from annotators.models import Assignment, Call
 from surveys.models import Questionnaire
-from tests.accessible import CROSSWISE, faults
+from tests.accessible import faults
 from tests.builders import make_questionnaire
 from tests.factories import make_assignment
 
@@ -53,7 +53,7 @@ def states(page: Page, done: Assignment) -> Iterator[tuple[str, Page]]:
 
 def test_the_bonus_form(visit: Visit, done: Assignment) -> None:
     page = visit(path_of(done))
-    found = {name: faults(shown, ways=CROSSWISE) for name, shown in states(page, done)}
+    found = {name: faults(shown) for name, shown in states(page, done)}
     assert found == {"form": [], "refused": [], "asked": [], "changed": [], "given": []}
 
 

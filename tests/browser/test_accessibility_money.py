@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from annotators.models import Call
 from surveys.models import AuditEntry, Batch, Decision, Questionnaire
-from tests.accessible import CROSSWISE, faults
+from tests.accessible import faults
 from tests.builders import make_questionnaire
 from tests.factories import make_assignment, make_draft, make_hit
 from tests.factories import make_questionnaire as another
@@ -61,7 +61,7 @@ def states(page: Page, questionnaire: Questionnaire) -> Iterator[State]:
 
 def test_pages_of_money(visit: Visit, questionnaire: Questionnaire) -> None:
     page = visit(reverse("batch", args=[questionnaire.batch_id]))
-    found = {name: faults(shown, ways=CROSSWISE) for name, shown in states(page, questionnaire)}
+    found = {name: faults(shown) for name, shown in states(page, questionnaire)}
     names = ["draft", "without budget", "with budget", "held back", "over", "stop", "expiring"]
     assert found == {name: [] for name in names}
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -15,7 +14,7 @@ from surveys import auditing, review
 from surveys.models import Appeal, Decision, Inclusion, Questionnaire
 from surveys.review.appeals import answer_appeal
 from surveys.standings import change_standing
-from tests.accessible import CROSSWISE, faults
+from tests.accessible import faults
 from tests.appeals import appealed, rejected
 from tests.builders import make_questionnaire
 from tests.factories import make_worker, submitted
@@ -38,8 +37,8 @@ def page(page: Page) -> Page:
     return page
 
 
-def all_faults(states: Iterator[State], **ways: Any) -> dict[str, list[str]]:
-    return {name: faults(page, **ways) for name, page in states}
+def all_faults(states: Iterator[State]) -> dict[str, list[str]]:
+    return {name: faults(page) for name, page in states}
 
 
 # -- The worker's way -------------------------------------------------------------------------------------------------
@@ -161,6 +160,6 @@ def researcher_states(page: Page, questionnaire: Questionnaire, appeal: Appeal) 
 
 def test_pages_about_people(visit: Visit, questionnaire: Questionnaire) -> None:
     page = visit("/admin/")
-    found = all_faults(researcher_states(page, questionnaire, a_long_history(questionnaire)), ways=CROSSWISE)
+    found = all_faults(researcher_states(page, questionnaire, a_long_history(questionnaire)))
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
     assert len(found) == 11

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 from annotators.models import Assignment
 from surveys import review
 from surveys.models import Inclusion, Questionnaire, Replacement
-from tests.accessible import CROSSWISE, faults
+from tests.accessible import faults
 from tests.builders import make_questionnaire
 from tests.factories import submitted
 
@@ -59,7 +59,7 @@ def states(page: Page, questionnaire: Questionnaire) -> Iterator[State]:
 
 def test_pages_of_review(visit: Visit, questionnaire: Questionnaire) -> None:
     page = visit(reverse("assignments", args=[questionnaire.batch_id]))
-    found = {name: faults(shown, ways=CROSSWISE) for name, shown in states(page, questionnaire)}
+    found = {name: faults(shown) for name, shown in states(page, questionnaire)}
     assert found == {"list": [], "proposed": [], "left out": [], "replaced": [], "refused": []}
 
 
