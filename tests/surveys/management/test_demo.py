@@ -20,12 +20,18 @@ PROGRAMS = ["gunicorn", "worker", "beat"]
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 
 
-@pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """The embedded default in an empty data folder, without the services of this session."""
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder: empty for the first test, then as the demo before left it."""
+    return tmp_path_factory.mktemp("demo") / "data"
+
+
+@pytest.fixture(scope="module")
+def environment(data: Path) -> dict[str, str]:
+    """The embedded default, without the services of this session."""
     forget = {"DATABASE_URL", "REDIS_URL", "ASSENT_MEDIA_DIR", "DISPLAY", "WAYLAND_DISPLAY"}
     kept = {name: value for name, value in os.environ.items() if name not in forget}
-    return {**kept, "ASSENT_DATA_DIR": str(tmp_path / "data")}
+    return {**kept, "ASSENT_DATA_DIR": str(data)}
 
 
 class Demo:
@@ -61,8 +67,8 @@ def demo(environment: dict[str, str]) -> Iterator[Demo]:
     process.communicate()
 
 
-def test_the_demo_serves_both_sites_and_leaves_nothing_behind(demo: Demo, tmp_path: Path) -> None:
-    password = (tmp_path / "data" / "researcher-password").read_text()
+def test_the_demo_serves_both_sites_and_leaves_nothing_behind(demo: Demo, data: Path) -> None:
+    password = (data / "researcher-password").read_text()
     assert f"name researcher, password {password}" in demo.greeting
     assert f"http://localhost:{demo.port}/" in demo.greeting
     assert demo.get("/admin/login/", host="127.0.0.1") == 200
@@ -76,12 +82,12 @@ def test_the_demo_serves_both_sites_and_leaves_nothing_behind(demo: Demo, tmp_pa
     assert psutil.wait_procs(children, timeout=5)[1] == []
 
 
-def test_a_process_that_dies_ends_the_demo_with_its_last_words(demo: Demo, tmp_path: Path) -> None:
+def test_a_process_that_dies_ends_the_demo_with_its_last_words(demo: Demo, data: Path) -> None:
     children = demo.children()
     children[0].kill()
     output, _ = demo.process.communicate(timeout=60)
     assert demo.process.returncode == 1
-    assert f"web ended with exit code -9. The end of {tmp_path / 'data' / 'logs' / 'web'}.log:" in output
+    assert f"web ended with exit code -9. The end of {data / 'logs' / 'web'}.log:" in output
     assert psutil.wait_procs(children, timeout=5)[1] == []
 
 
@@ -89,9 +95,9 @@ def prepare(environment: dict[str, str]) -> None:
     subprocess.run([*MANAGE, "prepare", "--no-demo"], env=environment, check=True, capture_output=True)
 
 
-def test_preparing_twice_keeps_the_password(environment: dict[str, str], tmp_path: Path) -> None:
+def test_preparing_twice_keeps_the_password(environment: dict[str, str], data: Path) -> None:
     prepare(environment)
-    path = tmp_path / "data" / "researcher-password"
+    path = data / "researcher-password"
     password = path.read_text()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert len(password) == 16
