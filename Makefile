@@ -16,7 +16,7 @@ test: venv
 
 # The same on what `make demo` runs on: SQLite and the filesystem broker.
 test-sqlite: venv
-	@ASSENT_TEST_DATABASE=sqlite LOAD_ANNOTATORS=$${LOAD_ANNOTATORS:-8} $(BIN)/python -m pytest -n logical --maxprocesses=4 --dist=loadfile $(ARGS)
+	@ASSENT_TEST_DATABASE=sqlite $(BIN)/python -m pytest -n logical --maxprocesses=4 --dist=loadfile $(ARGS)
 
 # Kill every process at every failpoint, and take away what it stands on; `make test` has only the core of it.
 test-faults: venv

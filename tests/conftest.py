@@ -9,6 +9,7 @@ import pytest
 from django.conf import settings as django_settings
 from django.core.management import call_command
 from django.test import override_settings
+from playwright.sync_api import expect
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
@@ -21,6 +22,7 @@ from tests.services_site import Site, a_worker, database_environment, settle, su
 
 # Playwright's event loop runs in the test's thread, where Django would refuse the ORM.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+expect.set_options(timeout=20_000)  # ms, for a machine that has other things to do
 
 STORAGES = django_settings.STORAGES
 PLAIN_STATIC = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
@@ -44,7 +46,7 @@ def plain_static() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_idle_waiting() -> Iterator[None]:
-    """Leave out what only takes time: see there."""
+    """Leave out what only takes time."""
     with pytest.MonkeyPatch.context() as patch:
         leave_out_waiting(patch)
         yield

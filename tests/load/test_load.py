@@ -12,7 +12,7 @@ from tests.load.rush import Rush
 from tests.load.site import LoadSite
 
 SECONDS = float(os.environ.get("LOAD_SECONDS", "5"))
-ANNOTATORS = int(os.environ.get("LOAD_ANNOTATORS", "16"))
+ANNOTATORS = int(os.environ.get("LOAD_ANNOTATORS", "8"))
 
 
 def test_nothing_is_lost_doubled_or_in_error_under_load(
