@@ -61,6 +61,12 @@ class SurveyAdmin(OfTeams):
         kwargs |= {"queryset": people, "widget": CheckboxSelectMultiple}
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field and db_field.name == "team":
+            field.widget.can_add_related = False  # a colleague is not made in passing
+        return field
+
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """Nobody shuts themselves out, nor, by ending the sharing, those who have made batches of it."""
         super().save_related(request, form, formsets, change)

@@ -22,7 +22,7 @@ class Survey(models.Model):
     """One study: items of one survey type. `teams` has who sees it."""
 
     name = models.CharField(max_length=200)
-    slug = models.SlugField(unique=True)
+    slug = models.SlugField("short name", unique=True)
     definition_key = models.CharField("survey type", max_length=64, choices=definition_choices)
     is_shared = models.BooleanField(
         "shared",
@@ -33,7 +33,7 @@ class Survey(models.Model):
         settings.AUTH_USER_MODEL,
         blank=True,
         related_name="surveys",
-        help_text="Who does so where it is not shared. Superusers see everything.",
+        help_text="Who sees it and works on it if it is not shared. Superusers see everything.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

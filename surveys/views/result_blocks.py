@@ -154,7 +154,8 @@ def _task(system: SystemSummary) -> Cell:
     if scores is None:
         return Cell("")
     if not scores.items:
-        return Cell(NOTHING, "the model’s answers are not known: output_answer was not in the import")
+        unknown = "the model’s answers are not known: output_answer was not in the import"
+        return Cell(NOTHING, unknown if system.responses else "")
     return Cell(number(scores.task), f"{scores.items_right} of {scores.items} items")
 
 

@@ -117,6 +117,14 @@ def test_a_rejection_changes_the_numbers_at_once():
     assert [cell.note for cell in block(found, "Answers")["Answer right"]] == ["5 of 10", "5 of 5", "5 of 5"]
 
 
+def test_where_nothing_is_kept_no_column_of_the_import_is_blamed():
+    questionnaire = make_published()
+    bad = submitted(questionnaire, n_correct=0)
+    Assignment.objects.filter(pk=bad.pk).update(status="Rejected", rejected_at=timezone.now())
+    scores = block(results(questionnaire.batch), "e-ViL scores, on the items that were rated")
+    assert [cell.note for cell in scores["S_T, answers of the model"]] == ["5 of 5 items", *[""] * 5]
+
+
 def test_unchanged_results_are_not_counted_again(monkeypatch):
     questionnaire = make_published()
     submitted(questionnaire)
