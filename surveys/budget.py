@@ -47,7 +47,8 @@ class Money:
     """A batch's money in dollars, fees included.
 
     `committed` is the most it can come to cost as things stand: `paid` for approved work, `bonuses` paid or on their
-    way, `held` by the marketplace for work that is open or undecided, and what is planned. `limit` None: no budget.
+    way, `held` for work that is open or undecided (the marketplace gives back what nobody accepted as soon as a HIT
+    expires, which we can't see), and what is planned. `limit` None: no budget.
     """
 
     limit: Decimal | None = None

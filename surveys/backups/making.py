@@ -22,7 +22,7 @@ from surveys.backups.snapshot import snapshot
 class Summary:
     """What is in an archive: rows and tables, media files, and the names of files that rows ask for in vain.
 
-    `is_another_key` says that SECRET_KEY was another one: links and pseudonyms come from it.
+    `is_another_key` says that SECRET_KEY was another one: what hangs on it is in docs/backups.md.
     """
 
     rows: int

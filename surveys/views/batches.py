@@ -18,6 +18,7 @@ from surveys.forms.budget import BudgetForm
 from surveys.forms.durations import in_words
 from surveys.models import Batch
 from surveys.overview import undecided, urgent, warning_time
+from surveys.policies import judges
 from surveys.quota import has_slots
 from surveys.surplus import surplus_of
 from surveys.views.access import researcher
@@ -161,15 +162,18 @@ def terms(batch: Batch) -> list[tuple[str, str]]:
         ("HITs can be found for", in_words(batch.lifetime)),
         ("Approved automatically after", in_words(batch.auto_approval_delay)),
         ("Review", policy_in_words(batch.review_policy)),
-        (
-            "Rejections",
-            "carried out by the rule" if batch.rejects_automatically else "proposed; a person decides",
-        ),
+        ("Rejections", _of_rejections(batch)),
         ("Approved before the rule could reject it", _of_auto_approved(batch)),
         ("Quiz", "two tries before the work" if batch.uses_quiz else "none"),
         ("Links and panels", "people may come by link" if has_slots(batch) else "none: marketplace only"),
         ("Seed", str(batch.seed)),
     ]
+
+
+def _of_rejections(batch: Batch) -> str:
+    if not judges(batch.review_policy):
+        return "by a person alone"
+    return "carried out by the rule" if batch.rejects_automatically else "proposed; a person decides"
 
 
 def _of_auto_approved(batch: Batch) -> str:

@@ -1,16 +1,18 @@
 """Giving a worker a bonus: what it will cost is shown before it is paid."""
 
+from decimal import Decimal
 from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import AnonymousUser, User
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotators.fees import price
 from annotators.models import Assignment
-from surveys import bonuses, tasks
+from surveys import bonuses, budget, tasks
 from surveys.budget import OverBudget
 from surveys.forms.bonus import BonusForm
 from surveys.views.access import researcher
@@ -39,9 +41,22 @@ def give_bonus(request: HttpRequest, pk: int, assignment_pk: int) -> HttpRespons
         return _page(request, found, form, status=422)
     if "change" in request.POST or "confirmed" not in request.POST:
         cost = price(form.cleaned_data["amount"], max_assignments=1)
+        if not _covers(found, cost, form):
+            return _page(request, found, form, status=422)
         return _page(request, found, form, cost=cost, is_asked="change" not in request.POST)
     _give(request, found, form)
     return redirect("assignment", pk=pk, assignment_pk=found.pk)
+
+
+def _covers(found: Assignment, cost: Decimal, form: BonusForm) -> bool:
+    """Tell whether the budget has room for `cost` dollars as things stand; if not, the form says so."""
+    try:
+        with transaction.atomic():
+            budget.check(found.hit.questionnaire.batch, cost)
+    except OverBudget as error:
+        form.add_error("amount", str(error))
+        return False
+    return True
 
 
 def _give(request: HttpRequest, found: Assignment, form: BonusForm) -> None:

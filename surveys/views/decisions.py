@@ -42,12 +42,11 @@ def decide(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
     try:
         record(found, by=request.user, **form.cleaned_data)
     except review.CannotDecide as error:
-        messages.error(request, str(error))
-    else:
-        reach("decide.recorded")
-        enqueue(tasks.sync_hit, found.hit_id)
-        reach("decide.requested")
-        messages.success(request, f"Your decision is recorded. {what_follows([found])}")
+        return _refused(request, pk, assignment_pk, form=form, error=error)
+    reach("decide.recorded")
+    enqueue(tasks.sync_hit, found.hit_id)
+    reach("decide.requested")
+    messages.success(request, f"Your decision is recorded. {what_follows([found])}")
     return redirect("assignment", pk=pk, assignment_pk=found.pk)
 
 
@@ -62,11 +61,18 @@ def use(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
     try:
         _record_use(found, by=request.user, **form.cleaned_data)
     except review.CannotDecide as error:
-        messages.error(request, str(error))
-    else:
-        enqueue(tasks.sync_hit, found.hit_id)
-        messages.success(request, "Your decision is recorded. The results follow it at once.")
+        return _refused(request, pk, assignment_pk, form=form, error=error)
+    enqueue(tasks.sync_hit, found.hit_id)
+    messages.success(request, "Your decision is recorded. The results follow it at once.")
     return redirect("assignment", pk=pk, assignment_pk=found.pk)
+
+
+def _refused(
+    request: HttpRequest, batch_pk: int, pk: int, *, form: ReasonForm | UseForm, error: review.CannotDecide
+) -> HttpResponse:
+    """Show the page as things stand by now, with what was typed."""
+    messages.error(request, str(error))
+    return _detail(request, _assignment(batch_pk, pk), form=form)
 
 
 def record(found: Assignment, action: str, *, by: Any, reason: str, use_answers: bool = False) -> Decision:

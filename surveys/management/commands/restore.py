@@ -25,6 +25,7 @@ class Command(BaseCommand):
         )
         if summary.is_another_key:
             self.stderr.write(
-                "The archive was made under another SECRET_KEY: personal links that were sent are void, and "
-                "pseudonyms in new files differ. With the old key in place both are as they were."
+                "The archive was made under another SECRET_KEY: personal links that were sent are void, "
+                "pseudonyms in new files differ, and the marketplace takes neither access codes nor invitations "
+                "of before. With the old key in place all of it is as it was."
             )

@@ -46,7 +46,7 @@ def test_page_shows_the_money_without_a_budget(researcher):
     make_assignment(questionnaire.hit, status="Approved")
     text = text_of(researcher.get(questionnaire.batch.get_absolute_url()))
     assert "$0.46 paid of the $2.30 it can come to cost as things stand; no budget is set" in text
-    assert "paid for work $0.46 held by the marketplace $1.84 bonuses $0.00" in text
+    assert "paid for work $0.46 for open or undecided work $1.84 bonuses $0.00" in text
     assert "Set a budget, in dollars" in text
 
 
@@ -213,7 +213,7 @@ def test_stop_page_says_what_remains_in_flight(researcher):
     assert "1 at work: accepted and opened, not handed in." in text
     assert "Up to 2 more may have been accepted without being opened" in text
     assert "1 handed in and not decided" in text
-    assert "$1.84 held by the marketplace, and at most $2.30" in text
+    assert "$1.84 for work that may still come in or is undecided, and at most $2.30" in text
 
 
 def test_stopping_is_recorded_once_and_asked_for_again_each_time(

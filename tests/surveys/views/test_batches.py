@@ -158,6 +158,12 @@ def test_a_batch_that_is_not_there_is_404(researcher):
     assert researcher.get("/batches/4711/").status_code == 404
 
 
+def test_where_no_rule_judges_a_person_rejects(researcher):
+    draft = make_draft(make_survey(), review_policy={"rules": []})
+    terms = dict(researcher.get(url("batch", draft)).context["terms"])
+    assert terms["Rejections"] == "by a person alone"
+
+
 @pytest.mark.parametrize(
     ("terms", "said"),
     [

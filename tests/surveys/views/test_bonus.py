@@ -118,6 +118,14 @@ def test_over_the_budget_is_said(reviewer, done):
     assert Call.objects.count() == 0
 
 
+def test_over_the_budget_is_said_before_it_is_confirmed(reviewer, done):
+    Batch.objects.update(budget=Decimal("0.01"))
+    response = send(reviewer, done, GIVEN)
+    assert response.status_code == 422
+    assert "It could cost $3.00, but" in text_of(response)
+    assert "Pay $3.00" not in text_of(response)
+
+
 def test_who_came_by_link_has_no_marketplace_that_could_pay(reviewer, questionnaire):
     linked = make_assignment(questionnaire.hit, status="Approved", channel=Channel.LINK)
     shown = page(reviewer, linked)

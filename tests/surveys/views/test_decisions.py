@@ -1,5 +1,7 @@
 """The three decisions on the page of an assignment, and what is proposed in the list."""
 
+from decimal import Decimal
+
 import pytest
 from django.contrib.auth.models import Permission
 from django.db.models import Q
@@ -9,7 +11,7 @@ from django.utils import timezone
 
 from annotators.models import Assignment, Call
 from surveys import review
-from surveys.models import AuditEntry, Decision, Inclusion, Questionnaire, Replacement
+from surveys.models import AuditEntry, Batch, Decision, Inclusion, Questionnaire, Replacement
 from tests.factories import make_assignment, make_published, submitted
 from tests.surveys.views.pages import (
     REASON,
@@ -149,7 +151,7 @@ def test_and_is_not_promised(assistant, person):
 def test_an_overturned_rejection_whose_place_is_taken(assistant, published):
     assignment = replaced(rejected(published), published)
     shown = page_of(assistant, published, assignment)
-    assert "Somebody else has this place by now" in shown
+    assert "Its place has been given again" in shown
     assert "Use its answers too" in shown
     decide(assistant, published, assignment, action="overturn", reason="We were wrong.")
     assert Inclusion.objects.get().is_included is False
@@ -159,6 +161,16 @@ def test_and_its_answers_used_too(assistant, published):
     assignment = replaced(rejected(published), published)
     decide(assistant, published, assignment, action="overturn", reason="Sorry.", use_answers="on")
     assert (Inclusion.objects.count(), Decision.objects.get().overturn_reason) == (0, "Sorry.")
+
+
+def test_what_was_typed_stays_where_the_budget_has_no_room(assistant, published):
+    assignment = replaced(rejected(published), published)
+    Batch.objects.update(budget=Decimal("0.01"))
+    response = decide(assistant, published, assignment, action="overturn", reason="We were wrong.")
+    assert response.status_code == 422
+    assert "It could cost $" in text_of(response)
+    assert ">We were wrong.</textarea>" in response.content.decode()
+    assert Decision.objects.get().overturned_at is None
 
 
 def test_a_refused_overturn_is_said_and_asked_for_again(assistant, published):
@@ -176,7 +188,7 @@ def test_a_refused_overturn_is_said_and_asked_for_again(assistant, published):
 
 def test_an_overturned_rejection_nobody_replaced(assistant, published):
     shown = page_of(assistant, published, rejected(published))
-    assert "Nobody has this place yet, so the answers are used." in shown
+    assert "Its place has not been given again, so the answers are used." in shown
     assert "Use its answers too" not in shown
 
 
