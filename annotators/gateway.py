@@ -31,6 +31,7 @@ from annotators.records import (
     bonus_record,
     hit_record,
 )
+from annotators.whole_answers import is_whole
 
 if TYPE_CHECKING:
     from mypy_boto3_mturk import MTurkClient
@@ -236,7 +237,14 @@ def _client(endpoint: str, **arguments: str) -> "MTurkClient":
         read_timeout=30,
         user_agent_extra=f"assent-{endpoint}",
     )
-    return boto3.client("mturk", region_name=REGION, config=config, **arguments)  # type: ignore[no-any-return]
+    client: MTurkClient = boto3.client("mturk", region_name=REGION, config=config, **arguments)
+    client.meta.events.register("after-call.mturk", _insist_on_whole_answers)
+    return client
+
+
+def _insist_on_whole_answers(*, http_response: Any, model: Any, **_: Any) -> None:
+    if not is_whole(http_response, model=model):
+        raise Unreachable(f"The answer to {model.name} broke off.")
 
 
 def _call(method: Callable[..., Any], **arguments: Any) -> Any:

@@ -24,15 +24,20 @@ Reply = tuple[int, dict[str, str], bytes]
 
 @dataclass
 class Wire:
-    """What went over the wire, and what is to go wrong: `lose` drops the answer after the call was carried out."""
+    """What went over the wire, and what is to go wrong.
+
+    After the call was carried out, `lose` drops the answer and `cut` breaks it off, leaving the headers.
+    """
 
     calls: Counter[str] = field(default_factory=Counter)
     lose: set[str] = field(default_factory=set)
+    cut: set[str] = field(default_factory=set)
     block: set[str] = field(default_factory=set)
     replies: dict[str, Reply] = field(default_factory=dict)
 
     def heal(self) -> None:
         self.lose.clear()
+        self.cut.clear()
         self.block.clear()
         self.replies.clear()
 
@@ -57,6 +62,8 @@ def make_proxy(target: str, wire: Wire) -> ThreadingHTTPServer:
             for name, value in {**headers, "Content-Length": str(len(payload))}.items():
                 self.send_header(name, value)
             self.end_headers()
+            if operation in wire.cut:
+                return self.hang_up()
             self.wfile.write(payload)
             return None
 

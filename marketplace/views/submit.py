@@ -1,7 +1,7 @@
 """externalSubmit: the form a task posts from inside its frame, so without cookies and from another site."""
 
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.shortcuts import render
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.csrf import csrf_exempt
@@ -31,6 +31,8 @@ def _form(request: HttpRequest) -> dict[str, list[str]]:
         return dict([*request.GET.lists(), *request.POST.lists()])
     except (RequestDataTooBig, TooManyFieldsSent) as error:
         raise WorkerRefusal("The answers are too large to be recorded.") from error
+    except UnreadablePostError as error:
+        raise WorkerRefusal("The connection ended before the answers had arrived.") from error
 
 
 def _record(form: dict[str, list[str]]) -> Assignment:

@@ -6,10 +6,8 @@ from functools import wraps
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import SuspiciousOperation
 from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponse
-from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.views.decorators.csrf import csrf_exempt
@@ -19,6 +17,7 @@ from surveys import appealing, log_context, review
 from surveys.forms.appeals import AppealForm, CodeForm
 from surveys.models import Appeal
 from surveys.throttling import Throttle
+from surveys.views.framing import UNREADABLE_REQUEST
 from surveys.views.linking import to, with_headers
 
 logger = logging.getLogger(__name__)
@@ -45,7 +44,7 @@ def alone(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             response = view(request, *args, **kwargs)
-        except (SuspiciousOperation, MultiPartParserError):
+        except UNREADABLE_REQUEST:
             response = _failure("This could not be read", UNREADABLE, status=400)
         except Exception:
             logger.exception("Page %s failed", view.__name__)

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.core.signals import got_request_exception
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.views.decorators.csrf import csrf_exempt
@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 
 View = Callable[..., HttpResponse]
 
+# Too large, forged or broken off: what was sent, and none of our faults.
+UNREADABLE_REQUEST = (SuspiciousOperation, MultiPartParserError, UnreadablePostError)
 EXPIRED = "This page was open for too long. What you answered is kept: open the HIT again and carry on."
 FOREIGN = "This page does not belong to this HIT. Please open the HIT again from your queue."
 UNREADABLE = (
@@ -40,7 +42,7 @@ def framed(view: View) -> View:
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         try:
             response = view(request, *args, **kwargs)
-        except (CannotServe, TokenError, SuspiciousOperation, MultiPartParserError) as error:
+        except (CannotServe, TokenError, *UNREADABLE_REQUEST) as error:
             response = _refused(error, url=request.get_full_path())
         except Exception:  # without a page of its own the frame would stay blank
             logger.exception("HIT page failed: %s", request.path)

@@ -5,10 +5,8 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.core.exceptions import SuspiciousOperation
 from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
@@ -16,6 +14,7 @@ from django.views.decorators.csrf import csrf_exempt
 from surveys.allocating import NothingLeft, NotYours, n_free, own, suggest, take
 from surveys.inviting import Admission, NotAdmitted
 from surveys.models import Batch
+from surveys.views.framing import UNREADABLE_REQUEST
 from surveys.views.tokens import TokenError
 
 logger = logging.getLogger(__name__)
@@ -59,7 +58,7 @@ def linked(view: View) -> View:
             response = view(request, *args, **kwargs)
         except (NotAdmitted, NotYours, NothingLeft, TokenError) as error:
             response = _refused(error, token=kwargs.get("token", ""))
-        except (SuspiciousOperation, MultiPartParserError):
+        except UNREADABLE_REQUEST:
             response = _refusal(
                 "This could not be read", UNREADABLE, status=400, token=kwargs.get("token", "")
             )

@@ -85,6 +85,8 @@ def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
         bearer.assignment, answers=form.answers(), comment=form.cleaned_data["comment"]
     )
     reach("submit.saved")
+    if not is_first_time:
+        bearer.assignment.refresh_from_db()  # a submission at the same moment was quicker: its comment counts
     return _done(questionnaire.batch, bearer, is_first_time=is_first_time)
 
 

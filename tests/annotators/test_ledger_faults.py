@@ -113,13 +113,14 @@ def test_a_fault_delays_it_and_never_doubles_it(stage: Stage, site: Site, name: 
     assert (list(unsettled()), audit.report()["is_sound"]) == ([], True)
 
 
+@pytest.mark.parametrize("way", ["lose", "cut"])
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_a_first_try_that_was_carried_out_is_read_and_not_repeated(
-    stage: Stage, site: Site, name: str
+    stage: Stage, site: Site, name: str, way: str
 ) -> None:
-    """All answers were lost, and the marketplace has forgotten its tokens since."""
+    """All answers were lost or broke off, and the marketplace has forgotten its tokens since."""
     stage.ready(name)
-    site.wire.lose.add(OPERATIONS[name])
+    getattr(site.wire, way).add(OPERATIONS[name])
     call = stage.do(name)
     site.wire.heal()
     assert (call.state, stage.done(name)) == ("unknown", True)

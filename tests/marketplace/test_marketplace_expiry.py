@@ -2,10 +2,12 @@
 
 from datetime import timedelta
 
+import pytest
 from django.utils import timezone
 from marketplace_batches import hits, published, work
 
 from marketplace import audit, engine, engine_due, engine_hits, keys, ledger
+from marketplace.errors import WorkerRefusal
 from marketplace.models import Entry, NotificationSetting
 
 
@@ -33,6 +35,14 @@ def test_expiry_happens_once(requester):
         engine_due.sweep(now=timezone.now() + timedelta(days=2))
     assert Entry.objects.filter(source="held", target="available").count() == 2
     assert set(batch.hit_type.hits.values_list("held_slots", "is_expired")) == {(0, True)}
+
+
+def test_who_read_the_clock_right_before_the_end_gets_nothing_after_it(requester):
+    batch, before = published(requester), timezone.now()
+    engine_due.sweep(now=before + timedelta(days=2))
+    with pytest.raises(WorkerRefusal, match="No more of this HIT"):
+        engine.accept(hits(batch)[0], worker=keys.create_worker()[0], now=before)
+    assert ledger.balance_of(requester).held_cents == 0
 
 
 def test_a_longer_life_holds_the_money_again(requester):

@@ -56,6 +56,23 @@ def test_second_submit_shows_the_receipt_and_changes_nothing(
     assert (list(Rating.objects.values().order_by("pk")), Assignment.objects.values().get()) == before
 
 
+def test_of_two_submits_at_the_same_moment_both_receipts_hold_what_was_saved(
+    visitor: Client, questionnaire: Questionnaire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = full_answers(open_page(visitor, questionnaire))
+
+    def meanwhile(point: str) -> None:
+        if point == "submit.received":
+            monkeypatch.undo()
+            post(visitor, questionnaire, answers | {"comment": "The first"})
+
+    monkeypatch.setattr("surveys.views.worker.reach", meanwhile)
+    slower = post(visitor, questionnaire, answers | {"comment": "The second"}).content.decode()
+    assert Assignment.objects.get().comment == "The first"
+    assert 'name="comment" value="The first"' in slower
+    assert f'name="nonce" value="{Assignment.objects.get().nonce}"' in slower
+
+
 def test_reload_after_submission_shows_the_receipt(visitor: Client, questionnaire: Questionnaire) -> None:
     post(visitor, questionnaire, full_answers(open_page(visitor, questionnaire)))
     html = open_page(visitor, questionnaire).content.decode()

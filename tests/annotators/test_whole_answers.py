@@ -1,0 +1,66 @@
+"""Answers that are all there, and answers that broke off, over a real socket."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+from pytest_django import Settings
+
+from annotators.gateway import Gateway, Unreachable
+
+OK = "HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.1\r\n"
+BROKEN_OFF = {
+    "after the status": "HTTP/1.1 200 OK\r\n",
+    "among the headers": "HTTP/1.1 200 OK\r\nContent-Type: appl",
+    "before the body": f"{OK}Content-Length: 120\r\n\r\n",
+    "before a body of unknown length": f"{OK}Connection: close\r\n\r\n",
+    "within the body": f'{OK}Content-Length: 120\r\n\r\n{{"HIT": {{"HITId"',
+    "within a body of unknown length": f'{OK}Connection: close\r\n\r\n{{"HIT": {{"HITId"',
+    "within an error": 'HTTP/1.1 400 Bad Request\r\nContent-Length: 90\r\n\r\n{"__type": "Thro',
+}
+
+
+@pytest.fixture
+def answering(settings: Settings) -> Iterator[Callable[[str], Gateway]]:
+    """A function that returns a gateway to a server which says just that and hangs up."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def serve(said: str) -> None:
+        while True:
+            try:
+                connection, _ = server.accept()
+            except OSError:
+                return
+            connection.recv(65536)
+            connection.sendall(said.encode())
+            connection.close()
+
+    def answering(said: str) -> Gateway:
+        threading.Thread(target=serve, args=(said,), daemon=True).start()
+        place = {"endpoint_url": f"http://127.0.0.1:{server.getsockname()[1]}"}
+        keys = {"aws_access_key_id": "AKIA", "aws_secret_access_key": "secret"}
+        settings.MTURK_ENDPOINTS = {**settings.MTURK_ENDPOINTS, "embedded": {**place, **keys}}
+        return Gateway("embedded")
+
+    yield answering
+    server.close()
+
+
+@pytest.mark.parametrize("said", BROKEN_OFF.values(), ids=BROKEN_OFF)
+def test_of_what_broke_off_nothing_is_known(answering: Callable[[str], Gateway], said: str) -> None:
+    gateway = answering(said)
+    with pytest.raises(Unreachable):
+        gateway.get_hit("3HIT")
+    with pytest.raises(Unreachable):
+        gateway.approve("3ASSIGNMENT")
+
+
+@pytest.mark.parametrize("body", ["", "{}"])
+def test_what_returns_nothing_may_say_nothing(answering: Callable[[str], Gateway], body: str) -> None:
+    answering(f"{OK}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}").approve("3ASSIGNMENT")
+
+
+def test_a_success_without_its_members_is_none(answering: Callable[[str], Gateway]) -> None:
+    with pytest.raises(Unreachable, match="The answer to GetHIT broke off"):
+        answering(f"{OK}Content-Length: 2\r\nConnection: close\r\n\r\n{{}}").get_hit("3HIT")
