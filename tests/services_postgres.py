@@ -12,8 +12,15 @@ import psycopg2
 from surveys.management.ports import free_port
 from surveys.management.supervisor import Process, identity
 
-# Nothing here outlives the session, so nothing has to reach the disk.
-FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "shared_buffers": "64MB"}
+# Nothing here outlives the session, so nothing has to reach the disk. Autovacuum would note that tables are empty
+# between two tests, and the next would be planned for that.
+FAST = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "autovacuum": "off",
+    "shared_buffers": "64MB",
+}
 
 
 class Postgres:
