@@ -11,6 +11,7 @@ from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
+from django.utils.log import log_response
 from django.views.decorators.csrf import csrf_exempt
 
 from surveys.presenting import CannotServe
@@ -28,7 +29,8 @@ UNREADABLE = (
     "What was sent is too large or damaged. What was saved before is kept: open the HIT again and carry on."
 )
 BROKEN = "The fault is ours, and we have a record of it. What you answered is kept: open the HIT again and carry on."
-STATUS = {"not_published": 503, "unknown": 404}
+TOO_EARLY = 503
+STATUS = {"not_published": TOO_EARLY, "unknown": 404}
 
 
 def framed(view: View) -> View:
@@ -43,7 +45,7 @@ def framed(view: View) -> View:
         try:
             response = view(request, *args, **kwargs)
         except (CannotServe, TokenError, *UNREADABLE_REQUEST) as error:
-            response = _refused(error, url=request.get_full_path())
+            response = _refused(error, request)
         except Exception:  # without a page of its own the frame would stay blank
             logger.exception("HIT page failed: %s", request.path)
             got_request_exception.send(sender=None, request=request)
@@ -55,21 +57,26 @@ def framed(view: View) -> View:
     return wrapped
 
 
-def _refused(error: Exception, *, url: str) -> HttpResponse:
-    """Return the page that says why, with the way back to `url` where opening it again helps."""
+def _refused(error: Exception, request: HttpRequest) -> HttpResponse:
+    """Return the page that says why, with the way back where opening it again helps."""
+    url = request.get_full_path()
     if isinstance(error, CannotServe):
-        status = STATUS.get(error.kind, 403)
-        return refusal(
-            "This HIT can't be shown to you",
-            str(error),
-            status=status,
-            reload_url=url if status == 503 else "",
-        )
+        return _not_served(error, request)
     if isinstance(error, TokenExpired):
         return refusal("This page has expired", EXPIRED, status=403, reload_url=url)
     if isinstance(error, TokenError):
         return refusal("This page can't be used", FOREIGN, status=403)
     return refusal("This could not be read", UNREADABLE, status=400, reload_url=url)
+
+
+def _not_served(error: CannotServe, request: HttpRequest) -> HttpResponse:
+    title, status = "This HIT can't be shown to you", STATUS.get(error.kind, 403)
+    if status != TOO_EARLY:
+        return refusal(title, str(error), status=status)
+    response = refusal(title, str(error), status=status, reload_url=request.get_full_path())
+    # A worker who is quicker than our record of the HIT is no fault, which Django takes every 5xx for.
+    log_response("%s: %s", error.kind, request.path, response=response, request=request, level="info")
+    return response
 
 
 def refusal(title: str, message: str, *, status: int, reload_url: str = "") -> HttpResponse:

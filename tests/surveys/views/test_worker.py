@@ -1,5 +1,6 @@
 """The page an annotator works on, from preview to receipt."""
 
+import logging
 import re
 from html import unescape
 
@@ -237,7 +238,9 @@ def test_escaped_separators_in_the_address_are_understood(
     assert Assignment.objects.get().worker.worker_id == "A1WORKER"
 
 
-def test_unpublished_hit_asks_to_come_back(visitor: Client, questionnaire: Questionnaire) -> None:
+def test_unpublished_hit_asks_to_come_back_and_is_no_error(
+    visitor: Client, questionnaire: Questionnaire, caplog: pytest.LogCaptureFixture
+) -> None:
     query = frame_query(questionnaire)
     Questionnaire.objects.update(hit=None)
     response = visitor.get(url(questionnaire), query)
@@ -245,6 +248,7 @@ def test_unpublished_hit_asks_to_come_back(visitor: Client, questionnaire: Quest
     page = response.content.decode()
     assert "Please open it again in a moment." in page
     assert f'href="{url(questionnaire)}?' in page
+    assert [record.levelname for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
 @pytest.mark.parametrize(
