@@ -31,8 +31,7 @@ def settle(hit: HIT, *, now: datetime) -> None:
 def accept(hit: HIT, *, worker: Worker, now: datetime) -> Assignment:
     """Give the worker an assignment of the HIT. Raises WorkerRefusal when there is none to give."""
     hit = locked(hit.pk)
-    # Its expiry may have been acted upon since `now` was read: the free places have given back their money.
-    if hit.is_expired or states.hit_status(hit, now=now) != states.ASSIGNABLE:
+    if states.hit_status(hit, now=now) != states.ASSIGNABLE:
         raise WorkerRefusal("No more of this HIT is available.")
     if hit.assignments.filter(worker=worker, status__in=LIVE).exists():
         raise WorkerRefusal("You already have, or have done, this HIT.")

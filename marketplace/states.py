@@ -14,7 +14,8 @@ def hit_status(hit: HIT, *, now: datetime) -> str:
     """Return the HITStatus. Source: the life-cycle table of MTurk's developer guide."""
     if hit.disposed_at is not None:
         return DISPOSED
-    if hit.free > 0 and hit.expires_at > now:
+    # A clock that was read before the HIT's lock may be behind an expiry that was acted upon.
+    if hit.free > 0 and hit.expires_at > now and not hit.is_expired:
         return ASSIGNABLE
     if hit.pending:
         return UNASSIGNABLE
@@ -26,11 +27,11 @@ def is_full() -> Q:
 
 
 def assignable(*, now: datetime) -> Q:
-    return Q(disposed_at=None, expires_at__gt=now) & ~is_full()
+    return Q(disposed_at=None, expires_at__gt=now, is_expired=False) & ~is_full()
 
 
 def reviewable(*, now: datetime) -> Q:
-    return Q(disposed_at=None, pending=0) & (is_full() | Q(expires_at__lte=now))
+    return Q(disposed_at=None, pending=0) & (is_full() | Q(expires_at__lte=now) | Q(is_expired=True))
 
 
 def slots_to_fund(hit: HIT, *, now: datetime) -> int:

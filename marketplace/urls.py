@@ -17,6 +17,7 @@ from marketplace.views import (
 
 register_converter(EntityConverter, "entity")
 handler400 = "marketplace.views.refusals.bad_request"
+handler404 = "marketplace.views.refusals.not_found"
 
 urlpatterns = [
     path("", hits.root, name="hit-list"),

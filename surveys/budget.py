@@ -92,9 +92,13 @@ def check(batch: Batch, amount: Decimal) -> None:
 
     What then costs the money must be written in the same transaction.
     """
-    locked = lock(batch.pk)
-    if locked.budget is not None:
-        _compare(money(locked), amount=amount)
+    check_unlocked(lock(batch.pk), amount)
+
+
+def check_unlocked(batch: Batch, amount: Decimal) -> None:
+    """Raise OverBudget unless the budget covers `amount` dollars more as things stand, to say so before it is asked."""
+    if batch.budget is not None:
+        _compare(money(batch), amount=amount)
 
 
 @contextmanager

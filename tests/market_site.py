@@ -125,7 +125,7 @@ def wire() -> Wire:
 
 
 @pytest.fixture
-def site(live_server: Any, settings: Any, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+def site(live_server: Any, settings: Any, wire: Wire) -> Iterator[Site]:
     """A requester with $1,000.00, and `Gateway("embedded")` wired to the live server."""
     settings.MARKETPLACE_HOST = "localhost"
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1"]
@@ -146,7 +146,6 @@ def site(live_server: Any, settings: Any, wire: Wire, monkeypatch: pytest.Monkey
             "is_paying": False,
         },
     }
-    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda seconds: None)
     gateway_module._client.cache_clear()
     yield Site(requester, wire)
     proxy.shutdown()

@@ -9,7 +9,7 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
 from django.db import OperationalError, transaction
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
 
 from marketplace import call_log, call_rates, clock, engine_due, faults
 from marketplace.api import model
@@ -124,6 +124,8 @@ def _raw_body(request: HttpRequest) -> bytes:
         raise ApiError(
             "RequestEntityTooLargeException", status=413, message="The request is too large."
         ) from error
+    except UnreadablePostError as error:
+        raise request_error("RequestError", "The connection ended before the request had arrived.") from error
 
 
 def _operation(target: str) -> str:

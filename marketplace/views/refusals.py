@@ -1,4 +1,4 @@
-"""Requests that are refused before a view sees them."""
+"""Requests that no view has an answer to."""
 
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse
@@ -9,3 +9,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Say what was wrong with the form; what a worker typed is still there one page back."""
     is_too_large = isinstance(exception, RequestDataTooBig | TooManyFieldsSent)
     return render(request, "marketplace/bad_request.html", {"is_too_large": is_too_large}, status=400)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    return render(request, "marketplace/not_found.html", status=404)

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.auth.models import AnonymousUser, User
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
@@ -51,8 +50,7 @@ def give_bonus(request: HttpRequest, pk: int, assignment_pk: int) -> HttpRespons
 def _covers(found: Assignment, cost: Decimal, form: BonusForm) -> bool:
     """Tell whether the budget has room for `cost` dollars as things stand; if not, the form says so."""
     try:
-        with transaction.atomic():
-            budget.check(found.hit.questionnaire.batch, cost)
+        budget.check_unlocked(found.hit.questionnaire.batch, cost)
     except OverBudget as error:
         form.add_error("amount", str(error))
         return False

@@ -134,7 +134,7 @@ def _detail(
         "bonus": bonus_block(found, user=request.user),
         "timeline": timeline(found),
         "form": form,
-        "typed": {form.data.get("action", ""): form.data.get("reason", "")} if form else {},
+        "typed": {form.data.get("action", ""): form.data} if form else {},
         "suggested_reason": suggested_reason(found, batch=batch) if found.status == Status.SUBMITTED else "",
         "can_overturn": review.can_overturn(found),
         "overturn_refused": review.overturn_refused(found),

@@ -29,8 +29,7 @@ UNREADABLE = (
     "What was sent is too large or damaged. What was saved before is kept: open the HIT again and carry on."
 )
 BROKEN = "The fault is ours, and we have a record of it. What you answered is kept: open the HIT again and carry on."
-TOO_EARLY = 503
-STATUS = {"not_published": TOO_EARLY, "unknown": 404}
+STATUS = {"not_published": 503, "unknown": 404}
 
 
 def framed(view: View) -> View:
@@ -59,9 +58,9 @@ def framed(view: View) -> View:
 
 def _refused(error: Exception, request: HttpRequest) -> HttpResponse:
     """Return the page that says why, with the way back where opening it again helps."""
-    url = request.get_full_path()
     if isinstance(error, CannotServe):
         return _not_served(error, request)
+    url = request.get_full_path()
     if isinstance(error, TokenExpired):
         return refusal("This page has expired", EXPIRED, status=403, reload_url=url)
     if isinstance(error, TokenError):
@@ -71,7 +70,7 @@ def _refused(error: Exception, request: HttpRequest) -> HttpResponse:
 
 def _not_served(error: CannotServe, request: HttpRequest) -> HttpResponse:
     title, status = "This HIT can't be shown to you", STATUS.get(error.kind, 403)
-    if status != TOO_EARLY:
+    if status != 503:
         return refusal(title, str(error), status=status)
     response = refusal(title, str(error), status=status, reload_url=request.get_full_path())
     # A worker who is quicker than our record of the HIT is no fault, which Django takes every 5xx for.

@@ -203,8 +203,7 @@ def test_a_lost_answer_is_asked_for_again(site: Site) -> None:
         offer(site)
 
 
-def test_nobody_listening_is_not_ready(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda seconds: None)
+def test_nobody_listening_is_not_ready(settings: Any) -> None:
     ends = settings.MTURK_ENDPOINTS
     settings.MTURK_ENDPOINTS = {
         **ends,

@@ -3,11 +3,12 @@
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from typing import BinaryIO
 
 import pytest
 from pytest_django import Settings
 
-from annotators.gateway import Gateway, Unreachable
+from annotators.gateway import Gateway, Refused, Unreachable
 
 OK = "HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.1\r\n"
 BROKEN_OFF = {
@@ -18,7 +19,15 @@ BROKEN_OFF = {
     "within the body": f'{OK}Content-Length: 120\r\n\r\n{{"HIT": {{"HITId"',
     "within a body of unknown length": f'{OK}Connection: close\r\n\r\n{{"HIT": {{"HITId"',
     "within an error": 'HTTP/1.1 400 Bad Request\r\nContent-Length: 90\r\n\r\n{"__type": "Thro',
+    "within an error of unknown length": 'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n{"__type": "Thro',
 }
+
+
+def _read_request(asked: BinaryIO) -> None:
+    """Read all of it: who closes a connection with something unread resets it, which is another fault."""
+    headers = iter(asked.readline, b"\r\n")
+    lengths = [line.split(b":")[1] for line in headers if line.lower().startswith(b"content-length:")]
+    asked.read(int(lengths[0]))
 
 
 @pytest.fixture
@@ -32,9 +41,9 @@ def answering(settings: Settings) -> Iterator[Callable[[str], Gateway]]:
                 connection, _ = server.accept()
             except OSError:
                 return
-            connection.recv(65536)
-            connection.sendall(said.encode())
-            connection.close()
+            with connection, connection.makefile("rb") as asked:
+                _read_request(asked)
+                connection.sendall(said.encode())
 
     def answering(said: str) -> Gateway:
         threading.Thread(target=serve, args=(said,), daemon=True).start()
@@ -59,6 +68,17 @@ def test_of_what_broke_off_nothing_is_known(answering: Callable[[str], Gateway],
 @pytest.mark.parametrize("body", ["", "{}"])
 def test_what_returns_nothing_may_say_nothing(answering: Callable[[str], Gateway], body: str) -> None:
     answering(f"{OK}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}").approve("3ASSIGNMENT")
+
+
+def test_what_is_sent_in_chunks_ends_by_itself(answering: Callable[[str], Gateway]) -> None:
+    answering(f"{OK}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n0\r\n\r\n").approve("3ASSIGNMENT")
+
+
+def test_an_error_page_that_is_all_there_is_an_answer(answering: Callable[[str], Gateway]) -> None:
+    page = "<h1>Not here</h1>"
+    said = f"HTTP/1.1 400 Bad Request\r\nContent-Length: {len(page)}\r\nConnection: close\r\n\r\n{page}"
+    with pytest.raises(Refused):
+        answering(said).get_hit("3HIT")
 
 
 def test_a_success_without_its_members_is_none(answering: Callable[[str], Gateway]) -> None:

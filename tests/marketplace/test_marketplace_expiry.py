@@ -1,6 +1,7 @@
 """The HITs of a batch expire together."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from django.utils import timezone
@@ -43,6 +44,20 @@ def test_who_read_the_clock_right_before_the_end_gets_nothing_after_it(requester
     with pytest.raises(WorkerRefusal, match="No more of this HIT"):
         engine.accept(hits(batch)[0], worker=keys.create_worker()[0], now=before)
     assert ledger.balance_of(requester).held_cents == 0
+
+
+@pytest.mark.parametrize(
+    ("step", "held"), [(engine.give_back, 0), (partial(engine.submit, answer="-"), 46), (engine.abandon, 0)]
+)
+def test_a_clock_read_right_before_the_end_holds_nothing_again(requester, step, held):
+    batch, before = published(requester, max_assignments=3), timezone.now()
+    assignment = engine.accept(hits(batch)[0], worker=keys.create_worker()[0], now=before)
+    after = before + timedelta(minutes=1)
+    batch.hit_type.hits.update(expires_at=after)
+    engine_due.sweep(now=after)
+    step(assignment, now=before)
+    assert ledger.balance_of(requester).held_cents == held
+    assert audit.report()["is_sound"] is True
 
 
 def test_a_longer_life_holds_the_money_again(requester):

@@ -114,8 +114,14 @@ def test_what_makes_no_sense_is_said_and_changes_nothing(assistant, published, d
 
 
 def test_what_was_typed_is_still_there(assistant, published):
-    response = use(assistant, published, approved(published), action="exclude", reason="y" * 1025)
-    assert f">{'y' * 1025}</textarea>" in response.content.decode()
+    assignment = approved(published)
+    once_more = 'name="replace" checked>'
+    assert once_more in assistant.get(detail_url(published, assignment)).content.decode()
+    page = use(assistant, published, assignment, action="exclude", reason="y" * 1025).content.decode()
+    assert f">{'y' * 1025}</textarea>" in page
+    assert 'name="replace">' in page
+    given = {"action": "exclude", "reason": " ", "replace": "on"}
+    assert once_more in use(assistant, published, assignment, **given).content.decode()
 
 
 def test_rejected_work_is_not_used_and_the_page_says_so(assistant, published):
@@ -166,10 +172,14 @@ def test_and_its_answers_used_too(assistant, published):
 def test_what_was_typed_stays_where_the_budget_has_no_room(assistant, published):
     assignment = replaced(rejected(published), published)
     Batch.objects.update(budget=Decimal("0.01"))
-    response = decide(assistant, published, assignment, action="overturn", reason="We were wrong.")
+    ticked = 'name="use_answers" checked>'
+    assert ticked not in assistant.get(detail_url(published, assignment)).content.decode()
+    given = {"action": "overturn", "reason": "We were wrong.", "use_answers": "on"}
+    response = decide(assistant, published, assignment, **given)
     assert response.status_code == 422
     assert "It could cost $" in text_of(response)
     assert ">We were wrong.</textarea>" in response.content.decode()
+    assert ticked in response.content.decode()
     assert Decision.objects.get().overturned_at is None
 
 
