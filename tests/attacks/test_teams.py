@@ -7,7 +7,6 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.contrib.contenttypes.models import ContentType
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -36,7 +35,6 @@ LISTS = ("surveys_survey", "surveys_item", "surveys_batch", "surveys_questionnai
 
 
 def researcher(name: str) -> tuple[User, Client]:
-    call_command("create_roles", stdout=io.StringIO())
     user = User.objects.create_user(name, email=f"{name}@lab.example", is_staff=True)
     user.groups.add(Group.objects.get(name="Researcher"))
     client = Client()

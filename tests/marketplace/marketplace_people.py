@@ -1,15 +1,11 @@
 """Researchers at the back office."""
 
-import io
-
 from django.contrib.auth.models import Group, User
-from django.core.management import call_command
 from django.test import Client
 
 
 def researcher_of(requester, *, role="Researcher"):
     """Return the client of a staff member who runs the requester account, in a role or, with "", in none."""
-    call_command("create_roles", stdout=io.StringIO())
     user = User.objects.create_user(role.lower() or "nobody", is_staff=True)
     if role:
         user.groups.add(Group.objects.get(name=role))
