@@ -10,14 +10,14 @@ from django.conf import settings as django_settings
 from django.core.management import call_command
 from django.test import override_settings
 from playwright.sync_api import expect
-from pytest_django import DjangoDbBlocker, Settings
+from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from surveys.management.ports import free_port
 from surveys.management.stack import addresses, web
 from surveys.management.supervisor import Supervisor
 from tests.services_browser import FLAGS, chromium
-from tests.services_quick import fill_kept, leave_out_waiting
+from tests.services_quick import leave_out_waiting
 from tests.services_site import Site, a_worker, database_environment, settle, supervise
 
 # Playwright's event loop runs in the test's thread, where Django would refuse the ORM.
@@ -59,12 +59,6 @@ def no_idle_waiting() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         leave_out_waiting(patch)
         yield
-
-
-@pytest.fixture(scope="session")
-def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
-    with django_db_blocker.unblock():
-        fill_kept()
 
 
 @pytest.fixture(scope="session")

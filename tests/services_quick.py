@@ -1,19 +1,17 @@
 """What would take a third of the tests' time and tests nothing: left out of the process that runs them."""
 
-import io
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, Permission
+from django.apps import apps
+from django.contrib.auth.models import Permission
 from django.contrib.contenttypes.models import ContentType
-from django.core.management import call_command
 from django.core.management.sql import emit_post_migrate_signal, sql_flush
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-# What migrating and `create_roles` wrote into these need not be written again; where a test took it away, it is.
-KEPT = (ContentType, Permission, Group, Group.permissions.through)
-n_kept: list[int] = []  # rows, as a session begins
+# What migrating wrote into these need not be written again; where a test took it away, it is.
+KEPT = {ContentType._meta.db_table, Permission._meta.db_table}
 LARGEST_TABLE = """SELECT max(pg_relation_size(oid)) FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"""
 LARGE = 512 * 1024  # bytes
@@ -44,8 +42,7 @@ def statements_to_empty(style: Any, connection: BaseDatabaseWrapper, **options: 
         if cursor.fetchone()[0] > LARGE:
             return sql_flush(style, connection, **options)
     tables = set(connection.introspection.django_table_names(only_existing=True, include_views=False))
-    kept = {model._meta.db_table for model in KEPT}
-    names = [connection.ops.quote_name(table) for table in sorted(tables - kept)]
+    names = [connection.ops.quote_name(table) for table in sorted(tables - KEPT)]
     return [
         "SET LOCAL session_replication_role = replica",
         f"LOCK TABLE {', '.join(names)} IN ACCESS EXCLUSIVE MODE",
@@ -53,18 +50,9 @@ def statements_to_empty(style: Any, connection: BaseDatabaseWrapper, **options: 
     ]
 
 
-def fill_kept() -> None:
-    """Write what tests find in every database, beside what migrating writes."""
-    call_command("create_roles", stdout=io.StringIO())
-    n_kept[:] = _count()
-
-
 def fill_kept_again(*args: Any, **options: Any) -> None:
-    """Do what follows upon emptying the tables, where anything is gone of what is kept."""
-    if _count() != n_kept:
+    """Write what migrating writes, where anything of it is gone."""
+    models = [model._meta for model in apps.get_models()]
+    wanted = sum(len(model.default_permissions) + len(model.permissions) for model in models)
+    if Permission.objects.count() != wanted:
         emit_post_migrate_signal(*args, **options)
-        fill_kept()
-
-
-def _count() -> list[int]:
-    return [model._default_manager.count() for model in KEPT]

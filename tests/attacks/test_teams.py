@@ -4,7 +4,7 @@ import io
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
@@ -17,6 +17,7 @@ from surveys.models import Appeal, Batch, Decision, Picture, Questionnaire, Surv
 from surveys.urls import urlpatterns
 from tests.attacks.test_rights import ADDRESSES, ANYBODY, World
 from tests.factories import make_draft, make_hit, make_item, make_survey
+from tests.people import role_of
 from tests.surveys.views.pages import text_of
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +37,7 @@ LISTS = ("surveys_survey", "surveys_item", "surveys_batch", "surveys_questionnai
 
 def researcher(name: str) -> tuple[User, Client]:
     user = User.objects.create_user(name, email=f"{name}@lab.example", is_staff=True)
-    user.groups.add(Group.objects.get(name="Researcher"))
+    user.groups.add(role_of("Researcher"))
     client = Client()
     client.force_login(user)
     return user, client

@@ -16,7 +16,6 @@ def permissions_of(role: str) -> set[str]:
 
 @pytest.fixture(autouse=True)
 def roles() -> None:
-    Group.objects.all().delete()
     call_command("create_roles", stdout=io.StringIO())
 
 
