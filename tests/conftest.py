@@ -1,5 +1,6 @@
 """What all tests share: the published studies, a browser, and the site on two host names."""
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,8 @@ from tests.services_site import Site, a_worker, database_environment, settle, su
 # Playwright's event loop runs in the test's thread, where Django would refuse the ORM.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 expect.set_options(timeout=20_000)  # ms, for a machine that has other things to do
+
+gc.set_threshold(50_000, 20, 100)  # the default of 700 has cycles looked for through all that was imported
 
 STORAGES = django_settings.STORAGES
 PLAIN_STATIC = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}

@@ -20,6 +20,7 @@ FAST = {
     "full_page_writes": "off",
     "autovacuum": "off",
     "shared_buffers": "64MB",
+    "jit": "off",
 }
 
 

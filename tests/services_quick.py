@@ -18,7 +18,7 @@ LARGE = 512 * 1024  # bytes
 
 
 def leave_out_waiting(patch: pytest.MonkeyPatch) -> None:
-    """Make the live server, boto3's retries and the emptying of PostgreSQL quick; what they do stays as it is."""
+    """Make the live server, boto3's retries, hashes of passwords and the emptying of tables quick, not different."""
     # Headers and body go in two writes, of which the second would wait 40 ms for an acknowledgement of the first.
     patch.setattr("django.core.servers.basehttp.WSGIRequestHandler.disable_nagle_algorithm", True)
     # A client, which is kept for the process, would go slowly for good after one throttled call (adaptive mode).
