@@ -1,5 +1,7 @@
 """Pages and operations cost the same number of queries for few rows and for many."""
 
+from functools import partial
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -76,7 +78,7 @@ def test_lists_cost_the_same_for_few_and_many(scene, counted, requester, new_wor
             name: calls.Call(requester=requester, body=body(hit_id), now=clock.now())
             for name, body in LISTS.items()
         }
-        return {name: counted(lambda: operations.OPERATIONS[name](call)) for name, call in listed.items()}
+        return {name: counted(partial(operations.OPERATIONS[name], call)) for name, call in listed.items()}
 
     few = costs()
     for number in range(1, 4):
