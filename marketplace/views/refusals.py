@@ -4,6 +4,8 @@ from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from marketplace.views.session import current_worker
+
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Say what was wrong with the form; what a worker typed is still there one page back."""
@@ -12,4 +14,5 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return render(request, "marketplace/not_found.html", status=404)
+    """Lead back to the list; whoever is signed in stays so."""
+    return render(request, "marketplace/not_found.html", {"worker": current_worker(request)}, status=404)

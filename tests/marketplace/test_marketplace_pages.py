@@ -277,3 +277,10 @@ def test_a_given_frame_height_is_kept(mturk, new_hit, visitor):
 
 def test_no_page_may_be_framed_by_others(visitor, db):
     assert visitor.get("/")["X-Frame-Options"] == "DENY"
+
+
+def test_a_page_that_is_not_there_signs_nobody_out(new_worker):
+    worker = new_worker()
+    response = worker.client.get("/nowhere")
+    assert response.status_code == 404
+    assert f'<span id="worker-id">{worker.worker.worker_id}</span>' in text(response)
