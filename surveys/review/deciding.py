@@ -74,6 +74,9 @@ def overturn(
     late, over the batch's budget, or with nothing to take back.
     """
     reason = check_reason(reason, what="Overturning a rejection")
+    taken_back = Decision.objects.filter(assignment=assignment, overturned_at__isnull=False)
+    if assignment.status == Status.APPROVED and (decision := taken_back.first()):
+        return decision  # sent twice, and the marketplace was told in between
     _check_can_overturn(assignment)
     try:
         with budget.spending(assignment.hit.questionnaire.batch):

@@ -187,5 +187,9 @@ def test_a_rejection_is_overturned_once(person: User) -> None:
     overturned = review.overturn(assignment, by=person, reason=" We were wrong. ")
     assert (overturned.reason, overturned.decided_at) == ("Too hasty.", rejection.decided_at)
     assert (overturned.overturn_reason, overturned.overturned_by) == ("We were wrong.", person)
-    again = review.overturn(assignment, by=User.objects.create(username="second"), reason="Indeed.")
-    assert (again.overturn_reason, again.overturned_by) == ("We were wrong.", person)
+    second = User.objects.create(username="second")
+    for status in ("Rejected", "Approved"):  # before the marketplace was told, and after
+        Assignment.objects.filter(pk=assignment.pk).update(status=status, approved_at=timezone.now())
+        assignment.refresh_from_db()
+        again = review.overturn(assignment, by=second, reason="Indeed.")
+        assert (again.overturn_reason, again.overturned_by) == ("We were wrong.", person)
