@@ -2,7 +2,7 @@
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from surveys.management.ports import free_port
 from surveys.management.stack import addresses, web
 from surveys.management.supervisor import Supervisor
 from tests.services_browser import FLAGS, chromium
+from tests.services_live import wait_until_answered, watch
 from tests.services_quick import leave_out_waiting
 from tests.services_site import Site, a_worker, database_environment, settle, supervise
 
@@ -38,6 +39,14 @@ LONG = ("load/", "test_rehearse", "faults/", "test_demo", "test_services", "brow
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long; pytest-randomly has mixed the files before."""
     items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown() -> Generator[None]:
+    """Take the database away from nobody who is being answered, and let nobody reach into the next test."""
+    wait_until_answered()
+    yield
+    wait_until_answered()
 
 
 @pytest.fixture(scope="session")
@@ -61,6 +70,7 @@ def no_idle_waiting() -> Iterator[None]:
     """Leave out what only takes time."""
     with pytest.MonkeyPatch.context() as patch:
         leave_out_waiting(patch)
+        watch()
         yield
 
 

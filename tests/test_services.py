@@ -4,6 +4,8 @@ import os
 import re
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.parse import urlencode
@@ -13,11 +15,13 @@ import pytest
 import redis
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.core.signals import request_finished, request_started
 from django.db import connection
 
 from config.celery import app
 from surveys.management.supervisor import Supervisor
 from tests import services_browser
+from tests.services_live import wait_until_answered
 from tests.services_site import Site
 
 on_sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
@@ -132,3 +136,22 @@ def test_the_site_answers_on_two_host_names(site: Site) -> None:
     assert urlopen(f"{site.marketplace_url}/").status == 200
     with pytest.raises(HTTPError, match="404"):
         urlopen(f"{site.marketplace_url}/healthz")
+
+
+def test_what_is_still_being_answered_is_waited_for() -> None:
+    begun = threading.Event()
+
+    def answer() -> None:
+        request_started.send(sender=None)
+        begun.set()
+        time.sleep(0.3)
+        request_finished.send(sender=None)
+        answered.append("")
+
+    answered: list[str] = []
+    server = threading.Thread(target=answer)
+    server.start()
+    begun.wait()
+    wait_until_answered()
+    server.join(timeout=0.1)
+    assert answered == [""]
