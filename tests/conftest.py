@@ -18,7 +18,7 @@ from surveys.management.ports import free_port
 from surveys.management.stack import addresses, web
 from surveys.management.supervisor import Supervisor
 from tests.services_browser import FLAGS, chromium
-from tests.services_live import wait_until_answered, watch
+from tests.services_live import wait_until_answered
 from tests.services_quick import leave_out_waiting
 from tests.services_site import Site, a_worker, database_environment, settle, supervise
 
@@ -70,7 +70,6 @@ def no_idle_waiting() -> Iterator[None]:
     """Leave out what only takes time."""
     with pytest.MonkeyPatch.context() as patch:
         leave_out_waiting(patch)
-        watch()
         yield
 
 

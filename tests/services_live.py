@@ -5,14 +5,10 @@ import time
 from typing import Any
 
 from django.core.signals import request_finished, request_started
+from django.dispatch import receiver
 
 MOST_SECONDS = 5
 _answering: set[threading.Thread] = set()
-
-
-def watch() -> None:
-    request_started.connect(_begin, weak=False)
-    request_finished.connect(_end, weak=False)
 
 
 def wait_until_answered() -> None:
@@ -22,10 +18,12 @@ def wait_until_answered() -> None:
         time.sleep(0.01)
 
 
+@receiver(request_started)
 def _begin(**_: Any) -> None:
     if threading.current_thread() is not threading.main_thread():
         _answering.add(threading.current_thread())
 
 
+@receiver(request_finished)
 def _end(**_: Any) -> None:
     _answering.discard(threading.current_thread())
