@@ -20,8 +20,11 @@
   const ask = async () => {
     if (!document.hidden) {
       try {
-        const answer = await fetch(card.dataset.progress, { headers: { Accept: "application/json" } });
-        if (answer.ok && !answer.redirected) {
+        const answer = await fetch(card.dataset.progress, {
+          headers: { Accept: "application/json" },
+          redirect: "manual", // who is signed out is sent to a page that no counts are on
+        });
+        if (answer.ok) {
           const counts = await answer.json();
           show(counts);
           if (counts.status !== card.dataset.status) {
