@@ -1,6 +1,5 @@
 """What all tests share: the published studies, a browser, and the site on two host names."""
 
-import gc
 import os
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -18,15 +17,13 @@ from surveys.management.ports import free_port
 from surveys.management.stack import addresses, web
 from surveys.management.supervisor import Supervisor
 from tests.services_browser import FLAGS, chromium
-from tests.services_live import wait_until_answered
+from tests.services_live import refuse_open_pages, wait_until_answered
 from tests.services_quick import leave_out_waiting
 from tests.services_site import Site, a_worker, database_environment, settle, supervise
 
 # Playwright's event loop runs in the test's thread, where Django would refuse the ORM.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 expect.set_options(timeout=20_000)  # ms, for a machine that has other things to do
-
-gc.set_threshold(50_000, 20, 100)  # the default of 700 has cycles looked for through all that was imported
 
 STORAGES = django_settings.STORAGES
 PLAIN_STATIC = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
@@ -42,10 +39,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_teardown() -> Generator[None]:
+def pytest_runtest_teardown(item: pytest.Function) -> Generator[None]:
     """Take the database away from nobody who is being answered, and let nobody reach into the next test."""
+    browser = item.funcargs.get("browser")
     wait_until_answered()
     yield
+    if browser:
+        refuse_open_pages(browser)
     wait_until_answered()
 
 

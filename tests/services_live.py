@@ -1,4 +1,4 @@
-"""What the live server, a thread of the tests' process, is still answering when a test ends."""
+"""What goes on in the live server, which is threads of the tests' process, after a test has ended."""
 
 import threading
 import time
@@ -6,9 +6,18 @@ from typing import Any
 
 from django.core.signals import request_finished, request_started
 from django.dispatch import receiver
+from playwright.sync_api import Browser
 
 MOST_SECONDS = 5
 _answering: set[threading.Thread] = set()
+
+
+def refuse_open_pages(browser: Browser) -> None:
+    """Fail the test that leaves a page open: it goes on asking, and what it is shown the next tests take as theirs."""
+    open_pages = [page.url for context in browser.contexts for page in context.pages]
+    for context in list(browser.contexts):
+        context.close()
+    assert open_pages == [], "Make a context with pytest-playwright's `new_context`, which closes it."
 
 
 def wait_until_answered() -> None:

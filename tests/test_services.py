@@ -17,11 +17,12 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.signals import request_finished, request_started
 from django.db import connection
+from playwright.sync_api import Browser
 
 from config.celery import app
 from surveys.management.supervisor import Supervisor
 from tests import services_browser
-from tests.services_live import wait_until_answered
+from tests.services_live import refuse_open_pages, wait_until_answered
 from tests.services_site import Site
 
 on_sqlite = settings.DATABASES["default"]["ENGINE"].endswith("sqlite3")
@@ -136,6 +137,13 @@ def test_the_site_answers_on_two_host_names(site: Site) -> None:
     assert urlopen(f"{site.marketplace_url}/").status == 200
     with pytest.raises(HTTPError, match="404"):
         urlopen(f"{site.marketplace_url}/healthz")
+
+
+def test_a_page_left_open_is_refused_and_closed(browser: Browser) -> None:
+    browser.new_context().new_page()
+    with pytest.raises(AssertionError, match="new_context"):
+        refuse_open_pages(browser)
+    refuse_open_pages(browser)
 
 
 def test_what_is_still_being_answered_is_waited_for() -> None:

@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Browser, Page
+from django.test import Client
+from playwright.sync_api import Page
+from pytest_playwright.pytest_playwright import CreateContextCallback
 
 from tests.services_site import Site
 
@@ -12,23 +14,21 @@ Visit = Callable[..., Page]
 
 
 @pytest.fixture
-def visit(site: Site, browser: Browser) -> Visit:
+def visit(site: Site, new_context: CreateContextCallback) -> Visit:
     """Open pages as a signed-in researcher, in a window of the test's choice."""
-    User.objects.create_superuser("ada", password="a long password")
+    client = Client()
+    client.force_login(User.objects.create_superuser("ada"))
+    signed_in = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site.app_url}
 
-    def open_page(path: str, *, scheme: str = "light", width: int = 1280, scripts: bool = True) -> Page:
-        context = browser.new_context(
+    def open_page(path: str, *, width: int = 1280, scripts: bool = True) -> Page:
+        context = new_context(
             base_url=site.app_url,
-            color_scheme=scheme,
             java_script_enabled=scripts,
             viewport={"width": width, "height": 900},
         )
+        context.add_cookies([signed_in])
         page = context.new_page()
-        page.goto(f"/admin/login/?next={path}")
-        page.get_by_label("Username").fill("ada")
-        page.get_by_label("Password").fill("a long password")
-        page.get_by_role("button", name="Log in").click()
-        page.wait_for_url(f"**{path}")
+        page.goto(path)
         return page
 
     return open_page

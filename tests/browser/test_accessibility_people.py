@@ -7,7 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
+from pytest_playwright.pytest_playwright import CreateContextCallback
 
 from annotators.models import Call, Worker
 from surveys import auditing, review
@@ -83,9 +84,11 @@ def test_appeals(page: Page, site: Site, questionnaire: Questionnaire) -> None:
     assert len(found) == 8
 
 
-def test_an_appeal_needs_no_scripts_and_no_mouse(browser: Browser, site: Site, questionnaire) -> None:
+def test_an_appeal_needs_no_scripts_and_no_mouse(
+    new_context: CreateContextCallback, site: Site, questionnaire: Questionnaire
+) -> None:
     code = rejected(questionnaire).code
-    page = browser.new_context(java_script_enabled=False, viewport={"width": 360, "height": 740}).new_page()
+    page = new_context(java_script_enabled=False, viewport={"width": 360, "height": 740}).new_page()
     page.goto(f"{site.app_url}/appeals/")
     page.get_by_label("Code").focus()
     page.keyboard.type(code)

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Frame, Page, Route, expect
+from playwright.sync_api import BrowserContext, Frame, Page, Route, expect
 from pytest_django import Settings
+from pytest_playwright.pytest_playwright import CreateContextCallback
 
 from annotators.models import Assignment
 from surveys.models import Questionnaire, Rating, Response
@@ -144,8 +145,10 @@ def test_offline_is_said_and_saving_is_tried_again(market: Market) -> None:
 def test_second_tab_is_told_that_it_is_behind(market: Market) -> None:
     _, first = market.open()
     _, second = market.open()
+    first.page.bring_to_front()
     first.locator("#i1 label").first.click()
     wait_saved(first)
+    second.page.bring_to_front()
     second.locator("#i1 label").nth(1).click()
     expect(second.locator("#state")).to_contain_text("changed in another tab")
     second.locator("#i1 label").nth(2).click()
@@ -229,6 +232,7 @@ def test_second_submit_of_an_old_tab_shows_the_receipt(market: Market) -> None:
     _, old = market.open()
     _, new = market.open()
     for frame in (new, old):
+        frame.page.bring_to_front()
         answer_all(frame)
         frame.locator("[data-steps] button").nth(1).click()
         frame.locator("[data-go=submit]").click()
@@ -254,11 +258,10 @@ def test_preview_has_nothing_to_answer_or_submit(market: Market) -> None:
 
 @pytest.fixture
 def plain_market(
-    browser: Browser, server: FrameServer, app_url: str, questionnaire: Questionnaire
-) -> Iterator[Market]:
-    context = browser.new_context(java_script_enabled=False)
-    yield Market(context, server, app_url=app_url, questionnaire=questionnaire)
-    context.close()
+    new_context: CreateContextCallback, server: FrameServer, app_url: str, questionnaire: Questionnaire
+) -> Market:
+    context = new_context(java_script_enabled=False)
+    return Market(context, server, app_url=app_url, questionnaire=questionnaire)
 
 
 def test_hit_works_without_javascript(plain_market: Market) -> None:

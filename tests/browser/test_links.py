@@ -1,13 +1,14 @@
 """People who come by link, in a real browser: in several tabs at once, by keyboard alone, without JavaScript."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Error, Locator, Page, expect
 from pytest_django import Settings
+from pytest_playwright.pytest_playwright import CreateContextCallback
 
 from annotators.models import Assignment
 from surveys.models import AnnotationSlot, AnswerRevision, Batch, Rating, Response
@@ -36,30 +37,25 @@ def link(app_url: str, batch: Batch) -> str:
 
 
 @pytest.fixture
-def plain(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(java_script_enabled=False, viewport=PHONE)
+def plain(new_context: CreateContextCallback) -> Page:
+    context = new_context(java_script_enabled=False, viewport=PHONE)
     context.set_default_timeout(8000)
-    yield context.new_page()
-    context.close()
+    return context.new_page()
 
 
 @pytest.fixture
-def open_tabs(browser: Browser) -> Iterator[Callable[[str], list[Page]]]:
+def open_tabs(new_context: CreateContextCallback) -> Callable[[str], list[Page]]:
     """A function that opens two tabs of one person at an address."""
-    contexts: list[BrowserContext] = []
 
     def tabs(address: str) -> list[Page]:
-        context = browser.new_context()
-        contexts.append(context)
+        context = new_context()
         context.set_default_timeout(10_000)
         pages = [context.new_page() for _ in range(2)]
         for page in pages:
             page.goto(address)
         return pages
 
-    yield tabs
-    for context in contexts:
-        context.close()
+    return tabs
 
 
 def scores_of(number: int) -> list[str]:
@@ -157,9 +153,11 @@ def test_second_tab_is_shown_what_the_first_saved(context: BrowserContext, link:
         tab.goto(f"{link}1/")
     choose(second, "1", "1", "1")
     expect(second.locator("#state")).to_have_text(re.compile("^Saved "))
+    first.bring_to_front()
     choose(first, "5", "4", "3")
     first.locator("[data-go=submit]").click()
     expect(first.locator("h1")).to_have_text("Annotation 2")
+    second.bring_to_front()
     second.locator("[data-go=submit]").click()
     expect(second.locator("#overtaken")).to_contain_text(OVERTAKEN)
     expect(second.locator(".output input:checked").first).to_have_value("5")
@@ -199,9 +197,8 @@ def test_a_link_that_is_taken_back_keeps_what_was_chosen(page: Page, link: str, 
 # -- The keyboard -----------------------------------------------------------------------------------------------------
 
 
-def test_keyboard_alone_on_a_phone_sized_screen(browser: Browser, link: str) -> None:
-    context = browser.new_context(viewport=PHONE)
-    page = context.new_page()
+def test_keyboard_alone_on_a_phone_sized_screen(new_context: CreateContextCallback, link: str) -> None:
+    page = new_context(viewport=PHONE).new_page()
     page.goto(link)
     tab_to(page, page.locator("#number"))
     page.keyboard.press("Enter")
@@ -236,7 +233,6 @@ def test_keyboard_alone_on_a_phone_sized_screen(browser: Browser, link: str) -> 
         ]
     )
     assert (scores_of(1), scores_of(2)) == (["4", "4", "2"], [])
-    context.close()
 
 
 # -- Without JavaScript -----------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from surveys.inviting import admit_panel
 from surveys.models import Batch, Questionnaire
-from tests.accessible import WAYS, faults_as_shown
+from tests.accessible import faults
 from tests.factories import make_assignment, make_draft, make_published, make_survey, submitted
 from tests.link_people import from_prolific, invite_one, make_batch, make_panel
 
@@ -43,13 +43,12 @@ def pages_of(questionnaire: Questionnaire) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize(("scheme", "width"), [way[:2] for way in WAYS])
-def test_pages_are_accessible_and_fit_the_window(visit, questionnaire, scheme, width):
+def test_pages_are_accessible_and_fit_the_window(visit, questionnaire):
     paths = pages_of(questionnaire)
-    page = visit(paths[0], scheme=scheme, width=width)
+    page = visit(paths[0])
     for path in paths:
         page.goto(path)
-        assert (path, faults_as_shown(page)) == (path, [])
+        assert (path, faults(page)) == (path, [])
 
 
 def test_a_batch_is_planned_and_published(visit):
@@ -79,6 +78,19 @@ def test_progress_moves_without_reloading(visit, questionnaire):
     expect(page.locator("[data-count=n_kept]")).to_have_text("3")
     assert page.evaluate("window.isTheSamePage") is True
     assert page.evaluate("document.querySelector('[data-bar=n_kept]').value") == 3
+
+
+def test_somebody_signed_out_is_not_sent_on_again_and_again(visit, questionnaire):
+    page = visit(questionnaire.batch.get_absolute_url())
+    page.context.clear_cookies()
+    with page.expect_response("**/progress") as first:
+        pass
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    with page.expect_response("**/progress"):
+        pass
+    assert first.value.status == 302
+    assert {url.rpartition("/")[2] for url in asked} == {"progress"}
 
 
 def test_a_new_status_reloads_the_page(visit, questionnaire):

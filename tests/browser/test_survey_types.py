@@ -1,11 +1,11 @@
 """Each survey type by link, from Start to the end: by keyboard alone and without JavaScript, on a desk and a phone."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect
+from playwright.sync_api import BrowserContext, expect
 from pytest_django import Settings
+from pytest_playwright.pytest_playwright import CreateContextCallback
 
 from surveys.collecting import given_answers
 from surveys.definitions import get_definition
@@ -35,19 +35,17 @@ def app_url(site: Site, settings: Settings, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def keyboard(browser: Browser, size: dict[str, int]) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport=size)
+def keyboard(new_context: CreateContextCallback, size: dict[str, int]) -> BrowserContext:
+    context = new_context(viewport=size)
     context.set_default_timeout(15_000)
-    yield context
-    context.close()
+    return context
 
 
 @pytest.fixture
-def plain(browser: Browser, size: dict[str, int]) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport=size, java_script_enabled=False)
+def plain(new_context: CreateContextCallback, size: dict[str, int]) -> BrowserContext:
+    context = new_context(viewport=size, java_script_enabled=False)
     context.set_default_timeout(15_000)
-    yield context
-    context.close()
+    return context
 
 
 def make_link(key: str) -> str:
