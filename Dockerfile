@@ -7,7 +7,6 @@ RUN /opt/venv/bin/pip install --no-cache-dir --require-hashes -r requirements.tx
 
 FROM python:3.13-slim-bookworm
 ENV PATH=/opt/venv/bin:$PATH \
-    PYTHONDONTWRITEBYTECODE=1 \
     PYTHONUNBUFFERED=1 \
     ASSENT_DATA_DIR=/var/lib/assent
 RUN useradd --system --uid 10001 --home-dir /srv/assent assent \
@@ -15,6 +14,7 @@ RUN useradd --system --uid 10001 --home-dir /srv/assent assent \
 COPY --from=build /opt/venv /opt/venv
 WORKDIR /srv/assent
 COPY . .
+RUN python -m compileall -q config surveys annotators marketplace metrics
 # Static files belong to the image; the data folder is a volume.
 RUN ASSENT_STATIC_DIR=/srv/assent/collected ASSENT_DATA_DIR=/tmp/build python manage.py collectstatic --noinput \
     && rm -rf /tmp/build
