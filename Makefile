@@ -14,13 +14,13 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.run-installed
 	@$(BIN)/python manage.py demo $(ARGS)
 
-# A process per core, up to four, each with a PostgreSQL and a Redis of its own; a file's tests stay together.
+# Several processes, each with a PostgreSQL and a Redis of its own; a file's tests stay together.
 test: venv
-	@$(BIN)/python -m pytest -n logical --maxprocesses=4 --dist=loadfile --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python -m pytest -n auto --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 # The same on what `make demo` runs on: SQLite and the filesystem broker.
 test-sqlite: venv
-	@ASSENT_TEST_DATABASE=sqlite $(BIN)/python -m pytest -n logical --maxprocesses=4 --dist=loadfile --no-loadscope-reorder $(ARGS)
+	@ASSENT_TEST_DATABASE=sqlite $(BIN)/python -m pytest -n auto --dist=loadfile --no-loadscope-reorder $(ARGS)
 
 # Kill every process at every failpoint, and take away what it stands on; `make test` has only the core of it.
 test-faults: venv

@@ -32,6 +32,11 @@ PLAIN_STATIC = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.S
 LONG = ("load/", "test_rehearse", "faults/", "test_demo", "test_services", "browser/")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Run one process more than there are cores: each now and then waits for a browser or a server it has started."""
+    return min(4, (os.cpu_count() or 1) + 1)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long; pytest-randomly has mixed the files before."""
