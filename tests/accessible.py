@@ -27,11 +27,6 @@ def faults(page: Page) -> list[str]:
 def _look(page: Page, scheme: str, width: int, height: int) -> list[str]:
     page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     page.set_viewport_size({"width": width, "height": height})
-    return faults_as_shown(page)
-
-
-def faults_as_shown(page: Page) -> list[str]:
-    """Return every violation with where it is, in the window and the scheme the page has."""
     page.evaluate(SETTLED)
     for frame in page.frames:
         frame.wait_for_load_state()  # axe fails in a frame that has no document yet

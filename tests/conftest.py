@@ -32,9 +32,11 @@ PLAIN_STATIC = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.S
 LONG = ("load/", "test_rehearse", "faults/", "test_demo", "test_services", "browser/")
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Run one process more than there are cores: each now and then waits for a browser or a server it has started."""
-    return min(4, (os.cpu_count() or 1) + 1)
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Run one process more than there are cores, up to four: each now and then waits for what it has started."""
+    given = "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ  # xdist reads it
+    return None if given else min(4, (os.cpu_count() or 1) + 1)
 
 
 @pytest.hookimpl(trylast=True)
@@ -48,10 +50,14 @@ def pytest_runtest_teardown(item: pytest.Function) -> Generator[None]:
     """Take the database away from nobody who is being answered, and let nobody reach into the next test."""
     browser = item.funcargs.get("browser")
     wait_until_answered()
-    yield
-    if browser:
-        refuse_open_pages(browser)
-    wait_until_answered()
+    try:
+        yield
+    finally:
+        try:
+            if browser:
+                refuse_open_pages(browser)
+        finally:
+            wait_until_answered()
 
 
 @pytest.fixture(scope="session")

@@ -145,7 +145,7 @@ def test_offline_is_said_and_saving_is_tried_again(market: Market) -> None:
 def test_second_tab_is_told_that_it_is_behind(market: Market) -> None:
     _, first = market.open()
     _, second = market.open()
-    first.page.bring_to_front()
+    first.page.bring_to_front()  # as for whoever looks at it; a tab behind draws, and clicks, once a second
     first.locator("#i1 label").first.click()
     wait_saved(first)
     second.page.bring_to_front()

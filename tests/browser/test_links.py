@@ -153,7 +153,7 @@ def test_second_tab_is_shown_what_the_first_saved(context: BrowserContext, link:
         tab.goto(f"{link}1/")
     choose(second, "1", "1", "1")
     expect(second.locator("#state")).to_have_text(re.compile("^Saved "))
-    first.bring_to_front()
+    first.bring_to_front()  # as for whoever looks at it; a tab behind draws, and clicks, once a second
     choose(first, "5", "4", "3")
     first.locator("[data-go=submit]").click()
     expect(first.locator("h1")).to_have_text("Annotation 2")

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from marketplace import clock, invitations, keys
 from marketplace.models import Invitation, Worker
-from tests.accessible import faults_as_shown
+from tests.accessible import faults
 
 ADD = "/admin/marketplace/invitation/add/"
 FORM = {"number": "2", "most_uses": "1", "days": "14", "note": "Spring class"}
@@ -112,14 +112,13 @@ def test_the_link_is_kept_as_a_digest(token):
 
 
 def test_an_invitation_is_taken_up_in_a_browser(page, worker_site, token):
-    page.set_viewport_size({"width": 375, "height": 700})
     page.goto(f"{worker_site}/invitations/{token}")
-    seen = [faults_as_shown(page)]
+    seen = [faults(page)]
     page.get_by_role("button", name="Become a worker").press("Enter")
     expect(page.locator("#new-access-code")).to_be_visible()
     page.goto(f"{worker_site}/invitations/{token}")
-    seen.append(faults_as_shown(page))
+    seen.append(faults(page))
     page.get_by_role("button", name="Sign out").click()
     page.goto(f"{worker_site}/invitations/{token}")
     expect(page.get_by_role("heading", name="This invitation cannot be used")).to_be_visible()
-    assert [*seen, faults_as_shown(page)] == [[]] * 3
+    assert [*seen, faults(page)] == [[]] * 3
