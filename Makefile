@@ -3,7 +3,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
-# Python compiles what it imports; compiling all that is installed would take as long as installing it.
+# Python compiles what it imports; compiling all that is installed would take half as long as installing it.
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes --no-compile
 
 # Many processes start here, and each would compile everything anew.

@@ -53,11 +53,8 @@ def pytest_runtest_teardown(item: pytest.Function) -> Generator[None]:
     try:
         yield
     finally:
-        try:
-            if browser:
-                refuse_open_pages(browser)
-        finally:
-            wait_until_answered()
+        if browser:
+            refuse_open_pages(browser)
 
 
 @pytest.fixture(scope="session")

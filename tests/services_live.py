@@ -17,6 +17,7 @@ def refuse_open_pages(browser: Browser) -> None:
     open_pages = [page.url for context in browser.contexts for page in context.pages]
     for context in list(browser.contexts):
         context.close()
+    wait_until_answered()
     assert open_pages == [], "Make a context with pytest-playwright's `new_context`, which closes it."
 
 

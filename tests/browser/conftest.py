@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import Page
@@ -18,7 +19,8 @@ def visit(site: Site, new_context: CreateContextCallback) -> Visit:
     """Open pages as a signed-in researcher, in a window of the test's choice."""
     client = Client()
     client.force_login(User.objects.create_superuser("ada"))
-    signed_in = {"name": "sessionid", "value": client.cookies["sessionid"].value, "url": site.app_url}
+    session = client.cookies[settings.SESSION_COOKIE_NAME]
+    signed_in = {"name": session.key, "value": session.value, "url": site.app_url}
 
     def open_page(path: str, *, width: int = 1280, scripts: bool = True) -> Page:
         context = new_context(

@@ -51,12 +51,23 @@ def test_asking_shows_what_it_means_and_sends_nothing(batch: Batch, researcher: 
 
 def test_whoever_says_why_gets_the_file_and_an_entry(batch: Batch, researcher: Client) -> None:
     answer = ask(researcher, batch)
-    entry = AuditEntry.objects.get()  # there before the first byte
     assert WORKER.encode() in b"".join(answer.streaming_content)
     assert answer["Content-Disposition"] == 'attachment; filename="my-study-raw.csv"'
+    entry = AuditEntry.objects.get()
     assert (entry.kind, entry.outcome, entry.batch) == ("download", "raw", batch)
     assert (entry.actor.username, entry.reason) == ("researcher", "A bonus.")
     assert entry.details == {"file": "raw.csv", "rows": 2}
+
+
+def test_the_entry_is_there_before_the_first_byte_and_if_no_more_are_read(
+    batch: Batch, researcher: Client
+) -> None:
+    answer = ask(researcher, batch)
+    assert AuditEntry.objects.count() == 1
+    rest = iter(answer.streaming_content)
+    next(rest)
+    assert AuditEntry.objects.count() == 1
+    list(rest)  # half read, it would end a request at any time later: whichever is then under way
 
 
 @pytest.mark.parametrize("reason", ["", "   ", "x" * 501])
