@@ -11,8 +11,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from annotators import ledger
 from annotators.models import HIT, Call, Worker
+from annotators.outbox import journal
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -105,7 +105,7 @@ class UnsettledFilter(admin.SimpleListFilter):
         return [("1", "Not known or left")]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Call]) -> QuerySet[Call]:
-        return queryset.filter(pk__in=ledger.unsettled()) if self.value() else queryset
+        return queryset.filter(pk__in=journal.unsettled()) if self.value() else queryset
 
 
 _OPEN = (Call.State.UNKNOWN, Call.State.SENT, Call.State.PLANNED)

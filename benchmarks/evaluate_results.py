@@ -25,9 +25,10 @@ django.setup()
 
 import pandas as pd  # noqa: E402
 
-from surveys.exports import FRAME_LAYOUTS, result_writers, write_files  # noqa: E402
-from surveys.frames import Pseudonyms  # noqa: E402
-from surveys.frames.mturk_csv import frame_from_csv  # noqa: E402
+from surveys.results.files.layout_files import write_files  # noqa: E402
+from surveys.results.files.layouts import FRAME_LAYOUTS, result_writers  # noqa: E402
+from surveys.results.frames.mturk_csv import frame_from_csv  # noqa: E402
+from surveys.results.frames.pseudonyms import Pseudonyms  # noqa: E402
 
 DEFAULT = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "ofax" / "vqax_results_raw.csv"
 SCORES = {"yes": 1.0, "weak_yes": 2 / 3, "weak_no": 1 / 3, "no": 0.0}

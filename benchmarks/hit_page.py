@@ -19,9 +19,10 @@ django.setup()
 
 from django.template import Context, Engine, Template  # noqa: E402
 
-from surveys.definitions import VQAX, Choice  # noqa: E402
-from surveys.forms import HitForm  # noqa: E402
-from surveys.presenting import ShownItem, ShownOutput, ShownPicture  # noqa: E402
+from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture  # noqa: E402
+from surveys.pages.answering.hit_form import HitForm  # noqa: E402
+from surveys.protocols.definition import Choice  # noqa: E402
+from surveys.protocols.evil import VQAX  # noqa: E402
 
 LIMIT = 1.2
 ROUNDS = 60

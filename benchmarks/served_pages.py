@@ -75,8 +75,8 @@ def served(**variables: str) -> Iterator[int]:
         from django.conf import settings
         from django.core.management import call_command
 
-        from surveys.management.stack import web
-        from surveys.management.supervisor import Supervisor
+        from surveys.operations.processes.stack import web
+        from surveys.operations.processes.supervisor import Supervisor
 
         call_command("migrate", verbosity=0)
         call_command("collectstatic", interactive=False, verbosity=0)
@@ -91,8 +91,8 @@ def frames() -> list[str]:
     from django.utils import timezone
 
     from annotators.models import HIT, HITType
-    from surveys.definitions import VQAX
-    from surveys.publishing import start_publishing
+    from surveys.protocols.evil import VQAX
+    from surveys.publishing.questionnaires import start_publishing
     from surveys.rehearsal.study import REWARD, Material, draft_batch, import_material
 
     survey = import_material(Material(VQAX, DEMO / "items.csv", str(DEMO / "pictures")))
@@ -130,7 +130,7 @@ def sittings(urls: Sequence[str], *, n: int, prefix: str) -> list[Sitting]:
 
 def fill(sitting: Sitting) -> None:
     """Read the page that was opened; prepare a draft and a complete submission."""
-    from surveys.definitions import VQAX
+    from surveys.protocols.evil import VQAX
     from surveys.rehearsal.behaviour import answers_for
     from surveys.rehearsal.hit_page import read_hit_page
     from surveys.rehearsal.knowledge import Knowledge

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse
 from django.utils.encoding import escape_uri_path
 
-from surveys import log_context
+from surveys.operations import log_context
 
 logger = logging.getLogger("assent.access")
 

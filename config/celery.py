@@ -10,7 +10,7 @@ from celery.signals import after_task_publish, before_task_publish, task_postrun
 from django.conf import settings
 
 from annotators.failpoints import reach
-from surveys import log_context
+from surveys.operations import log_context
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
@@ -26,20 +26,20 @@ def tell_ready(**kwargs: object) -> None:
         Path(settings.WORKER_READY_FILE).touch()
 
 
-@after_task_publish.connect(sender="surveys.tasks.heartbeat")
+@after_task_publish.connect(sender="surveys.sync.heartbeat")
 def tell_beating(**kwargs: object) -> None:
     """Nobody but beat sends this task."""
-    from surveys import operating  # its models need Django set up first
+    from surveys.operations import heartbeats  # its models need Django set up first
 
-    operating.mark(operating.BEAT)
+    heartbeats.mark(heartbeats.BEAT)
 
 
-@before_task_publish.connect(sender="surveys.tasks.sweep")
+@before_task_publish.connect(sender="surveys.sync.sweep")
 def before_sweep(**kwargs: object) -> None:
     reach("beat.due")
 
 
-@after_task_publish.connect(sender="surveys.tasks.sweep")
+@after_task_publish.connect(sender="surveys.sync.sweep")
 def after_sweep(**kwargs: object) -> None:
     reach("beat.sent")
 
@@ -47,9 +47,9 @@ def after_sweep(**kwargs: object) -> None:
 @task_prerun.connect
 def tell_working(**kwargs: object) -> None:
     """Whichever task it is: behind a thousand others the heartbeat may come late."""
-    from surveys import operating  # its models need Django set up first
+    from surveys.operations import heartbeats  # its models need Django set up first
 
-    operating.mark(operating.WORKER)
+    heartbeats.mark(heartbeats.WORKER)
 
 
 @before_task_publish.connect

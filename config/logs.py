@@ -5,7 +5,7 @@ import logging
 import re
 from datetime import UTC, datetime
 
-from surveys import log_context
+from surveys.operations import log_context
 
 HIDDEN = "***"
 # Personal links, panels, staged imports, appeals and a marketplace's invitations: whoever knows the address is let in.

@@ -8,11 +8,11 @@ DAY = 24 * 3600.0
 def beat_schedule(*, sync_seconds: int, heartbeat_seconds: int) -> dict[str, dict[str, Any]]:
     """Return Celery's schedule; intervals are seconds."""
     return {
-        "heartbeat": _every(heartbeat_seconds, "surveys.tasks.heartbeat", expires=heartbeat_seconds),
-        "sweep": _every(sync_seconds, "surveys.tasks.sweep", expires=sync_seconds),
-        "score": _every(5.0 * sync_seconds, "surveys.tasks.score_surveys", expires=sync_seconds),
-        "look_again": _every(DAY, "surveys.tasks.look_again"),
-        "purge_workers": _every(DAY, "surveys.tasks.purge_workers"),
+        "heartbeat": _every(heartbeat_seconds, "surveys.sync.heartbeat", expires=heartbeat_seconds),
+        "sweep": _every(sync_seconds, "surveys.sync.sweep", expires=sync_seconds),
+        "score": _every(5.0 * sync_seconds, "surveys.sync.score_surveys", expires=sync_seconds),
+        "look_again": _every(DAY, "surveys.sync.look_again"),
+        "purge_workers": _every(DAY, "surveys.sync.purge_workers"),
         "marketplace": _every(10.0, "marketplace.tasks.keep_time", expires=10),
     }
 

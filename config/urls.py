@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest
 from django.urls import include, path
 from django.views.generic import RedirectView
 
-from surveys.views.health import healthz, metrics, readyz
+from surveys.pages.health import healthz, metrics, readyz
 
 
 def not_found(request: HttpRequest, row: str) -> NoReturn:

@@ -6,4 +6,4 @@ class SurveysConfig(AppConfig):
     verbose_name = "Surveys"
 
     def ready(self) -> None:
-        from surveys import checks  # noqa: F401 (registers itself)
+        from surveys.operations import system_checks  # noqa: F401 (registers itself)

@@ -2,25 +2,12 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from surveys.views import (
-    appeals,
-    audit,
-    batches,
-    bonus,
-    decisions,
-    downloads,
-    imports,
-    link_work,
-    links,
-    open_appeals,
-    people,
-    pictures,
-    policy,
-    review,
-    running,
-    worker,
-    workers,
-)
+from surveys.pages.answering import hit, link_work, links, pictures
+from surveys.pages.people import people, workers
+from surveys.pages.publishing import batches, running
+from surveys.pages.results import downloads, dry_run
+from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
+from surveys.pages.study import imports
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("appeals/", appeals.enter, name="appeals"),
@@ -33,28 +20,28 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("batches/<int:pk>/stop", running.stop, name="batch_stop"),
     path("batches/<int:pk>/retry", running.retry, name="batch_retry"),
     path("batches/<int:pk>/budget", running.set_budget, name="batch_budget"),
-    path("batches/<int:pk>/sync", batches.sync, name="batch_sync"),
+    path("batches/<int:pk>/sync", batches.sync_now, name="batch_sync"),
     path("batches/<int:pk>/downloads/<slug:layout>", downloads.download, name="batch_download"),
     path(
         "batches/<int:pk>/downloads/<slug:layout>/ids", downloads.download_with_ids, name="batch_download_ids"
     ),
-    path("batches/<int:pk>/assignments/", review.assignments, name="assignments"),
-    path("batches/<int:pk>/assignments/decide", review.decide_many, name="decide_many"),
+    path("batches/<int:pk>/assignments/", assignments.assignments, name="assignments"),
+    path("batches/<int:pk>/assignments/decide", assignments.decide_many, name="decide_many"),
     path("batches/<int:pk>/assignments/<int:assignment_pk>/", decisions.assignment, name="assignment"),
     path("batches/<int:pk>/assignments/<int:assignment_pk>/decide", decisions.decide, name="decide"),
     path("batches/<int:pk>/assignments/<int:assignment_pk>/use", decisions.use, name="use"),
-    path("batches/<int:pk>/audit/", audit.batch_trail, name="batch_trail"),
-    path("batches/<int:pk>/audit/trail.csv", audit.batch_trail_csv, name="batch_trail_csv"),
+    path("batches/<int:pk>/audit/", trail.batch_trail, name="batch_trail"),
+    path("batches/<int:pk>/audit/trail.csv", trail.batch_trail_csv, name="batch_trail_csv"),
     path("batches/<int:pk>/assignments/<int:assignment_pk>/bonus", bonus.give_bonus, name="give_bonus"),
-    path("batches/<int:pk>/policy/", policy.policy, name="batch_policy"),
+    path("batches/<int:pk>/policy/", dry_run.policy, name="batch_policy"),
     path("batches/<int:pk>/people/", people.people, name="people"),
     path("batches/<int:pk>/people/invite", people.invite_people, name="invite_people"),
     path("batches/<int:pk>/people/links.csv", people.links_csv, name="links_csv"),
     path("batches/<int:pk>/people/panel", people.save_panel, name="save_panel"),
     path("batches/<int:pk>/people/<int:invitation_pk>/renew", people.renew_link, name="renew_link"),
     path("batches/<int:pk>/people/<int:invitation_pk>/revoke", people.revoke_link, name="revoke_link"),
-    path("hits/<uuid:pk>/", worker.hit, name="hit"),
-    path("hits/<uuid:pk>/draft", worker.draft, name="draft"),
+    path("hits/<uuid:pk>/", hit.hit, name="hit"),
+    path("hits/<uuid:pk>/draft", hit.draft, name="draft"),
     path("import/", imports.import_items, name="import_items"),
     path("import/pictures", imports.import_pictures, name="import_pictures"),
     path("import/<str:token>/", imports.import_preview, name="import_preview"),

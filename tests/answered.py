@@ -3,7 +3,7 @@
 from typing import Any
 
 from annotators.models import Assignment
-from surveys.collecting import save_draft
+from surveys.answering.collection import save_draft
 from surveys.models import Rating, Response
 from tests.factories import answer_xml
 

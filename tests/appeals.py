@@ -5,8 +5,8 @@ from datetime import timedelta
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys import appealing
 from surveys.models import Appeal, Decision, Questionnaire, Replacement
+from surveys.review import appeal_codes
 from tests import factories
 
 REASON = "You answered 2 of 5 questions correctly; at least 3 are needed."
@@ -18,7 +18,7 @@ def rejected(questionnaire: Questionnaire, *, days_ago: float = 1, **values) -> 
     times = {"accepted_at": then, "submitted_at": then, "rejected_at": then}
     assignment = factories.make_assignment(questionnaire.hit, status="Rejected", **{**times, **values})
     Decision.objects.create(assignment=assignment, verdict="reject", reason=REASON, decided_at=then)
-    message = appealing.with_code(assignment, REASON)
+    message = appeal_codes.with_code(assignment, REASON)
     Assignment.objects.filter(pk=assignment.pk).update(feedback=message)
     return assignment.appeal
 
@@ -28,7 +28,7 @@ def appealed(
 ) -> Appeal:
     """A rejection its worker has appealed against."""
     appeal = rejected(questionnaire, **values)
-    appealing.make(appeal, text=text)
+    appeal_codes.make(appeal, text=text)
     Appeal.objects.filter(pk=appeal.pk).update(made_at=timezone.now() - timedelta(hours=hours_ago))
     appeal.refresh_from_db()
     return appeal

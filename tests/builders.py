@@ -4,8 +4,9 @@ from decimal import Decimal
 
 from django.core.files.base import ContentFile
 
-from surveys.definitions import VQAX, Definition
 from surveys.models import Item, Output, Picture, Questionnaire, Survey
+from surveys.protocols.definition import Definition
+from surveys.protocols.evil import VQAX
 from tests import factories
 
 QUESTIONS = {  # question: (gold, other answers)

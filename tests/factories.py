@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from annotators.models import HIT, Assignment, HITType, Worker
 from marketplace.answers import document
-from surveys.answer_copy import ItemAnswer
-from surveys.collecting import save_answers
-from surveys.definitions import get_definition
+from surveys.answering.answer_copy import ItemAnswer
+from surveys.answering.collection import save_answers
+from surveys.answering.presentation import Claims, open_assignment
 from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, Survey
-from surveys.presenting import Claims, open_assignment
+from surveys.protocols.registry import get_definition
 
 _ids = itertools.count(1)
 

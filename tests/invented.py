@@ -4,9 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from annotators.models import Assignment
-from surveys.answer_copy import ItemAnswer
-from surveys.definitions import Choice, Criterion, Definition, Instructions
+from surveys.answering.answer_copy import ItemAnswer
 from surveys.models import Questionnaire
+from surveys.protocols.definition import Choice, Criterion, Definition, Instructions
 from tests.factories import make_batch, make_hit, make_item, make_questionnaire, make_survey
 from tests.policy_data import NEVER
 

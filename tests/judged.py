@@ -5,15 +5,15 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys import review
 from surveys.models import Batch, Decision, Questionnaire
-from surveys.policies import rule_version
+from surveys.protocols.policy_reading import rule_version
+from surveys.review import decisions, judgement
 from tests.factories import make_published, open_for, submitted
 
 
 def handed_in(questionnaire: Questionnaire, *, n_correct: int) -> Assignment:
     assignment = submitted(questionnaire, n_correct=n_correct)
-    review.record_decision(assignment, batch=questionnaire.batch)
+    decisions.record_decision(assignment, batch=questionnaire.batch)
     return assignment
 
 
@@ -43,5 +43,5 @@ def change(questionnaire: Questionnaire, policy: dict, person: User | None, **va
         "reason": "Too hard on hard items.",
         **values,
     }
-    review.apply_policy(batch, policy=policy, by=person, **terms)
-    return review.judge_again(batch)
+    judgement.apply_policy(batch, policy=policy, by=person, **terms)
+    return judgement.judge_again(batch)

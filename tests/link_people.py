@@ -7,9 +7,10 @@ from typing import Any
 from django.utils import timezone
 
 from annotators.models import Assignment, Source, Worker
-from surveys import allocating, quota
-from surveys.inviting import Invited, Person, invite
+from surveys.answering import allocation
+from surveys.answering.invitations import Invited, Person, invite
 from surveys.models import AnnotationSlot, Batch, Panel
+from surveys.publishing import quota
 from tests import factories
 from tests.policy_data import NEVER
 
@@ -37,17 +38,17 @@ def make_person(worker_id: str = "", source: str = "link") -> Worker:
 
 
 def take(batch: Batch, worker: Worker, **values: Any) -> Assignment:
-    return allocating.take(batch, worker=worker, **{"channel": "link", **values})
+    return allocation.take(batch, worker=worker, **{"channel": "link", **values})
 
 
 def take_number(batch: Batch, number: int, worker: Worker, **values: Any) -> Assignment:
-    return allocating.take_number(batch, number=number, worker=worker, **{"channel": "link", **values})
+    return allocation.take_number(batch, number=number, worker=worker, **{"channel": "link", **values})
 
 
 def answered(assignment: Assignment, *, n_correct: int = 5) -> Assignment:
     """Complete answers, handed in."""
     factories.answer(assignment, n_correct=n_correct)
-    allocating.settle(assignment)
+    allocation.settle(assignment)
     return assignment
 
 
@@ -56,7 +57,7 @@ def skipped(assignment: Assignment, *, reason: str = "text_missing") -> Assignme
     assignment.responses.update(skip_reason=reason)
     Assignment.objects.filter(pk=assignment.pk).update(saved_at=timezone.now())
     assignment.refresh_from_db()
-    allocating.settle(assignment)
+    allocation.settle(assignment)
     return assignment
 
 

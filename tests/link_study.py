@@ -9,10 +9,11 @@ from urllib.parse import urlsplit
 from django.core.files.base import ContentFile
 from django.test import Client
 
-from surveys import quota
-from surveys.definitions import Definition, get_definition
-from surveys.inviting import Invited
+from surveys.answering.invitations import Invited
 from surveys.models import Batch, Output, Picture
+from surveys.protocols.definition import Definition
+from surveys.protocols.registry import get_definition
+from surveys.publishing import quota
 from tests import factories
 from tests.builders import PIXEL
 from tests.policy_data import NEVER

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 import pytest
 from django.utils import timezone
 
-from annotators import gateway as gateway_module
-from annotators.gateway import Gateway
+from annotators.crowds.mturk import gateway as gateway_module
+from annotators.crowds.mturk.gateway import Gateway
 from annotators.models import HIT
 from marketplace import answers, clock, engine, engine_due, keys, ledger
 from marketplace import models as marketplace

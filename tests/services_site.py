@@ -9,8 +9,8 @@ from django.db import connection
 from pytest_django import Settings
 
 from config.celery import app
-from surveys.management.stack import worker
-from surveys.management.supervisor import Process, Supervisor
+from surveys.operations.processes.stack import worker
+from surveys.operations.processes.supervisor import Process, Supervisor
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from surveys.definitions import VQAX
-from surveys.exports import make_report
-from surveys.frames.mturk_csv import read_mturk_csv
+from surveys.protocols.evil import VQAX
+from surveys.results.files.report import make_report
+from surveys.results.frames.mturk_csv import read_mturk_csv
 
 DEMO = settings.BASE_DIR / "fixtures" / "demo"
 N_HITS = 3

@@ -20,7 +20,7 @@ from django.db import connection
 from playwright.sync_api import Browser
 
 from config.celery import app
-from surveys.management.supervisor import Supervisor
+from surveys.operations.processes.supervisor import Supervisor
 from tests import services_browser
 from tests.services_live import refuse_open_pages, wait_until_answered
 from tests.services_site import Site

@@ -13,8 +13,8 @@ from django.db.models import Q
 from django.urls import reverse
 
 from annotators.models import HIT, Endpoint, HITType
-from surveys.definitions import Definition
 from surveys.models.study import Item, Survey
+from surveys.protocols.definition import Definition
 
 
 def new_seed() -> int:

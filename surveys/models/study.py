@@ -6,7 +6,8 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-from surveys.definitions import DEFINITIONS, Choice, Definition, get_definition
+from surveys.protocols.definition import Choice, Definition
+from surveys.protocols.registry import DEFINITIONS, get_definition
 
 
 def definition_choices() -> list[tuple[str, str]]:

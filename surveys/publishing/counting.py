@@ -6,7 +6,7 @@ from django.db.models import Count, Q
 
 from annotators.models import Assignment, Channel
 from surveys.models import Batch, does_not_count, is_skipped
-from surveys.policies import FLAG, PROPOSE
+from surveys.protocols.rules import FLAG, PROPOSE
 
 
 @dataclass(frozen=True, slots=True)

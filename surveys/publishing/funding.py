@@ -6,11 +6,12 @@ from decimal import Decimal
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 
-from annotators.gateway import Gateway
+from annotators.crowds.mturk.gateway import Gateway
 from annotators.models import Endpoint
-from surveys import auditing, budget
+from surveys import audit
 from surveys.models import Batch
-from surveys.publishing.quoting import Quote, quote
+from surveys.publishing import budget
+from surveys.publishing.pricing import Quote, quote
 
 
 class CannotChangeBudget(ValueError):
@@ -44,7 +45,7 @@ def raise_budget(batch: Batch, amount: Decimal, *, by: AbstractBaseUser | Anonym
         raise CannotChangeBudget(f"${committed:.2f} are committed already; the budget can't be less.")
     Batch.objects.filter(pk=batch.pk).update(budget=amount)
     details = {"before": before.budget and f"{before.budget:.2f}", "after": f"{amount:.2f}"}
-    auditing.record(auditing.Kind.BUDGET, "raise", batch=batch, by=by, details=details)
+    audit.record(audit.Kind.BUDGET, "raise", batch=batch, by=by, details=details)
 
 
 def balance_problem(batch: Batch, *, gateway: Gateway) -> str:

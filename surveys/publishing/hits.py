@@ -6,12 +6,14 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 
-from annotators import ledger, links, market
+from annotators.crowds import links
+from annotators.crowds.mturk.gateway import Gateway
 from annotators.failpoints import reach
-from annotators.gateway import Gateway
 from annotators.models import Call, HITType
-from surveys import auditing, budget
+from annotators.outbox import journal, market
+from surveys import audit
 from surveys.models import Batch, Questionnaire, create_token
+from surveys.publishing import budget
 from surveys.publishing.questionnaires import CannotPublish
 
 
@@ -93,8 +95,8 @@ def retry_refused(batch: Batch, *, by: AbstractBaseUser | AnonymousUser | None =
     """Plan the refused CreateHIT calls of a batch again, for example after its account was topped up."""
     refused = Call.objects.filter(token__in=_waiting(batch), state=Call.State.REFUSED)
     Batch.objects.filter(pk=batch.pk).update(error="")
-    if n := sum(ledger.plan_again(call) for call in refused):
-        auditing.record(auditing.Kind.PUBLISHING, "retry", batch=batch, by=by, details={"n_hits": n})
+    if n := sum(journal.plan_again(call) for call in refused):
+        audit.record(audit.Kind.PUBLISHING, "retry", batch=batch, by=by, details={"n_hits": n})
     return n
 
 

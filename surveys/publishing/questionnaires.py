@@ -7,10 +7,11 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.utils import timezone
 
 from annotators.failpoints import reach
-from surveys import auditing, budget, quota
+from surveys import audit
 from surveys.models import Batch, Item, Questionnaire, QuestionnaireItem
-from surveys.publishing.checks import problems
-from surveys.publishing.quoting import quote
+from surveys.publishing import budget, quota
+from surveys.publishing.preconditions import problems
+from surveys.publishing.pricing import quote
 
 
 class CannotPublish(Exception):
@@ -43,7 +44,7 @@ def _write(batch: Batch, *, by: AbstractBaseUser | AnonymousUser | None) -> bool
     _write_questionnaires(batch)
     if quota.has_slots(batch):
         quota.write_slots(batch)
-    auditing.record(auditing.Kind.PUBLISHING, "publish", batch=batch, by=by, details=_terms(batch))
+    audit.record(audit.Kind.PUBLISHING, "publish", batch=batch, by=by, details=_terms(batch))
     reach("publish.writing")
     return True
 

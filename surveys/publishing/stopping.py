@@ -9,12 +9,14 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from annotators import ledger, market, mirror
+from annotators.crowds.mturk import mirror
+from annotators.crowds.mturk.gateway import Gateway
 from annotators.failpoints import reach
-from annotators.gateway import Gateway
 from annotators.models import HIT, Assignment, Call, Endpoint
-from surveys import auditing, budget, quota
+from annotators.outbox import journal, market
+from surveys import audit
 from surveys.models import Batch, create_token, is_undecided
+from surveys.publishing import budget, quota
 
 Status = Assignment.Status
 
@@ -51,7 +53,7 @@ def stop(batch: Batch, *, by: AbstractBaseUser | AnonymousUser | None = None) ->
     with transaction.atomic():
         if running.update(status=Batch.Status.STOPPED) != 1:
             return False
-        auditing.record(auditing.Kind.PUBLISHING, "stop", batch=batch, by=by)
+        audit.record(audit.Kind.PUBLISHING, "stop", batch=batch, by=by)
     return True
 
 
@@ -125,7 +127,7 @@ def _full(hits: QuerySet[HIT]) -> list[uuid.UUID]:
 def _unsettled(batch: Batch) -> QuerySet[Call]:
     tokens = [create_token(pk) for pk in batch.questionnaires.filter(hit=None).values_list("pk", flat=True)]
     of_hits = Q(hit__questionnaire__batch=batch) | Q(assignment__hit__questionnaire__batch=batch)
-    return ledger.unsettled().filter(of_hits | Q(token__in=tokens))
+    return journal.unsettled().filter(of_hits | Q(token__in=tokens))
 
 
 def _error(batch: Batch) -> str:

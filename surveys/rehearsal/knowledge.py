@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Self
 
-from surveys.definitions import Definition
-from surveys.importing import PlannedItem, read_items
+from surveys.protocols.definition import Definition
 from surveys.rehearsal.hit_page import ItemView, UnexpectedPage, item_key
+from surveys.studies.importing.plan import PlannedItem
+from surveys.studies.importing.reading import read_items
 
 
 class Knowledge:

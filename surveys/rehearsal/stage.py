@@ -14,9 +14,9 @@ from types import FrameType
 from django.conf import settings
 from django.core.management import call_command
 
-from surveys.management.ports import free_port
-from surveys.management.stack import addresses, stack
-from surveys.management.supervisor import STOP_SIGNALS, Supervisor, die_with_parent
+from surveys.operations.processes.ports import free_port
+from surveys.operations.processes.stack import addresses, stack
+from surveys.operations.processes.supervisor import STOP_SIGNALS, Supervisor, die_with_parent
 
 FUNDS = "marketplace_demo"
 # What would make the stage reach into the data of whoever calls it.

@@ -14,11 +14,15 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Endpoint
-from surveys import inviting, publishing, review, tasks
-from surveys.definitions import Definition
-from surveys.exports import batch_writers, layouts_for, write_files
+from surveys import sync
+from surveys.answering import invitations
 from surveys.models import Batch, Survey, does_not_count, is_skipped
-from surveys.policies import FLAG
+from surveys.protocols.definition import Definition
+from surveys.protocols.rules import FLAG
+from surveys.publishing import counting, questionnaires
+from surveys.results.files.layout_files import write_files
+from surveys.results.files.layouts import batch_writers, layouts_for
+from surveys.review import decisions
 
 REWARD = Decimal("0.38")  # OFA-X's VQA-X batch
 DURATION = timedelta(hours=1)
@@ -90,15 +94,15 @@ def draft_batch(survey: Survey, *, seed: int, by_link: bool = False) -> Batch:
 
 def publish(batch: Batch) -> None:
     """Freeze the batch and hand it to Celery."""
-    publishing.start_publishing(batch)
-    tasks.publish_batch.delay(batch.pk)
+    questionnaires.start_publishing(batch)
+    sync.publish_batch.delay(batch.pk)
 
 
 def invite(batch: Batch, *, names: list[str]) -> dict[str, str]:
     """Invite people by personal link. Returns {name: address}."""
-    people = [inviting.Person(name) for name in names]
+    people = [invitations.Person(name) for name in names]
     expires_at = timezone.now() + timedelta(days=1)
-    invited = inviting.invite(batch, people=people, expires_at=expires_at, by=None)
+    invited = invitations.invite(batch, people=people, expires_at=expires_at, by=None)
     return {one.invitation.name: one.address for one in invited}
 
 
@@ -109,7 +113,7 @@ def hit_ids(batch: Batch) -> list[str]:
 def ask_for_sync(hit_ids: Iterable[str]) -> None:
     """Ask for the sync of these HITs that beat would bring later."""
     for pk in HIT.objects.filter(hit_id__in=hit_ids).order_by("pk").values_list("pk", flat=True):
-        tasks.sync_hit.delay(pk)
+        sync.sync_hit.delay(pk)
 
 
 def approve_flagged(batch: Batch) -> None:
@@ -120,8 +124,8 @@ def approve_flagged(batch: Batch) -> None:
     flagged = assignments(batch).filter(status=Assignment.Status.SUBMITTED, decision__verdict=FLAG)
     for assignment in flagged:
         researcher, _ = get_user_model().objects.get_or_create(username="rehearsal", is_staff=True)
-        review.approve(assignment, by=researcher)
-        tasks.sync_hit.delay(assignment.hit_id)
+        decisions.approve(assignment, by=researcher)
+        sync.sync_hit.delay(assignment.hit_id)
 
 
 def n_published(batch: Batch) -> int:
@@ -155,7 +159,7 @@ def places(batch: Batch) -> list[Place]:
 def waiting(batch: Batch) -> str:
     """Say in one line what a batch is waiting for."""
     batch.refresh_from_db()
-    state = publishing.progress(batch)
+    state = counting.progress(batch)
     return (
         f"batch {state.status}; HITs published {state.n_published} of {state.n_questionnaires}; "
         f"assignments open {state.n_open}, submitted {state.n_submitted}, approved {state.n_approved} of "

@@ -8,10 +8,10 @@ from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from annotators.models import Assignment, Call, Endpoint
-from surveys.exports import batch_report
 from surveys.models import Batch, Replacement, does_not_count
-from surveys.policies import rule_data
+from surveys.protocols.policy_reading import rule_data
 from surveys.rehearsal.study import IN, SKIPPED, assignments
+from surveys.results.files.layouts import batch_report
 
 Status = Assignment.Status
 PAYING = (Call.Operation.APPROVE, Call.Operation.OVERTURN)

@@ -4,9 +4,9 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
-from surveys import auditing
+from surveys import audit
 from surveys.models import Appeal
-from surveys.review.deciding import overturn
+from surveys.review.decisions import overturn
 from surveys.review.errors import CannotDecide
 
 
@@ -26,7 +26,7 @@ def answer_appeal(
         raise CannotDecide(_why_not(appeal))
     if outcome == Appeal.Outcome.OVERTURNED:
         overturn(appeal.assignment, by=by, reason=answer, use_answers=use_answers)
-    auditing.record(auditing.Kind.APPEAL, outcome, assignment=appeal.assignment, by=by, reason=answer.strip())
+    audit.record(audit.Kind.APPEAL, outcome, assignment=appeal.assignment, by=by, reason=answer.strip())
 
 
 def _why_not(appeal: Appeal) -> str:

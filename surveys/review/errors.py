@@ -1,6 +1,6 @@
 """What a person asks for and can't have."""
 
-from annotators.market import FEEDBACK_MAX
+from annotators.outbox.market import FEEDBACK_MAX
 
 
 class CannotDecide(Exception):

@@ -3,9 +3,11 @@
 import dataclasses
 
 from annotators.models import Assignment, Worker
-from surveys.evidence import evidence_of_batch, evidence_of_worker
 from surveys.models import Batch
-from surveys.policies import APPROVE, FLAG, Evidence, Flag, Policy, Verdict, read_policy
+from surveys.protocols.policy import Policy
+from surveys.protocols.policy_reading import read_policy
+from surveys.protocols.rules import APPROVE, FLAG, Evidence, Flag, Verdict
+from surveys.review.evidence import evidence_of_batch, evidence_of_worker
 
 WATCHED = Flag("watched", "This worker is watched: a person looks at all their work.", is_hit=False)
 INCOMPLETE = Verdict(FLAG, "We have no complete answers for this assignment.")

@@ -7,10 +7,10 @@ from django import template
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys import appealing, review
 from surveys.models import Batch
-from surveys.overview import with_counts
-from surveys.policies import label_of
+from surveys.protocols.policy_words import label_of
+from surveys.review import appeal_codes, decisions
+from surveys.review.progress import with_counts
 from surveys.teams import seen_by
 
 LATEST = 20
@@ -28,14 +28,14 @@ def latest_batches(context: dict[str, Any]) -> list[Batch]:
 @register.simple_tag(takes_context=True)
 def n_open_appeals(context: dict[str, Any], batch: Batch | None = None) -> int:
     """Return how many appeals wait for an answer, in one batch or in all that the reader sees."""
-    waiting = seen_by(context["user"], appealing.waiting())
+    waiting = seen_by(context["user"], appeal_codes.waiting())
     return (waiting.filter(assignment__hit__questionnaire__batch=batch) if batch else waiting).count()
 
 
 @register.filter
 def overturn_until(assignment: Assignment) -> datetime:
     """Return until when a rejection of this assignment can be overturned."""
-    return review.overturn_until(assignment)
+    return decisions.overturn_until(assignment)
 
 
 @register.filter

@@ -5,8 +5,8 @@ from typing import Any
 
 from django import template
 
-from surveys import auditing
-from surveys.forms.batch import policy_in_words
+from surveys import audit
+from surveys.pages.publishing.batch_form import policy_in_words
 
 NAMES = {
     "n_correct": "right answers",
@@ -22,7 +22,7 @@ register = template.Library()
 @register.filter
 def outcome(name: str) -> str:
     """Return an outcome as pages say it."""
-    return auditing.in_words(name)
+    return audit.in_words(name)
 
 
 @register.filter
@@ -40,4 +40,4 @@ def _facts(key: str, value: Any) -> Iterator[tuple[str, str]]:
     elif value is True:
         yield name, "yes"
     elif value or (value == 0 and value is not False):
-        yield name, auditing.in_words(str(value))
+        yield name, audit.in_words(str(value))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotators import market
 from annotators.models import HIT, HITType
+from annotators.outbox import market
 from tests.annotators.offers import TERMS, offer
 from tests.market_site import Site, in_parallel, site, wire
 

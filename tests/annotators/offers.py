@@ -6,9 +6,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from annotators import market
-from annotators.ledger import IN_FLIGHT
 from annotators.models import HIT, Assignment, Call, HITType
+from annotators.outbox import market
+from annotators.outbox.journal import IN_FLIGHT
 from marketplace import models as marketplace
 from tests.market_site import Site
 
@@ -35,7 +35,7 @@ def offer(site: Site, hit_type: HITType, *, token: str = "create:1", max_assignm
 
 def listed(site: Site, hit: HIT) -> Assignment:
     """An assignment that a worker has submitted and we have mirrored."""
-    from annotators.mirror import fetch
+    from annotators.crowds.mturk.mirror import fetch
 
     site.submit(site.accept(hit))
     return fetch(hit, gateway=site.gateway)[-1]

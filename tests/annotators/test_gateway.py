@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from annotators import gateway as gateway_module
-from annotators.gateway import (
+from annotators.crowds.mturk import gateway as gateway_module
+from annotators.crowds.mturk.gateway import (
     AlreadyProcessed,
     Gateway,
     HITRecord,
@@ -17,7 +17,7 @@ from annotators.gateway import (
     Unreachable,
     WrongState,
 )
-from annotators.questions import external_question, parse_answers
+from annotators.crowds.mturk.questions import external_question, parse_answers
 from tests.market_site import Site
 
 JSON = {"Content-Type": "application/x-amz-json-1.1"}

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotators import market
-from annotators.gateway import Gateway, NotReady
-from annotators.leases import LEASE, Lease, LeaseLost, lease
+from annotators.crowds.mturk.gateway import Gateway, NotReady
+from annotators.crowds.mturk.leases import LEASE, Lease, LeaseLost, lease
 from annotators.models import HIT
+from annotators.outbox import market
 from tests.annotators.offers import TERMS, offer
 from tests.factories import make_hit
 from tests.market_site import Site
@@ -96,9 +96,9 @@ def test_renewing_moves_the_end() -> None:
 
 def test_a_lease_that_ran_out_is_renewed_where_nobody_took_it(monkeypatch: pytest.MonkeyPatch) -> None:
     hit = make_hit()
-    monkeypatch.setattr("annotators.leases.LEASE", timedelta(seconds=-5))
+    monkeypatch.setattr("annotators.crowds.mturk.leases.LEASE", timedelta(seconds=-5))
     with lease(hit) as held:
-        monkeypatch.setattr("annotators.leases.LEASE", LEASE)
+        monkeypatch.setattr("annotators.crowds.mturk.leases.LEASE", LEASE)
         held.renew()
         with lease(hit) as other:
             assert other is None
@@ -148,7 +148,7 @@ def test_who_was_overtaken_makes_no_more_calls(site: Site) -> None:
 def test_who_is_overtaken_between_two_pages_does_not_ask_for_the_second(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotators.gateway.PAGE", 1)
+    monkeypatch.setattr("annotators.crowds.mturk.gateway.PAGE", 1)
     hit = offered(site)
     for _ in range(3):
         site.submit(site.accept(hit))

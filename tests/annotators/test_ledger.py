@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotators.ledger import IN_FLIGHT, perform, plan, plan_again, reading, sending
 from annotators.models import HIT, Call, HITType
+from annotators.outbox import outcomes, sending
+from annotators.outbox.journal import IN_FLIGHT, perform, plan, plan_again
 from marketplace import models as marketplace
 from tests.annotators.offers import long_ago, offer, on_the_market
 from tests.factories import make_hit
@@ -179,7 +180,7 @@ def test_in_flight_is_longer_than_the_calls_it_covers(site: Site) -> None:
 
 
 def test_every_operation_can_be_sent_and_read() -> None:
-    assert set(sending._ACTIONS) == set(reading._READINGS) == set(Call.Operation)
+    assert set(sending._ACTIONS) == set(outcomes._READINGS) == set(Call.Operation)
 
 
 def test_a_finished_call_has_its_time() -> None:

@@ -5,8 +5,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from annotators.ledger import plan
 from annotators.models import Call
+from annotators.outbox.journal import plan
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/annotators/call/"

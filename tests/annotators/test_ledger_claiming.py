@@ -10,9 +10,9 @@ import pytest
 from django.db import IntegrityError
 from django.utils import timezone
 
-from annotators import market
-from annotators.ledger import IN_FLIGHT, find_out, perform, plan, plan_again, unsettled
 from annotators.models import HIT, Call, HITType
+from annotators.outbox import market
+from annotators.outbox.journal import IN_FLIGHT, find_out, perform, plan, plan_again, unsettled
 from marketplace import models as marketplace
 from tests.annotators.offers import listed, long_ago, offer, on_the_market, pay
 from tests.factories import make_assignment, make_hit

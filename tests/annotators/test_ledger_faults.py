@@ -9,9 +9,9 @@ import pytest
 from django.db.models import Sum
 from django.utils import timezone
 
-from annotators import market
-from annotators.ledger import SHOWN_WITHIN, TOKEN_LIFE, perform, unsettled
 from annotators.models import HIT, Assignment, Call, HITType
+from annotators.outbox import market
+from annotators.outbox.journal import SHOWN_WITHIN, TOKEN_LIFE, perform, unsettled
 from marketplace import audit, faults
 from marketplace import models as marketplace
 from tests.annotators.offers import decide, listed, offer, pay

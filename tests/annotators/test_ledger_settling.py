@@ -2,9 +2,9 @@
 
 import pytest
 
-from annotators import market
-from annotators.ledger import perform
 from annotators.models import HIT, Call
+from annotators.outbox import market
+from annotators.outbox.journal import perform
 from tests.annotators.offers import decide, listed, long_ago
 from tests.market_site import Site
 

@@ -7,10 +7,10 @@ from decimal import Decimal
 import pytest
 from django.core import signing
 
-from annotators import links
-from annotators.links import BadLink, Holder, ParameterNames
-from annotators.market import HITTypeTerms
+from annotators.crowds import links
+from annotators.crowds.links import BadLink, Holder, ParameterNames
 from annotators.models import HIT, Assignment, HITType
+from annotators.outbox.market import HITTypeTerms
 from tests.factories import make_assignment, make_hit, make_hit_type
 
 KEY = uuid.UUID("12345678123456781234567812345678")

@@ -6,10 +6,10 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from annotators import market
-from annotators.gateway import AssignmentRecord, HITRecord, MarketError
-from annotators.mirror import fetch, mirror_assignment, mirror_hit
+from annotators.crowds.mturk.gateway import AssignmentRecord, HITRecord, MarketError
+from annotators.crowds.mturk.mirror import fetch, mirror_assignment, mirror_hit
 from annotators.models import HIT, Assignment, Worker
+from annotators.outbox import market
 from tests.annotators.offers import TERMS, offer
 from tests.factories import make_assignment, make_hit, make_worker
 from tests.market_site import Site

@@ -1,6 +1,11 @@
 import pytest
 
-from annotators.questions import EXTERNAL_QUESTION_NS, AnswerError, external_question, parse_answers
+from annotators.crowds.mturk.questions import (
+    EXTERNAL_QUESTION_NS,
+    AnswerError,
+    external_question,
+    parse_answers,
+)
 from marketplace import questions as marketplace_questions
 from marketplace.answers import document
 

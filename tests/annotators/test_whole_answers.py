@@ -8,7 +8,7 @@ from typing import BinaryIO
 import pytest
 from pytest_django import Settings
 
-from annotators.gateway import Gateway, Refused, Unreachable
+from annotators.crowds.mturk.gateway import Gateway, Refused, Unreachable
 
 OK = "HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.1\r\n"
 BROKEN_OFF = {

@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys import auditing
-from surveys.exports import LAYOUTS, layouts_for
-from surveys.inviting import Person, invite
+from surveys import audit
+from surveys.answering.invitations import Person, invite
 from surveys.models import Batch, MetricScore, Response
+from surveys.results.files.layouts import LAYOUTS, layouts_for
 from tests import factories
 from tests.link_people import make_batch
 
@@ -94,8 +94,6 @@ def test_the_list_of_links(researcher: Client, formula: str) -> None:
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_the_audit_trail(researcher: Client, formula: str) -> None:
     batch = study(formula)
-    auditing.record(
-        auditing.Kind.POLICY, formula[:32], batch=batch, reason=formula, details={formula: formula}
-    )
+    audit.record(audit.Kind.POLICY, formula[:32], batch=batch, reason=formula, details={formula: formula})
     answer = researcher.get(reverse("batch_trail_csv", args=[batch.pk]))
     assert dangerous(b"".join(answer.streaming_content).decode()) == []

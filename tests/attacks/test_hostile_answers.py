@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 
 from annotators.models import Assignment
-from surveys.answer_copy import IncompleteAnswers
-from surveys.collecting import recover
-from surveys.definitions import DEFINITIONS
+from surveys.answering.answer_copy import IncompleteAnswers
+from surveys.answering.collection import recover
 from surveys.models import Questionnaire, Rating, Response
+from surveys.protocols.registry import DEFINITIONS
 from tests import factories
 from tests.link_study import SCORES, Visitor
 from tests.surveys.caption_definition import CAPTION

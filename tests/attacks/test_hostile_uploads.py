@@ -12,8 +12,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
-from surveys.importing import fetching
 from surveys.models import Item, Picture, Survey
+from surveys.studies.importing import fetching
 from tests.surveys.importing_cases import archive, batch_csv, png, slot
 from tests.surveys.views.import_pages import NEW, researcher
 

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from annotators.models import Assignment, Worker
 from surveys.models import Batch, Decision, Item, Survey
-from surveys.publishing import start_publishing
+from surveys.publishing.questionnaires import start_publishing
 from tests.factories import make_draft, make_hit_type, make_published, make_survey, submitted
 from tests.people import client_of
 from tests.surveys.forms.test_batch_form import data_for

@@ -6,7 +6,7 @@ from django.test import Client
 
 from annotators.models import Assignment
 from surveys.models import Questionnaire, Rating
-from surveys.views import tokens
+from surveys.pages.answering import tokens
 from tests import builders
 from tests.answered import contents
 from tests.link_people import invite_one

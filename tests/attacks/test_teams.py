@@ -12,8 +12,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Call
-from surveys import alarms, auditing
+from surveys import audit
 from surveys.models import Appeal, Batch, Decision, Picture, Questionnaire, Survey, create_token
+from surveys.operations import alarms
 from surveys.urls import urlpatterns
 from tests.attacks.test_rights import ADDRESSES, ANYBODY, World
 from tests.factories import make_draft, make_hit, make_item, make_survey
@@ -59,7 +60,7 @@ class Lab(World):
         Assignment.objects.update(status="Rejected", rejected_at=timezone.now())
         Call.objects.create(token="reject:1", operation="RejectAssignment", hit=self.assignment.hit,
                             assignment=self.assignment, endpoint="embedded")  # fmt: skip
-        auditing.record(auditing.Kind.PAYMENT, "reject", assignment=self.assignment, by=self.ada)
+        audit.record(audit.Kind.PAYMENT, "reject", assignment=self.assignment, by=self.ada)
         Survey.objects.update(is_shared=False)
         for survey in Survey.objects.all():
             make_item(survey, position=99)

@@ -7,10 +7,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment, Worker
-from surveys import auditing
-from surveys.definitions import get_definition
-from surveys.exports import LAYOUTS, layouts_for
+from surveys import audit
 from surveys.models import AuditEntry, Batch, Decision, MetricScore, QuizAttempt
+from surveys.protocols.registry import get_definition
+from surveys.results.files.layouts import LAYOUTS, layouts_for
 from tests.factories import make_published, make_worker, submitted
 from tests.link_people import make_panel, take
 from tests.link_study import make_link_batch
@@ -39,9 +39,7 @@ def busy(batch: Batch) -> None:
         Decision.objects.get_or_create(
             assignment=assignment, defaults={"verdict": "approve", "decided_at": timezone.now()}
         )
-        auditing.record(
-            auditing.Kind.BONUS, "paid", assignment=assignment, reason=f"For {assignment.worker}."
-        )
+        audit.record(audit.Kind.BONUS, "paid", assignment=assignment, reason=f"For {assignment.worker}.")
     worker = Assignment.objects.filter(hit__questionnaire__batch=batch)[0].worker
     QuizAttempt.objects.create(batch=batch, worker=worker, number=1, answers=[], n_right=0, is_passed=True)
 
@@ -75,7 +73,7 @@ def test_a_study_of_our_own_with_scores(researcher: Client) -> None:
 def test_a_study_by_link_and_panel(researcher: Client, own_folders) -> None:
     batch = make_link_batch(assignments=2)
     panel = make_panel(batch)
-    from surveys.collecting import ItemAnswer, save_answers
+    from surveys.answering.collection import ItemAnswer, save_answers
 
     worker = make_worker(f"{panel.provider}:{PANEL_ID}", source="panel")
     assignment = take(batch, worker, channel="panel")

@@ -10,9 +10,9 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 from pytest_django import Settings
 
-from surveys.definitions import get_definition
-from surveys.inviting import revoke
+from surveys.answering.invitations import revoke
 from surveys.models import Batch
+from surveys.protocols.registry import get_definition
 from tests.accessible import faults
 from tests.builders import frame_query
 from tests.link_people import from_prolific, invite_one, make_panel

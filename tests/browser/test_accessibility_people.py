@@ -11,10 +11,11 @@ from playwright.sync_api import Page, expect
 from pytest_playwright.pytest_playwright import CreateContextCallback
 
 from annotators.models import Call, Worker
-from surveys import auditing, review
+from surveys import audit
 from surveys.models import Appeal, Decision, Inclusion, Questionnaire
+from surveys.review import decisions
 from surveys.review.appeals import answer_appeal
-from surveys.standings import change_standing
+from surveys.review.standing import change_standing
 from tests.accessible import faults
 from tests.appeals import appealed, rejected
 from tests.builders import make_questionnaire
@@ -69,7 +70,7 @@ def appeal_states(page: Page, app_url: str, questionnaire: Questionnaire) -> Ite
     page.goto(f"{app_url}/appeals/{appeal.code}/")
     yield "answered", page
     overturned = rejected(questionnaire)
-    review.overturn(overturned.assignment, by=ada(), reason="Our gold answer was wrong.")
+    decisions.overturn(overturned.assignment, by=ada(), reason="Our gold answer was wrong.")
     page.goto(f"{app_url}/appeals/{overturned.code}/")
     yield "overturned", page
 
@@ -123,7 +124,7 @@ def a_long_history(questionnaire: Questionnaire) -> Appeal:
         finished_at=now,
         arguments={"amount": "0.50", "reason": "Thank you for the comment."},
     )
-    auditing.record(auditing.Kind.PAYMENT, "approve", assignment=good, rule_version="1:0123456789ab")
+    audit.record(audit.Kind.PAYMENT, "approve", assignment=good, rule_version="1:0123456789ab")
     change_standing(worker, to="watch", was="ok", reason="Very fast on two batches.", by=person)
     other = make_questionnaire(name="another")
     return appealed(other, worker=Worker.objects.get(pk=worker.pk), text="I looked.\n" + "Twice. " * 60)

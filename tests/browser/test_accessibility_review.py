@@ -9,8 +9,8 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from annotators.models import Assignment
-from surveys import review
 from surveys.models import Inclusion, Questionnaire, Replacement
+from surveys.review import analysis_use, decisions
 from tests.accessible import faults
 from tests.builders import make_questionnaire
 from tests.factories import submitted
@@ -27,7 +27,7 @@ def questionnaire(settings, tmp_path, site) -> Questionnaire:
 
 def decided(questionnaire: Questionnaire, *, n_correct: int, **facts: object) -> Assignment:
     assignment = submitted(questionnaire, n_correct=n_correct)
-    review.record_decision(assignment, batch=questionnaire.batch)
+    decisions.record_decision(assignment, batch=questionnaire.batch)
     Assignment.objects.filter(pk=assignment.pk).update(**facts)
     assignment.refresh_from_db()
     return assignment
@@ -41,9 +41,9 @@ def states(page: Page, questionnaire: Questionnaire) -> Iterator[State]:
     now, person = timezone.now(), User.objects.get(username="ada")
     proposed = decided(questionnaire, n_correct=1)
     left_out = decided(questionnaire, n_correct=5, status="Approved", approved_at=now)
-    review.exclude(left_out, by=person, reason="Only letters.", replace=True)
+    analysis_use.exclude(left_out, by=person, reason="Only letters.", replace=True)
     rejected = decided(questionnaire, n_correct=0)
-    review.reject(rejected, by=person, reason="None of it was right.")
+    decisions.reject(rejected, by=person, reason="None of it was right.")
     Assignment.objects.filter(pk=rejected.pk).update(status="Rejected", rejected_at=now)
     Replacement.objects.create(replaces=rejected, questionnaire=questionnaire, opened_by="extend")
     page.goto(reverse("assignments", args=[questionnaire.batch_id]))

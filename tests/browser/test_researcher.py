@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import expect
 
-from surveys.inviting import admit_panel
+from surveys.answering.admissions import admit_panel
 from surveys.models import Batch, Questionnaire
 from tests.accessible import faults
 from tests.factories import make_assignment, make_draft, make_published, make_survey, submitted

@@ -2,7 +2,7 @@
 
 import pytest
 
-from surveys.definitions import get_definition
+from surveys.protocols.registry import get_definition
 from tests.accessible import faults
 from tests.surveys.rated import Rated, rated_batch
 

@@ -7,9 +7,9 @@ from playwright.sync_api import BrowserContext, expect
 from pytest_django import Settings
 from pytest_playwright.pytest_playwright import CreateContextCallback
 
-from surveys.collecting import given_answers
-from surveys.definitions import get_definition
+from surveys.answering.collection import given_answers
 from surveys.models import AnnotationSlot
+from surveys.protocols.registry import get_definition
 from tests.link_people import invite_one
 from tests.link_study import make_link_batch, path_of
 from tests.services_site import Site

@@ -21,9 +21,10 @@ from kombu.simple import SimpleQueue
 
 from config.celery import app
 from config.logs import JsonFormatter, PlainFormatter, mask
-from surveys import log_context, tasks
-from surveys.management.ports import free_port
-from surveys.management.stack import web
+from surveys import sync
+from surveys.operations import log_context
+from surveys.operations.processes.ports import free_port
+from surveys.operations.processes.stack import web
 from tests.builders import frame_query
 from tests.factories import make_published
 from tests.services_site import database_environment, supervise
@@ -195,7 +196,7 @@ def waiting(queue: SimpleQueue) -> Iterator[Message]:
 def test_the_id_travels_with_the_message() -> None:
     token = log_context.begin(request_id="request-0002")
     try:
-        tasks.heartbeat.delay()
+        sync.heartbeat.delay()
     finally:
         log_context.end(token)
     with app.connection_for_read() as broker:

@@ -12,8 +12,8 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotators.models import Assignment, Call
-from surveys.answer_copy import content, copied_answers
-from surveys.collecting import given_answers
+from surveys.answering.answer_copy import content, copied_answers
+from surveys.answering.collection import given_answers
 from surveys.models import Batch, Replacement
 from tests.faults.studies import Study
 

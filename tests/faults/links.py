@@ -8,10 +8,10 @@ from typing import Any
 import urllib3
 
 from annotators.models import HIT, Assignment, Endpoint
-from surveys.answer_copy import ItemAnswer
-from surveys.collecting import given_answers
-from surveys.definitions import get_definition
+from surveys.answering.answer_copy import ItemAnswer
+from surveys.answering.collection import given_answers
 from surveys.models import AnnotationSlot, Survey
+from surveys.protocols.registry import get_definition
 from surveys.rehearsal import study as rehearsal
 from surveys.rehearsal.link_visits import LinkVisitor
 from tests import factories

@@ -12,7 +12,7 @@ from django.db import InterfaceError, OperationalError, connection
 from django.db.models import F, Max, Q, QuerySet
 from django.utils import timezone
 
-from annotators.leases import LEASE
+from annotators.crowds.mturk.leases import LEASE
 from annotators.models import HIT, Call
 from marketplace.models import LoggedCall
 from surveys.models import AnnotationSlot, Batch, Survey

@@ -12,7 +12,7 @@ import pytest
 from celery import Celery
 
 from annotators.models import Call
-from surveys.management.stack import beat
+from surveys.operations.processes.stack import beat
 from tests.faults import courses
 from tests.faults.invariants import invariants
 from tests.faults.points import Point, slow
@@ -228,7 +228,7 @@ def test_every_task_is_delivered_three_times(study: Study, line: Line) -> None:
     def send() -> None:
         for name, arguments in messages(study):
             for _ in range(3):
-                app.send_task(f"surveys.tasks.{name}", args=arguments)
+                app.send_task(f"surveys.sync.{name}", args=arguments)
                 n_sent.append(1)
 
     seconds = play(study, meanwhile=send)
@@ -245,7 +245,7 @@ def test_tasks_arrive_in_reverse_order(study: Study, line: Line) -> None:
     def turn() -> None:
         with stack.suspended("worker"):
             for name, arguments in messages(study):
-                app.send_task(f"surveys.tasks.{name}", args=arguments)
+                app.send_task(f"surveys.sync.{name}", args=arguments)
             waiting = stack.broker().lrange("celery", 0, -1)
             stack.broker().delete("celery")
             stack.broker().rpush("celery", *reversed(waiting))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from surveys.management.supervisor import Supervisor
+from surveys.operations.processes.supervisor import Supervisor
 from surveys.rehearsal.control import Control
 
 

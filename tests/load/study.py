@@ -10,8 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment, Call
-from surveys import inviting, publishing, quota, tasks
+from surveys import sync
+from surveys.answering import invitations
 from surveys.models import AnnotationSlot, Batch, Panel, Picture, Survey
+from surveys.publishing import questionnaires, quota
 from surveys.rehearsal import study
 from tests import factories
 from tests.builders import PIXEL
@@ -46,8 +48,8 @@ class Study:
             assignments_per_hit=self.per_hit,
             takes_links=True,
         )
-        publishing.start_publishing(batch)
-        tasks.publish_batch.delay(batch.pk)
+        questionnaires.start_publishing(batch)
+        sync.publish_batch.delay(batch.pk)
         self.batches.append(batch)
         self.invite(batch)
 
@@ -95,8 +97,8 @@ class Study:
     def _by_link(self, batch: Batch, annotator: LinkAnnotator) -> str:
         name = annotator.person.worker_id
         until = timezone.now() + timedelta(days=1)
-        person = inviting.Person(name, worker_id=name)
-        (invited,) = inviting.invite(batch, people=[person], expires_at=until, by=None)
+        person = invitations.Person(name, worker_id=name)
+        (invited,) = invitations.invite(batch, people=[person], expires_at=until, by=None)
         return invited.address
 
     def _by_panel(self, batch: Batch, annotator: LinkAnnotator) -> str:

@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotators.models import Assignment
-from surveys.definitions.evil import ESNLIVE
 from surveys.models import Batch, Questionnaire
+from surveys.protocols.evil import ESNLIVE
 from tests.factories import make_published, open_for
 from tests.judged import cautious
 from tests.market_site import eager, in_parallel, site, wire

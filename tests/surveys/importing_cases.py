@@ -7,8 +7,9 @@ import zipfile
 
 from PIL import Image
 
-from surveys.definitions.evil import VQAX
-from surveys.importing import Plan, read_items
+from surveys.protocols.evil import VQAX
+from surveys.studies.importing.plan import Plan
+from surveys.studies.importing.reading import read_items
 
 BASES = (
     "id",

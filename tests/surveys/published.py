@@ -8,8 +8,6 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from annotators.models import HIT, Assignment, HITType, Worker
-from surveys.definitions import Definition
-from surveys.importing.batch_layout import take_apart
 from surveys.models import (
     Batch,
     Item,
@@ -20,6 +18,8 @@ from surveys.models import (
     Response,
     Survey,
 )
+from surveys.protocols.definition import Definition
+from surveys.studies.importing.batch_layout import take_apart
 
 PACIFIC = ZoneInfo("America/Los_Angeles")
 

@@ -2,8 +2,8 @@
 
 import json
 
-from surveys.frames import Pseudonyms
-from surveys.frames.mturk_csv import frame_from_csv
+from surveys.results.frames.mturk_csv import frame_from_csv
+from surveys.results.frames.pseudonyms import Pseudonyms
 
 RATINGS = ("yes", "weak_yes", "weak_no", "no")
 SHORTCOMINGS = ("incorrect_description", "insufficient_justification", "confusing_sentence")

@@ -1,11 +1,10 @@
 """Items as a simulated worker sees them."""
 
-from surveys.definitions import VQAX
-from surveys.importing import PlannedItem
-from surveys.importing.plan import PlannedOutput
+from surveys.protocols.evil import VQAX
 from surveys.rehearsal.hit_page import Group, ItemView, Option, Output
 from surveys.rehearsal.knowledge import Knowledge
 from surveys.rehearsal.people import Kind, Person
+from surveys.studies.importing.plan import PlannedItem, PlannedOutput
 
 TEXTS = {"aa01": "There are umbrellas.", "bb02": "The street is wet."}
 SCALE = tuple(Option(choice.value, choice.label) for choice in VQAX.criterion("justifies").choices)

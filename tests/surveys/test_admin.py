@@ -8,11 +8,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment, Call, Worker
-from surveys import auditing
-from surveys.admin import BatchAdmin
-from surveys.forms.batch import BatchForm
+from surveys import audit
 from surveys.models import AuditEntry, Batch, Decision, Survey
-from surveys.publishing import start_publishing
+from surveys.pages.publishing.admin import BatchAdmin
+from surveys.pages.publishing.batch_form import BatchForm
+from surveys.publishing.questionnaires import start_publishing
 from tests.factories import make_draft, make_item, make_published, make_survey, submitted
 from tests.people import client_of
 from tests.policy_data import NEVER
@@ -51,7 +51,7 @@ def fill(n: int) -> None:
             token=f"approve:{assignment.pk}", operation="ApproveAssignment", endpoint="embedded",
             hit=questionnaire.hit, assignment=assignment,
         )  # fmt: skip
-        auditing.record(auditing.Kind.PAYMENT, "approve", assignment=assignment, reason="All right.")
+        audit.record(audit.Kind.PAYMENT, "approve", assignment=assignment, reason="All right.")
 
 
 def test_a_new_batch_is_a_draft_of_who_made_it(researcher):

@@ -2,10 +2,11 @@
 
 import pytest
 
-from surveys.aggregation import Counts, Share, summarise
-from surveys.agreement import agreements
-from surveys.frames import Pseudonyms
-from surveys.frames.mturk_csv import frame_from_csv, read_mturk_csv
+from surveys.results.frames.mturk_csv import frame_from_csv, read_mturk_csv
+from surveys.results.frames.pseudonyms import Pseudonyms
+from surveys.results.statistics.agreement import agreements
+from surveys.results.statistics.numbers import Counts, Share
+from surveys.results.statistics.summary import summarise
 from tests.surveys.raw_files import raw_file, row, task
 
 VQAX, ESNLIVE = "vqax_results_raw.csv", "esnlive_unifiedresults_raw.csv"

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from surveys.agreement import krippendorff_alpha, percent_agreement
+from surveys.results.statistics.agreement import krippendorff_alpha, percent_agreement
 
 # K. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): four observers, twelve units, five values.
 OBSERVERS = (

@@ -14,9 +14,10 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from annotators.models import Assignment
-from surveys import alarms, tasks
-from surveys.management.ports import free_port
+from surveys import sync
 from surveys.models import Alarm, Appeal, Batch, Decision, Questionnaire
+from surveys.operations import alarms
+from surveys.operations.processes.ports import free_port
 from tests import factories
 from tests.appeals import appealed
 
@@ -274,8 +275,8 @@ def test_of_two_processes_at_once_one_sends():
 def test_the_sweep_sends_them(questionnaire, settings):
     settings.CELERY_TASK_ALWAYS_EAGER = True
     waiting(questionnaire, hours=2)
-    with patch.object(tasks.send_alarms, "delay", tasks.send_alarms):
-        tasks.sweep()
+    with patch.object(sync.send_alarms, "delay", sync.send_alarms):
+        sync.sweep()
     assert len(mail.outbox) == 1
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from annotators.models import Assignment
-from surveys import allocating, collecting
-from surveys.allocating import NothingLeft, NotYours
+from surveys.answering import allocation, collection
+from surveys.answering.allocation import NothingLeft, NotYours
 from surveys.models import AnnotationSlot, Batch, Response
 from tests import factories
 from tests.link_people import (
@@ -115,7 +115,7 @@ def test_by_number() -> None:
 def test_an_expired_lease_passes_the_number_on_and_keeps_the_draft() -> None:
     batch, ann, bob = make_batch(n_items=1), make_person(), make_person()
     late = take(batch, ann)
-    collecting.save_draft(late, position=1, data={"answer": "yes"}, version=1, active_seconds=1)
+    collection.save_draft(late, position=1, data={"answer": "yes"}, version=1, active_seconds=1)
     with pytest.raises(NothingLeft):
         take(batch, bob)
     run_out(late)
@@ -161,7 +161,7 @@ def test_looking_at_it_renews_the_lease() -> None:
     batch, ann = make_batch(n_items=1), make_person()
     mine = take(batch, ann)
     run_out(mine)
-    allocating.keep(mine)
+    allocation.keep(mine)
     with pytest.raises(NothingLeft):
         take(batch, make_person())
 
@@ -177,27 +177,27 @@ def test_settling_twice_changes_nothing() -> None:
     batch, ann = make_batch(), make_person()
     mine = answered(take(batch, ann))
     first = Assignment.objects.values("status", "submitted_at").get(pk=mine.pk)
-    allocating.settle(mine)
+    allocation.settle(mine)
     assert Assignment.objects.values("status", "submitted_at").get(pk=mine.pk) == first
     assert first["status"] == "Submitted"
 
 
 def test_without_answers_nothing_is_settled() -> None:
     mine = take(make_batch(), make_person())
-    allocating.settle(mine)
+    allocation.settle(mine)
     assert Assignment.objects.get(pk=mine.pk).status == "Accepted"
 
 
 def test_a_skipped_one_is_wanted_again_once() -> None:
     batch, ann = make_batch(n_items=1, copies=2), make_person()
     mine = skipped(take(batch, ann))
-    allocating.settle(mine)
+    allocation.settle(mine)
     assert chain(batch) == [
         (1, 1, None),
         (2, 2, None),
         (3, 1, 1),
     ]
-    assert [a.state for a in allocating.own(batch, worker=ann)] == ["skipped"]
+    assert [a.state for a in allocation.own(batch, worker=ann)] == ["skipped"]
 
 
 def test_an_item_everybody_skips_comes_to_an_end() -> None:
@@ -212,19 +212,19 @@ def test_an_item_everybody_skips_comes_to_an_end() -> None:
 def test_own_by_annotation_id() -> None:
     batch, ann = make_batch(n_items=3), make_person()
     done, going_on = answered(take_number(batch, 3, ann)), take(batch, ann)
-    found = [(a.number, a.state, a.assignment) for a in allocating.own(batch, worker=ann)]
+    found = [(a.number, a.state, a.assignment) for a in allocation.own(batch, worker=ann)]
     assert found == [(1, "open", going_on), (3, "answered", done)]
 
 
 def test_suggested_is_what_would_be_given() -> None:
     batch, ann = make_batch(n_items=2), make_person()
-    assert allocating.suggest(batch, worker=ann) == 1
+    assert allocation.suggest(batch, worker=ann) == 1
     assert AnnotationSlot.objects.filter(assignment__isnull=False).count() == 0
     mine = take_number(batch, 2, ann)
-    assert allocating.suggest(batch, worker=ann) == 2
+    assert allocation.suggest(batch, worker=ann) == 2
     answered(mine)
-    assert allocating.suggest(batch, worker=ann, limit=1) is None
-    assert [allocating.n_free(batch, worker=ann), allocating.n_free(batch, worker=make_person())] == [1, 1]
+    assert allocation.suggest(batch, worker=ann, limit=1) is None
+    assert [allocation.n_free(batch, worker=ann), allocation.n_free(batch, worker=make_person())] == [1, 1]
 
 
 def test_a_panel_person_with_all_done_has_a_completed_visit() -> None:

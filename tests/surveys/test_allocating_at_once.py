@@ -10,9 +10,9 @@ import pytest
 from django.db import connection, connections
 
 from annotators.models import Assignment, Channel, Worker
-from surveys import budget, quota
-from surveys.allocating import NothingLeft, NotYours
+from surveys.answering.allocation import NothingLeft, NotYours
 from surveys.models import AnnotationSlot, Batch, Questionnaire
+from surveys.publishing import budget, quota
 from tests.factories import open_for
 from tests.link_people import make_batch, make_person, run_out, skipped, take, take_number
 

@@ -8,9 +8,9 @@ from django.db.models import Count
 from django.utils import timezone
 
 from annotators.models import Assignment, Worker
-from surveys import quota
-from surveys.allocating import NothingLeft
+from surveys.answering.allocation import NothingLeft
 from surveys.models import AnnotationSlot, Batch, Decision, Response
+from surveys.publishing import quota
 from tests.link_people import answered, make_batch, make_person, run_out, skipped, take
 
 pytestmark = pytest.mark.django_db

@@ -7,10 +7,10 @@ import pytest
 from django.db import IntegrityError
 
 from annotators.models import Assignment, Worker
-from surveys import allocating
-from surveys.allocating import NothingLeft, NotYours
+from surveys.answering import allocation
+from surveys.answering.allocation import NothingLeft, NotYours
+from surveys.answering.orders import draw_responses
 from surveys.models import Response
-from surveys.ordering import draw_responses
 from tests import factories
 from tests.link_people import make_batch, make_person, number_of, take, take_number
 
@@ -37,7 +37,7 @@ def interfere(monkeypatch: pytest.MonkeyPatch, *, how: Callable[[Worker], None],
             how(assignment.worker)
         return draw_responses(questionnaire, assignment=assignment)
 
-    monkeypatch.setattr(allocating, "draw_responses", draw)
+    monkeypatch.setattr(allocation, "draw_responses", draw)
     return tries
 
 
@@ -52,7 +52,7 @@ def test_who_is_always_overtaken_is_told_so(monkeypatch: pytest.MonkeyPatch) -> 
     tries = interfere(monkeypatch, how=given_elsewhere, times=99)
     with pytest.raises(NothingLeft, match=r"^Somebody was quicker\. Please try again\.$"):
         take(make_batch(), make_person())
-    assert (len(tries), Assignment.objects.count()) == (allocating.TRIES, 0)
+    assert (len(tries), Assignment.objects.count()) == (allocation.TRIES, 0)
 
 
 def test_a_number_taken_by_another_way_shows_what_was_seen(monkeypatch: pytest.MonkeyPatch) -> None:

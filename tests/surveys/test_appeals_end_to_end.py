@@ -11,7 +11,7 @@ from marketplace import models as marketplace
 from surveys.models import Appeal, Decision
 from surveys.review.appeals import answer_appeal
 from tests.market_site import Site
-from tests.market_study import open_study, statuses, sync, work
+from tests.market_study import open_study, statuses, sync_study, work
 from tests.surveys.views.pages import text_of
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ def test_a_worker_appeals_and_is_paid(site: Site, settings) -> None:
     cache.clear()
     questionnaire = open_study(site)
     work(site, questionnaire, n_correct=1)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     told = marketplace.Assignment.objects.get().feedback
     assert len(told) <= 1024
     address, code = re.search(r"write to us at (\S+) with the code (\S+)\.$", told).groups()
@@ -36,7 +36,7 @@ def test_a_worker_appeals_and_is_paid(site: Site, settings) -> None:
 
     person = User.objects.create_user("carla")
     answer_appeal(appeal, outcome="overturned", answer="You are right, thank you.", by=person)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert statuses(questionnaire) == ["Approved"]
     paid = marketplace.Assignment.objects.get()
     assert (paid.status, paid.feedback) == ("Approved", "You are right, thank you.")
@@ -50,10 +50,10 @@ def test_the_same_message_is_sent_however_often_it_is_tried(site: Site) -> None:
     questionnaire = open_study(site)
     work(site, questionnaire, n_correct=1)
     site.wire.lose.add("RejectAssignment")
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     code = Appeal.objects.get().code
     site.wire.heal()
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert marketplace.Assignment.objects.get().feedback.endswith(f"with the code {code}.")
     assert Appeal.objects.get().code == code
     assert Decision.objects.get().reason == "You answered 1 of 5 questions correctly; at least 3 are needed."

@@ -4,15 +4,18 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotators import market
 from annotators.models import Assignment, Call
-from surveys import review, tasks
-from surveys.dry_run import dry_run
-from surveys.evidence import evidence_of_batch
+from annotators.outbox import market
+from surveys import sync
 from surveys.models import AuditEntry, Batch, Decision, Item, Questionnaire
-from surveys.policies import Policy, PolicyError, Verdict, parse, rule_version
-from surveys.review import CannotDecide, applying, decide_all
-from surveys.review.judging import INCOMPLETE
+from surveys.protocols.policy import Policy
+from surveys.protocols.policy_reading import parse, rule_version
+from surveys.protocols.rules import PolicyError, Verdict
+from surveys.results.dry_run import dry_run
+from surveys.review import decisions, delivery, judgement
+from surveys.review.errors import CannotDecide
+from surveys.review.evidence import evidence_of_batch
+from surveys.review.judging import INCOMPLETE, decide_all
 from tests.factories import make_hit, make_published, make_questionnaire, make_survey, submitted
 from tests.judged import change, handed_in, handed_in_unsaved, verdicts
 from tests.policy_data import FLAG_ONLY, NEVER, THREE_OF_FIVE, at_least, policy_of
@@ -34,8 +37,8 @@ def test_another_policy_judges_again_what_no_person_has_decided(
 
 def test_what_a_person_decided_stays_with_its_rule_version(cautious: Questionnaire, person: User) -> None:
     kept, rejected, waiting = (handed_in(cautious, n_correct=1) for _ in range(3))
-    review.approve(kept, by=person)
-    review.reject(rejected, by=person, reason="Empty.")
+    decisions.approve(kept, by=person)
+    decisions.reject(rejected, by=person, reason="Empty.")
     assert change(cautious, NEVER, person) == 1
     assert verdicts() == ["approve", "reject", "approve"]
     versions = dict(Decision.objects.values_list("assignment", "rule_version"))
@@ -76,7 +79,7 @@ def test_judging_again_twice_changes_nothing_more(cautious: Questionnaire, perso
     handed_in(cautious, n_correct=1)
     change(cautious, NEVER, person)
     n_entries = AuditEntry.objects.count()
-    assert [review.judge_again(Batch.objects.get()) for _ in range(again)] == [0] * again
+    assert [judgement.judge_again(Batch.objects.get()) for _ in range(again)] == [0] * again
     assert AuditEntry.objects.count() == n_entries
 
 
@@ -91,7 +94,7 @@ def test_what_comes_in_while_it_is_judged_again_is_judged_by_the_new_one(
         handed_in(cautious, n_correct=1)
         return found
 
-    monkeypatch.setattr(applying, "decide_all", decided)
+    monkeypatch.setattr(judgement, "decide_all", decided)
     assert change(cautious, NEVER, person) == 1
     assert verdicts() == ["approve", "approve"]
     assert set(Decision.objects.values_list("rule_version", flat=True)) == {rule_version(NEVER)}
@@ -104,17 +107,17 @@ def test_a_policy_changed_while_it_is_judged_again_is_left_to_the_next_time(
     batch = Batch.objects.get()
     batch.review_policy = FLAG_ONLY  # as it was read before somebody applied another one
     Batch.objects.update(review_policy=NEVER)
-    assert review.judge_again(batch) == 0
+    assert judgement.judge_again(batch) == 0
     assert verdicts() == ["propose"]
-    assert review.to_judge_again() == [batch]
-    assert review.judge_again(Batch.objects.get()) == 1
-    assert (verdicts(), review.to_judge_again()) == (["approve"], [])
+    assert judgement.to_judge_again() == [batch]
+    assert judgement.judge_again(Batch.objects.get()) == 1
+    assert (verdicts(), judgement.to_judge_again()) == (["approve"], [])
 
 
 def test_the_task_judges_again(cautious: Questionnaire) -> None:
     handed_in(cautious, n_correct=1)
     Batch.objects.update(review_policy=NEVER)
-    tasks.judge_again(cautious.batch_id)
+    sync.judge_again(cautious.batch_id)
     assert verdicts() == ["approve"]
 
 
@@ -150,10 +153,10 @@ def test_no_rejection_by_the_policy_before_is_carried_out(person: User) -> None:
     assignment = handed_in(strict, n_correct=1)
     Assignment.objects.update(channel="link")
     Batch.objects.update(rejects_automatically=False)
-    review.carry_out(again(assignment), gateway=None)
+    delivery.carry_out(again(assignment), gateway=None)
     assert again(assignment).status == "Submitted"
-    review.reject(again(assignment), by=person, reason="Empty.")
-    review.carry_out(again(assignment), gateway=None)
+    decisions.reject(again(assignment), by=person, reason="Empty.")
+    delivery.carry_out(again(assignment), gateway=None)
     assert again(assignment).status == "Rejected"
 
 
@@ -212,7 +215,7 @@ def test_work_whose_answers_we_do_not_have_waits_for_a_person(
 ) -> None:
     Item.objects.filter(position__lte=3).update(payload={"check": "answer"})
     opened = handed_in_unsaved(cautious)
-    decision = review.record_decision(opened, batch=cautious.batch)
+    decision = decisions.record_decision(opened, batch=cautious.batch)
     assert (decision.verdict, decision.reason) == ("flag", INCOMPLETE.reason)
     assert decide_all(cautious.batch, policy=parse(policy)) == {opened.pk: INCOMPLETE}
     assert dry_run(cautious.batch, policy=parse(policy)).rejected == []

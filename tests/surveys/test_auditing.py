@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import DatabaseError, connection, transaction
 
-from surveys import auditing
+from surveys import audit
 from surveys.models import AuditEntry
 from tests import builders, factories
 
@@ -18,8 +18,8 @@ def an_assignment():
 
 def test_an_entry_about_an_assignment_is_about_its_worker_and_batch_too():
     assignment, person = an_assignment(), User.objects.create_user("carla")
-    entry = auditing.record(
-        auditing.Kind.PAYMENT,
+    entry = audit.record(
+        audit.Kind.PAYMENT,
         "reject",
         assignment=assignment,
         by=person,
@@ -32,11 +32,11 @@ def test_an_entry_about_an_assignment_is_about_its_worker_and_batch_too():
 
 
 def test_an_entry_by_rule_has_no_actor():
-    assert auditing.record(auditing.Kind.PAYMENT, "approve", assignment=an_assignment()).actor is None
+    assert audit.record(audit.Kind.PAYMENT, "approve", assignment=an_assignment()).actor is None
 
 
 def test_our_own_code_refuses_to_change_or_delete_an_entry():
-    entry = auditing.record(auditing.Kind.STANDING, "watch", worker=an_assignment().worker)
+    entry = audit.record(audit.Kind.STANDING, "watch", worker=an_assignment().worker)
     with pytest.raises(TypeError):
         entry.save()
     with pytest.raises(TypeError):
@@ -44,7 +44,7 @@ def test_our_own_code_refuses_to_change_or_delete_an_entry():
 
 
 def test_the_database_refuses_to_change_an_entry():
-    auditing.record(auditing.Kind.STANDING, "watch", worker=an_assignment().worker)
+    audit.record(audit.Kind.STANDING, "watch", worker=an_assignment().worker)
     with pytest.raises(DatabaseError, match="never changed"), transaction.atomic():
         AuditEntry.objects.update(reason="something else")
     assert AuditEntry.objects.get().reason == ""
@@ -53,7 +53,7 @@ def test_the_database_refuses_to_change_an_entry():
 def test_the_database_refuses_to_delete_an_entry():
     if connection.vendor == "sqlite":
         pytest.skip("SQLite empties tables by DELETE, which tests and a restore need.")
-    auditing.record(auditing.Kind.STANDING, "watch", worker=an_assignment().worker)
+    audit.record(audit.Kind.STANDING, "watch", worker=an_assignment().worker)
     with pytest.raises(DatabaseError, match="never changed"), transaction.atomic():
         AuditEntry.objects.all().delete()
     assert AuditEntry.objects.count() == 1
@@ -61,7 +61,7 @@ def test_the_database_refuses_to_delete_an_entry():
 
 def test_an_entry_is_about_something():
     with pytest.raises(DatabaseError), transaction.atomic():
-        auditing.record(auditing.Kind.PURGE, "purge")
+        audit.record(audit.Kind.PURGE, "purge")
 
 
 @pytest.mark.parametrize(
@@ -80,5 +80,5 @@ def test_an_entry_is_about_something():
     ],
 )
 def test_an_entry_without_an_actor_says_who_it_was_all_the_same(kind, outcome, details, by_whom):
-    entry = auditing.record(auditing.Kind(kind), outcome, assignment=an_assignment(), details=details)
+    entry = audit.record(audit.Kind(kind), outcome, assignment=an_assignment(), details=details)
     assert entry.by_whom == by_whom

@@ -10,11 +10,12 @@ from django.utils import timezone
 
 from annotators.models import Assignment, Call, Channel, Worker
 from marketplace import models as marketplace
-from surveys import bonuses, budget, tasks
+from surveys import sync
 from surveys.models import AuditEntry, Batch, Questionnaire
+from surveys.publishing import bonuses, budget
 from tests.factories import make_assignment, make_published
 from tests.market_site import Site, eager, in_parallel, site, wire
-from tests.market_study import open_study, sync, work
+from tests.market_study import open_study, sync_study, work
 
 __all__ = ["eager", "in_parallel", "site", "wire"]
 pytestmark = pytest.mark.django_db
@@ -120,13 +121,13 @@ def test_submitted_and_decided_work_can_have_one(questionnaire, person, status):
 def test_a_bonus_whose_task_was_lost_is_paid_by_the_sweep(site: Site, eager, person):
     questionnaire = open_study(site)
     work(site, questionnaire)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     call = give(Assignment.objects.get(), person)
-    tasks.sweep()
+    sync.sweep()
     assert marketplace.Bonus.objects.count() == 0  # its own task may still be on its way
     Call.objects.filter(pk=call.pk).update(created_at=timezone.now() - timedelta(minutes=6))
-    tasks.sweep()
-    tasks.sweep()
+    sync.sweep()
+    sync.sweep()
     paid = marketplace.Bonus.objects.get()
     assert (paid.cents, paid.fee_cents, paid.reason) == (250, 50, "Careful work.")
     assert [bonus.state for bonus in bonuses.given(Assignment.objects.get())] == ["Paid"]
@@ -135,16 +136,16 @@ def test_a_bonus_whose_task_was_lost_is_paid_by_the_sweep(site: Site, eager, per
 def test_a_bonus_without_answer_is_paid_once_by_the_sweep(site: Site, eager, person):
     questionnaire = open_study(site)
     work(site, questionnaire)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     call = give(Assignment.objects.get(), person)
     site.wire.lose.add("SendBonus")
-    tasks.settle_call(call.pk)
+    sync.settle_call(call.pk)
     assert [bonus.state for bonus in bonuses.given(Assignment.objects.get())] == [
         "No answer came; the marketplace is asked whether it was paid"
     ]
     site.wire.heal()
     marketplace.Token.objects.all().delete()
-    tasks.sweep()
+    sync.sweep()
     assert (Call.objects.get(pk=call.pk).state, marketplace.Bonus.objects.count()) == ("done", 1)
     assert site.spent() == 46 + 300
 
@@ -152,10 +153,10 @@ def test_a_bonus_without_answer_is_paid_once_by_the_sweep(site: Site, eager, per
 def test_a_form_sent_twice_at_once_is_one_bonus(site: Site, in_parallel, person):
     questionnaire = open_study(site)
     work(site, questionnaire)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     found = Assignment.objects.get()
     calls = in_parallel(*[lambda: give(found, person)] * 4)
     assert len({call.pk for call in calls}) == 1
-    in_parallel(*[lambda: tasks.settle_call(calls[0].pk)] * 4)
+    in_parallel(*[lambda: sync.settle_call(calls[0].pk)] * 4)
     assert (marketplace.Bonus.objects.count(), site.wire.calls["SendBonus"]) == (1, 1)
     assert AuditEntry.objects.filter(kind="bonus").count() == 1

@@ -8,9 +8,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Call
-from surveys import budget, publishing
-from surveys.budget import Money, OverBudget
 from surveys.models import AnnotationSlot, Batch, Decision, Questionnaire, Replacement
+from surveys.publishing import budget, hits, questionnaires
+from surveys.publishing.budget import Money, OverBudget
 from tests.factories import (
     make_assignment,
     make_batch,
@@ -184,8 +184,8 @@ def test_stopped_while_publishing_what_may_exist_counts(state, committed):
 def link_study(**values) -> Questionnaire:
     survey = make_survey(n_items=5)
     batch = make_draft(survey, endpoint="link", takes_links=True, assignments_per_hit=3, **values)
-    publishing.start_publishing(batch)
-    publishing.publish_here(batch)
+    questionnaires.start_publishing(batch)
+    hits.publish_here(batch)
     return batch.questionnaires.get()
 
 

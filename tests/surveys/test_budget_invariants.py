@@ -10,13 +10,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import connection
 
-from annotators import market
-from annotators.mirror import fetch
+from annotators.crowds.mturk.mirror import fetch
 from annotators.models import Assignment
+from annotators.outbox import market
 from marketplace.errors import WorkerRefusal
-from surveys import bonuses, budget, publishing, review
-from surveys.budget import OverBudget
 from surveys.models import Batch, Questionnaire, Replacement
+from surveys.publishing import bonuses, budget, questionnaires, stopping
+from surveys.publishing.budget import OverBudget
+from surveys.review import decisions, delivery, due_work, errors, replacements
 from tests.factories import make_draft, make_survey
 from tests.market_site import Site
 from tests.market_study import again, open_study, publish, rejected_on, work
@@ -65,15 +66,17 @@ class Study:
         hit = questionnaire.hit
         assert hit is not None
         for assignment in fetch(hit, gateway=self.site.gateway):
-            review.record_decision(assignment, batch=questionnaire.batch)
-        for assignment in review.to_carry_out(hit):
-            review.carry_out(assignment, gateway=self.site.gateway)
-        for assignment in review.to_replace(hit):
+            decisions.record_decision(assignment, batch=questionnaire.batch)
+        for assignment in due_work.to_carry_out(hit):
+            delivery.carry_out(assignment, gateway=self.site.gateway)
+        for assignment in replacements.to_replace(hit):
             self.replace(assignment, questionnaire)
 
     def replace(self, assignment: Assignment, questionnaire: Questionnaire) -> None:
         try:
-            replacement = review.replace(assignment, questionnaire=questionnaire, gateway=self.site.gateway)
+            replacement = replacements.replace(
+                assignment, questionnaire=questionnaire, gateway=self.site.gateway
+            )
         except OverBudget:
             return
         if replacement and replacement.questionnaire.hit_id is None:
@@ -82,10 +85,10 @@ class Study:
     def overturn(self) -> None:
         if found := self.one("Rejected"):
             try:
-                review.overturn(found, by=self.person, reason="Our mistake.")
-            except review.CannotDecide:
+                decisions.overturn(found, by=self.person, reason="Our mistake.")
+            except errors.CannotDecide:
                 return
-            review.carry_out(found, gateway=self.site.gateway)
+            delivery.carry_out(found, gateway=self.site.gateway)
 
     def bonus(self) -> None:
         if found := self.one("Approved"):
@@ -111,10 +114,10 @@ def test_no_sequence_of_events_exceeds_the_budget(site: Site, person: User, seed
     for _ in range(18):
         study.chance.choice(events)()
         within(site, study.batch)
-    publishing.stop(study.batch)
+    stopping.stop(study.batch)
     for questionnaire in Questionnaire.objects.filter(batch=study.batch).select_related("hit__hit_type"):
         assert questionnaire.hit is not None
-        publishing.expire(questionnaire.hit, gateway=site.gateway)
+        stopping.expire(questionnaire.hit, gateway=site.gateway)
     within(site, study.batch)
 
 
@@ -131,7 +134,7 @@ def test_many_at_once_replace_no_more_than_the_budget(
 
     def replace(assignment: Assignment) -> Replacement | None:
         target = again(questionnaire)
-        return review.replace(assignment, questionnaire=target, gateway=site.gateway)
+        return replacements.replace(assignment, questionnaire=target, gateway=site.gateway)
 
     results = in_parallel(*[lambda assignment=assignment: replace(assignment) for assignment in rejected])
     assert [type(result).__name__ for result in results].count("OverBudget") == 2
@@ -152,7 +155,7 @@ def test_bonus_and_overturning_at_once_share_what_is_left(
     nonce = uuid.uuid4()
 
     def overturn() -> Any:
-        return review.overturn(first, by=person, reason="Our mistake.")
+        return decisions.overturn(first, by=person, reason="Our mistake.")
 
     def bonus() -> Any:
         return bonuses.give(second, amount=D("0.30"), reason="Well done.", nonce=nonce, by=person)
@@ -167,6 +170,6 @@ def test_bonus_and_overturning_at_once_share_what_is_left(
 @pytest.mark.django_db
 def test_draft_is_not_begun_twice_beyond_its_budget() -> None:
     batch = make_draft(make_survey(n_items=10), budget=D("4.60"))
-    assert publishing.start_publishing(batch) is True
-    assert publishing.start_publishing(batch) is False
+    assert questionnaires.start_publishing(batch) is True
+    assert questionnaires.start_publishing(batch) is False
     assert budget.money(Batch.objects.get()).left == D("0.00")

@@ -5,10 +5,11 @@ from decimal import Decimal
 import pytest
 
 from annotators.models import Assignment
-from surveys import budget, quota, review
-from surveys.allocating import NothingLeft
+from surveys.answering.allocation import NothingLeft
 from surveys.models import AnnotationSlot, Batch
-from surveys.surplus import surplus_of
+from surveys.publishing import budget, quota
+from surveys.review import decisions, delivery
+from surveys.review.surplus import surplus_of
 from tests.link_people import answered, make_batch, make_person, run_out, skipped, take, take_number
 
 pytestmark = pytest.mark.django_db
@@ -20,8 +21,8 @@ def study(limit: str | None = None, **values) -> Batch:
 
 
 def paid(assignment: Assignment, batch: Batch) -> Assignment:
-    review.record_decision(assignment, batch=batch)
-    review.carry_out(assignment, gateway=None)
+    decisions.record_decision(assignment, batch=batch)
+    delivery.carry_out(assignment, gateway=None)
     assignment.refresh_from_db()
     return assignment
 

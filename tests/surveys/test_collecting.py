@@ -6,8 +6,8 @@ import pytest
 from pytest_django import DjangoAssertNumQueries
 
 from annotators.models import Assignment
-from surveys.answer_copy import ItemAnswer
-from surveys.collecting import SECONDS_MAX, save_answers, save_draft
+from surveys.answering.answer_copy import ItemAnswer
+from surveys.answering.collection import SECONDS_MAX, save_answers, save_draft
 from surveys.models import Rating
 from tests.answered import contents, draft, first, ratings_of
 from tests.factories import (

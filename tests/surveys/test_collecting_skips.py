@@ -5,8 +5,8 @@ import json
 import pytest
 
 from annotators.models import Assignment
-from surveys.answer_copy import IncompleteAnswers, ItemAnswer
-from surveys.collecting import given_answers, recover, revise_answers, save_answers, task_answers
+from surveys.answering.answer_copy import IncompleteAnswers, ItemAnswer
+from surveys.answering.collection import given_answers, recover, revise_answers, save_answers, task_answers
 from surveys.models import AnswerRevision, Questionnaire
 from tests.answered import contents, first, forget_answers, ratings_of
 from tests.factories import open_for

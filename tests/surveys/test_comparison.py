@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from surveys.aggregation import PAIRED, POOLED, UnknownSystemError, compare, holm
-from surveys.aggregation.student import paired_p, pooled_p
-from surveys.definitions import VQAX, get_definition
-from surveys.frames.annotations import read_annotations
+from surveys.protocols.evil import VQAX
+from surveys.protocols.registry import get_definition
+from surveys.results.frames.annotations import read_annotations
+from surveys.results.statistics.comparison import PAIRED, POOLED, UnknownSystemError, compare, holm
+from surveys.results.statistics.student import paired_p, pooled_p
 from tests.surveys.raw_files import raw_file, read, row, task
 from tests.surveys.score_lines import line, write_lines
 

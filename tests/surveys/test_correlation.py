@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from surveys.aggregation import correlation as module
-from surveys.aggregation.correlation import FEWEST_OUTPUTS, correlations
+from surveys.results.statistics import correlation as module
+from surveys.results.statistics.correlation import FEWEST_OUTPUTS, correlations
 
 
 def study(n: int = 40, *, systems: tuple[str, ...] = ("a", "b", "c"), ties: bool = True):

@@ -3,8 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from surveys.definitions import (
-    DEFINITIONS,
+from surveys.protocols.definition import (
     AnswerQuestion,
     Choice,
     Criterion,
@@ -12,9 +11,9 @@ from surveys.definitions import (
     DefinitionError,
     Instructions,
     Preference,
-    get_definition,
 )
-from surveys.definitions.evil import ESNLIVE, VCR, VQAX
+from surveys.protocols.evil import ESNLIVE, VCR, VQAX
+from surveys.protocols.registry import DEFINITIONS, get_definition
 
 SCALE = Criterion(key="good", label="Good?", choices=(Choice("yes", "Yes", 1.0), Choice("no", "No", 0.0)))
 LIST = Criterion(

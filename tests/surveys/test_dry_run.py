@@ -10,11 +10,11 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 
 from annotators.models import Assignment
-from surveys import review
-from surveys.definitions import ESNLIVE
-from surveys.dry_run import dry_run
 from surveys.models import Batch, Questionnaire
-from surveys.policies import parse
+from surveys.protocols.evil import ESNLIVE
+from surveys.protocols.policy_reading import parse
+from surveys.results.dry_run import dry_run
+from surveys.review import decisions
 from tests.factories import make_published
 from tests.judged import handed_in, verdicts
 from tests.policy_data import THREE_OF_FIVE, at_least, policy_of
@@ -46,7 +46,7 @@ def test_whom_it_hits_and_what_that_costs(cautious: Questionnaire) -> None:
 
 def test_what_is_decided_already_is_not_open(cautious: Questionnaire, person: User) -> None:
     poor = handed_in(cautious, n_correct=1)
-    review.approve(poor, by=person)
+    decisions.approve(poor, by=person)
     run = dry_run(cautious.batch, policy=parse(THREE_OF_FIVE))
     assert (len(run.rejected), run.n_unpaid, run.n_decided_rejected) == (1, 0, 1)
 

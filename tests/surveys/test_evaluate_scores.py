@@ -7,10 +7,11 @@ import random
 import pytest
 from django.core.management import CommandError, call_command
 
-from surveys.definitions import get_definition
-from surveys.exports import make_report, write_files
-from surveys.exports.layouts import LAYOUTS
-from surveys.frames.database import read_batch
+from surveys.protocols.registry import get_definition
+from surveys.results.files.layout_files import write_files
+from surveys.results.files.layouts import LAYOUTS
+from surveys.results.files.report import make_report
+from surveys.results.frames.database import read_batch
 from tests.surveys.rated import Rated, rated_batch
 from tests.surveys.score_lines import line, write_lines
 

@@ -2,8 +2,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError
 
-from surveys.definitions import get_definition
 from surveys.models import AuditEntry
+from surveys.protocols.registry import get_definition
 from tests.factories import make_batch, make_hit, make_item, make_questionnaire, make_survey, submitted
 from tests.surveys.published import load_published
 
@@ -97,7 +97,7 @@ def test_what_cant_be_recorded_is_not_written(batch, tmp_path, monkeypatch):
     def fails(*args, **kwargs):
         raise DatabaseError
 
-    monkeypatch.setattr("surveys.auditing.record", fails)
+    monkeypatch.setattr("surveys.audit.record", fails)
     with pytest.raises(DatabaseError):
         call_command("export_batch", batch.name, out=tmp_path, worker_ids=True, reason="A bonus.")
 

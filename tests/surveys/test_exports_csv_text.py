@@ -3,7 +3,7 @@ import io
 import pandas as pd
 import pytest
 
-from surveys.exports.csv_text import write_csv
+from surveys.results.files.csv_text import write_csv
 
 TEXTS = ["plain", "a,b", 'a "b"', "two\nlines", "", None, " lead", "été 😀", "nan", "1.50"]
 

@@ -5,9 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from surveys.definitions import Choice, Criterion, Definition, Instructions
-from surveys.exports import FRAME_LAYOUTS, LAYOUTS, LayoutError, count_rows, make_report, write_files
-from surveys.frames.base import build_frame
+from surveys.protocols.definition import Choice, Criterion, Definition, Instructions
+from surveys.results.files.layout_files import count_rows, write_files
+from surveys.results.files.layouts import FRAME_LAYOUTS, LAYOUTS
+from surveys.results.files.pairs import LayoutError
+from surveys.results.files.report import make_report
+from surveys.results.frames.base import build_frame
 from tests.surveys.raw_files import raw_file, read, row, task
 
 LIKERT = tuple(Choice(str(n), str(n), float(n)) for n in range(1, 6))

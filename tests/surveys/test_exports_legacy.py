@@ -2,9 +2,9 @@ import io
 
 import pytest
 
-from surveys.exports import FRAME_LAYOUTS
-from surveys.frames import Pseudonyms
-from surveys.frames.mturk_csv import frame_from_csv, read_mturk_csv
+from surveys.results.files.layouts import FRAME_LAYOUTS
+from surveys.results.frames.mturk_csv import frame_from_csv, read_mturk_csv
+from surveys.results.frames.pseudonyms import Pseudonyms
 from tests.surveys.raw_files import raw_file, row, task
 
 HEADER = (

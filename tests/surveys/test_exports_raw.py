@@ -6,13 +6,16 @@ import pytest
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys.exports import LAYOUTS, LayoutError, make_report, write_raw
-from surveys.exports.approval import Rate, approval_rates
-from surveys.exports.inputs import _widened
-from surveys.frames import Pseudonyms
-from surveys.frames.database import read_batch
-from surveys.frames.mturk_csv import frame_from_csv
 from surveys.models import Batch, Item, Rating
+from surveys.results.files.approval import Rate, approval_rates
+from surveys.results.files.inputs import _widened
+from surveys.results.files.layouts import LAYOUTS
+from surveys.results.files.pairs import LayoutError
+from surveys.results.files.raw import write_raw
+from surveys.results.files.report import make_report
+from surveys.results.frames.database import read_batch
+from surveys.results.frames.mturk_csv import frame_from_csv
+from surveys.results.frames.pseudonyms import Pseudonyms
 
 pytestmark = pytest.mark.django_db
 

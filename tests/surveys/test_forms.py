@@ -6,10 +6,11 @@ import pytest
 from django.http import QueryDict
 from django.template import engines
 
-from surveys.answer_copy import ItemAnswer
-from surveys.definitions import ESNLIVE, VQAX, AnswerQuestion, Choice, Criterion, Definition, Instructions
-from surveys.forms import HitForm
-from surveys.presenting import ShownItem, ShownOutput
+from surveys.answering.answer_copy import ItemAnswer
+from surveys.answering.presentation import ShownItem, ShownOutput
+from surveys.pages.answering.hit_form import HitForm
+from surveys.protocols.definition import AnswerQuestion, Choice, Criterion, Definition, Instructions
+from surveys.protocols.evil import ESNLIVE, VQAX
 
 FIVE = tuple(
     Choice(str(n), f"{n}: {word}", n / 5)

@@ -4,10 +4,9 @@ import re
 
 import pytest
 
-from surveys.answer_copy import ItemAnswer
-from surveys.forms import HitForm
-from surveys.forms.worker import draft_from
-from surveys.presenting import ShownItem, ShownOutput, ShownPicture
+from surveys.answering.answer_copy import ItemAnswer
+from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture
+from surveys.pages.answering.hit_form import HitForm, draft_from
 from tests.invented import TALE
 from tests.surveys.test_forms import make_form, problems, render
 

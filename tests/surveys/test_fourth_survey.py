@@ -14,16 +14,18 @@ from django.core.management import call_command
 from django.test import Client
 
 from annotators.models import Assignment
-from surveys import publishing
-from surveys.collecting import task_answers
-from surveys.definitions import DEFINITIONS, Definition, DefinitionError
-from surveys.exports import batch_report
-from surveys.forms.batch import BatchForm
-from surveys.importing import Plan, read_items
+from surveys.answering.collection import task_answers
 from surveys.models import Batch, Questionnaire, Rating, Survey
+from surveys.pages.publishing.batch_form import BatchForm
+from surveys.protocols.definition import Definition, DefinitionError
+from surveys.protocols.registry import DEFINITIONS
+from surveys.publishing import hits, questionnaires
+from surveys.results.files.layouts import batch_report
+from surveys.studies.importing.plan import Plan
+from surveys.studies.importing.reading import read_items
 from tests.factories import make_draft, make_survey
 from tests.market_site import Site
-from tests.market_study import again, publish, statuses, sync
+from tests.market_study import again, publish, statuses, sync_study
 from tests.policy_data import NEVER
 from tests.surveys.caption_definition import CAPTION
 from tests.surveys.forms.test_batch_form import data_for
@@ -63,11 +65,11 @@ def survey(db: None, settings: Any, tmp_path: Path) -> Survey:
 def published(survey: Survey, *, site: Site) -> list[Questionnaire]:
     """Drafted in the researcher's form, published on the marketplace."""
     batch = BatchForm(data_for(survey, policy_kind="of_type", assignments_per_hit=1)).save()
-    publishing.start_publishing(batch)
-    publishing.register_hit_type(batch, gateway=site.gateway)
+    questionnaires.start_publishing(batch)
+    hits.register_hit_type(batch, gateway=site.gateway)
     for questionnaire in Questionnaire.objects.filter(batch=batch):
         publish(questionnaire, site)
-    publishing.finish_publishing(batch)
+    hits.finish_publishing(batch)
     return [again(questionnaire) for questionnaire in Questionnaire.objects.filter(batch=batch)]
 
 
@@ -146,7 +148,7 @@ def test_from_import_to_export(survey: Survey, site: Site, admin_client: Client,
     worker.submit()
     Annotator(site, second).submit()
     for questionnaire in (first, second):
-        sync(site, questionnaire)
+        sync_study(site, questionnaire)
         assert statuses(questionnaire) == ["Approved"]
     scores = Rating.objects.values_list("output__system", "criterion", "value", "score")
     assert set(scores) == {
@@ -190,7 +192,7 @@ def tidy_of(system: str) -> list[tuple[str, str, str]]:
 def test_a_batch_keeps_the_definition_it_was_published_with(monkeypatch: pytest.MonkeyPatch) -> None:
     survey = make_survey(n_items=2, definition_key="caption")
     batch, draft = (make_draft(survey, name=name, items_per_hit=2, review_policy=NEVER) for name in "ab")
-    publishing.start_publishing(batch)
+    questionnaires.start_publishing(batch)
     scale = replace(CAPTION.criteria[0], label="Faithful?", choices=CAPTION.criteria[0].choices[:5])
     changed = replace(CAPTION, version=2, criteria=(scale,))
     monkeypatch.setitem(DEFINITIONS, "caption", changed)

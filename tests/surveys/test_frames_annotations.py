@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from surveys.definitions import VQAX, get_definition
-from surveys.frames import Pseudonyms, SourceError
-from surveys.frames.annotations import read_annotations
+from surveys.protocols.evil import VQAX
+from surveys.protocols.registry import get_definition
+from surveys.results.frames.annotations import read_annotations
+from surveys.results.frames.errors import SourceError
+from surveys.results.frames.pseudonyms import Pseudonyms
 from tests.surveys.score_lines import line, write_lines
 
 VTT = get_definition("vtt")

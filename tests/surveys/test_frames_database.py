@@ -4,11 +4,11 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
-from surveys.exports import make_report
-from surveys.frames import Pseudonyms
-from surveys.frames.database import read_batch
-from surveys.frames.mturk_csv import read_mturk_csv
 from surveys.models import Batch, Response
+from surveys.results.files.report import make_report
+from surveys.results.frames.database import read_batch
+from surveys.results.frames.mturk_csv import read_mturk_csv
+from surveys.results.frames.pseudonyms import Pseudonyms
 from tests.factories import make_item
 
 pytestmark = pytest.mark.django_db

@@ -11,17 +11,19 @@ from django.utils import timezone
 from pandas.testing import assert_frame_equal
 
 from annotators.models import Assignment, Channel
-from surveys import review
-from surveys.allocating import settle, take
-from surveys.collecting import ItemAnswer, save_answers
-from surveys.exports import LAYOUTS, make_report, report_text
-from surveys.frames import SourceError
-from surveys.frames.annotations import read_annotations
-from surveys.frames.csv_table import read_table
-from surveys.frames.database import read_batch
-from surveys.frames.mturk_csv import frame_from_csv
-from surveys.frames.responses import frame_from_responses
+from surveys.answering.allocation import settle, take
+from surveys.answering.collection import ItemAnswer, save_answers
 from surveys.models import Batch, Inclusion
+from surveys.results.files.layouts import LAYOUTS
+from surveys.results.files.report import make_report
+from surveys.results.files.text import report_text
+from surveys.results.frames.annotations import read_annotations
+from surveys.results.frames.csv_table import read_table
+from surveys.results.frames.database import read_batch
+from surveys.results.frames.errors import SourceError
+from surveys.results.frames.mturk_csv import frame_from_csv
+from surveys.results.frames.responses import frame_from_responses
+from surveys.review import analysis_use
 from tests.factories import (
     make_batch,
     make_hit,
@@ -71,7 +73,7 @@ def of(batch: Batch, worker: str) -> Assignment:
 
 
 def exclude(assignment: Assignment, person: User, *, replace: bool = False) -> None:
-    review.exclude(assignment, by=person, reason="Only letters.", replace=replace)
+    analysis_use.exclude(assignment, by=person, reason="Only letters.", replace=replace)
 
 
 def written(batch: Batch, layout: str) -> str:
@@ -114,7 +116,7 @@ def test_used_again_they_are_back(pairs: Batch, person: User) -> None:
     before = make_report(read_batch(pairs)).as_data()
     exclude(of(pairs, "bob"), person)
     assert make_report(read_batch(pairs)).as_data() != before
-    review.include(of(pairs, "bob"), by=person, reason="They meant it.")
+    analysis_use.include(of(pairs, "bob"), by=person, reason="They meant it.")
     assert make_report(read_batch(pairs)).as_data() == before
 
 

@@ -1,7 +1,7 @@
 import pandas as pd
 import pytest
 
-from surveys.definitions import get_definition
+from surveys.protocols.registry import get_definition
 from tests.surveys.raw_files import raw_file, read, row, task
 
 

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from surveys.frames import SourceError
+from surveys.results.frames.errors import SourceError
 from tests.surveys.raw_files import raw_file, read, row, task
 
 

@@ -5,12 +5,14 @@ import io
 
 import pytest
 
-from surveys.definitions import get_definition
-from surveys.exports import LAYOUTS, make_report
-from surveys.frames import Pseudonyms, SourceError
-from surveys.frames.csv_table import read_table
-from surveys.frames.database import read_batch
-from surveys.frames.responses import frame_from_responses
+from surveys.protocols.registry import get_definition
+from surveys.results.files.layouts import LAYOUTS
+from surveys.results.files.report import make_report
+from surveys.results.frames.csv_table import read_table
+from surveys.results.frames.database import read_batch
+from surveys.results.frames.errors import SourceError
+from surveys.results.frames.pseudonyms import Pseudonyms
+from surveys.results.frames.responses import frame_from_responses
 from tests.factories import make_batch, make_hit, make_item, make_questionnaire, make_survey, submitted
 
 XAI = "fluency,clarity,convincing,reflecting_decision_process,overall_quality"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from surveys.exports import make_report
-from surveys.frames.database import read_batch
 from surveys.models import QuizAttempt
+from surveys.results.files.report import make_report
+from surveys.results.frames.database import read_batch
 from tests.surveys.rated import Rated, rated_batch, single
 
 pytestmark = pytest.mark.django_db

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from annotators.gateway import MarketError
+from annotators.crowds.mturk.gateway import MarketError
 from marketplace import ledger
 from marketplace.models import Balance
-from surveys import publishing, tasks
+from surveys import sync
 from surveys.models import Batch
+from surveys.publishing import funding, hits, preconditions, pricing, questionnaires
 from tests.factories import make_draft, make_survey
 from tests.market_site import Site
 
@@ -29,7 +30,7 @@ def set_balance(site: Site, cents: int) -> None:
 
 def started(**values: Any) -> Batch:
     batch = draft(**values)
-    assert publishing.start_publishing(batch) is True
+    assert questionnaires.start_publishing(batch) is True
     return batch
 
 
@@ -42,14 +43,14 @@ def started(**values: Any) -> Batch:
     ],
 )
 def test_budget_has_to_cover_the_quote(budget: Decimal | None, problems: list[str]) -> None:
-    assert publishing.problems(draft(budget=budget)) == problems
+    assert preconditions.problems(draft(budget=budget)) == problems
 
 
 def test_budget_lowered_at_the_last_moment_is_kept(monkeypatch: Any) -> None:
     batch = draft(budget=D("2.00"))
     monkeypatch.setattr("surveys.publishing.questionnaires.problems", lambda batch: [])
-    with pytest.raises(publishing.CannotPublish) as refused:
-        publishing.start_publishing(batch)
+    with pytest.raises(questionnaires.CannotPublish) as refused:
+        questionnaires.start_publishing(batch)
     assert str(refused.value) == "It could cost $2.30, but $2.00 of the batch's budget is left."
     assert Batch.objects.get().status == "draft"
     assert batch.questionnaires.count() == 0
@@ -65,7 +66,7 @@ def test_budget_lowered_at_the_last_moment_is_kept(monkeypatch: Any) -> None:
 )
 def test_a_budget_is_proposed(values: dict[str, Any], proposed: str) -> None:
     batch = draft(**values)
-    assert publishing.proposed_budget(batch, price=publishing.quote(batch)) == D(proposed)
+    assert funding.proposed_budget(batch, price=pricing.quote(batch)) == D(proposed)
 
 
 @pytest.mark.parametrize(
@@ -74,27 +75,27 @@ def test_a_budget_is_proposed(values: dict[str, Any], proposed: str) -> None:
 )
 def test_account_has_to_cover_a_draft(site: Site, cents: int, problem: str) -> None:
     set_balance(site, cents)
-    assert publishing.balance_problem(draft(), gateway=site.gateway) == problem
+    assert funding.balance_problem(draft(), gateway=site.gateway) == problem
 
 
 def test_what_is_held_already_is_not_needed_again(site: Site) -> None:
     batch = started()
-    publishing.register_hit_type(batch, gateway=site.gateway)
+    hits.register_hit_type(batch, gateway=site.gateway)
     set_balance(site, 230)
-    publishing.publish_questionnaire(batch.questionnaires.get(), gateway=site.gateway)
-    assert publishing.balance_problem(batch, gateway=site.gateway) == ""
+    hits.publish_questionnaire(batch.questionnaires.get(), gateway=site.gateway)
+    assert funding.balance_problem(batch, gateway=site.gateway) == ""
 
 
 def test_unreachable_marketplace_is_the_callers_to_handle(site: Site) -> None:
     site.wire.block.add("GetAccountBalance")
     with pytest.raises(MarketError):
-        publishing.balance_problem(draft(), gateway=site.gateway)
+        funding.balance_problem(draft(), gateway=site.gateway)
 
 
 def test_nothing_is_made_before_the_account_holds_enough(site: Site, eager: None) -> None:
     batch = started()
     set_balance(site, 100)
-    tasks.publish_batch(batch.pk)
+    sync.publish_batch(batch.pk)
     batch.refresh_from_db()
     assert (batch.status, batch.error) == (
         "publishing",
@@ -102,7 +103,7 @@ def test_nothing_is_made_before_the_account_holds_enough(site: Site, eager: None
     )
     assert dict(site.wire.calls) == {"GetAccountBalance": 1}
     set_balance(site, 230)
-    tasks.publish_batch(batch.pk)
+    sync.publish_batch(batch.pk)
     batch.refresh_from_db()
     assert (batch.status, batch.error) == ("open", "")
     assert site.held() == 230
@@ -111,7 +112,7 @@ def test_nothing_is_made_before_the_account_holds_enough(site: Site, eager: None
 def test_publishing_waits_for_an_account_that_cannot_be_read(site: Site, eager: None) -> None:
     batch = started()
     site.wire.block.add("GetAccountBalance")
-    tasks.publish_batch(batch.pk)
+    sync.publish_batch(batch.pk)
     batch.refresh_from_db()
     assert batch.status == "publishing"
     assert batch.error != ""
@@ -120,6 +121,6 @@ def test_publishing_waits_for_an_account_that_cannot_be_read(site: Site, eager: 
 
 def test_link_batch_asks_no_account(site: Site, eager: None) -> None:
     batch = started(endpoint="link", takes_links=True)
-    tasks.publish_batch(batch.pk)
+    sync.publish_batch(batch.pk)
     assert Batch.objects.get().status == "open"
     assert dict(site.wire.calls) == {}

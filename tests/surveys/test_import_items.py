@@ -8,8 +8,8 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from surveys import publishing
 from surveys.models import Batch, Invitation, Item, Picture, Survey
+from surveys.publishing import preconditions
 from tests.surveys.importing_cases import archive, batch_csv, jsonl, long_csv, long_rows, png, slot, vtt_row
 
 pytestmark = pytest.mark.django_db
@@ -190,7 +190,7 @@ def test_published_esnlive_with_the_pictures_there_are(shared) -> None:
 
 def test_the_demo_is_published_once(monkeypatch, django_capture_on_commit_callbacks) -> None:
     queued: list[int] = []
-    monkeypatch.setattr("surveys.tasks.publish_batch.delay", lambda pk: queued.append(pk))
+    monkeypatch.setattr("surveys.sync.publish_batch.delay", lambda pk: queued.append(pk))
     for _ in range(2):
         with django_capture_on_commit_callbacks(execute=True):
             call_command("load_demo", "--publish", stdout=StringIO())
@@ -237,7 +237,7 @@ def test_the_demo_has_what_its_survey_types_need() -> None:
     assert states == [(n, n - 1) for n in (3, 4, 4, 3, 4, 4) for _ in "ab"]
     assert [len(item.references[0].split("\n")) for item in vtt.items.all()] == [n - 1 for n, _ in states]
     batches = {batch.survey.slug: batch for batch in Batch.objects.select_related("survey")}
-    assert [publishing.problems(batch) for batch in batches.values()] == [[], [], []]
+    assert [preconditions.problems(batch) for batch in batches.values()] == [[], [], []]
     assert (batches["demo-xai"].uses_quiz, batches["demo-vtt"].endpoint) == (True, "link")
 
 

@@ -6,14 +6,11 @@ import zipfile
 
 import pytest
 
-from surveys.definitions.evil import VQAX
-from surveys.importing import (
-    PictureError,
-    ZipPictures,
-    check_picture,
-    check_pictures,
-    read_items,
-)
+from surveys.protocols.evil import VQAX
+from surveys.studies.importing.archive import ZipPictures
+from surveys.studies.importing.images import PictureError, check_picture
+from surveys.studies.importing.reading import read_items
+from surveys.studies.importing.sources import check_pictures
 from tests.surveys.importing_cases import archive, batch_csv, png, slot
 
 

@@ -8,8 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from surveys.importing import PictureError, fetch_pictures
-from surveys.importing.fetching import check_address, fetch
+from surveys.studies.importing.fetching import check_address, fetch, fetch_pictures
+from surveys.studies.importing.images import PictureError
 from tests.surveys.importing_cases import png
 
 HTML = b"<html>Sign in</html>"
@@ -133,7 +133,7 @@ def test_a_redirect_into_a_private_network_is_refused(pictures_site, settings, m
         settings.FETCH_PRIVATE = not asked
         return real(parts)
 
-    monkeypatch.setattr("surveys.importing.fetching.check_address", public_once)
+    monkeypatch.setattr("surveys.studies.importing.fetching.check_address", public_once)
     with pytest.raises(PictureError, match=r"The host 127\.0\.0\.1 is inside a private network"):
         fetch(f"{address}/to/{address}/1.png")
     assert len(asked) == 1

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surveys.definitions.evil import ESNLIVE, VCR, VQAX
-from surveys.importing import Layout, Problem
+from surveys.protocols.evil import ESNLIVE, VCR, VQAX
+from surveys.studies.importing.plan import Layout, Problem
 from tests.surveys.importing_cases import batch_csv, jsonl, long_csv, long_rows, places, read, slot, table
 
 SLOT_CASES = {

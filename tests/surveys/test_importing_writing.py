@@ -7,18 +7,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from surveys.definitions.evil import VQAX
-from surveys.importing import (
-    FolderPictures,
-    ImportRefused,
-    Plan,
-    attach_pictures,
-    check_pictures,
-    read_items,
-    taken_ids,
-    write_items,
-)
 from surveys.models import Item, Output, Picture, Survey
+from surveys.protocols.evil import VQAX
+from surveys.studies.importing.plan import Plan
+from surveys.studies.importing.reading import read_items
+from surveys.studies.importing.sources import FolderPictures, check_pictures
+from surveys.studies.importing.writing import ImportRefused, attach_pictures, taken_ids, write_items
 from tests.surveys.importing_cases import batch_csv, png, slot
 
 pytestmark = pytest.mark.django_db

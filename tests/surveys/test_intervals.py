@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from surveys.intervals import Interval, Ratings, difference_interval, mean_interval
+from surveys.results.statistics.intervals import Interval, Ratings, difference_interval, mean_interval
 
 
 def interval(values, items, workers):
@@ -52,7 +52,7 @@ def test_the_names_of_the_workers_are_of_no_matter():
 
 def test_in_parts_or_at_once_it_holds_the_mean(monkeypatch):
     values, items, workers = crossed(np.random.default_rng(2).random((30, 10)))
-    monkeypatch.setattr("surveys.intervals.CELLS_AT_ONCE", 30 * 7)
+    monkeypatch.setattr("surveys.results.statistics.intervals.CELLS_AT_ONCE", 30 * 7)
     in_parts = interval(values, items, workers)
     assert in_parts.low < np.mean(values) < in_parts.high
 

@@ -7,8 +7,6 @@ import pytest
 from django.db import IntegrityError
 from django.utils import timezone
 
-from surveys.definitions import Choice, DefinitionError
-from surveys.definitions.evil import ESNLIVE, VQAX
 from surveys.models import (
     Batch,
     Decision,
@@ -24,6 +22,8 @@ from surveys.models import (
     definition_choices,
     new_code,
 )
+from surveys.protocols.definition import Choice, DefinitionError
+from surveys.protocols.evil import ESNLIVE, VQAX
 from tests.factories import (
     make_assignment,
     make_batch,

@@ -11,10 +11,10 @@ import pytest
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys.definitions import Choice
-from surveys.definitions.evil import VQAX
+from surveys.answering.orders import base_values, draw_order, shuffled
 from surveys.models import Batch, Item, Questionnaire, Response
-from surveys.ordering import base_values, draw_order, shuffled
+from surveys.protocols.definition import Choice
+from surveys.protocols.evil import VQAX
 from tests.factories import (
     make_batch,
     make_hit,

@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys.models import Batch, Decision
-from surveys.overview import undecided, urgent, with_counts
 from surveys.publishing.stopping import in_flight
+from surveys.review.progress import undecided, urgent, with_counts
 from tests.factories import make_assignment, make_published
 
 pytestmark = pytest.mark.django_db

@@ -8,10 +8,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from annotators.models import Assignment, Worker
-from surveys import presenting
-from surveys.collecting import save_draft
-from surveys.models import Questionnaire, Response
-from surveys.presenting import (
+from surveys.answering import presentation
+from surveys.answering.collection import save_draft
+from surveys.answering.presentation import (
     PREVIEW,
     CannotServe,
     Claims,
@@ -20,6 +19,7 @@ from surveys.presenting import (
     read_claims,
     shown_items,
 )
+from surveys.models import Questionnaire, Response
 from tests.factories import (
     claims_for,
     make_assignment,
@@ -215,7 +215,7 @@ def test_another_fault_of_the_database_is_not_taken_for_work_seen_before(
     def draw(questionnaire: Questionnaire, *, assignment: Assignment) -> None:
         Assignment.objects.update(status="Approved")
 
-    monkeypatch.setattr(presenting, "draw_responses", draw)
+    monkeypatch.setattr(presentation, "draw_responses", draw)
     with pytest.raises(IntegrityError, match="time"):
         open_for(make_published(), worker="AWORKER")
     assert Assignment.objects.count() == 0

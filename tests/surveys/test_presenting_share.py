@@ -8,9 +8,9 @@ from django.db import connections
 from django.utils import timezone
 
 from annotators.models import Assignment, Worker
-from surveys.inviting import admit, admit_panel
+from surveys.answering.admissions import admit, admit_panel
+from surveys.answering.presentation import CannotServe
 from surveys.models import Batch, Questionnaire
-from surveys.presenting import CannotServe
 from tests.factories import make_batch, make_hit, make_questionnaire, make_survey, open_for
 from tests.link_people import from_prolific, invite_one, make_panel
 from tests.link_people import make_batch as make_link_batch

@@ -7,11 +7,8 @@ import pytest
 from django.core.files.base import ContentFile
 
 from annotators.models import Assignment, Worker
+from surveys.answering.presentation import preview_items, shown_items
 from surveys.models import Picture, Questionnaire, Response
-from surveys.presenting import (
-    preview_items,
-    shown_items,
-)
 from tests.factories import (
     make_batch,
     make_hit,

@@ -11,9 +11,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotators.models import HIT, Assignment, Call
 from marketplace import models as marketplace
-from surveys import publishing
 from surveys.models import AuditEntry, Batch, Decision, Picture, Questionnaire, Replacement
-from surveys.publishing import CannotPublish
+from surveys.publishing import counting, hits, preconditions, questionnaires, stopping
+from surveys.publishing.questionnaires import CannotPublish
 from tests.factories import (
     make_assignment,
     make_batch,
@@ -54,23 +54,23 @@ pytestmark = pytest.mark.django_db
 def test_a_problem_is_one_sentence(settings: Any, changes: dict[str, Any], sentence: str) -> None:
     settings.SYNC_EVERY_SECONDS = 60
     settings.APP_URL = "http://127.0.0.1:8000"
-    assert publishing.problems(make_draft(make_survey(n_items=5), **changes)) == [sentence]
+    assert preconditions.problems(make_draft(make_survey(n_items=5), **changes)) == [sentence]
 
 
 def test_a_batch_without_problems(settings: Any) -> None:
     settings.APP_URL = "https://lab.example"
     survey = make_survey(n_items=5)
-    assert publishing.problems(make_draft(survey)) == []
-    assert publishing.problems(make_draft(survey, endpoint="sandbox")) == []
+    assert preconditions.problems(make_draft(survey)) == []
+    assert preconditions.problems(make_draft(survey, endpoint="sandbox")) == []
 
 
 def test_items_without_gold_stand_in_the_way_of_a_rule_only() -> None:
     survey = make_survey(n_items=4)
     make_item(survey, position=5, gold="")
-    assert publishing.problems(make_draft(survey)) == [
+    assert preconditions.problems(make_draft(survey)) == [
         "1 items have no gold answer, which the review policy needs."
     ]
-    assert publishing.problems(make_draft(survey, review_policy=NEVER)) == []
+    assert preconditions.problems(make_draft(survey, review_policy=NEVER)) == []
 
 
 def test_missing_pictures_stand_in_the_way_of_paying_endpoints_only(settings: Any, tmp_path: Any) -> None:
@@ -80,15 +80,15 @@ def test_missing_pictures_stand_in_the_way_of_paying_endpoints_only(settings: An
     Picture.objects.create(item=first, position=1, name="a.jpg", file=ContentFile(b"x", name="a.jpg"))
     Picture.objects.create(item=second, position=1, name="b.jpg")
     Picture.objects.create(item=second, position=2, name="c.jpg")
-    assert publishing.problems(make_draft(survey)) == []
-    assert publishing.problems(make_draft(survey, endpoint="production")) == [
+    assert preconditions.problems(make_draft(survey)) == []
+    assert preconditions.problems(make_draft(survey, endpoint="production")) == [
         "1 items still wait for their pictures; paid HITs need all of them."
     ]
 
 
 def test_publishing_freezes_the_definition_and_writes_questionnaires() -> None:
     batch = make_draft(make_survey(n_items=11), assignments_per_hit=4)
-    assert publishing.start_publishing(batch) is True
+    assert questionnaires.start_publishing(batch) is True
     assert batch.snapshot is not None
     assert (batch.status, batch.definition) == ("publishing", batch.survey.definition)
     assert batch.published_at is not None
@@ -102,14 +102,14 @@ def test_publishing_freezes_the_definition_and_writes_questionnaires() -> None:
 def test_publishing_twice_writes_one_set_of_questionnaires() -> None:
     batch = make_draft(make_survey(n_items=10))
     stale = Batch.objects.get()
-    assert [publishing.start_publishing(b) for b in (batch, batch, stale)] == [True, False, False]
+    assert [questionnaires.start_publishing(b) for b in (batch, batch, stale)] == [True, False, False]
     assert Questionnaire.objects.count() == 2
 
 
 @pytest.mark.django_db(transaction=True)
 def test_many_publish_at_once(in_parallel: Callable[..., list[Any]]) -> None:
     make_draft(make_survey(n_items=10))
-    results = in_parallel(*[lambda: publishing.start_publishing(Batch.objects.get())] * 4)
+    results = in_parallel(*[lambda: questionnaires.start_publishing(Batch.objects.get())] * 4)
     assert sorted(results) == [False, False, False, True]
     assert Questionnaire.objects.count() == 2
 
@@ -124,14 +124,14 @@ def test_items_that_do_not_fill_the_last_hit(n_items: int, policy: Any, n_warnin
         "The items don't fill the last HIT: it shows 2 of 5. "
         "The review rule can't judge it, so a person decides about each of its assignments."
     )
-    assert publishing.warnings(draft) == [expected] * n_warnings
-    assert publishing.problems(draft) == []
+    assert preconditions.warnings(draft) == [expected] * n_warnings
+    assert preconditions.problems(draft) == []
 
 
 def test_a_batch_with_problems_stays_a_draft() -> None:
     batch = make_draft(make_survey(), review_policy={})
     with pytest.raises(CannotPublish) as caught:
-        publishing.start_publishing(batch)
+        questionnaires.start_publishing(batch)
     assert (
         str(caught.value)
         == "The survey has no items yet. A review policy is made of 'rules', a list, and 'reject_at'."
@@ -141,27 +141,25 @@ def test_a_batch_with_problems_stays_a_draft() -> None:
 
 def published(site: Site, *, n_items: int = 10, **values: Any) -> Batch:
     batch = make_draft(make_survey(n_items=n_items), **values)
-    publishing.start_publishing(batch)
-    publishing.register_hit_type(batch, gateway=site.gateway)
+    questionnaires.start_publishing(batch)
+    hits.register_hit_type(batch, gateway=site.gateway)
     return batch
 
 
 def publish_all(batch: Batch, site: Site) -> list[Call]:
-    waiting = Questionnaire.objects.filter(pk__in=publishing.to_publish(batch)).select_related(
-        "batch__hit_type"
-    )
-    return [publishing.publish_questionnaire(q, gateway=site.gateway) for q in waiting.order_by("position")]
+    waiting = Questionnaire.objects.filter(pk__in=hits.to_publish(batch)).select_related("batch__hit_type")
+    return [hits.publish_questionnaire(q, gateway=site.gateway) for q in waiting.order_by("position")]
 
 
 def test_each_questionnaire_becomes_one_hit(site: Site, settings: Any) -> None:
     settings.APP_URL = "http://127.0.0.1:8000"
     batch = published(site)
-    assert publishing.finish_publishing(batch) is False
+    assert hits.finish_publishing(batch) is False
     calls = publish_all(batch, site)
     assert [call.state for call in calls] == ["done", "done"]
     assert publish_all(batch, site) == []
-    assert publishing.finish_publishing(batch) is True
-    assert publishing.finish_publishing(batch) is False
+    assert hits.finish_publishing(batch) is True
+    assert hits.finish_publishing(batch) is False
     assert Batch.objects.get().status == "open"
     offered = {hit.hit_id: hit for hit in marketplace.HIT.objects.all()}
     for questionnaire in batch.questionnaires.select_related("hit"):
@@ -177,7 +175,7 @@ def test_a_questionnaire_published_twice_is_one_hit(site: Site) -> None:
     batch = published(site, n_items=5)
     questionnaire = Questionnaire.objects.get()
     for _ in range(2):
-        publishing.publish_questionnaire(questionnaire, gateway=site.gateway)
+        hits.publish_questionnaire(questionnaire, gateway=site.gateway)
     assert (marketplace.HIT.objects.count(), HIT.objects.count(), batch.questionnaires.count()) == (1, 1, 1)
 
 
@@ -196,9 +194,9 @@ def test_equal_batches_share_a_hit_type(site: Site) -> None:
 
 
 def test_a_questionnaire_needs_its_hit_type(site: Site) -> None:
-    publishing.start_publishing(make_draft(make_survey(n_items=5)))
+    questionnaires.start_publishing(make_draft(make_survey(n_items=5)))
     with pytest.raises(CannotPublish):
-        publishing.publish_questionnaire(Questionnaire.objects.get(), gateway=site.gateway)
+        hits.publish_questionnaire(Questionnaire.objects.get(), gateway=site.gateway)
 
 
 def test_refused_hits_are_tried_again_when_asked(site: Site) -> None:
@@ -210,8 +208,8 @@ def test_refused_hits_are_tried_again_when_asked(site: Site) -> None:
     marketplace.Balance.objects.update(available_cents=230)
     assert [call.state for call in publish_all(batch, site)] == ["refused"]
     person = User.objects.create_user("ada")
-    assert publishing.retry_refused(batch, by=person) == 1
-    assert publishing.retry_refused(batch, by=person) == 0
+    assert hits.retry_refused(batch, by=person) == 1
+    assert hits.retry_refused(batch, by=person) == 0
     entry = AuditEntry.objects.get(outcome="retry")
     assert (entry.kind, entry.actor, entry.batch, entry.details) == (
         "publishing",
@@ -221,20 +219,20 @@ def test_refused_hits_are_tried_again_when_asked(site: Site) -> None:
     )
     assert Batch.objects.get().error == ""
     assert [call.state for call in publish_all(batch, site)] == ["done"]
-    assert publishing.finish_publishing(batch) is True
+    assert hits.finish_publishing(batch) is True
 
 
 def test_stop_and_expire(site: Site) -> None:
     batch = published(site, n_items=5)
     publish_all(batch, site)
-    publishing.finish_publishing(batch)
-    assert publishing.stop(batch) is True
-    assert publishing.stop(batch) is False
+    hits.finish_publishing(batch)
+    assert stopping.stop(batch) is True
+    assert stopping.stop(batch) is False
     assert Batch.objects.get().status == "stopped"
     hit = HIT.objects.select_related("hit_type").get()
     accepted = site.accept(hit)
     for _ in range(2):
-        publishing.expire(hit, gateway=site.gateway)
+        stopping.expire(hit, gateway=site.gateway)
     assert site.wire.calls["UpdateExpirationForHIT"] == 1
     assert HIT.objects.get().expires_at <= timezone.now()
     assert HIT.objects.get().status == "Unassignable"
@@ -244,7 +242,7 @@ def test_stop_and_expire(site: Site) -> None:
 @pytest.mark.parametrize("status", ["draft", "complete", "stopped"])
 def test_only_a_running_batch_is_stopped(status: str) -> None:
     batch = make_batch(make_survey(), status=status)
-    assert publishing.stop(batch) is False
+    assert stopping.stop(batch) is False
     assert Batch.objects.get().status == status
 
 
@@ -253,11 +251,11 @@ def test_a_stopped_batch_looks_only_for_hits_that_may_exist(site: Site) -> None:
     first, second = batch.questionnaires.all()
     site.wire.lose.add("CreateHITWithHITType")
     site.wire.block.add("GetHIT")
-    publishing.publish_questionnaire(first, gateway=site.gateway)
-    assert publishing.to_publish(batch) == [first.pk, second.pk]
-    publishing.stop(batch)
+    hits.publish_questionnaire(first, gateway=site.gateway)
+    assert hits.to_publish(batch) == [first.pk, second.pk]
+    stopping.stop(batch)
     batch.refresh_from_db()
-    assert publishing.to_publish(batch) == [first.pk]
+    assert hits.to_publish(batch) == [first.pk]
 
 
 def test_progress_counts_in_a_constant_number_of_queries(
@@ -279,8 +277,8 @@ def test_progress_counts_in_a_constant_number_of_queries(
             replaces=rejected, questionnaire=first, opened_by="extend", opened_at=opened_at
         )
     with django_assert_num_queries(3):
-        progress = publishing.progress(batch)
-    assert progress == publishing.Progress(
+        progress = counting.progress(batch)
+    assert progress == counting.Progress(
         status="open",
         error="Out of funds.",
         n_questionnaires=3,

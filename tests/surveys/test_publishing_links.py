@@ -5,8 +5,8 @@ from decimal import Decimal
 import pytest
 from django.db import IntegrityError
 
-from surveys import publishing
 from surveys.models import AnnotationSlot, Batch, QuestionnaireItem, Survey
+from surveys.publishing import preconditions, pricing, questionnaires
 from tests.factories import make_draft, make_item, make_survey
 from tests.policy_data import NEVER
 
@@ -40,13 +40,13 @@ def draft(survey: Survey, **values) -> Batch:
 
 def test_what_systems_said_of_one_subject_is_spread_over_hits() -> None:
     batch = draft(survey_of("aaabbbccc"), items_per_hit=3)
-    publishing.start_publishing(batch)
+    questionnaires.start_publishing(batch)
     assert shown(batch) == ["a1 b4 c7", "a2 b5 c8", "a3 b6 c9"]
 
 
 def test_different_subjects_keep_the_order_of_the_file() -> None:
     batch = draft(survey_of("dbca"), items_per_hit=2)
-    publishing.start_publishing(batch)
+    questionnaires.start_publishing(batch)
     assert shown(batch) == ["d1 b2", "c3 a4"]
 
 
@@ -56,7 +56,7 @@ def test_different_subjects_keep_the_order_of_the_file() -> None:
 )
 def test_slots_are_written_where_people_come_by_link(endpoint, takes_links, n_slots) -> None:
     values = {"endpoint": endpoint, "takes_links": takes_links, "reward": Decimal("0.10")}
-    publishing.start_publishing(draft(survey_of("ab"), items_per_hit=1, assignments_per_hit=2, **values))
+    questionnaires.start_publishing(draft(survey_of("ab"), items_per_hit=1, assignments_per_hit=2, **values))
     assert AnnotationSlot.objects.count() == n_slots
 
 
@@ -69,24 +69,24 @@ def test_only_where_people_come_by_link_may_it_cost_nothing() -> None:
 
 def test_nothing_of_a_marketplace_stands_in_the_way(settings) -> None:
     settings.MTURK_ENDPOINTS, settings.APP_URL = {}, "http://lab.example"
-    assert publishing.problems(draft(survey_of("ab"), items_per_hit=2)) == []
+    assert preconditions.problems(draft(survey_of("ab"), items_per_hit=2)) == []
 
 
 def test_what_can_be_skipped_stands_alone() -> None:
     problem = "Items of this survey type can be skipped one by one, so a HIT must show exactly one."
     survey = survey_of("ab", definition="vtt")
-    assert publishing.problems(draft(survey, items_per_hit=2)) == [problem]
-    assert publishing.problems(draft(survey, items_per_hit=1)) == []
+    assert preconditions.problems(draft(survey, items_per_hit=2)) == [problem]
+    assert preconditions.problems(draft(survey, items_per_hit=1)) == []
 
 
 def test_a_quiz_needs_questions() -> None:
     survey = survey_of("a", definition="vtt")
     batch = draft(survey, items_per_hit=1, uses_quiz=True)
-    assert publishing.problems(batch) == ["This survey type has no quiz to begin with."]
+    assert preconditions.problems(batch) == ["This survey type has no quiz to begin with."]
 
 
 def test_nobody_takes_a_fee_where_there_is_no_marketplace() -> None:
     batch = draft(survey_of("ab"), items_per_hit=1, reward=Decimal("1.50"), assignments_per_hit=10)
-    quote = publishing.quote(batch)
+    quote = pricing.quote(batch)
     assert (quote.reward_total, quote.fee_total, quote.total, quote.fee_rate) == (30, 0, 30, 0)
-    assert publishing.quote(draft(batch.survey, items_per_hit=1)).total == 0
+    assert pricing.quote(draft(batch.survey, items_per_hit=1)).total == 0

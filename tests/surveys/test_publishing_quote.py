@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from surveys import publishing
+from surveys.publishing import preconditions, pricing
 from tests.factories import (
     make_assignment,
     make_batch,
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 def test_the_quote_of_ofa_xs_vqa_x_study() -> None:
     """60 HITs of 5 questions, 5 assignments each at $0.38: 300 × ($0.38 + $0.08)."""
-    quote = publishing.quote(make_draft(make_survey(n_items=300)))
+    quote = pricing.quote(make_draft(make_survey(n_items=300)))
     assert (quote.n_items, quote.n_hits, quote.n_assignments) == (300, 60, 300)
     assert (quote.reward, quote.fee_rate) == (Decimal("0.38"), Decimal("0.20"))
     assert (quote.reward_total, quote.fee_total, quote.total) == (
@@ -37,7 +37,7 @@ def test_the_quote_of_ofa_xs_vqa_x_study() -> None:
 
 
 def test_ten_assignments_cost_forty_percent() -> None:
-    quote = publishing.quote(make_draft(make_survey(n_items=5), assignments_per_hit=10))
+    quote = pricing.quote(make_draft(make_survey(n_items=5), assignments_per_hit=10))
     assert (quote.fee_rate, quote.fee_total, quote.total) == (
         Decimal("0.40"),
         Decimal("1.50"),
@@ -48,13 +48,13 @@ def test_ten_assignments_cost_forty_percent() -> None:
 
 
 def test_without_rejections_nothing_is_replaced() -> None:
-    quote = publishing.quote(make_draft(make_survey(n_items=5), review_policy=NEVER))
+    quote = pricing.quote(make_draft(make_survey(n_items=5), review_policy=NEVER))
     assert (quote.expected_rejections, quote.replacement_total) == (0, Decimal("0.00"))
     assert quote.worst_case_total == quote.total == Decimal("2.30")
 
 
 def test_the_last_hit_may_be_shorter() -> None:
-    quote = publishing.quote(make_draft(make_survey(n_items=11), items_per_hit=5))
+    quote = pricing.quote(make_draft(make_survey(n_items=11), items_per_hit=5))
     assert (quote.n_items, quote.n_hits, quote.total) == (11, 3, Decimal("6.90"))
 
 
@@ -68,18 +68,18 @@ def test_the_wage_comes_from_a_pilot_where_there_is_one() -> None:
             pilot.hit, status="Submitted", accepted_at=now - timedelta(seconds=seconds), submitted_at=now
         )
     make_assignment(pilot.hit)
-    quote = publishing.quote(make_draft(survey))
+    quote = pricing.quote(make_draft(survey))
     assert (quote.minutes, quote.hourly_wage, quote.is_piloted) == (Decimal("10.00"), Decimal("2.28"), True)
 
 
 def test_a_survey_without_items_costs_nothing_and_cant_be_published() -> None:
     batch = make_draft(make_survey())
-    assert (publishing.quote(batch).total, publishing.quote(batch).n_hits) == (0, 0)
-    assert publishing.problems(batch) == ["The survey has no items yet."]
+    assert (pricing.quote(batch).total, pricing.quote(batch).n_hits) == (0, 0)
+    assert preconditions.problems(batch) == ["The survey has no items yet."]
 
 
 def test_a_quote_reads_no_item_however_many_there_are(django_assert_num_queries: Any) -> None:
     draft = make_draft(make_survey(n_items=7), items_per_hit=2)
     with django_assert_num_queries(2) as captured:  # the number of items, and the earlier assignments
-        assert publishing.quote(draft).n_hits == 4
+        assert pricing.quote(draft).n_hits == 4
     assert "payload" not in "".join(query["sql"] for query in captured.captured_queries)

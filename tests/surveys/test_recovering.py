@@ -6,16 +6,12 @@ from typing import Any
 
 import pytest
 
+from annotators.crowds.mturk.questions import parse_answers
 from annotators.models import Assignment, Worker
-from annotators.questions import parse_answers
-from surveys.collecting import (
-    recover,
-    save_answers,
-    task_answers,
-)
-from surveys.definitions import Choice, Criterion
-from surveys.definitions.evil import VQAX
+from surveys.answering.collection import recover, save_answers, task_answers
 from surveys.models import Questionnaire, Rating, Response
+from surveys.protocols.definition import Choice, Criterion
+from surveys.protocols.evil import VQAX
 from tests.answered import contents, first, forget_answers, ratings_of
 from tests.factories import (
     answer,

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from annotators.models import Assignment
-from surveys.answer_copy import IncompleteAnswers, ItemAnswer
-from surveys.collecting import SECONDS_MAX, recover, save_answers, task_answers
-from surveys.definitions.evil import VQAX
+from surveys.answering.answer_copy import IncompleteAnswers, ItemAnswer
+from surveys.answering.collection import SECONDS_MAX, recover, save_answers, task_answers
 from surveys.models import Output, Questionnaire, Rating, Response
+from surveys.protocols.evil import VQAX
 from tests.answered import contents, draft, first, forget_answers
 from tests.factories import (
     answer,

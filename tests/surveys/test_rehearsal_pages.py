@@ -1,10 +1,12 @@
 import pytest
 from django.template import engines
 
-from surveys.definitions import VQAX, Choice
-from surveys.definitions.xai import XAI
-from surveys.forms import HitForm, QuizForm
-from surveys.presenting import ShownItem, ShownOutput, ShownPicture
+from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture
+from surveys.pages.answering.hit_form import HitForm
+from surveys.pages.answering.quiz_form import QuizForm
+from surveys.protocols.definition import Choice
+from surveys.protocols.evil import VQAX
+from surveys.protocols.xai import XAI
 from surveys.rehearsal.hit_page import (
     Group,
     Option,

@@ -6,11 +6,11 @@ import pytest
 from django.core.management import call_command
 
 from annotators.models import Channel
-from surveys.allocating import settle, take
-from surveys.collecting import ItemAnswer, revise_answers, save_answers
-from surveys.exports import make_report
-from surveys.frames import Pseudonyms
-from surveys.frames.database import read_batch
+from surveys.answering.allocation import settle, take
+from surveys.answering.collection import ItemAnswer, revise_answers, save_answers
+from surveys.results.files.report import make_report
+from surveys.results.frames.database import read_batch
+from surveys.results.frames.pseudonyms import Pseudonyms
 from tests.factories import make_worker
 from tests.link_study import STEPS, make_link_batch
 

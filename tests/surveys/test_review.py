@@ -7,9 +7,9 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from annotators.models import Assignment, Call
-from surveys import review
 from surveys.models import Decision, Questionnaire
-from surveys.review import CannotDecide
+from surveys.review import decisions
+from surveys.review.errors import CannotDecide
 from tests.factories import (
     make_assignment,
     make_hit,
@@ -24,7 +24,7 @@ REASON = "You answered 2 of 5 questions correctly; at least 3 are needed."
 
 
 def decided(questionnaire: Questionnaire, assignment: Assignment) -> tuple[Any, ...]:
-    decision = review.record_decision(assignment, batch=questionnaire.batch)
+    decision = decisions.record_decision(assignment, batch=questionnaire.batch)
     return decision.verdict, decision.reason, decision.n_correct, decision.n_graded
 
 
@@ -60,9 +60,9 @@ def test_work_without_our_answers_waits_for_a_person() -> None:
 def test_a_decision_is_recorded_once() -> None:
     questionnaire = make_published()
     assignment = submitted(questionnaire, n_correct=2)
-    first = review.record_decision(assignment, batch=questionnaire.batch)
+    first = decisions.record_decision(assignment, batch=questionnaire.batch)
     questionnaire.batch.review_policy = NEVER
-    again = review.record_decision(assignment, batch=questionnaire.batch)
+    again = decisions.record_decision(assignment, batch=questionnaire.batch)
     assert (again.pk, again.verdict, again.decided_at) == (first.pk, "reject", first.decided_at)
 
 
@@ -95,15 +95,15 @@ def test_a_rejection_without_a_reason_cant_be_stored() -> None:
 def test_a_person_approves_what_was_flagged(person: User) -> None:
     questionnaire = make_published(review_policy=FLAG_ONLY)
     assignment = submitted(questionnaire, n_correct=1)
-    review.record_decision(assignment, batch=questionnaire.batch)
-    decision = review.approve(assignment, by=person, reason="Looked fine.")
+    decisions.record_decision(assignment, batch=questionnaire.batch)
+    decision = decisions.approve(assignment, by=person, reason="Looked fine.")
     assert (decision.verdict, decision.reason, decision.decided_by) == ("approve", "Looked fine.", person)
     assert (decision.n_correct, Decision.objects.count()) == (1, 1)
 
 
 def test_a_person_rejects_before_the_rule_has_decided(person: User) -> None:
     assignment = submitted(make_published())
-    decision = review.reject(assignment, by=person, reason="  Only one letter.  ")
+    decision = decisions.reject(assignment, by=person, reason="  Only one letter.  ")
     assert (decision.verdict, decision.reason) == ("reject", "Only one letter.")
 
 
@@ -111,7 +111,7 @@ def test_a_person_rejects_before_the_rule_has_decided(person: User) -> None:
 def test_a_rejection_needs_a_reason_of_a_length_mturk_takes(person: User, reason: str) -> None:
     assignment = submitted(make_published())
     with pytest.raises(CannotDecide):
-        review.reject(assignment, by=person, reason=reason)
+        decisions.reject(assignment, by=person, reason=reason)
     assert Decision.objects.count() == 0
 
 
@@ -119,7 +119,7 @@ def test_a_rejection_needs_a_reason_of_a_length_mturk_takes(person: User, reason
 def test_only_submitted_work_is_decided(person: User, status: str) -> None:
     assignment = make_assignment(make_published().hit, status=status)
     with pytest.raises(CannotDecide, match=f"^This assignment is {status} already.$"):
-        review.approve(assignment, by=person)
+        decisions.approve(assignment, by=person)
 
 
 @pytest.mark.parametrize("state", ["planned", "sent", "done"])
@@ -130,17 +130,17 @@ def test_a_decision_on_its_way_isnt_changed(person: User, state: str) -> None:
         token="t", operation="ApproveAssignment", assignment=assignment, state=state, finished_at=now
     )
     with pytest.raises(CannotDecide, match="being told an earlier decision"):
-        review.reject(assignment, by=person, reason="No.")
+        decisions.reject(assignment, by=person, reason="No.")
 
 
 def test_only_a_rejection_is_overturned_and_within_30_days(person: User) -> None:
     approved = make_assignment(make_hit(), status="Approved")
     with pytest.raises(CannotDecide, match="Only a rejected assignment"):
-        review.overturn(approved, by=person, reason="Sorry.")
+        decisions.overturn(approved, by=person, reason="Sorry.")
     long_ago = timezone.now() - timedelta(days=30, seconds=1)
     old = make_assignment(make_hit(), status="Rejected", accepted_at=long_ago, submitted_at=long_ago)
     with pytest.raises(CannotDecide, match="30 days"):
-        review.overturn(old, by=person, reason="Sorry.")
+        decisions.overturn(old, by=person, reason="Sorry.")
 
 
 @pytest.mark.parametrize(
@@ -167,29 +167,29 @@ def test_a_rejection_stands_until_it_is_taken_back_which_is_possible_for_30_days
             overturned_at=now,
             overturn_reason="Sorry.",
         )
-    assert review.overturn_until(assignment) == then + timedelta(days=30)
-    assert (review.rejection_stands(assignment), review.can_overturn(assignment)) == (stands, can)
+    assert decisions.overturn_until(assignment) == then + timedelta(days=30)
+    assert (decisions.rejection_stands(assignment), decisions.can_overturn(assignment)) == (stands, can)
 
 
 def test_overturning_needs_a_reason_and_a_decision_of_ours(person: User) -> None:
     rejected = make_assignment(make_published().hit, status="Rejected")
     with pytest.raises(CannotDecide, match="Overturning a rejection needs a reason"):
-        review.overturn(rejected, by=person, reason=" ")
+        decisions.overturn(rejected, by=person, reason=" ")
     with pytest.raises(CannotDecide, match="It was rejected elsewhere"):
-        review.overturn(rejected, by=person, reason="Sorry.")
+        decisions.overturn(rejected, by=person, reason="Sorry.")
 
 
 def test_a_rejection_is_overturned_once(person: User) -> None:
     assignment = submitted(make_published(), n_correct=0)
-    rejection = review.reject(assignment, by=person, reason="Too hasty.")
+    rejection = decisions.reject(assignment, by=person, reason="Too hasty.")
     Assignment.objects.filter(pk=assignment.pk).update(status="Rejected", rejected_at=timezone.now())
     assignment.refresh_from_db()
-    overturned = review.overturn(assignment, by=person, reason=" We were wrong. ")
+    overturned = decisions.overturn(assignment, by=person, reason=" We were wrong. ")
     assert (overturned.reason, overturned.decided_at) == ("Too hasty.", rejection.decided_at)
     assert (overturned.overturn_reason, overturned.overturned_by) == ("We were wrong.", person)
     second = User.objects.create(username="second")
     for status in ("Rejected", "Approved"):  # before the marketplace was told, and after
         Assignment.objects.filter(pk=assignment.pk).update(status=status, approved_at=timezone.now())
         assignment.refresh_from_db()
-        again = review.overturn(assignment, by=second, reason="Indeed.")
+        again = decisions.overturn(assignment, by=second, reason="Indeed.")
         assert (again.overturn_reason, again.overturned_by) == ("We were wrong.", person)

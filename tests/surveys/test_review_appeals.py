@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.db import connection
 
 from surveys.models import Appeal, AuditEntry, Decision, Inclusion
-from surveys.review import CannotDecide
 from surveys.review.appeals import answer_appeal
+from surveys.review.errors import CannotDecide
 from tests import builders
 from tests.appeals import appealed, rejected, replaced
 

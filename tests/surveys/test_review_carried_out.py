@@ -10,12 +10,12 @@ from django.contrib.auth.models import User
 from django.db import connections
 from django.utils import timezone
 
-from annotators import market
-from annotators.mirror import fetch
+from annotators.crowds.mturk.mirror import fetch
 from annotators.models import Assignment, Call
+from annotators.outbox import market
 from marketplace import models as marketplace
-from surveys import review
 from surveys.models import AuditEntry, Batch, Decision, Replacement
+from surveys.review import decisions, delivery, due_work, errors
 from tests.market_site import Site
 from tests.market_study import (
     REASON,
@@ -24,7 +24,7 @@ from tests.market_study import (
     reason_told,
     rejected_on,
     statuses,
-    sync,
+    sync_study,
     work,
 )
 from tests.policy_data import FLAG_ONLY
@@ -37,7 +37,7 @@ def test_the_rule_is_carried_out_and_each_rejection_buys_one_assignment(site: Si
     for n_correct in (5, 4, 3, 2, 0):
         work(site, questionnaire, n_correct=n_correct)
     for _ in range(3):
-        sync(site, questionnaire)
+        sync_study(site, questionnaire)
     assert statuses(questionnaire) == ["Approved"] * 3 + ["Rejected"] * 2
     rejected = marketplace.Assignment.objects.filter(status="Rejected").order_by("pk")
     assert [reason_told(a.feedback) for a in rejected] == [REASON, REASON.replace("2 of 5", "0 of 5", 1)]
@@ -53,13 +53,13 @@ def test_a_batch_is_complete_when_every_questionnaire_is_filled(site: Site) -> N
     batch = questionnaire.batch
     for n_correct in (5, 5, 5, 5, 1):
         work(site, questionnaire, n_correct=n_correct)
-    assert review.finish(batch) is False  # submitted, not decided
-    sync(site, questionnaire)
-    assert review.finish(batch) is False  # four kept
+    assert due_work.finish(batch) is False  # submitted, not decided
+    sync_study(site, questionnaire)
+    assert due_work.finish(batch) is False  # four kept
     work(site, questionnaire)
-    sync(site, questionnaire)
-    assert review.finish(batch) is True
-    assert review.finish(batch) is False
+    sync_study(site, questionnaire)
+    assert due_work.finish(batch) is True
+    assert due_work.finish(batch) is False
     assert Batch.objects.get().status == "complete"
     assert (site.spent(), site.held()) == (5 * 46, 0)
 
@@ -67,33 +67,33 @@ def test_a_batch_is_complete_when_every_questionnaire_is_filled(site: Site) -> N
 def test_overturned_by_a_person_is_paid_and_its_replacement_stays(site: Site, person: User) -> None:
     questionnaire = open_study(site)
     work(site, questionnaire, n_correct=0)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     rejected = Assignment.objects.get()
-    decision = review.overturn(rejected, by=person, reason="We were wrong.")
+    decision = decisions.overturn(rejected, by=person, reason="We were wrong.")
     assert (decision.verdict, decision.reason, decision.decided_by) == (
         "reject",
         "You answered 0 of 5 questions correctly; at least 3 are needed.",
         None,
     )
     assert (decision.overturn_reason, decision.overturned_by) == ("We were wrong.", person)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     paid = marketplace.Assignment.objects.get()
     assert (paid.status, paid.feedback) == ("Approved", "We were wrong.")
     assert (statuses(questionnaire), max_assignments(questionnaire)) == (["Approved"], 6)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert (Replacement.objects.count(), site.spent()) == (1, 46)
 
 
 def test_overturned_before_it_was_replaced_buys_no_replacement(site: Site, person: User) -> None:
     questionnaire = open_study(site)
     (rejected,) = rejected_on(site, questionnaire)
-    review.overturn(rejected, by=person, reason="We were wrong.")
+    decisions.overturn(rejected, by=person, reason="We were wrong.")
     site.wire.block.add("ApproveAssignment")
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert (statuses(questionnaire), Replacement.objects.count()) == (["Rejected"], 0)
     site.wire.heal()
     Call.objects.filter(state="sent").update(sent_at=timezone.now() - timedelta(hours=1))
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert (statuses(questionnaire), Replacement.objects.count()) == (["Approved"], 0)
 
 
@@ -101,12 +101,12 @@ def test_flagged_work_waits_until_a_person_decides(site: Site, person: User) -> 
     questionnaire = open_study(site, review_policy=FLAG_ONLY)
     for n_correct in (1, 1):
         work(site, questionnaire, n_correct=n_correct)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert statuses(questionnaire) == ["Submitted", "Submitted"]
     first, second = Assignment.objects.order_by("pk")
-    review.approve(first, by=person)
-    review.reject(second, by=person, reason="Only one right.")
-    sync(site, questionnaire)
+    decisions.approve(first, by=person)
+    decisions.reject(second, by=person, reason="Only one right.")
+    sync_study(site, questionnaire)
     first.refresh_from_db()
     second.refresh_from_db()
     assert (first.status, second.status) == ("Approved", "Rejected")
@@ -120,10 +120,10 @@ def test_a_person_who_is_faster_than_the_sync_is_heard(site: Site, person: User)
     assert questionnaire.hit is not None
     work(site, questionnaire, n_correct=0)
     (assignment,) = fetch(questionnaire.hit, gateway=site.gateway)
-    review.record_decision(assignment, batch=questionnaire.batch)
-    (due,) = review.to_carry_out(questionnaire.hit)
-    review.approve(assignment, by=person)
-    review.carry_out(due, gateway=site.gateway)
+    decisions.record_decision(assignment, batch=questionnaire.batch)
+    (due,) = due_work.to_carry_out(questionnaire.hit)
+    decisions.approve(assignment, by=person)
+    delivery.carry_out(due, gateway=site.gateway)
     assert statuses(questionnaire) == ["Approved"]
     assert site.wire.calls["RejectAssignment"] == 0
 
@@ -136,7 +136,7 @@ def at_the_same_moment(monkeypatch: pytest.MonkeyPatch, decide: Callable[[], Any
     def by_person() -> None:
         try:
             decide()
-        except review.CannotDecide as error:
+        except errors.CannotDecide as error:
             heard.append(str(error))
         finally:
             connections.close_all()
@@ -169,7 +169,7 @@ def test_a_person_who_is_slower_than_the_call_is_told_so(
     questionnaire = open_study(site)
     work(site, questionnaire, n_correct=n_correct)
     heard = at_the_same_moment(monkeypatch, lambda: contradict(Assignment.objects.get(), person=person))
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     decision = Decision.objects.get()
     assert heard == ["The marketplace is being told an earlier decision about this assignment."]
     assert (decision.verdict, decision.assignment.status) == ends
@@ -178,8 +178,8 @@ def test_a_person_who_is_slower_than_the_call_is_told_so(
 
 def contradict(assignment: Assignment, *, person: User) -> Decision:
     if assignment.decision.verdict == "reject":
-        return review.approve(assignment, by=person)
-    return review.reject(assignment, by=person, reason="Copied text.")
+        return decisions.approve(assignment, by=person)
+    return decisions.reject(assignment, by=person, reason="Copied text.")
 
 
 def test_a_refused_rejection_can_be_worded_anew(site: Site, person: User) -> None:
@@ -187,15 +187,15 @@ def test_a_refused_rejection_can_be_worded_anew(site: Site, person: User) -> Non
     work(site, questionnaire, n_correct=0)
     body = b'{"__type":"ParameterValidationError","Message":"The value is not valid"}'
     site.wire.replies["RejectAssignment"] = (400, {"Content-Type": "application/x-amz-json-1.1"}, body)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     site.wire.heal()
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert (statuses(questionnaire), Call.objects.get(assignment__isnull=False).state) == (
         ["Submitted"],
         "refused",
     )
-    review.reject(Assignment.objects.get(), by=person, reason="In other words.")
-    sync(site, questionnaire)
+    decisions.reject(Assignment.objects.get(), by=person, reason="In other words.")
+    sync_study(site, questionnaire)
     assert statuses(questionnaire) == ["Rejected"]
     assert reason_told(marketplace.Assignment.objects.get().feedback) == "In other words."
 
@@ -212,19 +212,19 @@ def test_refused_overturn_is_asked_for_again_in_the_new_words(site: Site) -> Non
     questionnaire = open_study(site, assignments_per_hit=1)
     (assignment,) = rejected_on(site, questionnaire)
     ada, bob = (User.objects.create_user(name) for name in ("ada", "bob"))
-    review.overturn(assignment, by=ada, reason="Our mistake.")
+    decisions.overturn(assignment, by=ada, reason="Our mistake.")
     site.wire.replies["ApproveAssignment"] = NO_MONEY
-    sync(site, questionnaire)
-    refused = review.overturn_refused(assignment)
+    sync_study(site, questionnaire)
+    refused = decisions.overturn_refused(assignment)
     assert refused is not None
-    assert (refused.error != "", review.can_overturn(assignment)) == (True, True)
+    assert (refused.error != "", decisions.can_overturn(assignment)) == (True, True)
     site.wire.heal()
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert statuses(questionnaire) == ["Rejected"]  # nobody has asked again
     for _ in range(2):
-        review.overturn(assignment, by=bob, reason="Our mistake, once more.")
-    assert (review.overturn_refused(assignment), review.can_overturn(assignment)) == (None, False)
-    sync(site, questionnaire)
+        decisions.overturn(assignment, by=bob, reason="Our mistake, once more.")
+    assert (decisions.overturn_refused(assignment), decisions.can_overturn(assignment)) == (None, False)
+    sync_study(site, questionnaire)
     assert statuses(questionnaire) == ["Approved"]
     assert Assignment.objects.get().feedback == "Our mistake, once more."
     trail = AuditEntry.objects.filter(outcome="overturn").order_by("pk")
@@ -232,4 +232,4 @@ def test_refused_overturn_is_asked_for_again_in_the_new_words(site: Site) -> Non
         (ada, None),
         (bob, refused.error),
     ]
-    assert review.finish(questionnaire.batch) is True
+    assert due_work.finish(questionnaire.batch) is True

@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Call
-from surveys import review
 from surveys.models import Batch, Decision, Inclusion, Replacement
-from surveys.review import due as due_module
+from surveys.review import analysis_use, due_work
+from surveys.review import due_work as due_module
 from tests.factories import (
     make_assignment,
     make_batch,
@@ -26,7 +26,7 @@ EVERY = timedelta(seconds=30)
 
 
 def due() -> list[HIT]:
-    return list(review.due_hits(every=EVERY).order_by("pk"))
+    return list(due_work.due_hits(every=EVERY).order_by("pk"))
 
 
 def hit_with(*assignment_statuses: str, batch_status: str = "open", **hit_values: Any) -> HIT:
@@ -162,7 +162,7 @@ def test_finish_only_when_filled(kept: list[list[str]], expected: bool) -> None:
         make_questionnaire(batch, items=[], hit=hit, target_assignments=2)
         for status in assignments:
             make_assignment(hit, status=status)
-    assert review.finish(batch) is expected
+    assert due_work.finish(batch) is expected
 
 
 def test_a_siblings_work_counts_for_its_root() -> None:
@@ -173,15 +173,15 @@ def test_a_siblings_work_counts_for_its_root() -> None:
     assert sibling.hit is not None
     make_assignment(root.hit, status="Approved")
     make_assignment(root.hit, status="Rejected")
-    assert review.finish(batch) is False
+    assert due_work.finish(batch) is False
     make_assignment(sibling.hit, status="Approved")
-    assert review.finish(batch) is True
+    assert due_work.finish(batch) is True
 
 
 @pytest.mark.parametrize("status", ["draft", "publishing", "stopped", "complete"])
 def test_only_an_open_batch_is_finished(status: str) -> None:
     batch = make_batch(make_survey(), status=status)
-    assert review.finish(batch) is False
+    assert due_work.finish(batch) is False
     assert Batch.objects.get().status == status
 
 
@@ -194,9 +194,9 @@ def test_answers_left_out_while_a_batch_is_being_finished_keep_it_open(
     def leave_out_meanwhile(batch: Batch) -> bool:
         was_filled = is_filled(batch)
         if not Inclusion.objects.exists():
-            review.exclude(hit.assignments.first(), by=ada, reason="Only letters.", replace=True)
+            analysis_use.exclude(hit.assignments.first(), by=ada, reason="Only letters.", replace=True)
         return was_filled
 
     monkeypatch.setattr(due_module, "_is_filled", leave_out_meanwhile)
-    assert review.finish(Batch.objects.get()) is False
+    assert due_work.finish(Batch.objects.get()) is False
     assert Batch.objects.get().status == "open"

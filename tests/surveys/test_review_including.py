@@ -9,14 +9,15 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys import quota, review
 from surveys.models import AnnotationSlot, AuditEntry, Batch, Inclusion, Replacement
-from surveys.review import CannotDecide
+from surveys.publishing import quota
+from surveys.review import analysis_use, decisions, delivery, due_work, replacements
+from surveys.review.errors import CannotDecide
 from tests.factories import make_assignment, make_hit, make_published, submitted
 from tests.link_people import answered, make_person, take
 from tests.link_people import make_batch as make_link_batch
 from tests.market_site import Site
-from tests.market_study import again, max_assignments, open_study, statuses, sync, work
+from tests.market_study import again, max_assignments, open_study, statuses, sync_study, work
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +28,7 @@ def trail() -> list[tuple[Any, ...]]:
 
 
 def exclude(assignment: Assignment, person: User, *, replace: bool = False) -> Inclusion:
-    return review.exclude(assignment, by=person, reason=" Only letters. ", replace=replace)
+    return analysis_use.exclude(assignment, by=person, reason=" Only letters. ", replace=replace)
 
 
 def test_answers_are_left_out_and_used_again(person: User) -> None:
@@ -39,7 +40,7 @@ def test_answers_are_left_out_and_used_again(person: User) -> None:
         "Only letters.",
         person,
     )
-    back = review.include(assignment, by=person, reason="They meant it.")
+    back = analysis_use.include(assignment, by=person, reason="They meant it.")
     assert (back.pk, back.is_included, back.is_replaced, back.reason) == (
         out.pk,
         True,
@@ -56,8 +57,8 @@ def test_leaving_out_twice_is_leaving_out_once(person: User) -> None:
     assignment = submitted(make_published())
     exclude(assignment, person)
     second = User.objects.create_user("bob")
-    assert review.exclude(assignment, by=second, reason="Me too.", replace=False).decided_by == person
-    review.exclude(assignment, by=second, reason="Collect it again.", replace=True)
+    assert analysis_use.exclude(assignment, by=second, reason="Me too.", replace=False).decided_by == person
+    analysis_use.exclude(assignment, by=second, reason="Collect it again.", replace=True)
     kept = exclude(assignment, person, replace=False)
     assert (kept.is_replaced, kept.reason) == (True, "Collect it again.")
     assert trail() == [
@@ -70,7 +71,7 @@ def test_using_again_twice_is_using_again_once(person: User) -> None:
     assignment = submitted(make_published())
     exclude(assignment, person)
     for reason in ("They meant it.", "Indeed."):
-        assert review.include(assignment, by=person, reason=reason).reason == "They meant it."
+        assert analysis_use.include(assignment, by=person, reason=reason).reason == "They meant it."
     assert [outcome for outcome, *_ in trail()] == ["exclude", "include"]
 
 
@@ -78,10 +79,10 @@ def test_using_again_twice_is_using_again_once(person: User) -> None:
 def test_both_need_a_reason(person: User, reason: str) -> None:
     assignment = submitted(make_published())
     with pytest.raises(CannotDecide):
-        review.exclude(assignment, by=person, reason=reason, replace=False)
+        analysis_use.exclude(assignment, by=person, reason=reason, replace=False)
     exclude(assignment, person)
     with pytest.raises(CannotDecide):
-        review.include(assignment, by=person, reason=reason)
+        analysis_use.include(assignment, by=person, reason=reason)
     assert (Inclusion.objects.get().is_included, len(trail())) == (False, 1)
 
 
@@ -98,18 +99,18 @@ def test_what_is_not_used_anyway_is_not_left_out(person: User, status: str) -> N
 def test_rejected_work_is_not_used_before_the_rejection_is_overturned(person: User) -> None:
     assignment = submitted(make_published())
     exclude(assignment, person)
-    review.reject(assignment, by=person, reason="Only letters.")
+    decisions.reject(assignment, by=person, reason="Only letters.")
     Assignment.objects.update(status="Rejected", rejected_at=timezone.now())
     with pytest.raises(CannotDecide, match="Overturn the rejection first"):
-        review.include(assignment, by=person, reason="Why not.")
+        analysis_use.include(assignment, by=person, reason="Why not.")
     assignment.refresh_from_db()
-    review.overturn(assignment, by=person, reason="We were wrong.")
-    assert review.include(assignment, by=person, reason="Why not.").is_included is True
+    decisions.overturn(assignment, by=person, reason="We were wrong.")
+    assert analysis_use.include(assignment, by=person, reason="Why not.").is_included is True
 
 
 def test_what_is_used_needs_nobody_to_say_so(person: User) -> None:
     with pytest.raises(CannotDecide, match="are used already"):
-        review.include(submitted(make_published()), by=person, reason="Why not.")
+        analysis_use.include(submitted(make_published()), by=person, reason="Why not.")
 
 
 def test_a_stopped_batch_collects_nothing_again(person: User) -> None:
@@ -134,45 +135,45 @@ def test_what_is_left_out_is_paid_and_replaced_once(site: Site, person: User) ->
     questionnaire = open_study(site, assignments_per_hit=2)
     work(site, questionnaire)
     work(site, questionnaire)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     first, second = Assignment.objects.order_by("pk")
     exclude(first, person, replace=True)
     exclude(second, person, replace=False)
     for _ in range(3):
-        sync(site, questionnaire)
+        sync_study(site, questionnaire)
     assert (statuses(questionnaire), max_assignments(questionnaire)) == (["Approved"] * 2, 3)
     assert Replacement.objects.get().replaces == first
-    assert (review.finish(questionnaire.batch), site.spent()) == (False, 2 * 46)
+    assert (due_work.finish(questionnaire.batch), site.spent()) == (False, 2 * 46)
     work(site, again(questionnaire))
-    sync(site, questionnaire)
-    assert (review.finish(questionnaire.batch), site.spent()) == (True, 3 * 46)
+    sync_study(site, questionnaire)
+    assert (due_work.finish(questionnaire.batch), site.spent()) == (True, 3 * 46)
 
 
 def test_used_again_after_it_was_replaced_it_is_one_more(site: Site, person: User) -> None:
     questionnaire = open_study(site, assignments_per_hit=1)
     work(site, questionnaire)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assignment = Assignment.objects.get()
     exclude(assignment, person, replace=True)
-    sync(site, questionnaire)
-    review.include(assignment, by=person, reason="They meant it.")
+    sync_study(site, questionnaire)
+    analysis_use.include(assignment, by=person, reason="They meant it.")
     exclude(assignment, person, replace=True)
     for _ in range(2):
-        sync(site, questionnaire)
+        sync_study(site, questionnaire)
     assert (max_assignments(questionnaire), Replacement.objects.count()) == (2, 1)
-    review.include(assignment, by=person, reason="They did mean it.")
-    assert review.finish(questionnaire.batch) is True
+    analysis_use.include(assignment, by=person, reason="They did mean it.")
+    assert due_work.finish(questionnaire.batch) is True
 
 
 def test_used_again_before_it_was_replaced_it_is_not(site: Site, person: User) -> None:
     questionnaire = open_study(site, assignments_per_hit=1)
     work(site, questionnaire)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     (assignment,) = Assignment.objects.all()
     exclude(assignment, person, replace=True)
-    (waiting,) = review.to_replace(again(questionnaire).hit)  # a sync has looked already
-    review.include(assignment, by=person, reason="They meant it.")
-    assert review.replace(waiting, questionnaire=questionnaire, gateway=site.gateway) is None
+    (waiting,) = replacements.to_replace(again(questionnaire).hit)  # a sync has looked already
+    analysis_use.include(assignment, by=person, reason="They meant it.")
+    assert replacements.replace(waiting, questionnaire=questionnaire, gateway=site.gateway) is None
     assert (max_assignments(questionnaire), Replacement.objects.count()) == (1, 0)
 
 
@@ -180,38 +181,38 @@ def test_a_replacement_that_is_planned_is_carried_through(site: Site, person: Us
     """The call may have reached the marketplace, so it is never left in the middle."""
     questionnaire = open_study(site, assignments_per_hit=1)
     work(site, questionnaire)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     (assignment,) = Assignment.objects.all()
     exclude(assignment, person, replace=True)
     site.wire.block.add("CreateAdditionalAssignmentsForHIT")
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert Replacement.objects.get().opened_at is None
-    review.include(assignment, by=person, reason="They meant it.")
-    assert review.to_replace(again(questionnaire).hit) == [assignment]
+    analysis_use.include(assignment, by=person, reason="They meant it.")
+    assert replacements.to_replace(again(questionnaire).hit) == [assignment]
 
 
 def test_a_complete_batch_is_open_again_until_it_is_collected(site: Site, person: User) -> None:
     questionnaire = open_study(site, assignments_per_hit=1)
     work(site, questionnaire)
-    sync(site, questionnaire)
-    assert review.finish(questionnaire.batch) is True
+    sync_study(site, questionnaire)
+    assert due_work.finish(questionnaire.batch) is True
     exclude(Assignment.objects.get(), person, replace=True)
     assert Batch.objects.get().status == "open"
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     work(site, again(questionnaire))
-    sync(site, questionnaire)
-    assert (review.finish(Batch.objects.get()), max_assignments(questionnaire)) == (True, 2)
+    sync_study(site, questionnaire)
+    assert (due_work.finish(Batch.objects.get()), max_assignments(questionnaire)) == (True, 2)
 
 
 def test_by_link_its_slot_is_given_once_more(person: User) -> None:
     batch = make_link_batch(n_items=1)
     done = answered(take(batch, make_person()))
-    review.record_decision(done, batch=batch)
-    review.carry_out(done, gateway=None)
+    decisions.record_decision(done, batch=batch)
+    delivery.carry_out(done, gateway=None)
     assert quota.unfilled(batch) == []
     exclude(done, person, replace=True)
     assert [q.pk for q in quota.unfilled(batch)] == [done.hit.questionnaire.pk]
-    assert [review.reopen(done.hit) for _ in range(3)] == [1, 0, 0]
+    assert [due_work.reopen(done.hit) for _ in range(3)] == [1, 0, 0]
     assert AnnotationSlot.objects.filter(reopens__assignment=done).count() == 1
     answered(take(batch, make_person()))
     Assignment.objects.filter(status="Submitted").update(status="Approved", approved_at=timezone.now())
@@ -222,27 +223,27 @@ def test_by_link_answers_used_again_fill_their_place_while_nobody_has_it(person:
     batch = make_link_batch(n_items=1)
     done = answered(take(batch, make_person()))
     exclude(done, person, replace=True)
-    review.reopen(done.hit)
+    due_work.reopen(done.hit)
     assert quota.room(done.hit.questionnaire).is_there is True
-    review.include(done, by=person, reason="They meant it.")
+    analysis_use.include(done, by=person, reason="They meant it.")
     assert quota.room(done.hit.questionnaire).is_there is False
 
 
 def test_many_people_at_once_leave_out_once(site: Site, in_parallel: Callable[..., list[Any]]) -> None:
     questionnaire = open_study(site, assignments_per_hit=1)
     work(site, questionnaire)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assignment = Assignment.objects.get()
     people = [User.objects.create_user(f"p{n}") for n in range(4)]
 
     def leave_out(person: User) -> Inclusion:
         found = Assignment.objects.get(pk=assignment.pk)
-        return review.exclude(found, by=person, reason="Only letters.", replace=True)
+        return analysis_use.exclude(found, by=person, reason="Only letters.", replace=True)
 
     results = in_parallel(*[lambda p=p: leave_out(p) for p in people])
     assert {type(result) for result in results} == {Inclusion}
     assert {result.pk for result in results} == {Inclusion.objects.get().pk}
     assert len(trail()) == 1
-    in_parallel(*[lambda: sync(site, questionnaire)] * 3)
-    sync(site, questionnaire)
+    in_parallel(*[lambda: sync_study(site, questionnaire)] * 3)
+    sync_study(site, questionnaire)
     assert (Replacement.objects.count(), max_assignments(questionnaire)) == (1, 2)

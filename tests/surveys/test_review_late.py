@@ -7,13 +7,13 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotators.mirror import fetch
+from annotators.crowds.mturk.mirror import fetch
 from annotators.models import Assignment, Call
-from surveys import review
 from surveys.models import AuditEntry, Batch, Decision, Inclusion, Questionnaire, Replacement
-from surveys.policies import rule_version
+from surveys.protocols.policy_reading import rule_version
+from surveys.review import analysis_use, decisions, delivery, due_work
 from tests.market_site import Site
-from tests.market_study import max_assignments, open_study, statuses, sync, work
+from tests.market_study import max_assignments, open_study, statuses, sync_study, work
 
 pytestmark = pytest.mark.django_db
 DELAY = 3 * 86_400
@@ -34,7 +34,7 @@ def test_what_the_rule_would_reject_is_paid_left_out_and_replaced_once(
     work(site, questionnaire, n_correct=0)
     site.pass_time(seconds=DELAY)
     for _ in range(3):
-        sync(site, questionnaire)
+        sync_study(site, questionnaire)
     decision, inclusion = Decision.objects.get(), Inclusion.objects.get()
     reason = f"{LATE} It was to be rejected: {COUNT}"
     assert (decision.verdict, decision.is_auto_approved, decision.reason) == ("approve", True, reason)
@@ -56,7 +56,7 @@ def test_good_work_nobody_decided_about_is_used(site: Site) -> None:
     questionnaire = open_study(site)
     work(site, questionnaire, n_correct=4)
     site.pass_time(seconds=DELAY)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     decision = Decision.objects.get()
     assert (decision.verdict, decision.is_auto_approved, decision.reason) == ("approve", True, LATE)
     assert (Inclusion.objects.count(), Replacement.objects.count()) == (0, 0)
@@ -66,7 +66,7 @@ def test_a_batch_that_replaces_none_of_these_uses_them(site: Site) -> None:
     questionnaire = open_study(site, replaces_auto_approved=False)
     work(site, questionnaire, n_correct=0)
     site.pass_time(seconds=DELAY)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert (Decision.objects.get().is_auto_approved, Inclusion.objects.count()) == (True, 0)
     assert (Replacement.objects.count(), max_assignments(questionnaire)) == (0, 5)
 
@@ -77,7 +77,7 @@ def test_a_stopped_batch_leaves_it_out_and_collects_nothing(site: Site) -> None:
     Batch.objects.update(status="stopped")
     site.pass_time(seconds=DELAY)
     for _ in range(2):
-        sync(site, questionnaire)
+        sync_study(site, questionnaire)
     inclusion = Inclusion.objects.get()
     assert (inclusion.is_included, inclusion.is_replaced, Replacement.objects.count()) == (False, False, 0)
 
@@ -85,11 +85,11 @@ def test_a_stopped_batch_leaves_it_out_and_collects_nothing(site: Site) -> None:
 def test_a_proposed_rejection_nobody_confirmed(site: Site) -> None:
     questionnaire = open_study(site, rejects_automatically=False)
     work(site, questionnaire, n_correct=0)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert (Decision.objects.get().verdict, statuses(questionnaire)) == ("propose", ["Submitted"])
     site.pass_time(seconds=DELAY)
     for _ in range(3):
-        sync(site, questionnaire)
+        sync_study(site, questionnaire)
     decision = Decision.objects.get()
     reason = f"{LATE} It was to be rejected: {COUNT}"
     assert (decision.verdict, decision.is_auto_approved, decision.reason) == ("approve", True, reason)
@@ -105,21 +105,21 @@ def test_a_rejection_that_comes_too_late(site: Site, person: User) -> None:
     """It is decided, and the marketplace approves before the call arrives."""
     questionnaire = open_study(site, rejects_automatically=False)
     work(site, questionnaire, n_correct=5)
-    sync(site, questionnaire)  # approved by rule, carried out
+    sync_study(site, questionnaire)  # approved by rule, carried out
     work(site, questionnaire, n_correct=0)
     (waiting,) = [a for a in fetch(questionnaire.hit, gateway=site.gateway) if a.status == "Submitted"]  # type: ignore[arg-type]
-    review.record_decision(waiting, batch=questionnaire.batch)
-    review.reject(waiting, by=person, reason="Only letters.")
-    (due,) = review.to_carry_out(questionnaire.hit)  # type: ignore[arg-type]
+    decisions.record_decision(waiting, batch=questionnaire.batch)
+    decisions.reject(waiting, by=person, reason="Only letters.")
+    (due,) = due_work.to_carry_out(questionnaire.hit)  # type: ignore[arg-type]
     site.pass_time(seconds=DELAY)
-    review.carry_out(due, gateway=site.gateway)
+    delivery.carry_out(due, gateway=site.gateway)
     assert Call.objects.get(operation="RejectAssignment").state == "refused"
     decision = Decision.objects.get(assignment=waiting)
     reason = f"{LATE} It was to be rejected: Only letters."
     assert (decision.verdict, decision.is_auto_approved, decision.decided_by) == ("approve", True, None)
     assert decision.reason == reason
     for _ in range(2):
-        sync(site, questionnaire)
+        sync_study(site, questionnaire)
     assert (Replacement.objects.get().replaces, max_assignments(questionnaire)) == (waiting, 6)
     entries = AuditEntry.objects.filter(assignment=waiting).order_by("pk")
     assert [(e.kind, e.outcome, e.actor) for e in entries] == [
@@ -135,11 +135,11 @@ def test_a_process_that_dies_after_the_refusal_leaves_it_to_the_next_sync(site: 
     questionnaire = open_study(site)
     work(site, questionnaire, n_correct=0)
     (assignment,) = fetch(questionnaire.hit, gateway=site.gateway)  # type: ignore[arg-type]
-    review.record_decision(assignment, batch=questionnaire.batch)
+    decisions.record_decision(assignment, batch=questionnaire.batch)
     site.pass_time(seconds=DELAY)
     fetch(questionnaire.hit, gateway=site.gateway)  # type: ignore[arg-type]
-    assert review.due_hits(every=timedelta(0)).filter(pk=questionnaire.hit.pk).exists()  # type: ignore[union-attr]
-    sync(site, questionnaire)
+    assert due_work.due_hits(every=timedelta(0)).filter(pk=questionnaire.hit.pk).exists()  # type: ignore[union-attr]
+    sync_study(site, questionnaire)
     assert Decision.objects.get().is_auto_approved is True
     assert site.wire.calls["RejectAssignment"] == 0
     assert Replacement.objects.count() == 1
@@ -149,10 +149,10 @@ def test_what_waited_for_a_person_is_approved_and_used(site: Site) -> None:
     questionnaire = open_study(site)
     work(site, questionnaire)
     Assignment.objects.update(saved_at=None)  # we have no complete answers
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert Decision.objects.get().verdict == "flag"
     site.pass_time(seconds=DELAY)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     decision = Decision.objects.get()
     reason = f"{LATE} It waited for a person: We have no complete answers for this assignment."
     assert (decision.verdict, decision.is_auto_approved, decision.reason) == ("approve", True, reason)
@@ -162,10 +162,10 @@ def test_what_waited_for_a_person_is_approved_and_used(site: Site) -> None:
 def test_what_a_person_said_about_its_use_stays(site: Site, person: User) -> None:
     questionnaire = open_study(site, rejects_automatically=False)
     work(site, questionnaire, n_correct=0)
-    sync(site, questionnaire)
-    review.exclude(Assignment.objects.get(), by=person, reason="Only letters.", replace=False)
+    sync_study(site, questionnaire)
+    analysis_use.exclude(Assignment.objects.get(), by=person, reason="Only letters.", replace=False)
     site.pass_time(seconds=DELAY)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     inclusion = Inclusion.objects.get()
     assert (inclusion.reason, inclusion.is_replaced, inclusion.decided_by) == ("Only letters.", False, person)
     assert (Decision.objects.get().is_auto_approved, Replacement.objects.count()) == (True, 0)
@@ -174,11 +174,11 @@ def test_what_a_person_said_about_its_use_stays(site: Site, person: User) -> Non
 def test_an_overturned_rejection_is_not_taken_for_late(site: Site, person: User) -> None:
     questionnaire = open_study(site)
     work(site, questionnaire, n_correct=0)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert statuses(questionnaire) == ["Rejected"]
-    review.overturn(Assignment.objects.get(), by=person, reason="We were wrong.")
+    decisions.overturn(Assignment.objects.get(), by=person, reason="We were wrong.")
     for _ in range(2):
-        sync(site, questionnaire)
+        sync_study(site, questionnaire)
     decision = Decision.objects.get()
     assert (decision.verdict, decision.is_auto_approved) == ("reject", False)
     assert statuses(questionnaire) == ["Approved"]
@@ -187,10 +187,10 @@ def test_an_overturned_rejection_is_not_taken_for_late(site: Site, person: User)
 def test_overturned_on_the_marketplace_is_not_taken_for_late(site: Site) -> None:
     questionnaire = open_study(site)
     work(site, questionnaire, n_correct=0)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assignment = Assignment.objects.get()
     site.gateway.approve(assignment.assignment_id, feedback="By hand.", override_rejection=True)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert (statuses(questionnaire), Decision.objects.get().is_auto_approved) == (["Approved"], False)
     assert Inclusion.objects.count() == 0
 
@@ -200,10 +200,10 @@ def test_a_complete_batch_that_was_complete_too_early_is_open_again(site: Site) 
     questionnaire = open_study(site, assignments_per_hit=1)
     work(site, questionnaire, n_correct=0)
     (assignment,) = fetch(questionnaire.hit, gateway=site.gateway)  # type: ignore[arg-type]
-    review.record_decision(assignment, batch=questionnaire.batch)
+    decisions.record_decision(assignment, batch=questionnaire.batch)
     Assignment.objects.update(status="Approved", approved_at=timezone.now())
-    assert review.finish(questionnaire.batch) is True
+    assert due_work.finish(questionnaire.batch) is True
     site.pass_time(seconds=DELAY)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     questionnaire.batch.refresh_from_db()
     assert (questionnaire.batch.status, max_assignments(questionnaire)) == ("open", 2)

@@ -8,14 +8,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from annotators import market
-from annotators.gateway import Gateway
-from annotators.mirror import fetch
+from annotators.crowds.mturk.gateway import Gateway
+from annotators.crowds.mturk.mirror import fetch
 from annotators.models import Assignment, Call
+from annotators.outbox import market
 from marketplace import models as marketplace
-from surveys import publishing, review
+from surveys.answering.presentation import CannotServe
 from surveys.models import Decision, Inclusion, Questionnaire, Replacement
-from surveys.presenting import CannotServe
+from surveys.publishing import stopping
+from surveys.review import decisions, delivery, due_work, replacements
 from tests.factories import (
     make_assignment,
     make_hit,
@@ -29,7 +30,7 @@ from tests.market_study import (
     publish,
     rejected_on,
     statuses,
-    sync,
+    sync_study,
     work,
 )
 
@@ -40,7 +41,7 @@ def test_a_hit_grows_to_nine_then_a_sibling_takes_over(site: Site) -> None:
     questionnaire = open_study(site)
     for _ in range(9):
         work(site, questionnaire, n_correct=0)
-        sync(site, questionnaire)
+        sync_study(site, questionnaire)
     assert (max_assignments(questionnaire), statuses(questionnaire)) == (9, ["Rejected"] * 9)
     assert Replacement.objects.filter(opened_by="extend", opened_at__isnull=False).count() == 4
     assert Replacement.objects.filter(opened_by="create", opened_at=None).count() == 5
@@ -48,16 +49,16 @@ def test_a_hit_grows_to_nine_then_a_sibling_takes_over(site: Site) -> None:
     assert [(s.position, s.target_assignments) for s in siblings] == [(n, 1) for n in range(2, 7)]
     shown = [slot.item_id for slot in questionnaire.slots.all()]
     assert [[slot.item_id for slot in s.slots.all()] for s in siblings] == [shown] * 5
-    assert review.finish(questionnaire.batch) is False  # the siblings have no HITs yet
+    assert due_work.finish(questionnaire.batch) is False  # the siblings have no HITs yet
     for sibling in siblings:
         publish(sibling, site)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert Replacement.objects.filter(opened_at=None).count() == 0
     for sibling in siblings:
         work(site, again(sibling))
-        sync(site, sibling)
+        sync_study(site, sibling)
     assert statuses(again(siblings[0])) == ["Approved"]
-    assert review.finish(questionnaire.batch) is True
+    assert due_work.finish(questionnaire.batch) is True
     assert (site.spent(), site.held()) == (5 * 46, 0)
 
 
@@ -65,12 +66,12 @@ def test_a_siblings_rejections_grow_the_sibling(site: Site) -> None:
     questionnaire = open_study(site, assignments_per_hit=9)
     for _ in range(9):
         work(site, questionnaire, n_correct=5 if Assignment.objects.exists() else 0)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     sibling = Questionnaire.objects.get(sibling_of=questionnaire)
     publish(sibling, site)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     work(site, again(sibling), n_correct=1)
-    sync(site, sibling)
+    sync_study(site, sibling)
     assert (max_assignments(sibling), Questionnaire.objects.count()) == (2, 2)
     replacement = Replacement.objects.get(replaces__hit__questionnaire=sibling)
     assert (replacement.questionnaire, replacement.opened_by) == (sibling, "extend")
@@ -83,7 +84,7 @@ def test_who_saw_the_items_is_kept_from_the_sibling(site: Site) -> None:
     work(site, questionnaire, n_correct=0, worker=worker)
     for _ in range(8):
         work(site, questionnaire)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     sibling = Questionnaire.objects.get(sibling_of=questionnaire)
     publish(sibling, site)
     with pytest.raises(CannotServe) as caught:
@@ -95,7 +96,7 @@ def test_hits_created_with_ten_or_more_grow_freely(site: Site) -> None:
     questionnaire = open_study(site, assignments_per_hit=10)
     for _ in range(2):
         work(site, questionnaire, n_correct=0)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert (max_assignments(questionnaire), Questionnaire.objects.count()) == (12, 1)
 
 
@@ -104,16 +105,16 @@ def test_an_extension_that_is_refused_becomes_a_sibling(site: Site) -> None:
     questionnaire = open_study(site, assignments_per_hit=1)
     work(site, questionnaire, n_correct=0)
     fetched = fetch(questionnaire.hit, gateway=site.gateway)  # type: ignore[arg-type]
-    review.record_decision(fetched[0], batch=questionnaire.batch)
-    review.carry_out(fetched[0], gateway=site.gateway)
+    decisions.record_decision(fetched[0], batch=questionnaire.batch)
+    delivery.carry_out(fetched[0], gateway=site.gateway)
     marketplace.HIT.objects.update(disposed_at=timezone.now())
     for _ in range(2):
-        replacement = review.replace(fetched[0], questionnaire=questionnaire, gateway=site.gateway)
+        replacement = replacements.replace(fetched[0], questionnaire=questionnaire, gateway=site.gateway)
         assert (replacement.opened_by, replacement.opened_at) == ("create", None)
     sibling = Questionnaire.objects.get(sibling_of=questionnaire)
     assert replacement.questionnaire == sibling
     publish(sibling, site)
-    opened = review.replace(fetched[0], questionnaire=questionnaire, gateway=site.gateway)
+    opened = replacements.replace(fetched[0], questionnaire=questionnaire, gateway=site.gateway)
     assert opened.opened_at is not None
     assert site.wire.calls["CreateAdditionalAssignmentsForHIT"] == 1
 
@@ -123,7 +124,7 @@ def test_a_replacement_made_by_many_at_once_is_one(site: Site, in_parallel: Call
     (rejected,) = rejected_on(site, questionnaire)
 
     def replace() -> Replacement:
-        return review.replace(rejected, questionnaire=again(questionnaire), gateway=Gateway("embedded"))
+        return replacements.replace(rejected, questionnaire=again(questionnaire), gateway=Gateway("embedded"))
 
     results = in_parallel(*[replace] * 4)
     assert {type(result) for result in results} == {Replacement}
@@ -140,10 +141,10 @@ def test_overturned_and_replaced_at_once_it_is_used_or_replaced(
     (rejected,) = rejected_on(site, questionnaire)
 
     def replace() -> Replacement | None:
-        return review.replace(rejected, questionnaire=again(questionnaire), gateway=Gateway("embedded"))
+        return replacements.replace(rejected, questionnaire=again(questionnaire), gateway=Gateway("embedded"))
 
     def overturn() -> Decision:
-        return review.overturn(rejected, by=person, reason="We were wrong.")
+        return decisions.overturn(rejected, by=person, reason="We were wrong.")
 
     results = in_parallel(overturn, *[replace] * n_replacing)
     assert {type(result) for result in results} <= {Decision, Replacement, type(None)}
@@ -168,7 +169,7 @@ def test_siblings_made_at_once_get_places_of_their_own(
     ]
 
     def replace(q: Questionnaire, assignment: Assignment) -> Replacement:
-        return review.replace(assignment, questionnaire=again(q), gateway=Gateway("embedded"))
+        return replacements.replace(assignment, questionnaire=again(q), gateway=Gateway("embedded"))
 
     results = in_parallel(*[lambda q=q, a=a: replace(q, a) for q, a in rejected])
     assert {type(result) for result in results} == {Replacement}
@@ -181,13 +182,13 @@ def test_a_lost_extension_is_settled_not_doubled(site: Site) -> None:
     (rejected,) = rejected_on(site, questionnaire)
     site.wire.lose.add("CreateAdditionalAssignmentsForHIT")
     for _ in range(2):
-        replacement = review.replace(rejected, questionnaire=questionnaire, gateway=site.gateway)
+        replacement = replacements.replace(rejected, questionnaire=questionnaire, gateway=site.gateway)
     Call.objects.filter(operation="CreateAdditionalAssignmentsForHIT").update(
         state="sent", finished_at=None, sent_at=timezone.now() - timedelta(hours=1)
     )
     Replacement.objects.update(opened_at=None)
     site.wire.heal()
-    replacement = review.replace(rejected, questionnaire=questionnaire, gateway=site.gateway)
+    replacement = replacements.replace(rejected, questionnaire=questionnaire, gateway=site.gateway)
     assert replacement.opened_at is not None
     assert max_assignments(questionnaire) == 6
 
@@ -197,11 +198,11 @@ def test_extending_an_expired_hit_opens_it_again(site: Site) -> None:
     (rejected,) = rejected_on(site, questionnaire)
     market.move_expiration(questionnaire.hit, when=timezone.now(), gateway=site.gateway)  # type: ignore[arg-type]
     site.wire.block.add("UpdateExpirationForHIT")
-    replacement = review.replace(rejected, questionnaire=questionnaire, gateway=site.gateway)
+    replacement = replacements.replace(rejected, questionnaire=questionnaire, gateway=site.gateway)
     assert replacement.opened_at is None  # it has room, but nobody can come
     site.wire.heal()
     Call.objects.filter(operation="UpdateExpirationForHIT", state="sent").update(token="a second ago")
-    replacement = review.replace(rejected, questionnaire=questionnaire, gateway=site.gateway)
+    replacement = replacements.replace(rejected, questionnaire=questionnaire, gateway=site.gateway)
     assert replacement.opened_at is not None
     assert site.hit(questionnaire.hit).expires_at > timezone.now() + timedelta(hours=23)  # type: ignore[arg-type]
     work(site, again(questionnaire))
@@ -211,7 +212,7 @@ def test_extending_an_expired_hit_opens_it_again(site: Site) -> None:
 def test_a_stopped_batch_replaces_none(site: Site) -> None:
     questionnaire = open_study(site)
     work(site, questionnaire, n_correct=0)
-    publishing.stop(questionnaire.batch)
-    sync(site, questionnaire)
+    stopping.stop(questionnaire.batch)
+    sync_study(site, questionnaire)
     assert (statuses(questionnaire), Replacement.objects.count()) == (["Rejected"], 0)
     assert max_assignments(questionnaire) == 5

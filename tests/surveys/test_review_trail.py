@@ -10,10 +10,10 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotators.models import Assignment, Call
-from surveys import review
 from surveys.models import AuditEntry, Decision, Inclusion, Questionnaire, Replacement
-from surveys.policies import rule_version
-from surveys.review import CannotDecide
+from surveys.protocols.policy_reading import rule_version
+from surveys.review import analysis_use, decisions, delivery, due_work
+from surveys.review.errors import CannotDecide
 from tests.factories import make_published, submitted
 from tests.link_people import answered, make_person, take
 from tests.link_people import make_batch as make_link_batch
@@ -35,7 +35,7 @@ def details(assignment: Assignment) -> dict[str, Any]:
 def rejected(questionnaire: Questionnaire, *, is_replaced: bool = False) -> Assignment:
     """Rejected by rule and on the marketplace."""
     assignment = submitted(questionnaire, n_correct=2)
-    review.record_decision(assignment, batch=questionnaire.batch)
+    decisions.record_decision(assignment, batch=questionnaire.batch)
     Assignment.objects.filter(pk=assignment.pk).update(status="Rejected", rejected_at=timezone.now())
     if is_replaced:
         Replacement.objects.create(
@@ -53,7 +53,7 @@ def test_what_the_rule_decides(n_correct: int, rejects_automatically: bool, outc
     questionnaire = make_published(rejects_automatically=rejects_automatically)
     assignment = submitted(questionnaire, n_correct=n_correct)
     for _ in range(2):
-        decision = review.record_decision(assignment, batch=questionnaire.batch)
+        decision = decisions.record_decision(assignment, batch=questionnaire.batch)
     is_bad = n_correct < 3
     assert trail(assignment) == [(outcome, None, REASON if is_bad else "")]
     flags = FLAGS if is_bad else []
@@ -72,8 +72,8 @@ def test_what_the_rule_decides(n_correct: int, rejects_automatically: bool, outc
 def test_a_person_confirms_what_was_proposed(person: User) -> None:
     questionnaire = make_published(rejects_automatically=False)
     assignment = submitted(questionnaire, n_correct=2)
-    review.record_decision(assignment, batch=questionnaire.batch)
-    decision = review.reject(assignment, by=person, reason=REASON)
+    decisions.record_decision(assignment, batch=questionnaire.batch)
+    decision = decisions.reject(assignment, by=person, reason=REASON)
     assert (decision.verdict, decision.flags, decision.decided_by) == ("reject", FLAGS, person)
     assert trail(assignment) == [("propose", None, REASON), ("reject", person, REASON)]
     assert AuditEntry.objects.first().details["before"] == "propose"  # type: ignore[union-attr]
@@ -82,7 +82,7 @@ def test_a_person_confirms_what_was_proposed(person: User) -> None:
 def test_a_person_decides_before_the_rule_and_is_told_what_it_would_say(person: User) -> None:
     questionnaire = make_published()
     assignment = submitted(questionnaire, n_correct=2)
-    decision = review.approve(assignment, by=person, reason="The picture was missing.")
+    decision = decisions.approve(assignment, by=person, reason="The picture was missing.")
     assert (decision.flags, decision.n_correct, decision.n_graded) == (FLAGS, 2, 5)
     assert decision.policy == questionnaire.batch.review_policy
     assert trail(assignment) == [("approve", person, "The picture was missing.")]
@@ -91,10 +91,10 @@ def test_a_person_decides_before_the_rule_and_is_told_what_it_would_say(person: 
 def test_the_same_decision_twice_is_one_entry_and_another_one_more(person: User) -> None:
     assignment = submitted(make_published())
     for _ in range(2):
-        review.reject(assignment, by=person, reason="Only letters.")
-    review.reject(assignment, by=person, reason="Only one letter.")
+        decisions.reject(assignment, by=person, reason="Only letters.")
+    decisions.reject(assignment, by=person, reason="Only one letter.")
     second = User.objects.create_user("bob")
-    review.approve(assignment, by=second)
+    decisions.approve(assignment, by=second)
     assert trail(assignment) == [
         ("reject", person, "Only letters."),
         ("reject", person, "Only one letter."),
@@ -106,33 +106,33 @@ def test_what_is_refused_leaves_no_entry(person: User) -> None:
     assignment = submitted(make_published())
     for reason in ("", "x" * 1025):
         with pytest.raises(CannotDecide):
-            review.reject(assignment, by=person, reason=reason)
+            decisions.reject(assignment, by=person, reason=reason)
     with pytest.raises(CannotDecide):
-        review.overturn(assignment, by=person, reason="We were wrong.")
+        decisions.overturn(assignment, by=person, reason="We were wrong.")
     assert trail(assignment) == []
 
 
 def test_a_bonus_on_its_way_does_not_stand_in_the_way_of_a_decision(person: User) -> None:
     assignment = submitted(make_published())
     Call.objects.create(token="t", operation=Call.Operation.BONUS, assignment=assignment, state="planned")
-    assert review.approve(assignment, by=person).verdict == "approve"
+    assert decisions.approve(assignment, by=person).verdict == "approve"
 
 
 def test_an_overturned_rejection_is_one_entry_whoever_asks_again(person: User) -> None:
     assignment = rejected(make_published())
-    review.overturn(assignment, by=person, reason=" We were wrong. ")
-    review.overturn(assignment, by=User.objects.create_user("bob"), reason="Indeed.")
+    decisions.overturn(assignment, by=person, reason=" We were wrong. ")
+    decisions.overturn(assignment, by=User.objects.create_user("bob"), reason="Indeed.")
     assert trail(assignment) == [("reject", None, REASON), ("overturn", person, "We were wrong.")]
 
 
 def test_nobody_replaced_it_so_the_answers_of_an_overturned_one_are_used(person: User) -> None:
-    review.overturn(rejected(make_published()), by=person, reason="We were wrong.")
+    decisions.overturn(rejected(make_published()), by=person, reason="We were wrong.")
     assert Inclusion.objects.count() == 0
 
 
 def test_the_answers_of_an_overturned_one_stay_out_where_they_were_replaced(person: User) -> None:
     assignment = rejected(make_published(), is_replaced=True)
-    review.overturn(assignment, by=person, reason="We were wrong.")
+    decisions.overturn(assignment, by=person, reason="We were wrong.")
     inclusion = Inclusion.objects.get()
     reason = "Its rejection was overturned after its place had been given again: We were wrong."
     assert (inclusion.is_included, inclusion.is_replaced, inclusion.reason) == (False, True, reason)
@@ -141,17 +141,17 @@ def test_the_answers_of_an_overturned_one_stay_out_where_they_were_replaced(pers
 
 def test_or_are_used_too_where_somebody_says_so(person: User) -> None:
     assignment = rejected(make_published(), is_replaced=True)
-    review.overturn(assignment, by=person, reason="We were wrong.", use_answers=True)
+    decisions.overturn(assignment, by=person, reason="We were wrong.", use_answers=True)
     assert Inclusion.objects.count() == 0
 
 
 def test_what_was_left_out_before_it_was_rejected_is_used_if_somebody_says_so(person: User) -> None:
     assignment = submitted(make_published())
-    review.exclude(assignment, by=person, reason="Only letters.", replace=False)
-    review.reject(assignment, by=person, reason="Only letters.")
+    analysis_use.exclude(assignment, by=person, reason="Only letters.", replace=False)
+    decisions.reject(assignment, by=person, reason="Only letters.")
     Assignment.objects.update(status="Rejected", rejected_at=timezone.now())
     assignment.refresh_from_db()
-    review.overturn(assignment, by=person, reason="We were wrong.", use_answers=True)
+    decisions.overturn(assignment, by=person, reason="We were wrong.", use_answers=True)
     assert Inclusion.objects.get().is_included is True
     assert trail(assignment, "inclusion") == [
         ("exclude", person, "Only letters."),
@@ -165,12 +165,12 @@ def test_by_link_a_place_is_given_again_once_somebody_has_it(
 ) -> None:
     batch = make_link_batch(n_items=1)
     done = answered(take(batch, make_person()))
-    review.reject(done, by=person, reason="Only letters.")
-    review.carry_out(done, gateway=None)
-    review.reopen(done.hit)
+    decisions.reject(done, by=person, reason="Only letters.")
+    delivery.carry_out(done, gateway=None)
+    due_work.reopen(done.hit)
     if somebody_has_begun:
         take(batch, make_person())
-    review.overturn(done, by=person, reason="We were wrong.")
+    decisions.overturn(done, by=person, reason="We were wrong.")
     assert Inclusion.objects.filter(is_replaced=True).count() == n_left_out
 
 
@@ -178,22 +178,22 @@ def test_a_budget_that_does_not_cover_it_keeps_a_rejection(person: User) -> None
     questionnaire = make_published(n_items=5, budget=Decimal("0.50"), assignments_per_hit=5)
     assignment = rejected(questionnaire)
     with pytest.raises(CannotDecide, match="of the batch's budget is left"):
-        review.overturn(assignment, by=person, reason="We were wrong.")
+        decisions.overturn(assignment, by=person, reason="We were wrong.")
     assert (Decision.objects.get().overturned_at, trail(assignment)) == (None, [("reject", None, REASON)])
     questionnaire.batch.budget = None
     questionnaire.batch.save()
-    assert review.overturn(assignment, by=person, reason="We were wrong.").overturned_by == person
+    assert decisions.overturn(assignment, by=person, reason="We were wrong.").overturned_by == person
 
 
 @pytest.mark.django_db(transaction=True)
 def test_decisions_at_once_leave_one_trail(person: User, in_parallel: Callable[..., list[Any]]) -> None:
     questionnaire = make_published()
     assignment = submitted(questionnaire, n_correct=2)
-    record = [lambda: review.record_decision(assignment, batch=questionnaire.batch)] * 4
+    record = [lambda: decisions.record_decision(assignment, batch=questionnaire.batch)] * 4
     assert {type(result) for result in in_parallel(*record)} == {Decision}
     assert trail(assignment) == [("reject", None, REASON)]
     long_ago = timezone.now() - timedelta(days=1)
     Assignment.objects.update(status="Rejected", rejected_at=long_ago)
     assignment.refresh_from_db()
-    in_parallel(*[lambda: review.overturn(assignment, by=person, reason="We were wrong.")] * 4)
+    in_parallel(*[lambda: decisions.overturn(assignment, by=person, reason="We were wrong.")] * 4)
     assert trail(assignment) == [("reject", None, REASON), ("overturn", person, "We were wrong.")]

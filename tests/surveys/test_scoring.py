@@ -6,8 +6,9 @@ import pytest
 from django.core.checks import run_checks
 
 from metrics import METRICS
-from surveys import scoring, tasks
+from surveys import sync
 from surveys.models import Item, MetricScore, Output, Survey
+from surveys.studies import scoring
 from tests.factories import make_item, make_survey
 
 pytestmark = pytest.mark.django_db
@@ -114,18 +115,18 @@ def test_the_task_scores_all_chunks(survey: Survey, monkeypatch) -> None:
         "score_next",
         lambda survey, after: asked.append((survey.pk, after)) or (7 if not after else None),
     )
-    monkeypatch.setattr(tasks.score_outputs, "delay", tasks.score_outputs)
-    tasks.score_surveys()
+    monkeypatch.setattr(sync.score_outputs, "delay", sync.score_outputs)
+    sync.score_surveys()
     assert asked == [(survey.pk, 0), (survey.pk, 7)]
 
 
 def test_a_text_changed_in_the_database_is_scored_again(survey: Survey, monkeypatch) -> None:
-    monkeypatch.setattr(tasks.score_outputs, "delay", tasks.score_outputs)
-    tasks.score_surveys()
+    monkeypatch.setattr(sync.score_outputs, "delay", sync.score_outputs)
+    sync.score_surveys()
     Output.objects.filter(system="model").update(text="The red bus 1 waits.")
-    tasks.score_surveys()
+    sync.score_surveys()
     assert values(metric="text_f1")["item-1", "text_f1"] < 1
-    tasks.look_again()
+    sync.look_again()
     assert values(metric="text_f1")["item-1", "text_f1"] == 1.0
 
 

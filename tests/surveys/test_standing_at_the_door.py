@@ -4,9 +4,10 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotators.models import Assignment, Worker
-from surveys import quota, review
+from surveys.answering.presentation import CannotServe, open_assignment
 from surveys.models import Decision
-from surveys.presenting import CannotServe, open_assignment
+from surveys.publishing import quota
+from surveys.review import decisions
 from tests import factories
 from tests.link_people import invite_one
 from tests.link_study import Visitor, make_link_batch, path_of
@@ -36,7 +37,7 @@ def test_who_was_excluded_after_they_began_finishes_and_is_paid():
     factories.answer(begun)
     Assignment.objects.update(status="Submitted", submitted_at=begun.loaded_at, accepted_at=None)
     begun.refresh_from_db()
-    assert review.record_decision(begun, batch=questionnaire.batch).verdict == "approve"
+    assert decisions.record_decision(begun, batch=questionnaire.batch).verdict == "approve"
 
 
 def test_the_excluded_get_no_second_hit_of_a_batch():
@@ -91,7 +92,7 @@ def test_what_would_be_approved_of_the_watched_waits_for_a_person():
     questionnaire = factories.make_published()
     assignment = factories.submitted(questionnaire)
     stand("watch")
-    review.record_decision(Assignment.objects.get(pk=assignment.pk), batch=questionnaire.batch)
+    decisions.record_decision(Assignment.objects.get(pk=assignment.pk), batch=questionnaire.batch)
     decision = Decision.objects.get()
     assert (decision.verdict, decision.reason, decision.n_correct) == ("flag", "", 5)
     assert [flag["kind"] for flag in decision.flags] == ["watched"]
@@ -101,7 +102,7 @@ def test_what_would_be_rejected_is_rejected_whoever_made_it():
     questionnaire = factories.make_published()
     assignment = factories.submitted(questionnaire, n_correct=1)
     stand("watch")
-    decision = review.record_decision(Assignment.objects.get(pk=assignment.pk), batch=questionnaire.batch)
+    decision = decisions.record_decision(Assignment.objects.get(pk=assignment.pk), batch=questionnaire.batch)
     assert (decision.verdict, decision.flags) == (
         "reject",
         [flag for flag in decision.flags if flag["kind"] != "watched"],
@@ -113,6 +114,6 @@ def test_a_person_can_approve_it():
     assignment = factories.submitted(questionnaire)
     stand("watch")
     assignment = Assignment.objects.get(pk=assignment.pk)
-    review.record_decision(assignment, batch=questionnaire.batch)
-    review.approve(assignment, by=User.objects.create_user("carla"))
+    decisions.record_decision(assignment, batch=questionnaire.batch)
+    decisions.approve(assignment, by=User.objects.create_user("carla"))
     assert Decision.objects.get().verdict == "approve"

@@ -5,7 +5,7 @@ from django.contrib.auth.models import User
 
 from annotators.models import Worker
 from surveys.models import AuditEntry
-from surveys.standings import change_standing
+from surveys.review.standing import change_standing
 from tests import factories
 
 pytestmark = pytest.mark.django_db

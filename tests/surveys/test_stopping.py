@@ -10,10 +10,11 @@ from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Call
 from marketplace import clock
-from surveys import budget, publishing, review, tasks
-from surveys.collecting import task_answers
+from surveys import sync
+from surveys.answering.collection import task_answers
 from surveys.models import AuditEntry, Batch, Questionnaire, Replacement
-from surveys.review import replacing
+from surveys.publishing import budget, hits, questionnaires, stopping
+from surveys.review import analysis_use, decisions, due_work, replacements
 from tests.factories import answer, make_draft, make_survey, open_for
 from tests.market_site import Site
 from tests.market_study import again, max_assignments, open_study, work
@@ -30,20 +31,20 @@ def person() -> User:
 
 def running(site: Site, *, n_hits: int = 4, **values: Any) -> Batch:
     batch = make_draft(make_survey(n_items=5 * n_hits), **values)
-    publishing.start_publishing(batch)
-    tasks.publish_batch(batch.pk)
+    questionnaires.start_publishing(batch)
+    sync.publish_batch(batch.pk)
     batch.refresh_from_db()
     return batch
 
 
 def stop(batch: Batch) -> Batch:
-    assert publishing.stop(batch) is True
-    tasks.expire_batch(batch.pk)
+    assert stopping.stop(batch) is True
+    sync.expire_batch(batch.pk)
     return Batch.objects.get(pk=batch.pk)
 
 
 def expired(batch: Batch) -> tuple[int, int]:
-    found = publishing.in_flight(batch)
+    found = stopping.in_flight(batch)
     return found.n_expired, found.n_hits
 
 
@@ -52,16 +53,16 @@ def test_every_hit_is_expired_and_its_money_is_back(site: Site, eager: None) -> 
     assert site.held() == 920
     batch = stop(batch)
     assert expired(batch) == (4, 4)
-    assert publishing.in_flight(batch).is_expiring is False
+    assert stopping.in_flight(batch).is_expiring is False
     assert site.held() == 0
 
 
 def test_repeated_stopping_changes_nothing(site: Site, eager: None) -> None:
     batch = stop(running(site, n_hits=1))
     calls = site.wire.calls.copy()
-    assert publishing.stop(batch) is False
-    tasks.expire_batch(batch.pk)
-    tasks.sweep()
+    assert stopping.stop(batch) is False
+    sync.expire_batch(batch.pk)
+    sync.sweep()
     assert site.wire.calls["UpdateExpirationForHIT"] == calls["UpdateExpirationForHIT"] == 1
     assert AuditEntry.objects.filter(kind="publishing", outcome="stop").count() == 1
 
@@ -70,14 +71,14 @@ def test_unreachable_marketplace_is_left_alone_after_three_and_asked_again(site:
     batch = running(site)
     site.wire.block |= {"UpdateExpirationForHIT", "GetHIT"}
     batch = stop(batch)
-    found = publishing.in_flight(batch)
+    found = stopping.in_flight(batch)
     assert (found.n_expired, found.n_hits) == (0, 4)
     assert found.error != ""
     assert Call.objects.filter(operation="UpdateExpirationForHIT").values("hit").distinct().count() == 3
     site.wire.heal()
-    tasks.sweep()
+    sync.sweep()
     assert expired(batch) == (4, 4)
-    assert publishing.in_flight(batch).error == ""
+    assert stopping.in_flight(batch).error == ""
     assert site.held() == 0
 
 
@@ -87,14 +88,14 @@ def disposed_three_of_five(site: Site) -> Batch:
     for questionnaire in batch.questionnaires.order_by("position")[:3]:
         done = again(questionnaire)
         work(site, done)
-        tasks.sync_hit(done.hit.pk)
+        sync.sync_hit(done.hit.pk)
         site.gateway._client.delete_hit(HITId=done.hit.hit_id)
     return batch
 
 
 def test_three_hits_that_are_disposed_of_keep_no_other_from_being_expired(site: Site, eager: None) -> None:
     batch = disposed_three_of_five(site)
-    tasks.sync_batch(batch.pk)
+    sync.sync_batch(batch.pk)
     HIT.objects.filter(status="Reviewable").update(status="Disposed")
     batch = stop(batch)
     assert (expired(batch), site.held()) == ((5, 5), 0)
@@ -107,7 +108,7 @@ def test_three_refusals_keep_no_other_hit_from_being_expired(site: Site, eager: 
     assert (expired(batch), site.held()) == ((5, 5), 0)
     assert HIT.objects.filter(status="Disposed").count() == 3
     assert Call.objects.filter(operation="UpdateExpirationForHIT", state="refused").count() == 3
-    tasks.sweep()
+    sync.sweep()
     assert Call.objects.filter(operation="UpdateExpirationForHIT").count() == 5
 
 
@@ -124,11 +125,11 @@ def place_left_in_complete_batch(site: Site, person: User) -> Questionnaire:
     """Rejected, replaced by a place nobody took, then overturned and used after all: that completes the batch."""
     questionnaire = open_study(site, assignments_per_hit=1)
     work(site, questionnaire, n_correct=0)
-    tasks.sync_hit(questionnaire.hit.pk)
+    sync.sync_hit(questionnaire.hit.pk)
     assert (Assignment.objects.get().status, max_assignments(questionnaire)) == ("Rejected", 2)
-    review.overturn(Assignment.objects.get(), by=person, reason="Our mistake.", use_answers=True)
-    tasks.sync_hit(questionnaire.hit.pk)
-    assert review.finish(questionnaire.batch) is True
+    decisions.overturn(Assignment.objects.get(), by=person, reason="Our mistake.", use_answers=True)
+    sync.sync_hit(questionnaire.hit.pk)
+    assert due_work.finish(questionnaire.batch) is True
     assert site.held() == 46
     return questionnaire
 
@@ -136,18 +137,18 @@ def place_left_in_complete_batch(site: Site, person: User) -> Questionnaire:
 def test_place_left_in_a_complete_batch_is_expired(site: Site, eager: None, person: User) -> None:
     place_left_in_complete_batch(site, person)
     for _ in range(2):
-        tasks.sweep()
-    assert (publishing.hits_to_expire().count(), site.held()) == (0, 0)
+        sync.sweep()
+    assert (stopping.hits_to_expire().count(), site.held()) == (0, 0)
     assert site.wire.calls["UpdateExpirationForHIT"] == 1
 
 
 def test_complete_batch_whose_hits_are_full_is_left_alone(site: Site, eager: None) -> None:
     questionnaire = open_study(site, assignments_per_hit=1)
     work(site, questionnaire)
-    tasks.sync_hit(questionnaire.hit.pk)
-    tasks.sweep()
+    sync.sync_hit(questionnaire.hit.pk)
+    sync.sweep()
     assert Batch.objects.get().status == "complete"
-    tasks.sweep()
+    sync.sweep()
     assert site.wire.calls["UpdateExpirationForHIT"] == 0
 
 
@@ -155,14 +156,14 @@ def test_complete_batch_that_is_open_again_offers_its_place_again(
     site: Site, eager: None, person: User
 ) -> None:
     questionnaire = place_left_in_complete_batch(site, person)
-    tasks.sweep()
-    review.exclude(Assignment.objects.get(), by=person, reason="Copied text.", replace=True)
+    sync.sweep()
+    analysis_use.exclude(Assignment.objects.get(), by=person, reason="Copied text.", replace=True)
     assert Batch.objects.get().status == "open"
-    tasks.sync_hit(questionnaire.hit.pk)
+    sync.sync_hit(questionnaire.hit.pk)
     assert (max_assignments(questionnaire), Replacement.objects.count(), site.held()) == (2, 1, 46)
     work(site, questionnaire)
-    tasks.sync_hit(questionnaire.hit.pk)
-    tasks.sweep()
+    sync.sync_hit(questionnaire.hit.pk)
+    sync.sweep()
     assert (Batch.objects.get().status, site.held()) == ("complete", 0)
 
 
@@ -177,17 +178,17 @@ def test_stopping_in_the_middle_of_a_sync_opens_nothing_again(
         work(site, questionnaire, n_correct=0)
 
     def stop_at(reached: str, **about: Any) -> None:
-        if reached == point and publishing.stop(questionnaire.batch):
-            tasks.expire_batch(questionnaire.batch_id)
+        if reached == point and stopping.stop(questionnaire.batch):
+            sync.expire_batch(questionnaire.batch_id)
 
-    monkeypatch.setattr(tasks, "reach", stop_at)
-    monkeypatch.setattr(replacing, "reach", stop_at)
-    tasks.sync_hit(questionnaire.hit.pk)
+    monkeypatch.setattr(sync, "reach", stop_at)
+    monkeypatch.setattr(replacements, "reach", stop_at)
+    sync.sync_hit(questionnaire.hit.pk)
     hit = HIT.objects.get()
     assert Batch.objects.get().status == "stopped"
     assert hit.expires_at <= timezone.now()
     assert site.hit(hit).expires_at <= clock.now()
-    assert (site.held(), publishing.hits_to_expire().count()) == (0, 0)
+    assert (site.held(), stopping.hits_to_expire().count()) == (0, 0)
     # What was asked for before the stop stays; nothing was asked for after it.
     assert site.wire.calls["CreateAdditionalAssignmentsForHIT"] == (point in AFTER_EXTENDING)
     assert site.wire.calls["UpdateExpirationForHIT"] == 1
@@ -195,21 +196,21 @@ def test_stopping_in_the_middle_of_a_sync_opens_nothing_again(
 
 def test_hit_whose_creation_is_unknown_is_found_and_expired(site: Site, eager: None) -> None:
     batch = make_draft(make_survey(n_items=10), budget=D("4.60"))
-    publishing.start_publishing(batch)
-    publishing.register_hit_type(batch, gateway=site.gateway)
+    questionnaires.start_publishing(batch)
+    hits.register_hit_type(batch, gateway=site.gateway)
     site.wire.lose.add("CreateHITWithHITType")
     first, _ = batch.questionnaires.select_related("batch__hit_type").order_by("position")
-    publishing.publish_questionnaire(first, gateway=site.gateway)
-    assert publishing.stop(batch) is True
+    hits.publish_questionnaire(first, gateway=site.gateway)
+    assert stopping.stop(batch) is True
     batch.refresh_from_db()
     # One HIT was made without our knowing; the other one never will be.
     assert expired(batch) == (0, 1)
-    assert publishing.in_flight(batch).n_unsettled == 1
+    assert stopping.in_flight(batch).n_unsettled == 1
     assert budget.money(batch).committed == D("2.30")
     assert site.held() == 230
     site.wire.heal()
-    publishing.publish_questionnaire(again(first), gateway=site.gateway)
-    tasks.expire_batch(batch.pk)
+    hits.publish_questionnaire(again(first), gateway=site.gateway)
+    sync.expire_batch(batch.pk)
     assert expired(batch) == (1, 1)
     assert site.held() == 0
     assert HIT.objects.count() == 1
@@ -217,15 +218,15 @@ def test_hit_whose_creation_is_unknown_is_found_and_expired(site: Site, eager: N
 
 def test_stopped_batch_makes_no_hit_that_was_never_made(site: Site, eager: None) -> None:
     batch = make_draft(make_survey(n_items=5))
-    publishing.start_publishing(batch)
-    publishing.register_hit_type(batch, gateway=site.gateway)
+    questionnaires.start_publishing(batch)
+    hits.register_hit_type(batch, gateway=site.gateway)
     site.wire.block.add("CreateHITWithHITType")
     questionnaire = batch.questionnaires.select_related("batch__hit_type").get()
-    publishing.publish_questionnaire(questionnaire, gateway=site.gateway)
-    publishing.stop(batch)
+    hits.publish_questionnaire(questionnaire, gateway=site.gateway)
+    stopping.stop(batch)
     site.wire.heal()
     made = site.wire.calls["CreateHITWithHITType"]
-    publishing.publish_questionnaire(again(questionnaire), gateway=site.gateway)
+    hits.publish_questionnaire(again(questionnaire), gateway=site.gateway)
     assert site.wire.calls["CreateHITWithHITType"] == made
     assert site.held() == 0
 
@@ -239,7 +240,7 @@ def test_work_handed_in_after_the_stop_is_kept_and_paid(site: Site, eager: None)
     answer(opened)
     batch = stop(questionnaire.batch)
     site.submit(accepted, taskAnswers=task_answers(opened), nonce=str(opened.nonce))
-    tasks.sync_hit(hit.pk)
+    sync.sync_hit(hit.pk)
     opened.refresh_from_db()
     assert opened.status == "Approved"
     assert budget.money(batch).paid == D("0.46")

@@ -6,10 +6,12 @@ import json
 
 import pytest
 
-from surveys.aggregation import Share, summarise
-from surveys.definitions import get_definition
-from surveys.exports import FRAME_LAYOUTS, make_report
-from surveys.frames.database import read_batch
+from surveys.protocols.registry import get_definition
+from surveys.results.files.layouts import FRAME_LAYOUTS
+from surveys.results.files.report import make_report
+from surveys.results.frames.database import read_batch
+from surveys.results.statistics.numbers import Share
+from surveys.results.statistics.summary import summarise
 from tests.surveys.rated import Rated, rated_batch
 
 pytestmark = pytest.mark.django_db

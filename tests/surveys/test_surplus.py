@@ -8,11 +8,11 @@ import pytest
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys.exports.responses import write_responses
-from surveys.exports.tidy import write_tidy
-from surveys.frames.database import read_batch
 from surveys.models import Decision, Inclusion, Questionnaire, Response
-from surveys.surplus import is_surplus, surplus_of
+from surveys.results.files.responses import write_responses
+from surveys.results.files.tidy import write_tidy
+from surveys.results.frames.database import read_batch
+from surveys.review.surplus import is_surplus, surplus_of
 from tests.factories import make_assignment, make_hit, make_published, make_questionnaire, submitted
 
 pytestmark = pytest.mark.django_db

@@ -9,9 +9,10 @@ from django.utils import timezone
 from annotators.models import HIT, Assignment, Call
 from marketplace import engine
 from marketplace import models as marketplace
-from surveys import publishing, tasks
-from surveys.collecting import task_answers
+from surveys import sync
+from surveys.answering.collection import task_answers
 from surveys.models import Batch, Decision, Questionnaire, Rating, Replacement, Response
+from surveys.publishing import questionnaires, stopping
 from tests.factories import answer, make_draft, make_survey, open_for
 from tests.market_site import Site
 from tests.market_study import again, work
@@ -28,13 +29,13 @@ def _sync_at_once(settings: Any) -> None:
 def started(site: Site, *, n_items: int = 5, **values: Any) -> Batch:
     """A batch whose publishing has started; every task that should follow was lost."""
     batch = make_draft(make_survey(n_items=n_items), auto_approval_delay=timedelta(days=3), **values)
-    publishing.start_publishing(batch)
+    questionnaires.start_publishing(batch)
     return batch
 
 
 def opened(site: Site, **values: Any) -> Questionnaire:
     started(site, **values)
-    tasks.sweep()
+    sync.sweep()
     assert Batch.objects.get().status == "open"
     return again(Questionnaire.objects.get())
 
@@ -57,37 +58,37 @@ def everything() -> list[Any]:
 def test_the_sweep_judges_again_what_a_lost_task_has_left(site: Site) -> None:
     questionnaire = opened(site, rejects_automatically=False)
     work(site, questionnaire, n_correct=0)
-    tasks.sync_hit(questionnaire.hit.pk)
+    sync.sync_hit(questionnaire.hit.pk)
     assert Decision.objects.get().verdict == "propose"
     Batch.objects.update(review_policy=NEVER)
-    tasks.sweep()
+    sync.sweep()
     assert (Decision.objects.get().verdict, Assignment.objects.get().status) == ("approve", "Approved")
 
 
 def test_a_lost_publish_is_found_by_the_sweep(site: Site) -> None:
     started(site, n_items=10)
-    tasks.sweep()
+    sync.sweep()
     assert (Batch.objects.get().status, marketplace.HIT.objects.count()) == ("open", 2)
 
 
 def test_a_publish_done_twice_is_one_set_of_hits(site: Site) -> None:
     batch = started(site, n_items=10)
     for _ in range(2):
-        tasks.publish_batch(batch.pk)
+        sync.publish_batch(batch.pk)
         for questionnaire in Questionnaire.objects.all():
-            tasks.publish_questionnaire(str(questionnaire.pk))
-        tasks.sweep()
+            sync.publish_questionnaire(str(questionnaire.pk))
+        sync.sweep()
     assert (HIT.objects.count(), marketplace.HIT.objects.count(), site.held()) == (2, 2, 2 * 5 * 46)
 
 
 def test_a_marketplace_that_is_away_is_named_and_tried_again(site: Site) -> None:
     batch = started(site)
     site.wire.block.add("CreateHITType")
-    tasks.publish_batch(batch.pk)
+    sync.publish_batch(batch.pk)
     batch.refresh_from_db()
     assert (batch.status, batch.error != "") == ("publishing", True)
     site.wire.heal()
-    tasks.sweep()
+    sync.sweep()
     batch.refresh_from_db()
     assert (batch.status, batch.error) == ("open", "")
 
@@ -96,12 +97,12 @@ def test_the_whole_study_by_sweeps_alone(site: Site) -> None:
     questionnaire = opened(site)
     for n_correct in (5, 4, 3, 2, 1):
         work(site, questionnaire, n_correct=n_correct)
-    tasks.sweep()
+    sync.sweep()
     assert Batch.objects.get().status == "open"
     for _ in range(2):
         work(site, again(questionnaire))
-    tasks.sweep()
-    tasks.sweep()
+    sync.sweep()
+    sync.sweep()
     assert Batch.objects.get().status == "complete"
     assert Assignment.objects.filter(status="Approved").count() == 5
     assert Assignment.objects.filter(status="Rejected").count() == Replacement.objects.count() == 2
@@ -114,12 +115,12 @@ def test_syncing_again_changes_nothing(site: Site) -> None:
         work(site, questionnaire, n_correct=n_correct)
     hit = questionnaire.hit
     assert hit is not None
-    tasks.sync_hit(hit.pk)
+    sync.sync_hit(hit.pk)
     before, calls = everything(), dict(site.wire.calls)
     for _ in range(2):
-        tasks.sync_hit(hit.pk)
-        tasks.sync_batch(questionnaire.batch_id)
-        tasks.sweep()
+        sync.sync_hit(hit.pk)
+        sync.sync_batch(questionnaire.batch_id)
+        sync.sweep()
     assert everything() == before
     costly = (
         "ApproveAssignment",
@@ -134,10 +135,10 @@ def test_a_hit_somebody_is_working_on_is_left_alone(site: Site) -> None:
     questionnaire = opened(site)
     work(site, questionnaire)
     HIT.objects.update(leased_until=timezone.now() + timedelta(seconds=60))
-    tasks.sync_hit(questionnaire.hit_id)
+    sync.sync_hit(questionnaire.hit_id)
     assert Assignment.objects.get().status == "Accepted"
     HIT.objects.update(leased_until=timezone.now() - timedelta(seconds=1))
-    tasks.sync_hit(questionnaire.hit_id)
+    sync.sync_hit(questionnaire.hit_id)
     assert Assignment.objects.get().status == "Approved"
 
 
@@ -152,12 +153,12 @@ def test_an_interrupted_sync_is_carried_on(site: Site) -> None:
         "GetHIT",
     ):
         site.wire.block.add(operation)
-        tasks.sweep()
+        sync.sweep()
         assert HIT.objects.get().leased_until is None
         site.wire.heal()
         Call.objects.filter(state="sent").update(sent_at=timezone.now() - timedelta(hours=1))
-    tasks.sweep()
-    tasks.sweep()
+    sync.sweep()
+    sync.sweep()
     assert sorted(Assignment.objects.values_list("status", flat=True)) == ["Approved", "Rejected"]
     assert (
         site.hit(HIT.objects.get()).max_assignments,
@@ -170,14 +171,14 @@ def test_a_sibling_is_published_by_the_sync_that_made_it(site: Site) -> None:
     work(site, questionnaire, n_correct=0)
     for _ in range(8):
         work(site, questionnaire)
-    tasks.sweep()
+    sync.sweep()
     sibling = Questionnaire.objects.get(sibling_of=questionnaire)
     assert sibling.hit is not None
-    tasks.sweep()
+    sync.sweep()
     assert Replacement.objects.get().opened_at is not None
     work(site, again(sibling))
-    tasks.sweep()
-    tasks.sweep()
+    sync.sweep()
+    sync.sweep()
     assert (Batch.objects.get().status, marketplace.HIT.objects.count()) == ("complete", 2)
 
 
@@ -187,7 +188,7 @@ def test_lost_answers_come_back_from_the_marketplace(site: Site) -> None:
     Rating.objects.all().delete()
     Response.objects.all().delete()
     Assignment.objects.update(saved_at=None)
-    tasks.sweep()
+    sync.sweep()
     decision = Decision.objects.get()
     assert (decision.verdict, decision.n_correct, decision.n_graded) == ("reject", 2, 5)
     assert (Response.objects.count(), Rating.objects.count()) == (5, 60)
@@ -198,7 +199,7 @@ def test_an_unreadable_submission_waits_and_doesnt_hold_up_the_others(site: Site
     assert questionnaire.hit is not None
     site.submit(site.accept(questionnaire.hit), taskAnswers="[{]")
     work(site, questionnaire)
-    tasks.sweep()
+    sync.sweep()
     verdicts = Decision.objects.order_by("pk").values_list("verdict", "assignment__status")
     assert list(verdicts) == [("flag", "Submitted"), ("approve", "Approved")]
 
@@ -210,11 +211,11 @@ def test_a_sibling_answered_past_our_frame_doesnt_hold_up_the_sync(site: Site) -
     copy = task_answers(work(site, questionnaire, n_correct=0, worker=cheat))
     for _ in range(8):
         work(site, questionnaire)
-    tasks.sweep()
+    sync.sweep()
     sibling = again(Questionnaire.objects.get(sibling_of=questionnaire))
     assert sibling.hit is not None
     site.submit(site.accept(sibling.hit, worker=cheat), taskAnswers=copy)
-    tasks.sweep()
+    sync.sweep()
     posted = Assignment.objects.get(hit=sibling.hit)
     assert (posted.status, posted.decision.verdict, posted.responses.count()) == ("Submitted", "flag", 0)
 
@@ -224,13 +225,13 @@ def test_a_stopped_batch_expires_its_hits_and_still_pays(site: Site) -> None:
     assert questionnaire.hit is not None
     accepted = site.accept(questionnaire.hit)
     working = open_for(questionnaire, worker=accepted.worker.worker_id, assignment=accepted.assignment_id)
-    publishing.stop(questionnaire.batch)
+    stopping.stop(questionnaire.batch)
     for _ in range(3):
-        tasks.sweep()
+        sync.sweep()
     assert site.wire.calls["UpdateExpirationForHIT"] == 1
     assert HIT.objects.get().expires_at <= timezone.now()
     site.submit(accepted, taskAnswers=task_answers(answer(working)))
-    tasks.sweep()
+    sync.sweep()
     assert Assignment.objects.get().status == "Approved"
     assert (Batch.objects.get().status, site.spent(), site.held()) == ("stopped", 46, 0)
 
@@ -239,23 +240,23 @@ def test_a_stopped_batch_with_nothing_left_to_do_costs_no_task(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     questionnaire = opened(site)
-    publishing.stop(questionnaire.batch)
+    stopping.stop(questionnaire.batch)
     asked: list[int] = []
-    monkeypatch.setattr(tasks.expire_batch, "delay", asked.append)
-    tasks.sweep()
+    monkeypatch.setattr(sync.expire_batch, "delay", asked.append)
+    sync.sweep()
     HIT.objects.update(expires_at=timezone.now())
-    tasks.sweep()
+    sync.sweep()
     assert asked == [questionnaire.batch_id]
 
 
 def test_a_hit_that_cant_be_expired_doesnt_hold_up_the_others(site: Site) -> None:
     started(site, n_items=10)
-    tasks.sweep()
+    sync.sweep()
     batch = Batch.objects.get()
-    publishing.stop(batch)
+    stopping.stop(batch)
     first = HIT.objects.order_by("pk")[0]
     marketplace.HIT.objects.filter(hit_id=first.hit_id).update(hit_id="3GONE")
-    tasks.expire_batch(batch.pk)
+    sync.expire_batch(batch.pk)
     assert list(HIT.objects.filter(expires_at__gt=timezone.now())) == [first]
 
 
@@ -263,12 +264,12 @@ def test_a_hit_created_while_the_batch_was_stopped_is_found_and_expired(site: Si
     batch = started(site)
     site.wire.lose.add("CreateHITWithHITType")
     site.wire.block.add("GetHIT")
-    tasks.publish_batch(batch.pk)
-    publishing.stop(batch)
+    sync.publish_batch(batch.pk)
+    stopping.stop(batch)
     site.wire.heal()
     Call.objects.filter(state="sent").update(sent_at=timezone.now() - timedelta(hours=1))
-    tasks.sweep()
-    tasks.sweep()
+    sync.sweep()
+    sync.sweep()
     made = marketplace.HIT.objects.get()
     assert (HIT.objects.get().hit_id, made.expires_at <= timezone.now()) == (made.hit_id, True)
     assert (Batch.objects.get().status, site.held()) == ("stopped", 0)
@@ -278,7 +279,7 @@ def test_auto_approved_before_the_sync_is_recorded(site: Site) -> None:
     questionnaire = opened(site)
     work(site, questionnaire, n_correct=0)
     site.pass_time(seconds=3 * 86_400)
-    tasks.sweep()
+    sync.sweep()
     assert (Assignment.objects.get().status, Decision.objects.get().verdict) == ("Approved", "approve")
     assert (Decision.objects.get().is_auto_approved, Replacement.objects.count()) == (True, 1)
 
@@ -294,7 +295,7 @@ def test_work_given_back_and_taken_by_another_is_graded_by_worker(site: Site) ->
     engine.give_back(first, now=timezone.now())
     done = work(site, questionnaire, n_correct=1)
     assert done.assignment_id == first.assignment_id
-    tasks.sync_hit(questionnaire.hit_id)
+    sync.sync_hit(questionnaire.hit_id)
     graded = {d.assignment.worker.worker_id: (d.verdict, d.n_correct) for d in Decision.objects.all()}
     assert graded == {done.worker.worker_id: ("reject", 1)}
 
@@ -302,9 +303,9 @@ def test_work_given_back_and_taken_by_another_is_graded_by_worker(site: Site) ->
 def test_a_batch_settled_long_ago_is_not_synced(site: Site, settings: Any) -> None:
     questionnaire = opened(site, assignments_per_hit=1)
     work(site, questionnaire)
-    tasks.sweep()
-    tasks.sweep()
+    sync.sweep()
+    sync.sweep()
     assert Batch.objects.get().status == "complete"
     before = dict(site.wire.calls)
-    tasks.sweep()
+    sync.sweep()
     assert dict(site.wire.calls) == before

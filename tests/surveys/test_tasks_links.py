@@ -7,8 +7,10 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotators.models import HIT, Assignment, Call
-from surveys import publishing, review, tasks
+from surveys import sync
 from surveys.models import AnnotationSlot, Batch, Decision, Replacement
+from surveys.publishing import counting, questionnaires, stopping
+from surveys.review import decisions
 from tests.factories import answer, make_draft, make_survey
 from tests.link_people import answered, make_person, number_of, skipped, take
 from tests.policy_data import FLAG_ONLY, NEVER
@@ -26,8 +28,8 @@ def opened(*, n_items: int = 5, definition: str = "evil-vqax", **values: Any) ->
     survey = make_survey(n_items=n_items, definition_key=definition)
     values = {"endpoint": "link", "reward": Decimal(0), "assignments_per_hit": 2, **values}
     batch = make_draft(survey, **values)
-    publishing.start_publishing(batch)
-    tasks.sweep()
+    questionnaires.start_publishing(batch)
+    sync.sweep()
     return Batch.objects.get(pk=batch.pk)
 
 
@@ -63,7 +65,7 @@ def test_published_twice_it_is_published_once() -> None:
     before = everything()
     Batch.objects.update(status="publishing")
     for _ in range(2):
-        tasks.publish_batch(batch.pk)
+        sync.publish_batch(batch.pk)
     assert everything() == before
 
 
@@ -71,7 +73,7 @@ def test_the_whole_study_with_a_rejection_reopened() -> None:
     batch = opened()
     for n_correct in (5, 2):
         answered(take(batch, make_person()), n_correct=n_correct)
-    tasks.sweep()
+    sync.sweep()
     assert (statuses(), Batch.objects.get().status) == (["Approved", "Rejected"], "open")
     assert Decision.objects.get(verdict="reject").reason == (
         "You answered 2 of 5 questions correctly; at least 3 are needed."
@@ -79,7 +81,7 @@ def test_the_whole_study_with_a_rejection_reopened() -> None:
     last = answered(take(batch, make_person()))
     assert number_of(last) == 3
     for _ in range(2):
-        tasks.sweep()
+        sync.sweep()
     assert (statuses(), Batch.objects.get().status) == (["Approved", "Rejected", "Approved"], "complete")
     assert Replacement.objects.count() == 0
 
@@ -88,44 +90,44 @@ def test_sweeping_again_changes_nothing() -> None:
     batch = opened()
     for n_correct in (5, 2, 0):
         answered(take(batch, make_person()), n_correct=n_correct)
-        tasks.sweep()
+        sync.sweep()
     take(batch, make_person())
     before = everything()
     for _ in range(3):
-        tasks.sweep()
-        tasks.sync_batch(batch.pk)
+        sync.sweep()
+        sync.sync_batch(batch.pk)
     assert everything() == before
 
 
 def test_answers_saved_before_a_crash_are_handed_in() -> None:
     batch = opened()
     answer(take(batch, make_person()))
-    tasks.sweep()
+    sync.sweep()
     assert statuses() == ["Approved"]
 
 
 def test_it_is_not_complete_while_somebody_works_or_a_person_has_to_decide() -> None:
     batch = opened(assignments_per_hit=1, review_policy=FLAG_ONLY)
     mine = take(batch, make_person())
-    tasks.sweep()
+    sync.sweep()
     assert Batch.objects.get().status == "open"
     answered(mine, n_correct=0)
-    tasks.sweep()
+    sync.sweep()
     assert (statuses(), Batch.objects.get().status) == (["Submitted"], "open")
-    review.approve(Assignment.objects.get(), by=User.objects.create_user("ada"))
+    decisions.approve(Assignment.objects.get(), by=User.objects.create_user("ada"))
     for _ in range(2):
-        tasks.sweep()
+        sync.sweep()
     assert (statuses(), Batch.objects.get().status) == (["Approved"], "complete")
 
 
 def test_a_rejection_taken_back_counts_again() -> None:
     batch = opened(assignments_per_hit=1)
     answered(take(batch, make_person()), n_correct=0)
-    tasks.sweep()
+    sync.sweep()
     assert AnnotationSlot.objects.count() == 2
-    review.overturn(Assignment.objects.get(), by=User.objects.create_user("ada"), reason="Our mistake.")
+    decisions.overturn(Assignment.objects.get(), by=User.objects.create_user("ada"), reason="Our mistake.")
     for _ in range(2):
-        tasks.sweep()
+        sync.sweep()
     assert (statuses(), Batch.objects.get().status) == (["Approved"], "complete")
     assert Assignment.objects.get().feedback == "Our mistake."
 
@@ -133,28 +135,28 @@ def test_a_rejection_taken_back_counts_again() -> None:
 def test_a_skipped_item_is_asked_again_and_comes_to_an_end() -> None:
     batch = skippable(assignments_per_hit=1)
     skipped(take(batch, make_person()))
-    tasks.sweep()
+    sync.sweep()
     assert (statuses(), Batch.objects.get().status) == (["Approved"], "open")
     skipped(take(batch, make_person()))
     for _ in range(2):
-        tasks.sweep()
+        sync.sweep()
     assert (statuses(), Batch.objects.get().status) == (["Approved", "Approved"], "complete")
-    assert publishing.progress(batch).n_skipped == 2
+    assert counting.progress(batch).n_skipped == 2
 
 
 def test_a_stopped_batch_reopens_nothing_but_decides() -> None:
     batch = opened()
     answered(take(batch, make_person()), n_correct=0)
-    assert publishing.stop(batch) is True
+    assert stopping.stop(batch) is True
     for _ in range(2):
-        tasks.sweep()
+        sync.sweep()
     assert (statuses(), AnnotationSlot.objects.count()) == (["Rejected"], 2)
-    assert publishing.hits_to_expire().count() == 0
+    assert stopping.hits_to_expire().count() == 0
 
 
 def test_progress_tells_the_channels() -> None:
     batch = opened()
     answered(take(batch, make_person()))
     answered(take(batch, make_person("prolific:1", "panel"), channel="panel"))
-    counts = publishing.progress(batch)
+    counts = counting.progress(batch)
     assert (counts.n_wanted, counts.n_submitted, counts.n_by_link, counts.n_by_panel) == (2, 2, 1, 1)

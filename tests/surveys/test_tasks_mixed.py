@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from annotators.models import Assignment, Call
-from surveys import publishing, tasks
-from surveys.collecting import task_answers
+from surveys import sync
+from surveys.answering.collection import task_answers
+from surveys.answering.presentation import CannotServe
 from surveys.models import AnnotationSlot, Batch, Questionnaire, Replacement, Response
-from surveys.presenting import CannotServe
+from surveys.publishing import questionnaires
 from tests.factories import answer, make_draft, make_survey, open_for
 from tests.link_people import answered, make_person, run_out, skipped, take
 from tests.market_site import Site
@@ -26,8 +27,8 @@ def _sync_at_once(settings: Any) -> None:
 def opened(site: Site, *, n_items: int = 5, definition: str = "evil-vqax", **values: Any) -> Questionnaire:
     survey = make_survey(n_items=n_items, definition_key=definition)
     batch = make_draft(survey, **{"takes_links": True, "assignments_per_hit": 2, **values})
-    publishing.start_publishing(batch)
-    tasks.sweep()
+    questionnaires.start_publishing(batch)
+    sync.sweep()
     return again(Questionnaire.objects.get(sibling_of=None))
 
 
@@ -42,11 +43,11 @@ def outcomes() -> list[tuple[str, str]]:
 def test_both_fill_it_and_the_hit_is_taken_off_once(site: Site) -> None:
     questionnaire = opened(site)
     work(site, questionnaire)
-    tasks.sweep()
+    sync.sweep()
     assert expirations() == 0
     answered(take(questionnaire.batch, make_person()))
     for _ in range(3):
-        tasks.sweep()
+        sync.sweep()
     assert outcomes() == [("link", "Approved"), ("marketplace", "Approved")]
     assert Batch.objects.get().status == "complete"
     assert expirations() == 1
@@ -89,11 +90,11 @@ def test_a_rejected_worker_is_replaced_by_whoever_comes_first(site: Site) -> Non
     questionnaire = opened(site, assignments_per_hit=1)
     work(site, questionnaire, n_correct=0)
     for _ in range(2):
-        tasks.sweep()
+        sync.sweep()
     assert (max_assignments(questionnaire), AnnotationSlot.objects.count()) == (2, 2)
     answered(take(questionnaire.batch, make_person()))
     for _ in range(3):
-        tasks.sweep()
+        sync.sweep()
     assert outcomes() == [("link", "Approved"), ("marketplace", "Rejected")]
     assert (Batch.objects.get().status, expirations()) == ("complete", 1)
 
@@ -102,12 +103,12 @@ def test_rejected_link_work_buys_nothing_on_the_marketplace(site: Site) -> None:
     questionnaire = opened(site, assignments_per_hit=1)
     answered(take(questionnaire.batch, make_person()), n_correct=0)
     for _ in range(2):
-        tasks.sweep()
+        sync.sweep()
     assert outcomes() == [("link", "Rejected")]
     assert (max_assignments(questionnaire), Replacement.objects.count()) == (1, 0)
     work(site, questionnaire)
     for _ in range(2):
-        tasks.sweep()
+        sync.sweep()
     assert Batch.objects.get().status == "complete"
 
 
@@ -130,7 +131,7 @@ def test_a_skipped_hit_is_extended_as_often_as_it_wants_assignments(site: Site, 
     for n in range(2):
         skipped_on_market(site, questionnaire)
         for _ in range(2):
-            tasks.sweep()
+            sync.sweep()
         assert (max_assignments(questionnaire), Replacement.objects.count()) == (2, 1)
         assert Batch.objects.get().status == ["open", "complete"][n]
     assert site.wire.calls["CreateAdditionalAssignmentsForHIT"] == 1
@@ -139,10 +140,10 @@ def test_a_skipped_hit_is_extended_as_often_as_it_wants_assignments(site: Site, 
 def test_one_skip_and_one_answer_is_complete(site: Site) -> None:
     questionnaire = opened(site, assignments_per_hit=1, takes_links=False, **SKIPPABLE)
     skipped_on_market(site, questionnaire)
-    tasks.sweep()
+    sync.sweep()
     work(site, again(questionnaire))
     for _ in range(2):
-        tasks.sweep()
+        sync.sweep()
     assert (Batch.objects.get().status, Replacement.objects.count()) == ("complete", 1)
 
 
@@ -150,6 +151,6 @@ def test_a_skip_by_link_opens_nothing_on_the_marketplace(site: Site) -> None:
     questionnaire = opened(site, **SKIPPABLE)
     skipped(take(questionnaire.batch, make_person()))
     for _ in range(2):
-        tasks.sweep()
+        sync.sweep()
     assert (max_assignments(questionnaire), AnnotationSlot.objects.count()) == (2, 3)
     assert Replacement.objects.count() == 0

@@ -5,7 +5,7 @@ import time
 import pytest
 from django.core.cache import cache
 
-from surveys.throttling import Throttle
+from surveys.answering.throttling import Throttle
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from surveys.backups import BackupError, backup
+from surveys.operations.backups.archive import BackupError
+from surveys.operations.backups.making import backup
 
 
 class Command(BaseCommand):

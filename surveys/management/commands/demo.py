@@ -12,13 +12,13 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from surveys.inviting import address
+from surveys.answering.invitations import address
 from surveys.management.commands.prepare import PASSWORD_FILE, RESEARCHER
-from surveys.management.demo_studies import GUEST
-from surveys.management.ports import free_port, is_localhost_known
-from surveys.management.stack import addresses, stack
-from surveys.management.supervisor import STOP_SIGNALS, ProcessError, Supervisor
 from surveys.models import Invitation
+from surveys.operations.processes.ports import free_port, is_localhost_known
+from surveys.operations.processes.stack import addresses, stack
+from surveys.operations.processes.supervisor import STOP_SIGNALS, ProcessError, Supervisor
+from surveys.rehearsal.demo_studies import GUEST
 
 SYNC_SECONDS = os.environ.get("ASSENT_SYNC_SECONDS", "10")  # who tries it out does not want to wait a minute
 WELCOME = """

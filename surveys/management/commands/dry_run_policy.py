@@ -6,10 +6,13 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from surveys.dry_run import DryRun, dry_run
 from surveys.management.batches import find_batch
 from surveys.models import Batch
-from surveys.policies import Policy, PolicyError, in_words, read_policy
+from surveys.protocols.policy import Policy
+from surveys.protocols.policy_reading import read_policy
+from surveys.protocols.policy_words import in_words
+from surveys.protocols.rules import PolicyError
+from surveys.results.dry_run import DryRun, dry_run
 
 
 class Command(BaseCommand):

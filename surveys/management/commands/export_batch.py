@@ -8,10 +8,12 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from surveys import auditing
-from surveys.exports import LAYOUTS, LayoutError, batch_writers, count_rows, layouts_for, write_files
+from surveys import audit
 from surveys.management.batches import find_batch
 from surveys.models import Batch
+from surveys.results.files.layout_files import count_rows, write_files
+from surveys.results.files.layouts import LAYOUTS, batch_writers, layouts_for
+from surveys.results.files.pairs import LayoutError
 
 
 class Command(BaseCommand):
@@ -60,4 +62,4 @@ def _record(batch: Batch, raw: Mapping[str, str], reason: str, files: Mapping[st
         with files[filename].open("rb") as file:
             n_rows = count_rows(file, content_type=LAYOUTS[name].content_type)
         details = {"file": filename, "rows": n_rows, "account": getpass.getuser()}
-        auditing.record(auditing.Kind.DOWNLOAD, name, batch=batch, reason=reason, details=details)
+        audit.record(audit.Kind.DOWNLOAD, name, batch=batch, reason=reason, details=details)

@@ -10,22 +10,14 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import QuerySet
 
-from surveys.definitions import DEFINITIONS
-from surveys.importing import (
-    ImportRefused,
-    Layout,
-    PictureError,
-    Pictures,
-    Plan,
-    Problem,
-    attach_pictures,
-    check_pictures,
-    open_pictures,
-    read_items,
-    taken_ids,
-    write_items,
-)
 from surveys.models import Picture, Survey
+from surveys.protocols.registry import DEFINITIONS
+from surveys.studies.importing.images import PictureError
+from surveys.studies.importing.opening import open_pictures
+from surveys.studies.importing.plan import Layout, Plan, Problem
+from surveys.studies.importing.reading import read_items
+from surveys.studies.importing.sources import Pictures, check_pictures
+from surveys.studies.importing.writing import ImportRefused, attach_pictures, taken_ids, write_items
 
 SHOWN_PROBLEMS = 50
 

@@ -8,10 +8,11 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
-from surveys import publishing, tasks
-from surveys.inviting import address
-from surveys.management.demo_studies import FOLDER, STUDIES, demo_batch, demo_survey, guest_of
+from surveys import sync
+from surveys.answering.invitations import address
 from surveys.models import Batch, Survey
+from surveys.publishing import questionnaires
+from surveys.rehearsal.demo_studies import FOLDER, STUDIES, demo_batch, demo_survey, guest_of
 
 
 class Command(BaseCommand):
@@ -29,8 +30,8 @@ class Command(BaseCommand):
         for study in STUDIES:
             survey = demo_survey(study, folder=options["folder"])
             batch = demo_batch(study, survey=survey)
-            if options["publish"] and publishing.start_publishing(batch):
-                transaction.on_commit(partial(tasks.publish_batch.delay, batch.pk))
+            if options["publish"] and questionnaires.start_publishing(batch):
+                transaction.on_commit(partial(sync.publish_batch.delay, batch.pk))
             self.tell(survey, batch=batch)
 
     def tell(self, survey: Survey, *, batch: Batch) -> None:

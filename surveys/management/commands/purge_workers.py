@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from surveys.purging import Report, purge
+from surveys.operations.purging import Report, purge
 
 
 class Command(BaseCommand):

@@ -11,8 +11,8 @@ import urllib3
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from surveys.definitions import DEFINITIONS
-from surveys.management.supervisor import ProcessError
+from surveys.operations.processes.supervisor import ProcessError
+from surveys.protocols.registry import DEFINITIONS
 from surveys.rehearsal import stage
 from surveys.rehearsal.control import ControlError
 from surveys.rehearsal.hit_page import UnexpectedPage

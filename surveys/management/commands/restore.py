@@ -5,7 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from surveys.backups import BackupError, restore
+from surveys.operations.backups.archive import BackupError
+from surveys.operations.backups.restoring import restore
 
 
 class Command(BaseCommand):

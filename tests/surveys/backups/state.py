@@ -7,7 +7,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import call_command
 
-from surveys.backups import rows
+from surveys.operations.backups import rows
 
 Everything = tuple[dict[str, list[list[Any]]], dict[str, bytes]]
 

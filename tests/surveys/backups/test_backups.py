@@ -10,8 +10,11 @@ from django.utils import timezone
 from annotators.models import Call, Worker
 from marketplace import audit, ledger
 from marketplace import models as marketplace
-from surveys.backups import BackupError, backup, restore, rows
 from surveys.models import Batch, Survey
+from surveys.operations.backups import rows
+from surveys.operations.backups.archive import BackupError
+from surveys.operations.backups.making import backup
+from surveys.operations.backups.restoring import restore
 from tests.factories import make_survey
 from tests.surveys.backups.state import destroy, everything
 

@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from surveys.backups import BackupError, archive, backup, restore
 from surveys.models import Batch
+from surveys.operations.backups import archive
+from surveys.operations.backups.archive import BackupError
+from surveys.operations.backups.making import backup
+from surveys.operations.backups.restoring import restore
 from tests.surveys.backups.state import everything
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,11 +7,12 @@ import pytest
 
 from annotators.models import Assignment, Call
 from marketplace import audit
-from surveys.backups import backup, restore
 from surveys.models import Questionnaire, Replacement
+from surveys.operations.backups.making import backup
+from surveys.operations.backups.restoring import restore
 from tests.factories import answer, open_for
 from tests.market_site import Site
-from tests.market_study import again, max_assignments, open_study, statuses, sync, work
+from tests.market_study import again, max_assignments, open_study, statuses, sync_study, work
 from tests.surveys.backups.state import destroy, everything
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -22,15 +23,15 @@ def begin(site: Site) -> Questionnaire:
     questionnaire = open_study(site, assignments_per_hit=3)
     work(site, questionnaire)
     work(site, questionnaire, n_correct=0)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     work(site, questionnaire)
     return again(questionnaire)
 
 
 def finish(site: Site, questionnaire: Questionnaire) -> None:
     work(site, questionnaire)
-    sync(site, questionnaire)
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
+    sync_study(site, questionnaire)
 
 
 def outcome(site: Site, questionnaire: Questionnaire) -> tuple[Any, ...]:
@@ -70,7 +71,7 @@ def test_answers_of_a_half_done_questionnaire_stay(site: Site, tmp_path: Path) -
     restore(tmp_path / "all.zip")
     answer(Assignment.objects.get(pk=opened.pk), n_correct=5)
     assert site.submit(accepted, nonce=str(opened.nonce)).status == "Submitted"
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert statuses(questionnaire) == ["Approved"]
 
 
@@ -79,7 +80,7 @@ def test_a_lost_answer_is_settled_by_reading_after_a_restore(site: Site, tmp_pat
     questionnaire = open_study(site)
     work(site, questionnaire)
     site.wire.lose.add("ApproveAssignment")
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert list(Call.objects.filter(operation="ApproveAssignment").values_list("state", flat=True)) == [
         "unknown"
     ]
@@ -87,6 +88,6 @@ def test_a_lost_answer_is_settled_by_reading_after_a_restore(site: Site, tmp_pat
     destroy()
     restore(tmp_path / "all.zip")
     site.wire.heal()
-    sync(site, questionnaire)
+    sync_study(site, questionnaire)
     assert statuses(questionnaire) == ["Approved"]
     assert audit.report()["is_sound"]

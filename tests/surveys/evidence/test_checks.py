@@ -3,13 +3,16 @@
 import pytest
 
 from annotators.models import Assignment
-from surveys.collecting import save_answers
-from surveys.definitions import VQAX, VTT, XAI
-from surveys.evidence import CheckError, evidence_of_batch, read_check
-from surveys.frames.database import read_batch
-from surveys.importing import read_items
+from surveys.answering.collection import save_answers
 from surveys.models import Item, Questionnaire
-from surveys.review import decide
+from surveys.protocols.evil import VQAX
+from surveys.protocols.vtt import VTT
+from surveys.protocols.xai import XAI
+from surveys.results.frames.database import read_batch
+from surveys.review.evidence import evidence_of_batch
+from surveys.review.judging import decide
+from surveys.studies.importing.reading import read_items
+from surveys.studies.planted_checks import CheckError, read_check
 from tests.factories import answers_for, make_published, open_for
 from tests.policy_data import policy_of
 

@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from annotators.models import Assignment
-from surveys.definitions import ESNLIVE, VQAX
-from surveys.evidence import evidence_of_batch, evidence_of_worker
 from surveys.models import Batch, Rating
-from surveys.policies import parse
+from surveys.protocols.evil import ESNLIVE, VQAX
+from surveys.protocols.policy_reading import parse
+from surveys.review.evidence import evidence_of_batch, evidence_of_worker
 from tests.policy_data import THREE_OF_FIVE, policy_of
 from tests.surveys.published import load_published
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from surveys.definitions import DEFINITIONS
-from surveys.forms.batch import BatchForm, policy_in_words
-from surveys.forms.durations import in_words
-from surveys.forms.policy import rows_for
 from surveys.models import Survey
+from surveys.pages.publishing.batch_form import BatchForm, policy_in_words
+from surveys.pages.publishing.durations import in_words
+from surveys.pages.publishing.policy_form import rows_for
+from surveys.protocols.registry import DEFINITIONS
 from tests.factories import make_draft, make_survey
 from tests.policy_data import NEVER, THREE_OF_FIVE, at_least
 

@@ -6,9 +6,9 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
-from surveys.forms.people import InviteForm, PanelForm
-from surveys.inviting import Person
+from surveys.answering.invitations import Person
 from surveys.models import Panel
+from surveys.pages.people.people_forms import InviteForm, PanelForm
 from tests.link_people import make_batch, make_panel, make_person
 
 TOMORROW = (timezone.localtime() + timedelta(days=1)).strftime("%Y-%m-%d")

@@ -7,9 +7,17 @@ import pytest
 from django.core.cache import cache
 from django.utils import timezone
 
-from annotators import links
+from annotators.crowds import links
 from annotators.models import Worker
-from surveys.inviting import Completion, NotAdmitted, admit, admit_by_code, admit_panel, completion, revoke
+from surveys.answering.admissions import (
+    Completion,
+    NotAdmitted,
+    admit,
+    admit_by_code,
+    admit_panel,
+    completion,
+)
+from surveys.answering.invitations import revoke
 from surveys.models import Batch, Invitation, PanelVisit
 from tests.link_people import answered, from_prolific, invite_one, make_batch, make_panel, take
 

@@ -7,16 +7,8 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotators.models import Worker
-from surveys.inviting import (
-    CannotInvite,
-    NotAdmitted,
-    Person,
-    admit,
-    invite,
-    panel_address,
-    renew_key,
-    revoke,
-)
+from surveys.answering.admissions import NotAdmitted, admit
+from surveys.answering.invitations import CannotInvite, Person, invite, panel_address, renew_key, revoke
 from surveys.models import Invitation
 from tests.link_people import invite_one, make_batch, make_panel
 

@@ -4,7 +4,12 @@ import socket
 
 import pytest
 
-from surveys.management.ports import LOOPBACK_ADDRESSES, free_port, is_localhost_known, loopback_families
+from surveys.operations.processes.ports import (
+    LOOPBACK_ADDRESSES,
+    free_port,
+    is_localhost_known,
+    loopback_families,
+)
 
 
 @pytest.mark.parametrize("family", loopback_families())

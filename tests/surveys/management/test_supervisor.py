@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from surveys.management.supervisor import Process, ProcessError, Supervisor
+from surveys.operations.processes.supervisor import Process, ProcessError, Supervisor
 
 # Says its own and its child's process id, then waits; the child shares its session.
 SLEEPER = """

@@ -16,8 +16,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from annotators.models import HIT, Assignment, Call
 from config.celery import app
-from surveys import operating, tasks
+from surveys import sync
 from surveys.models import Batch, Decision, Replacement
+from surveys.operations import gauges, queue
 from tests.factories import make_assignment, make_batch, make_draft, make_hit, make_published, make_survey
 
 APP = {"host": "127.0.0.1"}
@@ -141,13 +142,13 @@ def test_batches_and_those_that_stand_still() -> None:
 
 @pytest.mark.django_db
 def test_a_task_that_waits_is_counted() -> None:
-    before = operating.queue_depth()
-    tasks.heartbeat.delay()
-    tasks.heartbeat.delay()
+    before = queue.queue_depth()
+    sync.heartbeat.delay()
+    sync.heartbeat.delay()
     assert samples()["assent_queue_depth"] == before + 2
     with app.connection_for_write() as broker:
         broker.default_channel.queue_purge(app.conf.task_default_queue)
-    assert operating.queue_depth() == 0
+    assert queue.queue_depth() == 0
 
 
 @pytest.mark.django_db
@@ -169,7 +170,7 @@ def test_without_a_database_the_rest_is_still_told(monkeypatch: pytest.MonkeyPat
     def refuse(*args: object) -> None:
         raise ConnectionError("password=hunter2")
 
-    monkeypatch.setitem(operating.gauges.PARTS, "database", refuse)
+    monkeypatch.setitem(gauges.PARTS, "database", refuse)
     answer = read()
     assert answer.status_code == 200
     assert b"hunter2" not in answer.content

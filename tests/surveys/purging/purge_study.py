@@ -12,7 +12,8 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from annotators.models import Assignment, Call, Worker
-from surveys import auditing, collecting
+from surveys import audit
+from surveys.answering import collection
 from surveys.models import (
     Appeal,
     Batch,
@@ -92,14 +93,14 @@ def name_everywhere(assignment: Assignment) -> None:
         error=named,
         finished_at=timezone.now(),
     )
-    collecting.revise_answers(
+    collection.revise_answers(
         Assignment.objects.get(pk=assignment.pk),
         answers=factories.answers_for(assignment, n_correct=2),
         comment=named,
     )
     Response.objects.filter(assignment=assignment).update(draft={"i1-answer": named}, answer=named)
-    auditing.record(
-        auditing.Kind.STANDING,
+    audit.record(
+        audit.Kind.STANDING,
         "watch",
         worker=assignment.worker,
         by=person,

@@ -9,8 +9,8 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotators.models import Worker
-from annotators.workers import pseudonym
-from surveys import tasks
+from annotators.people.pseudonyms import pseudonym
+from surveys import sync
 from surveys.models import AuditEntry, Batch
 from tests.surveys.purging.purge_study import ANN, a_finished_study
 
@@ -60,5 +60,5 @@ def test_a_day_to_come_is_refused() -> None:
 def test_the_task_keeps_ids_as_long_as_is_set(settings: Any, days: int, is_purged: bool) -> None:
     settings.KEEP_WORKER_IDS_DAYS = days
     a_finished_study()
-    tasks.purge_workers()
+    sync.purge_workers()
     assert (Worker.objects.get().purged_at is not None) == is_purged

@@ -7,14 +7,14 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from annotators.mirror import mirror_assignment
+from annotators.crowds.mturk.mirror import mirror_assignment
 from annotators.models import Assignment, Worker
-from annotators.workers import pseudonym, purged_name, worker_of
-from surveys import purging
-from surveys.frames import Pseudonyms
-from surveys.inviting import Person, invite
+from annotators.people.pseudonyms import pseudonym, purged_name, worker_of
+from surveys.answering.invitations import Person, invite
+from surveys.answering.presentation import CannotServe, open_assignment
 from surveys.models import Response
-from surveys.presenting import CannotServe, open_assignment
+from surveys.operations import purging
+from surveys.results.frames.pseudonyms import Pseudonyms
 from tests import factories, link_people
 from tests.annotators.test_mirror import record
 from tests.surveys.purging.purge_study import ANN, a_finished_study, a_year_ago, cells_with

@@ -7,11 +7,10 @@ import pytest
 from django.utils import timezone
 
 from annotators.models import Assignment, Worker
-from annotators.workers import pseudonym
-from surveys import purging
-from surveys.exports import LAYOUTS
+from annotators.people.pseudonyms import pseudonym
 from surveys.models import AnswerRevision, AuditEntry, Batch, Invitation, PanelVisit, Response
-from surveys.purging import carrying_out
+from surveys.operations import purging
+from surveys.results.files.layouts import LAYOUTS
 from tests import factories, link_people
 from tests.surveys.purging.purge_study import ANN, a_finished_study, a_year_ago, cells_with, name_everywhere
 
@@ -158,7 +157,7 @@ def test_a_dry_run_changes_nothing() -> None:
 
 def test_broken_off_between_chunks_it_is_finished_by_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
     workers = [a_finished_study(worker=f"A1WORKER{n}").worker.pk for n in range(3)]
-    erase, erased = carrying_out.erase, []
+    erase, erased = purging.erase, []
 
     def dies_at_the_second(worker: Worker, *, comments: bool) -> None:
         erase(worker, comments=comments)
@@ -167,8 +166,8 @@ def test_broken_off_between_chunks_it_is_finished_by_the_next_one(monkeypatch: p
             raise SystemExit
 
     with monkeypatch.context() as patch:
-        patch.setattr(carrying_out, "CHUNK", 1)
-        patch.setattr(carrying_out, "erase", dies_at_the_second)
+        patch.setattr(purging, "CHUNK", 1)
+        patch.setattr(purging, "erase", dies_at_the_second)
         with pytest.raises(SystemExit):
             purging.purge(yesterday())
     assert list(Worker.objects.filter(purged_at=None).values_list("pk", flat=True)) == workers[1:]

@@ -7,9 +7,9 @@ import pytest
 from django.utils import timezone
 
 from annotators.models import Assignment, Call, Worker
-from annotators.workers import pseudonym
-from surveys import purging
+from annotators.people.pseudonyms import pseudonym
 from surveys.models import Appeal, Batch
+from surveys.operations import purging
 from tests import factories, link_people
 from tests.surveys.purging.purge_study import ANN, a_finished_study, a_year_ago
 

@@ -3,7 +3,7 @@
 import pytest
 from django.template.loader import render_to_string
 
-from surveys import auditing
+from surveys import audit
 from surveys.models import AuditEntry
 from surveys.templatetags.trail import facts, outcome
 from tests.factories import make_published, submitted
@@ -46,7 +46,7 @@ def test_a_policy_is_told_as_on_its_page() -> None:
 def test_a_row_without_details_has_none_to_open() -> None:
     assignment = submitted(make_published())
     for details in ({}, {"n_graded": 5}):
-        auditing.record(auditing.Kind.PAYMENT, "reject", assignment=assignment, details=details)
+        audit.record(audit.Kind.PAYMENT, "reject", assignment=assignment, details=details)
     rows = [
         render_to_string("researcher/trail_row.html", {"entry": entry})
         for entry in AuditEntry.objects.order_by("pk")

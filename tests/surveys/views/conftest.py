@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from annotators.gateway import Gateway
+from annotators.crowds.mturk.gateway import Gateway
 from surveys.models import Batch, Questionnaire
 from tests.builders import make_questionnaire
 from tests.factories import make_published

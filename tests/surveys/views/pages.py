@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment, Call
-from surveys import review
 from surveys.models import Batch, Decision, Questionnaire
+from surveys.review import decisions
 from tests.factories import submitted
 
 REASON = "You answered 2 of 5 questions correctly; at least 3 are needed."
@@ -54,7 +54,7 @@ def verdict_of(assignment: Assignment) -> tuple[str, str, str | None]:
 
 def rejected(questionnaire: Questionnaire) -> Assignment:
     assignment = submitted(questionnaire, n_correct=2)
-    review.record_decision(assignment, batch=questionnaire.batch)
+    decisions.record_decision(assignment, batch=questionnaire.batch)
     Assignment.objects.filter(pk=assignment.pk).update(
         status="Rejected", rejected_at=timezone.now(), feedback=REASON
     )

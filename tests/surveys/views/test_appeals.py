@@ -9,8 +9,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys import appealing
 from surveys.models import Appeal, Decision, Questionnaire
+from surveys.review import appeal_codes
 from tests import factories
 from tests.appeals import REASON, rejected
 from tests.surveys.views.pages import refuse_overturn, text_of
@@ -53,7 +53,7 @@ def test_the_page_tells_what_was_rejected_when_and_why(visitor, appeal):
 
 def test_the_page_tells_nobody_who_the_worker_is_nor_what_is_right(visitor, questionnaire):
     assignment = factories.submitted(questionnaire, n_correct=1)
-    appealing.with_code(assignment, REASON)
+    appeal_codes.with_code(assignment, REASON)
     Assignment.objects.filter(pk=assignment.pk).update(status="Rejected", rejected_at=timezone.now())
     response = visitor.get(f"/appeals/{assignment.appeal.code}/")
     html = response.content.decode()
@@ -139,7 +139,7 @@ def test_a_flood_is_refused_with_a_sentence(visitor, appeal):
 
 def test_a_failure_of_ours_is_said_kindly(visitor, appeal):
     visitor.raise_request_exception = False
-    with patch("surveys.appealing.make", side_effect=RuntimeError):
+    with patch("surveys.review.appeal_codes.make", side_effect=RuntimeError):
         response = send(visitor, appeal, "I looked.")
     assert response.status_code == 500
     assert "The fault is ours" in text_of(response)
@@ -195,7 +195,7 @@ def test_a_rejection_the_marketplace_keeps_is_not_said_to_be_paid(visitor, appea
 @pytest.mark.parametrize("status", ["Submitted", "Approved"])
 def test_nobody_appeals_against_what_is_not_rejected(visitor, questionnaire, status):
     assignment = factories.make_assignment(questionnaire.hit, status=status)
-    appealing.with_code(assignment, REASON)
+    appeal_codes.with_code(assignment, REASON)
     assert "This work is not rejected" in page_of(visitor, assignment.appeal)
     response = send(visitor, assignment.appeal, "Why?")
     assert response.status_code == 409

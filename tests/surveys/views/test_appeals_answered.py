@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from surveys import review
 from surveys.models import Appeal, Decision, Inclusion
+from surveys.review import decisions, errors
 from tests.appeals import appealed, rejected, replaced
 from tests.factories import submitted
 from tests.people import client_of
@@ -174,8 +174,8 @@ def test_a_rejection_leaves_room_for_the_way_to_appeal(assistant, questionnaire)
     response = decide(assistant, questionnaire, assignment, action="reject", reason="x" * 801)
     assert response.status_code == 422
     assert "A rejection has room for 800 characters" in text_of(response)
-    with pytest.raises(review.CannotDecide, match="800 characters"):
-        review.reject(assignment, by=User.objects.get(), reason="x" * 801)
+    with pytest.raises(errors.CannotDecide, match="800 characters"):
+        decisions.reject(assignment, by=User.objects.get(), reason="x" * 801)
     assert decide(assistant, questionnaire, assignment, action="reject", reason="x" * 800).status_code == 302
 
 

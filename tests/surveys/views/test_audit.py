@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotators.workers import pseudonym
-from surveys import auditing
+from annotators.people.pseudonyms import pseudonym
+from surveys import audit
 from surveys.models import AuditEntry, Questionnaire
 from tests import factories
 from tests.people import client_of
@@ -33,25 +33,23 @@ def rows_of(client: Client, questionnaire: Questionnaire) -> list[list[str]]:
 
 
 def test_the_page_lists_what_was_decided_the_newest_first(researcher, questionnaire, assignment):
-    auditing.record(auditing.Kind.PAYMENT, "approve", assignment=assignment)
-    auditing.record(auditing.Kind.BUDGET, "200.00", batch=questionnaire.batch)
-    auditing.record(
-        auditing.Kind.PAYMENT, "approve", assignment=factories.submitted(factories.make_published())
-    )
+    audit.record(audit.Kind.PAYMENT, "approve", assignment=assignment)
+    audit.record(audit.Kind.BUDGET, "200.00", batch=questionnaire.batch)
+    audit.record(audit.Kind.PAYMENT, "approve", assignment=factories.submitted(factories.make_published()))
     page = researcher.get(address(questionnaire)).context["page"]
     assert [entry.outcome for entry in page] == ["200.00", "approve"]
 
 
 def test_the_page_can_be_narrowed(researcher, questionnaire, assignment):
-    auditing.record(auditing.Kind.PAYMENT, "approve", assignment=assignment)
-    auditing.record(auditing.Kind.BUDGET, "200.00", batch=questionnaire.batch)
+    audit.record(audit.Kind.PAYMENT, "approve", assignment=assignment)
+    audit.record(audit.Kind.BUDGET, "200.00", batch=questionnaire.batch)
     page = researcher.get(address(questionnaire, "?kind=budget")).context["page"]
     assert [entry.kind for entry in page] == ["budget"]
     assert len(researcher.get(address(questionnaire, "?kind=nonsense")).context["page"].object_list) == 2
 
 
 def test_workers_are_called_by_their_pseudonyms(researcher, questionnaire, assignment):
-    auditing.record(auditing.Kind.PAYMENT, "reject", assignment=assignment, reason="A1WORKER was fast.")
+    audit.record(audit.Kind.PAYMENT, "reject", assignment=assignment, reason="A1WORKER was fast.")
     html = researcher.get(address(questionnaire)).content.decode()
     assert pseudonym("A1WORKER") in html
     assert "A1WORKER" not in html
@@ -60,10 +58,10 @@ def test_workers_are_called_by_their_pseudonyms(researcher, questionnaire, assig
 
 def test_the_file_holds_the_whole_trail_the_oldest_first(researcher, questionnaire, assignment):
     carla = User.objects.create_user("carla")
-    auditing.record(
-        auditing.Kind.PAYMENT, "reject", assignment=assignment, by=carla, reason="=1+1", rule_version="1:ab"
+    audit.record(
+        audit.Kind.PAYMENT, "reject", assignment=assignment, by=carla, reason="=1+1", rule_version="1:ab"
     )
-    auditing.record(auditing.Kind.BUDGET, "set", batch=questionnaire.batch, details={"to": "9", "from": "8"})
+    audit.record(audit.Kind.BUDGET, "set", batch=questionnaire.batch, details={"to": "9", "from": "8"})
     header, first, second = rows_of(researcher, questionnaire)
     assert header == [
         "time",
@@ -102,7 +100,7 @@ def test_a_reason_written_before_is_sent_without_the_id_too(researcher, question
 
 
 def test_what_a_worker_did_is_not_said_to_be_a_rules_doing(researcher, questionnaire, assignment):
-    auditing.record(auditing.Kind.APPEAL, "made", assignment=assignment)
+    audit.record(audit.Kind.APPEAL, "made", assignment=assignment)
     assert rows_of(researcher, questionnaire)[1][1:4] == ["appeal", "made", "the worker"]
 
 
@@ -112,10 +110,10 @@ def test_an_empty_trail_is_a_page_and_a_header(researcher, questionnaire):
 
 
 def test_the_page_opens_in_constant_queries(researcher, questionnaire, assignment):
-    auditing.record(auditing.Kind.PAYMENT, "approve", assignment=assignment)
+    audit.record(audit.Kind.PAYMENT, "approve", assignment=assignment)
     n = queries_of(researcher, address(questionnaire))
     for _ in range(3):
-        auditing.record(auditing.Kind.PAYMENT, "approve", assignment=factories.submitted(questionnaire))
+        audit.record(audit.Kind.PAYMENT, "approve", assignment=factories.submitted(questionnaire))
     assert queries_of(researcher, address(questionnaire)) == n
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 from django.utils import timezone
 
-from annotators.gateway import Unreachable
+from annotators.crowds.mturk.gateway import Unreachable
 from annotators.models import HIT, Call
 from surveys.models import AuditEntry, Batch, Decision, Questionnaire
 from tests.factories import (
@@ -103,7 +103,7 @@ def test_raising_the_budget_lets_it_go_on(researcher, django_capture_on_commit_c
         page = researcher.post(url("batch_budget", batch), {"budget": "5.5"}, follow=True)
     assert "The budget is $5.50 now." in text_of(page)
     assert Batch.objects.get().budget == D("5.50")
-    assert enqueued(callbacks) == [("surveys.tasks.sync_batch", (batch.pk,))]
+    assert enqueued(callbacks) == [("surveys.sync.sync_batch", (batch.pk,))]
     details = {"before": "2.30", "after": "5.50"}
     assert [(kind, outcome, found) for kind, outcome, _, found in entries(batch)] == [
         ("budget", "raise", details)
@@ -226,7 +226,7 @@ def test_stopping_is_recorded_once_and_asked_for_again_each_time(
     assert "The batch is stopped." in text_of(first)
     assert "This batch is not running." in text_of(second)
     assert [(kind, outcome) for kind, outcome, _, _ in entries(batch)] == [("publishing", "stop")]
-    assert enqueued(callbacks) == [("surveys.tasks.expire_batch", (batch.pk,))] * 2
+    assert enqueued(callbacks) == [("surveys.sync.expire_batch", (batch.pk,))] * 2
 
 
 def test_stopped_batch_says_how_far_expiring_is(researcher):

@@ -5,8 +5,8 @@ from decimal import Decimal
 import pytest
 from django.test import Client
 
-from surveys.definitions import Definition
 from surveys.models import Batch, Questionnaire
+from surveys.protocols.definition import Definition
 from tests.factories import (
     make_batch,
     make_draft,
@@ -64,7 +64,7 @@ def test_publishing_freezes_the_batch_and_enqueues_it(researcher, django_capture
     assert draft.status == Batch.Status.PUBLISHING
     assert Definition.from_snapshot(draft.snapshot) == draft.survey.definition
     assert draft.questionnaires.count() == 2
-    assert enqueued(callbacks) == [("surveys.tasks.publish_batch", (draft.pk,))]
+    assert enqueued(callbacks) == [("surveys.sync.publish_batch", (draft.pk,))]
 
 
 def test_a_double_click_publishes_once(researcher, django_capture_on_commit_callbacks):

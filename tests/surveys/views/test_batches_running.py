@@ -128,7 +128,7 @@ def test_stopping_again_expires_what_is_left(researcher, django_capture_on_commi
         researcher.post(url("batch_stop", batch))
     batch.refresh_from_db()
     assert batch.status == Batch.Status.STOPPED
-    assert enqueued(callbacks) == [("surveys.tasks.expire_batch", (batch.pk,))] * 2
+    assert enqueued(callbacks) == [("surveys.sync.expire_batch", (batch.pk,))] * 2
 
 
 def test_refused_hits_are_tried_again(researcher, django_capture_on_commit_callbacks):
@@ -149,7 +149,7 @@ def test_refused_hits_are_tried_again(researcher, django_capture_on_commit_callb
     call.refresh_from_db()
     batch.refresh_from_db()
     assert (call.state, batch.error) == (Call.State.PLANNED, "")
-    assert enqueued(callbacks) == [("surveys.tasks.publish_batch", (batch.pk,))]
+    assert enqueued(callbacks) == [("surveys.sync.publish_batch", (batch.pk,))]
 
 
 def test_a_broker_that_is_down_does_not_break_the_page(researcher, monkeypatch, settings):
@@ -157,7 +157,7 @@ def test_a_broker_that_is_down_does_not_break_the_page(researcher, monkeypatch, 
         raise OSError("no broker")
 
     draft = make_draft(make_survey(n_items=5))
-    monkeypatch.setattr("surveys.tasks.publish_batch.delay", fail)
+    monkeypatch.setattr("surveys.sync.publish_batch.delay", fail)
     assert researcher.post(url("batch_publish", draft)).status_code == 302
     draft.refresh_from_db()
     assert draft.status == Batch.Status.PUBLISHING

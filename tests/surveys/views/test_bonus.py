@@ -70,7 +70,7 @@ def test_confirmed_it_is_written_down_and_sent(reviewer, done, django_capture_on
         response = send(reviewer, done, CONFIRMED)
     call = Call.objects.get()
     assert (call.state, call.arguments) == ("planned", {"amount": "2.50", "reason": "Careful work."})
-    assert enqueued(callbacks) == [("surveys.tasks.settle_call", (call.pk,))]
+    assert enqueued(callbacks) == [("surveys.sync.settle_call", (call.pk,))]
     assert response.headers["Location"] == detail_url(done.hit.questionnaire, done)
 
 

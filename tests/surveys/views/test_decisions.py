@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment, Call
-from surveys import review
 from surveys.models import AuditEntry, Batch, Decision, Inclusion, Questionnaire, Replacement
+from surveys.review import analysis_use, decisions
 from tests.factories import make_assignment, make_published, submitted
 from tests.surveys.views.pages import (
     REASON,
@@ -46,13 +46,13 @@ def page_of(client: Client, questionnaire: Questionnaire, assignment: Assignment
 
 def proposed(questionnaire: Questionnaire, *, n_correct: int = 2) -> Assignment:
     assignment = submitted(questionnaire, n_correct=n_correct)
-    review.record_decision(assignment, batch=questionnaire.batch)
+    decisions.record_decision(assignment, batch=questionnaire.batch)
     return assignment
 
 
 def approved(questionnaire: Questionnaire) -> Assignment:
     assignment = submitted(questionnaire)
-    review.record_decision(assignment, batch=questionnaire.batch)
+    decisions.record_decision(assignment, batch=questionnaire.batch)
     Assignment.objects.filter(pk=assignment.pk).update(status="Approved", approved_at=timezone.now())
     return assignment
 
@@ -81,7 +81,7 @@ def test_answers_are_left_out_and_collected_once_more(
     inclusion = Inclusion.objects.get()
     assert (inclusion.is_included, inclusion.is_replaced, inclusion.reason) == (False, True, "Only letters.")
     assert inclusion.decided_by.username == "assistant"
-    assert enqueued(callbacks) == [("surveys.tasks.sync_hit", (assignment.hit_id,))]
+    assert enqueued(callbacks) == [("surveys.sync.sync_hit", (assignment.hit_id,))]
     shown = page_of(assistant, published, assignment)
     assert "Left out, and collected once more. Only letters. Decided by assistant" in shown
     assert "Use in the analysis: left out" in shown
@@ -148,7 +148,7 @@ def test_where_nothing_is_collected_any_more_that_is_not_offered(assistant):
 def test_and_is_not_promised(assistant, person):
     stopped = make_published()
     assignment = approved(stopped)
-    review.exclude(assignment, by=person, reason="So.", replace=True)
+    analysis_use.exclude(assignment, by=person, reason="So.", replace=True)
     stopped.batch.status = "stopped"
     stopped.batch.save()
     assert "Use in the analysis Left out. So." in page_of(assistant, stopped, assignment)
@@ -228,7 +228,7 @@ def test_proposed_rejections_are_found_and_confirmed_together(assistant, wary):
 
 def test_the_list_shows_what_the_rules_noticed_and_what_is_left_out(assistant, wary, person):
     assignment = proposed(wary)
-    review.exclude(assignment, by=person, reason="So.", replace=False)
+    analysis_use.exclude(assignment, by=person, reason="So.", replace=False)
     used = approved(wary)
     shown = text_of(assistant.get(list_url(wary)))
     assert "Submitted left out" in shown
@@ -241,7 +241,7 @@ def test_what_the_marketplace_approved_by_itself_is_shown_as_that(assistant, pub
     assignment = submitted(published, n_correct=0)
     Assignment.objects.filter(pk=assignment.pk).update(status="Approved", approved_at=timezone.now())
     assignment.refresh_from_db()
-    review.record_decision(assignment, batch=published.batch)
+    decisions.record_decision(assignment, batch=published.batch)
     shown = page_of(assistant, published, assignment)
     assert "Payment Approved by the marketplace . 0 of 5 right." in shown
     assert "Left out, and collected once more. The marketplace approved it before we decided." in shown
@@ -251,7 +251,7 @@ def test_what_the_marketplace_approved_by_itself_is_shown_as_that(assistant, pub
 def test_queries_do_not_grow_with_what_is_left_out(assistant, published, person, django_assert_num_queries):
     first = approved(published)
     n = queries_of(assistant, list_url(published))
-    review.exclude(first, by=person, reason="So.", replace=False)
+    analysis_use.exclude(first, by=person, reason="So.", replace=False)
     for _ in range(3):
         approved(published)
     with django_assert_num_queries(n):

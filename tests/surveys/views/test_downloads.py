@@ -5,7 +5,7 @@ import io
 import pytest
 from django.urls import reverse
 
-from surveys.exports import layouts_for
+from surveys.results.files.layouts import layouts_for
 from tests.factories import (
     make_batch,
     make_draft,

@@ -101,7 +101,7 @@ def test_what_cant_be_recorded_is_not_sent(batch: Batch, researcher: Client, mon
     def fails(*args, **kwargs):
         raise DatabaseError
 
-    monkeypatch.setattr("surveys.auditing.record", fails)
+    monkeypatch.setattr("surveys.audit.record", fails)
     with pytest.raises(DatabaseError):
         ask(researcher, batch)
 

@@ -6,7 +6,7 @@ import re
 from django.test import Client
 
 from annotators.models import Assignment
-from surveys.collecting import recover, task_answers
+from surveys.answering.collection import recover, task_answers
 from surveys.models import AnswerRevision, Questionnaire
 from tests.builders import frame_query
 from tests.factories import answer_xml

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from surveys.importing import PictureError
 from surveys.models import Item, Picture, Survey
+from surveys.studies.importing.images import PictureError
 from tests.surveys.importing_cases import archive, batch_csv, png, slot
 from tests.surveys.views.import_pages import TWO, preview_of, researcher, staged, upload
 
@@ -78,7 +78,7 @@ def test_fetched_pictures_are_kept_for_the_confirmation(monkeypatch) -> None:
             raise PictureError("The server answers with status 500.")
         return png()
 
-    monkeypatch.setattr("surveys.importing.fetching.fetch", fetch)
+    monkeypatch.setattr("surveys.studies.importing.fetching.fetch", fetch)
     client = researcher()
     url = preview_of(client, batch_csv([slot(1)]), address="https://93.184.215.14/pics")
     client.post(url)
@@ -133,7 +133,7 @@ def test_a_failed_import_can_be_tried_again(monkeypatch, folders: Path) -> None:
         raise MemoryError
 
     with monkeypatch.context() as broken:
-        broken.setattr("surveys.views.imports.write_items", fail)
+        broken.setattr("surveys.pages.study.imports.write_items", fail)
         with pytest.raises(MemoryError):
             client.post(url)
     assert client.post(url).status_code == 302

@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotators import links
+from annotators.crowds import links
 from annotators.models import Assignment
-from surveys.collecting import given_answers
-from surveys.definitions import VQAX, get_definition
-from surveys.forms import HitForm
+from surveys.answering.collection import given_answers
 from surveys.models import (
     AnnotationSlot,
     AnswerRevision,
@@ -19,6 +17,9 @@ from surveys.models import (
     QuizAttempt,
     Response,
 )
+from surveys.pages.answering.hit_form import HitForm
+from surveys.protocols.evil import VQAX
+from surveys.protocols.registry import get_definition
 from tests.link_pages import checked, drafted, given, save_draft, scores, target, text
 from tests.link_people import invite_one
 from tests.link_study import SCORES, Visitor, make_link_batch, path_of

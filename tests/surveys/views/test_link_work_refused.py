@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys.inviting import renew_key, revoke
+from surveys.answering.invitations import renew_key, revoke
 from surveys.models import AnnotationSlot, Invitation, Response
 from tests.link_pages import checked, drafted, given, save_draft, scores, text
 from tests.link_people import run_out

@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotators.models import Assignment, Worker
-from surveys.inviting import renew_key, revoke
+from surveys.answering.invitations import renew_key, revoke
 from surveys.models import Batch, PanelVisit
 from tests.factories import open_for
 from tests.link_pages import listed, target, text

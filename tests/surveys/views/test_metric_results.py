@@ -7,10 +7,10 @@ import pytest
 from django.test import Client
 
 from metrics import METRICS
-from surveys import scoring
-from surveys.exports import batch_writers, layouts_for
 from surveys.models import MetricScore, Output, Questionnaire
-from surveys.views.metric_results import metric_results
+from surveys.pages.results.metric_results import metric_results
+from surveys.results.files.layouts import batch_writers, layouts_for
+from surveys.studies import scoring
 from tests.factories import make_published, submitted
 from tests.policy_data import NEVER
 from tests.surveys.views.pages import text_of, url

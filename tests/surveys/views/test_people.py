@@ -10,8 +10,9 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from surveys import tasks
-from surveys.inviting import NotAdmitted, address, admit, admit_by_code, admit_panel
+from surveys import sync
+from surveys.answering.admissions import NotAdmitted, admit, admit_by_code, admit_panel
+from surveys.answering.invitations import address
 from surveys.models import Batch, Invitation, Panel
 from tests.factories import make_batch as make_market_batch
 from tests.factories import make_draft, make_survey
@@ -257,7 +258,7 @@ def test_a_batch_without_a_marketplace_is_published_from_its_page(researcher, se
     assert "Publish 2 HITs for $0.00" in page
     assert "MTurk" not in page
     researcher.post(url("batch_publish", draft))
-    tasks.publish_batch(draft.pk)
+    sync.publish_batch(draft.pk)
     page = text_of(researcher.get(url("batch", draft)))
     assert "0 by personal link 0 by panel" in " ".join(page.split())
     assert "See it as workers do" not in page

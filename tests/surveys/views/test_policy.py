@@ -6,9 +6,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment, Worker
-from surveys import review
 from surveys.models import AuditEntry, Batch, Questionnaire
-from surveys.policies import rule_version
+from surveys.protocols.policy_reading import rule_version
+from surveys.review import decisions
 from tests.factories import make_batch, make_published, make_survey, submitted
 from tests.people import client_of
 from tests.policy_data import NEVER, THREE_OF_FIVE, at_least, policy_of
@@ -28,7 +28,7 @@ TRY = {
 def questionnaire() -> Questionnaire:
     found = make_published(rejects_automatically=False)
     for n in (1, 2, 5):
-        review.record_decision(submitted(found, n_correct=n), batch=found.batch)
+        decisions.record_decision(submitted(found, n_correct=n), batch=found.batch)
     return found
 
 

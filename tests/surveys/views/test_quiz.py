@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from django.test import Client
 
-from surveys.definitions import XAI, Choice, QuizQuestion
 from surveys.models import Questionnaire, QuizAttempt
+from surveys.protocols.definition import Choice, QuizQuestion
+from surveys.protocols.xai import XAI
 from tests.builders import frame_query, make_questionnaire
 
 QUIZ = (

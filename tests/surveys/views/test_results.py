@@ -8,10 +8,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys.definitions import ESNLIVE, VQAX, Choice, Criterion
 from surveys.models import Batch, Rating
-from surveys.views.result_cells import Cell
-from surveys.views.results import Results, results
+from surveys.pages.results.result_cells import Cell
+from surveys.pages.results.results import Results, results
+from surveys.protocols.definition import Choice, Criterion
+from surveys.protocols.evil import ESNLIVE, VQAX
 from tests.factories import make_published, open_for, submitted
 from tests.people import client_of
 from tests.surveys.published import load_published
@@ -129,7 +130,7 @@ def test_unchanged_results_are_not_counted_again(monkeypatch):
     questionnaire = make_published()
     submitted(questionnaire)
     first = results(questionnaire.batch)
-    monkeypatch.setattr("surveys.views.results.read_batch", lambda batch: pytest.fail("read again"))
+    monkeypatch.setattr("surveys.pages.results.results.read_batch", lambda batch: pytest.fail("read again"))
     assert results(questionnaire.batch) == first
 
 

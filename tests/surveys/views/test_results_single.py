@@ -7,11 +7,11 @@ import pytest
 from django.core.cache import cache
 from django.urls import reverse
 
-from surveys.definitions import get_definition
 from surveys.models import Rating
-from surveys.views.charts import LEFT, RIGHT
-from surveys.views.result_cells import Cell
-from surveys.views.results import results
+from surveys.pages.results.charts import LEFT, RIGHT
+from surveys.pages.results.result_cells import Cell
+from surveys.pages.results.results import results
+from surveys.protocols.registry import get_definition
 from tests.people import client_of
 from tests.surveys.rated import Rated, rated_batch
 from tests.surveys.views.pages import text_of

@@ -7,8 +7,8 @@ from django.test import Client
 from django.utils import timezone
 
 from annotators.models import Assignment, Call
-from surveys import review
 from surveys.models import Decision, Questionnaire
+from surveys.review import decisions
 from tests.factories import (
     answer,
     make_assignment,
@@ -91,7 +91,7 @@ def test_queries_do_not_grow_with_the_list(assistant, published, django_assert_n
     n = queries_of(assistant, list_url(published))
     for _ in range(4):
         assignment = submitted(published)
-        review.record_decision(assignment, batch=published.batch)
+        decisions.record_decision(assignment, batch=published.batch)
     with django_assert_num_queries(n):
         assistant.get(list_url(published))
 
@@ -165,7 +165,7 @@ def test_the_reason_is_told_once(assistant, published):
     assignment = submitted(published, n_correct=2)
     Assignment.objects.filter(pk=assignment.pk).update(status="Approved", approved_at=timezone.now())
     assignment.refresh_from_db()
-    review.record_decision(assignment, batch=published.batch)
+    decisions.record_decision(assignment, batch=published.batch)
     page = text_of(assistant.get(detail_url(published, assignment)))
     payment = page[page.index("Payment") : page.index("Use in the analysis")]
     assert payment.count(REASON) == 1

@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys import tasks
+from surveys import sync
 from surveys.models import Decision, Questionnaire
 from tests.factories import (
     make_assignment,
@@ -41,7 +41,7 @@ def test_a_person_decides(assistant, published, action, django_capture_on_commit
     with django_capture_on_commit_callbacks() as callbacks:
         decide(assistant, published, assignment, action=action, reason="Because.")
     assert verdict_of(assignment) == (action, "Because.", "assistant")
-    assert enqueued(callbacks) == [("surveys.tasks.sync_hit", (assignment.hit_id,))]
+    assert enqueued(callbacks) == [("surveys.sync.sync_hit", (assignment.hit_id,))]
 
 
 @pytest.mark.parametrize("reason", ["", "   "])
@@ -85,7 +85,7 @@ def test_a_rejection_is_overturned(assistant, published, django_capture_on_commi
     shown_then = text_of(assistant.get(detail_url(published, assignment)))
     assert f"Reject , by the batch's rule. 2 of 5 right. {REASON}" in shown_then
     assert "Overturned , by assistant. We were wrong." in shown_then
-    assert enqueued(callbacks) == [("surveys.tasks.sync_hit", (assignment.hit_id,))]
+    assert enqueued(callbacks) == [("surveys.sync.sync_hit", (assignment.hit_id,))]
 
 
 def test_only_a_rejection_can_be_overturned(assistant, published):
@@ -118,7 +118,7 @@ def test_many_are_rejected_each_with_their_own_count(
     assert verdict_of(none)[:2] == ("reject", REASON.replace("2 of 5", "0 of 5"))
     assert verdict_of(two)[:2] == ("reject", REASON)
     assert "2 decided." in text_of(response)
-    assert enqueued(callbacks) == [("surveys.tasks.sync_hit", (two.hit_id,))]
+    assert enqueued(callbacks) == [("surveys.sync.sync_hit", (two.hit_id,))]
 
 
 def test_what_cant_be_decided_is_named_and_the_rest_is_done(assistant, published):
@@ -177,6 +177,6 @@ def test_what_came_by_link_is_decided_here():
     address = reverse("decide", args=[batch.pk, done.pk])
     page = text_of(researcher.post(address, {"action": "approve"}, follow=True))
     assert "Your decision is recorded. It takes effect in a moment." in page
-    tasks.sync_hit(done.hit_id)
+    sync.sync_hit(done.hit_id)
     page = text_of(researcher.get(reverse("assignment", args=[batch.pk, done.pk])))
     assert "Approved this server" in page

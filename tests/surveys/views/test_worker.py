@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotators.models import Assignment, Worker
 from surveys.models import Questionnaire, Response
-from surveys.views import tokens
+from surveys.pages.answering import tokens
 from tests.builders import frame_query, make_questionnaire
 from tests.policy_data import FLAG_ONLY, NEVER, THREE_OF_FIVE
 from tests.surveys.views.hit_pages import draft, full_answers, open_page, post, token_of, url
@@ -272,7 +272,7 @@ def test_a_request_that_cant_be_read_is_refused_in_the_frame(
 def test_our_own_failure_is_a_page_in_the_frame_too(
     questionnaire: Questionnaire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("surveys.views.working.shown_items", lambda assignment: 1 / 0)
+    monkeypatch.setattr("surveys.pages.answering.working.shown_items", lambda assignment: 1 / 0)
     response = open_page(Client(raise_request_exception=False), questionnaire)
     assert response.status_code == 500
     assert "Something went wrong here" in response.content.decode()

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys.models import Questionnaire, Rating
-from surveys.views import tokens
+from surveys.pages.answering import tokens
 from tests.builders import frame_query, make_questionnaire
 from tests.surveys.views.hit_pages import draft, full_answers, open_page, post, token_of, url
 
@@ -66,7 +66,7 @@ def test_of_two_submits_at_the_same_moment_both_receipts_hold_what_was_saved(
             monkeypatch.undo()
             post(visitor, questionnaire, answers | {"comment": "The first"})
 
-    monkeypatch.setattr("surveys.views.worker.reach", meanwhile)
+    monkeypatch.setattr("surveys.pages.answering.hit.reach", meanwhile)
     slower = post(visitor, questionnaire, answers | {"comment": "The second"}).content.decode()
     assert Assignment.objects.get().comment == "The first"
     assert 'name="comment" value="The first"' in slower

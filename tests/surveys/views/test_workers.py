@@ -8,7 +8,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotators.models import Assignment, Call, Worker
-from surveys import auditing
+from surveys import audit
 from surveys.models import AuditEntry, Decision, Inclusion, Questionnaire
 from tests import factories
 from tests.appeals import appealed
@@ -147,7 +147,7 @@ def test_the_page_opens_in_constant_queries(researcher, questionnaire, worker):
     for _ in range(3):
         factories.submitted(factories.make_published(), worker="A1WORKER")
     appeal = appealed(factories.make_published(), worker=worker)
-    auditing.record(auditing.Kind.PAYMENT, "reject", assignment=appeal.assignment)
+    audit.record(audit.Kind.PAYMENT, "reject", assignment=appeal.assignment)
     assert queries_of(researcher, address(worker)) == n
 
 

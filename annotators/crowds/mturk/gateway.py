@@ -1,0 +1,291 @@
+"""The only boto3 in the project: one marketplace endpoint, its records, its errors translated once.
+
+Operations and fields: MTurk API reference 2017-01-17. Messages are matched by prefix because MTurk appends a
+time stamp to them.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    ParamValidationError,
+    PartialCredentialsError,
+)
+from django.conf import settings
+
+from annotators.crowds.mturk.records import (
+    AssignmentRecord,
+    BonusRecord,
+    HITRecord,
+    assignment_record,
+    bonus_record,
+    hit_record,
+)
+from annotators.crowds.mturk.whole_answers import is_whole
+
+if TYPE_CHECKING:
+    from mypy_boto3_mturk import MTurkClient
+
+__all__ = [
+    "AlreadyProcessed",
+    "AssignmentRecord",
+    "BonusRecord",
+    "Gateway",
+    "HITRecord",
+    "MarketError",
+    "NotReady",
+    "Refused",
+    "Unreachable",
+    "WrongState",
+]
+
+REGION = "us-east-1"  # the only region MTurk ever had
+PAGE = 100
+
+
+class MarketError(Exception):
+    """The marketplace did not do what was asked.
+
+    `may_have_happened`: botocore repeated the request, and an earlier try of it may have been carried out unanswered.
+    """
+
+    may_have_happened = False
+
+
+class AlreadyProcessed(MarketError):
+    """This idempotency token has been used: the call was carried out before. `hit_id` where MTurk names it."""
+
+    def __init__(self, message: str, *, hit_id: str = "") -> None:
+        super().__init__(message)
+        self.hit_id = hit_id
+
+
+class NotReady(MarketError):
+    """Nothing happened and trying again later can work: throttled, no connection, no credentials, or MTurk has not
+    seen the submission yet."""
+
+
+class WrongState(MarketError):
+    """The assignment or HIT is in a state that rules the call out, for example decided already."""
+
+
+class Refused(MarketError):
+    """The marketplace refuses this call for good; the message is its own."""
+
+
+class Unreachable(MarketError):
+    """No answer came, so whether the call was carried out is unknown."""
+
+
+class Gateway:
+    """One endpoint's requester API. Every method raises MarketError or one of its kinds.
+
+    `before_call` is called before each request; a MarketError of its own keeps that request from being made.
+    """
+
+    def __init__(self, endpoint: str, *, before_call: Callable[[], None] = lambda: None) -> None:
+        self.endpoint = endpoint
+        self._before_call = before_call
+        self._connected = _client(endpoint, **_endpoint_arguments(endpoint))
+
+    @property
+    def _client(self) -> "MTurkClient":
+        self._before_call()
+        return self._connected
+
+    def create_hit_type(
+        self,
+        *,
+        title: str,
+        description: str,
+        keywords: str,
+        reward: Decimal,
+        assignment_duration: timedelta,
+        auto_approval_delay: timedelta,
+    ) -> str:
+        """Return the HITTypeId for these values; equal values always give the same one."""
+        answer = _call(
+            self._client.create_hit_type,
+            Title=title,
+            Description=description,
+            Keywords=keywords,
+            Reward=f"{reward:.2f}",
+            AssignmentDurationInSeconds=int(assignment_duration.total_seconds()),
+            AutoApprovalDelayInSeconds=int(auto_approval_delay.total_seconds()),
+        )
+        return str(answer["HITTypeId"])
+
+    def create_hit(
+        self,
+        *,
+        hit_type_id: str,
+        question: str,
+        lifetime: timedelta,
+        max_assignments: int,
+        annotation: str,
+        token: str,
+    ) -> HITRecord:
+        """Create a HIT once per token (MTurk remembers tokens for 24 hours); AlreadyProcessed names the HIT."""
+        answer = _call(
+            self._client.create_hit_with_hit_type,
+            HITTypeId=hit_type_id,
+            Question=question,
+            LifetimeInSeconds=int(lifetime.total_seconds()),
+            MaxAssignments=max_assignments,
+            RequesterAnnotation=annotation,
+            UniqueRequestToken=token,
+        )
+        return hit_record(answer["HIT"])
+
+    def balance(self) -> Decimal:
+        """Return the dollars that are free to spend: what is on hold for open HITs is not among them."""
+        return Decimal(_call(self._client.get_account_balance)["AvailableBalance"])
+
+    def get_hit(self, hit_id: str) -> HITRecord:
+        return hit_record(_call(self._client.get_hit, HITId=hit_id)["HIT"])
+
+    def find_hit(self, *, annotation: str) -> HITRecord | None:
+        """Return the HIT with this RequesterAnnotation by going through all HITs of the account."""
+        for hit in self._pages("list_hits", "HITs"):
+            if hit.get("RequesterAnnotation") == annotation:
+                return hit_record(hit)
+        return None
+
+    def list_assignments(self, hit_id: str) -> list[AssignmentRecord]:
+        """Return every submitted, approved or rejected assignment of a HIT, through all pages."""
+        return [
+            assignment_record(a) for a in self._pages("list_assignments_for_hit", "Assignments", HITId=hit_id)
+        ]
+
+    def get_assignment(self, assignment_id: str) -> AssignmentRecord:
+        return assignment_record(_call(self._client.get_assignment, AssignmentId=assignment_id)["Assignment"])
+
+    def approve(self, assignment_id: str, *, feedback: str = "", override_rejection: bool = False) -> None:
+        optional: dict[str, Any] = {"RequesterFeedback": feedback} if feedback else {}
+        _call(
+            self._client.approve_assignment,
+            AssignmentId=assignment_id,
+            OverrideRejection=override_rejection,
+            **optional,
+        )
+
+    def reject(self, assignment_id: str, *, feedback: str) -> None:
+        _call(self._client.reject_assignment, AssignmentId=assignment_id, RequesterFeedback=feedback)
+
+    def extend(self, hit_id: str, *, n: int, token: str) -> None:
+        """Open `n` more assignments on a HIT, once per token."""
+        _call(
+            self._client.create_additional_assignments_for_hit,
+            HITId=hit_id,
+            NumberOfAdditionalAssignments=n,
+            UniqueRequestToken=token,
+        )
+
+    def expire_at(self, hit_id: str, *, when: datetime) -> None:
+        """Move a HIT's expiration. Naive times are refused: boto3 would silently take them for UTC."""
+        if when.tzinfo is None:
+            raise ValueError("The expiration needs a time zone.")
+        _call(self._client.update_expiration_for_hit, HITId=hit_id, ExpireAt=when.astimezone(UTC))
+
+    def send_bonus(
+        self, assignment_id: str, *, worker_id: str, amount: Decimal, reason: str, token: str
+    ) -> None:
+        """Pay a worker `amount` dollars on top of an assignment's reward, once per token; they read the reason."""
+        _call(
+            self._client.send_bonus,
+            AssignmentId=assignment_id,
+            WorkerId=worker_id,
+            BonusAmount=f"{amount:.2f}",
+            Reason=reason,
+            UniqueRequestToken=token,
+        )
+
+    def list_bonuses(self, assignment_id: str) -> list[BonusRecord]:
+        """Return every bonus paid for an assignment, through all pages."""
+        pages = self._pages("list_bonus_payments", "BonusPayments", AssignmentId=assignment_id)
+        return [bonus_record(bonus) for bonus in pages]
+
+    def _pages(self, operation: Any, key: str, **arguments: Any) -> Iterator[Any]:
+        paginator: Any = self._client.get_paginator(operation)
+        pages = iter(paginator.paginate(**arguments, PaginationConfig={"PageSize": PAGE}))
+        while (page := _call(lambda: next(pages, None))) is not None:
+            yield from page[key]
+            self._before_call()
+
+
+def _endpoint_arguments(endpoint: str) -> dict[str, str]:
+    known = settings.MTURK_ENDPOINTS[endpoint]
+    names = ("endpoint_url", "aws_access_key_id", "aws_secret_access_key")
+    return {name: known[name] for name in names if known.get(name)}
+
+
+@lru_cache(maxsize=8)
+def _client(endpoint: str, **arguments: str) -> "MTurkClient":
+    config = Config(
+        retries={"mode": "adaptive", "total_max_attempts": 4},
+        connect_timeout=5,
+        read_timeout=30,
+        user_agent_extra=f"assent-{endpoint}",
+    )
+    client: MTurkClient = boto3.client("mturk", region_name=REGION, config=config, **arguments)
+    client.meta.events.register("after-call.mturk", _insist_on_whole_answers)
+    return client
+
+
+def _insist_on_whole_answers(*, http_response: Any, model: Any, **_: Any) -> None:
+    if not is_whole(http_response, model=model):
+        raise Unreachable(f"The answer to {model.name} broke off.")
+
+
+def _call(method: Callable[..., Any], **arguments: Any) -> Any:
+    try:
+        return method(**arguments)
+    except ClientError as error:
+        translated = _translated(error)
+        translated.may_have_happened = error.response["ResponseMetadata"].get("RetryAttempts", 0) > 0
+        raise translated from error
+    except BotoCoreError as error:
+        raise _without_answer(error) from error
+
+
+def _without_answer(error: BotoCoreError) -> MarketError:
+    """No answer came. Where the last try found nobody at the address, the tries before may have been heard."""
+    if isinstance(error, ParamValidationError):
+        return Refused(str(error))
+    if isinstance(error, (NoCredentialsError, PartialCredentialsError)):
+        return NotReady(str(error))
+    if isinstance(error, EndpointConnectionError):
+        not_ready = NotReady(str(error))
+        not_ready.may_have_happened = True
+        return not_ready
+    return Unreachable(str(error))
+
+
+def _translated(error: ClientError) -> MarketError:
+    code = error.response["Error"].get("Code", "")
+    turk_code = str(error.response.get("TurkErrorCode", "")).rpartition(".")[2]
+    message = error.response["Error"].get("Message") or str(error)
+    if code == "ThrottlingException" or "status of: null" in message:
+        return NotReady(message)
+    if code == "ServiceFault" or error.response["ResponseMetadata"].get("HTTPStatusCode", 0) >= 500:
+        return Unreachable(message)
+    if turk_code.lower() == "hitalreadyexists" or "has already been processed" in message:
+        return AlreadyProcessed(message, hit_id=_hit_id_in(message))
+    if turk_code in {"InvalidAssignmentState", "InvalidHITState"}:
+        return WrongState(message)
+    return Refused(message)
+
+
+def _hit_id_in(message: str) -> str:
+    found = re.search(r'HIT with ID "([A-Z0-9]+)"', message)
+    return found.group(1) if found else ""

@@ -1,0 +1,116 @@
+"""The mirror of what the marketplace says about HITs and assignments."""
+
+from collections.abc import Iterable
+
+from django.db import IntegrityError, transaction
+from django.db.models import CharField, Count, F, OuterRef, Subquery, Value
+from django.db.models.functions import Cast, Coalesce, Concat, Greatest
+from django.utils import timezone
+
+from annotators.crowds.mturk.gateway import AssignmentRecord, Gateway, HITRecord
+from annotators.failpoints import reach
+from annotators.models import HIT, Assignment, Channel, Worker
+from annotators.people.pseudonyms import worker_of
+
+FACTS = (
+    "assignment_id",
+    "status",
+    "accepted_at",
+    "submitted_at",
+    "auto_approval_at",
+    "approved_at",
+    "rejected_at",
+    "feedback",
+    "answer_xml",
+)
+PERSONAL = ("feedback", "answer_xml")  # may name the worker
+
+
+def fetch(hit: HIT, *, gateway: Gateway) -> list[Assignment]:
+    """Mirror the HIT and its submitted assignments; returns ours, in the order of submission.
+
+    Only then it counts as synced: what could not be listed is asked for again.
+
+    What its worker did by link on the same HIT is left alone: the marketplace knows nothing about it.
+    """
+    mirror_hit(hit, gateway.get_hit(hit.hit_id))
+    reach("sync.hit_mirrored")
+    records = gateway.list_assignments(hit.hit_id)
+    reach("sync.listed")
+    mirrored = [mirror_assignment(hit, record) for record in records]
+    mark_synced(hit)
+    of_market = [assignment for assignment in mirrored if assignment.channel == Channel.MARKETPLACE]
+    return sorted(
+        of_market, key=lambda assignment: (assignment.submitted_at or timezone.now(), assignment.pk)
+    )
+
+
+def mirror_hit(hit: HIT, record: HITRecord) -> None:
+    """Write the marketplace's facts about a HIT that was loaded before it was asked; an older answer can't win.
+
+    MaxAssignments only ever grows, and the expiration is left alone where it was moved since `hit` was loaded.
+    """
+    HIT.objects.filter(pk=hit.pk).update(
+        status=record.status, max_assignments=Greatest(F("max_assignments"), record.max_assignments)
+    )
+    HIT.objects.filter(pk=hit.pk, expires_at=hit.expires_at).update(expires_at=record.expires_at)
+    hit.refresh_from_db(fields=["status", "max_assignments", "expires_at"])
+
+
+def n_handed_in() -> Coalesce:
+    """Count, in a query over HITs, the marketplace's assignments that were handed in."""
+    of_hit = Assignment.objects.filter(hit=OuterRef("pk"), channel=Channel.MARKETPLACE)
+    handed_in = of_hit.exclude(status=Assignment.Status.ACCEPTED).order_by().values("hit")
+    return Coalesce(Subquery(handed_in.annotate(n=Count("pk")).values("n")), 0)
+
+
+def mark_synced(hit: HIT) -> None:
+    """Write down that a HIT was looked after: all that was to be known about it is written."""
+    HIT.objects.filter(pk=hit.pk).update(synced_at=timezone.now())
+    hit.refresh_from_db(fields=["synced_at"])
+
+
+def mirror_assignment(hit: HIT, record: AssignmentRecord) -> Assignment:
+    """Write the marketplace's facts about one submission on our row for that worker, or on a new one.
+
+    A worker has one assignment a HIT, so (HIT, WorkerId) finds the row even where a return and a second accept
+    have changed the AssignmentId. A row that says the same already is left alone.
+    """
+    try:
+        return _mirrored(hit, record)
+    except IntegrityError:
+        _refute_claims(hit, record)
+        return _mirrored(hit, record)
+
+
+@transaction.atomic
+def _mirrored(hit: HIT, record: AssignmentRecord) -> Assignment:
+    worker = worker_of(record.worker_id, source=hit.endpoint)
+    facts = {name: getattr(record, name) for name in FACTS}
+    assignment, is_new = Assignment.objects.get_or_create(hit=hit, worker=worker, defaults=facts)
+    changed = [name for name in _kept_up(assignment, worker) if getattr(assignment, name) != facts[name]]
+    if changed and not is_new and assignment.channel == Channel.MARKETPLACE:
+        for name in changed:
+            setattr(assignment, name, facts[name])
+        assignment.save(update_fields=changed)
+        reach("sync.mirroring")
+    return assignment
+
+
+def _kept_up(assignment: Assignment, worker: Worker) -> Iterable[str]:
+    """Return the facts to keep up with; what a purge has erased does not come back with an old HIT."""
+    is_purged = worker.purged_at is not None and assignment.loaded_at < worker.purged_at
+    return [name for name in FACTS if name not in PERSONAL] if is_purged else FACTS
+
+
+def _refute_claims(hit: HIT, record: AssignmentRecord) -> None:
+    """Take this AssignmentId from the worker's other HITs: their frame was opened with it, which proves nothing.
+
+    Those rows keep what they hold, and get an AssignmentId of their own once the worker opens that HIT with it.
+    """
+    claims = Assignment.objects.filter(
+        worker=worker_of(record.worker_id, source=hit.endpoint),
+        assignment_id=record.assignment_id,
+        status=Assignment.Status.ACCEPTED,
+    )
+    claims.exclude(hit=hit).update(assignment_id=Concat(Value("refuted:"), Cast("pk", CharField())))

@@ -1,0 +1,228 @@
+"""The way of a call: planned -> sent -> done | refused | unknown, and from unknown by reading to one of the others.
+
+Nothing is sent twice without a reading in between, and what is repeated carries its first token. Within TOKEN_LIFE
+that token is a second guard; a token MTurk has forgotten guards nothing, so then "not there" is believed only
+SHOWN_WITHIN after the call was last sent.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from annotators.crowds.mturk.gateway import (
+    AlreadyProcessed,
+    Gateway,
+    MarketError,
+    NotReady,
+    Refused,
+    Unreachable,
+    WrongState,
+)
+from annotators.failpoints import reach
+from annotators.models import Call
+from annotators.outbox import outcomes, sending
+
+IN_FLIGHT = timedelta(minutes=5)  # longer than a call, the reading before it and all retries can take
+TOKEN_LIFE = timedelta(hours=23)  # API reference: 24 hours; one less, for clocks that differ
+# MTurk showed submitted work up to 7 minutes late (ParlAI#2957), new HITs up to one (simple-amt#25).
+SHOWN_WITHIN = timedelta(minutes=15)
+CLOCK_SKEW = timedelta(minutes=1)  # by which the clocks of two of our machines may differ
+State = Call.State
+# MTurk's service model calls these not idempotent: repeated without a token, each is done once more.
+NOT_IDEMPOTENT = (Call.Operation.CREATE_HIT, Call.Operation.EXTEND, Call.Operation.BONUS)
+_DOUBTFUL: dict[type[MarketError], tuple[Call.Operation, ...]] = {
+    Refused: NOT_IDEMPOTENT,
+    NotReady: outcomes.TOLD_BY_NUMBER,  # a HIT found by its annotation can be looked for at any time
+}
+OF_OTHER_STEPS = (Call.Operation.CREATE_HIT, Call.Operation.EXTEND)
+
+
+def plan(token: str, operation: str, *, arguments: dict[str, Any], **fields: Any) -> Call:
+    """Write the intent down, once per token. Its arguments can change until it is first sent."""
+    defaults = {"operation": operation, "arguments": arguments, **fields}
+    call, _ = Call.objects.get_or_create(token=token, defaults=defaults)
+    if call.arguments != arguments:
+        Call.objects.filter(pk=call.pk, state=State.PLANNED).update(arguments=arguments)
+        call.refresh_from_db()
+    reach("ledger.planned", of=operation)
+    return call
+
+
+def plan_again(call: Call) -> bool:
+    """Give a refused call, which the marketplace never carried out, another chance."""
+    refused = Call.objects.filter(pk=call.pk, state=State.REFUSED)
+    return refused.update(state=State.PLANNED, attempts=0, error="", finished_at=None) == 1
+
+
+def unsettled() -> QuerySet[Call]:
+    """Return the calls whose outcome is not known, and the planned ones that nobody else will make.
+
+    A HIT or an assignment more, while it is planned only, is asked for by the step that still wants it.
+    """
+    now = timezone.now()
+    sent = Q(state=State.SENT) & (Q(sent_at__lt=now - IN_FLIGHT) | Q(sent_at__gt=now + CLOCK_SKEW))
+    left = Q(state=State.PLANNED) & (~Q(error="") | Q(created_at__lt=now - IN_FLIGHT))
+    return Call.objects.filter(Q(state=State.UNKNOWN) | sent | left & ~Q(operation__in=OF_OTHER_STEPS))
+
+
+def perform(call: Call, *, gateway: Gateway) -> Call:
+    """Carry a call out, after reading where an earlier attempt may have; a finished call is left as it is.
+
+    Raises nothing for outcomes: look at `call.state`. A call another process is making is left to it, and so is one
+    that has to wait until another extension of its HIT, or bonus of its assignment, is settled.
+    """
+    last_sent = _last_sent(call)
+    if not _claim(call):
+        return call
+    reach("ledger.claimed", of=call.operation)
+    if last_sent is None or _may_repeat(call, last_sent=last_sent, gateway=gateway):
+        _send(call, last_sent=last_sent, gateway=gateway)
+    return call
+
+
+def find_out(call: Call, *, gateway: Gateway) -> Call:
+    """Settle a call by reading only: done, refused, or planned again where it certainly was not carried out."""
+    last_sent = _last_sent(call)
+    if last_sent is None or not _claim(call) or not _is_absent(call, last_sent=last_sent, gateway=gateway):
+        return call
+    is_believed = timezone.now() >= last_sent + SHOWN_WITHIN
+    _put_back(call, State.PLANNED if is_believed else State.UNKNOWN, sent_at=last_sent)
+    return call
+
+
+def _last_sent(call: Call) -> datetime | None:
+    """Return when an attempt was sent that may have been carried out; None if there is none.
+
+    A planned call that was sent before was refused as not ready; had its answer been mixed up by botocore's retries,
+    the token would tell, as long as it lives. A time in the future was written before the clock was set back.
+    """
+    now = timezone.now()
+    if call.state == State.PLANNED and (call.sent_at is None or now < call.created_at + TOKEN_LIFE):
+        return None
+    return min(call.sent_at or call.created_at, now)
+
+
+def _claim(call: Call) -> bool:
+    """Take the call for this process: compare-and-set on its state and number of attempts.
+
+    The constraint `one_unsettled_...` refuses a second extension of a HIT, or bonus of an assignment, meanwhile.
+    """
+    now = timezone.now()
+    _forget_future(call, now=now)
+    free = Q(state__in=[State.PLANNED, State.UNKNOWN]) | Q(state=State.SENT, sent_at__lt=now - IN_FLIGHT)
+    ours = Call.objects.filter(free, pk=call.pk, state=call.state, attempts=call.attempts)
+    changes = {"state": State.SENT, "sent_at": now, "attempts": F("attempts") + 1}
+    if call.state == State.PLANNED and outcomes.BEFORE in call.arguments:
+        changes["arguments"] = {
+            name: call.arguments[name] for name in call.arguments if name != outcomes.BEFORE
+        }
+    try:
+        with transaction.atomic():
+            is_ours = ours.update(**changes) == 1
+    except IntegrityError:
+        is_ours = False
+    call.refresh_from_db()
+    return is_ours
+
+
+def _forget_future(call: Call, *, now: datetime) -> None:
+    """Where the clock was set back, a call in flight is given its time from now on; else it would wait for hours."""
+    future = Call.objects.filter(pk=call.pk, state=State.SENT, sent_at__gt=now + CLOCK_SKEW)
+    future.update(sent_at=now)
+
+
+def _may_repeat(call: Call, *, last_sent: datetime, gateway: Gateway) -> bool:
+    """Tell whether sending once more cannot do it twice; what the reading settles is recorded."""
+    if not _is_absent(call, last_sent=last_sent, gateway=gateway):
+        return False
+    now = timezone.now()
+    is_guarded = call.operation not in NOT_IDEMPOTENT or now < call.created_at + TOKEN_LIFE
+    if is_guarded or now >= last_sent + SHOWN_WITHIN:
+        return True
+    _put_back(call, State.UNKNOWN, error="The marketplace does not show it, yet.", sent_at=last_sent)
+    return False
+
+
+def _is_absent(call: Call, *, last_sent: datetime, gateway: Gateway) -> bool:
+    """Read the marketplace. What it shows settles the call; what cannot be read leaves it unknown."""
+    try:
+        if not outcomes.was_carried_out(call, gateway=gateway):
+            return True
+        _finish(call, State.DONE)
+    except outcomes.Overtaken as error:
+        _finish(call, State.REFUSED, error=str(error))
+    except MarketError as error:
+        _put_back(call, State.UNKNOWN, error=str(error), sent_at=last_sent)
+    return False
+
+
+def _send(call: Call, *, last_sent: datetime | None, gateway: Gateway) -> None:
+    if not _is_prepared(call, gateway=gateway):
+        return
+    try:
+        outcomes.check_order(call)
+        sending.send(call, gateway=gateway)
+    except AlreadyProcessed:
+        _finish(call, State.DONE)
+    except outcomes.Overtaken as error:
+        _finish(call, State.REFUSED, error=str(error))
+    except WrongState as error:
+        if _is_absent(call, last_sent=call.sent_at or timezone.now(), gateway=gateway):
+            _finish(call, State.REFUSED, error=str(error))
+    except MarketError as error:
+        _not_done(call, error, last_sent=last_sent)
+    else:
+        reach("ledger.answered", of=call.operation)
+        _finish(call, State.DONE)
+
+
+def _is_prepared(call: Call, *, gateway: Gateway) -> bool:
+    """Write down, before the call is first sent, what its effect will be told by. Without that it is not sent."""
+    if call.operation not in outcomes.TOLD_BY_NUMBER or outcomes.BEFORE in call.arguments:
+        return True
+    try:
+        before = outcomes.number(call, gateway=gateway)
+    except MarketError as error:
+        _put_back(call, State.PLANNED, error=str(error))
+        return False
+    arguments = {**call.arguments, outcomes.BEFORE: before}
+    is_ours = _mine(call).update(arguments=arguments) == 1
+    call.refresh_from_db()
+    return is_ours
+
+
+def _not_done(call: Call, error: MarketError, *, last_sent: datetime | None) -> None:
+    """Record a refusal, or leave the call open: planned where nothing can have happened, else unknown.
+
+    A refusal after retries of botocore can be about what its first try did, a balance it used up for example.
+    """
+    may_have_happened = error.may_have_happened and call.operation in _DOUBTFUL.get(type(error), ())
+    if may_have_happened or isinstance(error, Unreachable):
+        _put_back(call, State.UNKNOWN, error=str(error), sent_at=call.sent_at)
+    elif isinstance(error, Refused):
+        _finish(call, State.REFUSED, error=str(error))
+    else:
+        _put_back(call, State.UNKNOWN if last_sent else State.PLANNED, error=str(error), sent_at=last_sent)
+
+
+def _finish(call: Call, state: State, *, error: str = "") -> None:
+    changes = {"error": error, "finished_at": timezone.now(), "hit": call.hit}
+    with transaction.atomic():
+        if _mine(call).update(state=state, **changes) and state == State.DONE:
+            outcomes.note_effect(call)
+    call.refresh_from_db()
+    reach("ledger.finished", of=call.operation)
+
+
+def _put_back(call: Call, state: State, *, error: str = "", sent_at: datetime | None = None) -> None:
+    """Let go of the call. `sent_at` is when an attempt was last sent that may have been carried out."""
+    _mine(call).update(state=state, error=error, sent_at=sent_at or call.sent_at)
+    call.refresh_from_db()
+
+
+def _mine(call: Call) -> QuerySet[Call]:
+    """The row while it is claimed by us: a process that was held up too long has lost it to another."""
+    return Call.objects.filter(pk=call.pk, state=State.SENT, attempts=call.attempts)

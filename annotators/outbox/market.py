@@ -1,0 +1,126 @@
+"""What we ask of the marketplace: HITTypes, HITs, more assignments, decisions. Each costs or decides once."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from annotators.crowds.fees import price
+from annotators.crowds.mturk.gateway import Gateway, MarketError
+from annotators.crowds.mturk.mirror import mirror_assignment
+from annotators.models import HIT, Assignment, Call, HITType
+from annotators.outbox.journal import find_out, perform, plan
+
+OVERTURN_WITHIN = timedelta(days=30)  # MTurk: OverrideRejection only within 30 days of submission
+FEEDBACK_MAX = 1024  # API reference: RequesterFeedback in characters
+DECISIONS = (Call.Operation.APPROVE, Call.Operation.REJECT, Call.Operation.OVERTURN)
+
+
+@dataclass(frozen=True, slots=True)
+class HITTypeTerms:
+    """What a HITType is made of; two equal terms are one HITType."""
+
+    title: str
+    description: str
+    keywords: str
+    reward: Decimal
+    assignment_duration: timedelta
+    auto_approval_delay: timedelta
+
+
+def offer_hit_type(terms: HITTypeTerms, *, gateway: Gateway) -> HITType:
+    """Return the HITType with these terms, registering it with the marketplace. Costs nothing; safe to repeat."""
+    hit_type_id = gateway.create_hit_type(**asdict(terms))
+    hit_type, _ = HITType.objects.get_or_create(
+        endpoint=gateway.endpoint, hit_type_id=hit_type_id, defaults=asdict(terms)
+    )
+    return hit_type
+
+
+def offer_hit(
+    hit_type: HITType, *, token: str, url: str, lifetime: timedelta, max_assignments: int, gateway: Gateway
+) -> Call:
+    """Create one HIT for `token`, once. The call's `hit` is empty while its outcome is open or if it was refused."""
+    call = plan(
+        token,
+        Call.Operation.CREATE_HIT,
+        endpoint=gateway.endpoint,
+        amount=price(hit_type.reward, max_assignments=max_assignments, n=max_assignments),
+        arguments={
+            "hit_type": hit_type.pk,
+            "url": url,
+            "lifetime": lifetime.total_seconds(),
+            "max_assignments": max_assignments,
+        },
+    )
+    return perform(call, gateway=gateway)
+
+
+def plan_decision(assignment: Assignment, operation: Call.Operation, *, feedback: str, endpoint: str) -> Call:
+    """Write down one of DECISIONS, each once per assignment; `settle` tells it. The worker reads the feedback.
+
+    What is rejected can be overturned for OVERTURN_WITHIN of its submission.
+    """
+    return plan(
+        f"{operation.name.lower()}:{assignment.pk}",
+        operation,
+        endpoint=endpoint,
+        hit=assignment.hit,
+        assignment=assignment,
+        amount=price(assignment.hit.hit_type.reward, max_assignments=assignment.hit.max_assignments),
+        arguments={"feedback": feedback},
+    )
+
+
+def extend(hit: HIT, *, token: str, gateway: Gateway) -> Call:
+    """Open one more assignment on `hit`, once per token. It stays planned while another one of the HIT is unsettled."""
+    amount = price(hit.hit_type.reward, max_assignments=hit.max_assignments + 1)
+    endpoint = gateway.endpoint
+    call = plan(token, Call.Operation.EXTEND, endpoint=endpoint, hit=hit, amount=amount, arguments={})
+    return perform(call, gateway=gateway)
+
+
+def move_expiration(hit: HIT, *, when: datetime, gateway: Gateway) -> Call:
+    """Expire a HIT (a time that has passed) or keep it open until `when`."""
+    token = f"expire:{hit.pk}:{int(when.timestamp())}"
+    arguments = {"expire_at": when.isoformat()}
+    call = plan(token, Call.Operation.EXPIRE, endpoint=gateway.endpoint, hit=hit, arguments=arguments)
+    return perform(call, gateway=gateway)
+
+
+def plan_bonus(assignment: Assignment, *, amount: Decimal, reason: str, token: str, endpoint: str) -> Call:
+    """Write down a bonus of `amount` dollars, once per token; `settle` pays it. The worker reads the reason.
+
+    The fee is that of a HIT of any size: MTurk's higher one for ten or more assignments is on rewards only.
+    """
+    return plan(
+        token,
+        Call.Operation.BONUS,
+        endpoint=endpoint,
+        hit=assignment.hit,
+        assignment=assignment,
+        amount=price(amount, max_assignments=1),
+        arguments={"amount": f"{amount:.2f}", "reason": reason},
+    )
+
+
+def settle(call: Call, *, gateway: Gateway) -> Call:
+    """Make a planned call, or settle one that is left: read what became of it, and repeat it where it certainly did
+    not happen.
+
+    A HIT or an assignment more is only read for: the step that asked for it may not want it any more. Safe to run at
+    once in several processes; a call that is settled is left as it is.
+    """
+    if call.operation in (Call.Operation.CREATE_HIT, Call.Operation.EXTEND):
+        return find_out(call, gateway=gateway)
+    perform(call, gateway=gateway)
+    if call.assignment and call.operation in DECISIONS:
+        _mirror_decision(call.assignment, gateway=gateway)
+    return call
+
+
+def _mirror_decision(assignment: Assignment, *, gateway: Gateway) -> None:
+    try:
+        mirror_assignment(assignment.hit, gateway.get_assignment(assignment.assignment_id))
+    except MarketError:
+        return  # the next sync reads it
+    assignment.refresh_from_db()

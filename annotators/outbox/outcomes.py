@@ -1,0 +1,156 @@
+"""What the marketplace shows of a call whose answer never came.
+
+A HIT carries its call's token as RequesterAnnotation. A decision is the assignment's status, an expiration the HIT's.
+More assignments and bonuses carry nothing of ours (API reference: MaxAssignments is a number, a BonusPayment has no
+token), so they are told by a number written down before they were sent, and only one of them at a time is unsettled
+on a HIT or an assignment.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from django.db.models import F
+from django.db.models.functions import Greatest
+from django.utils import timezone
+
+from annotators.crowds.mturk.gateway import Gateway, HITRecord
+from annotators.models import HIT, Assignment, Call
+
+BEFORE = "before"  # argument of a call: its number just before it was first sent
+TOLD_BY_NUMBER = (Call.Operation.EXTEND, Call.Operation.BONUS)
+SAME_TIME = timedelta(seconds=1)  # MTurk keeps times in seconds
+Status = Assignment.Status
+
+
+class Overtaken(Exception):
+    """The call was not carried out and must not be any more; the message says why."""
+
+
+def was_carried_out(call: Call, *, gateway: Gateway) -> bool:
+    """Tell whether the marketplace shows the effect of an earlier attempt. Raises Overtaken, MarketError."""
+    return _READINGS[Call.Operation(call.operation)](call, gateway)
+
+
+def number(call: Call, *, gateway: Gateway) -> int:
+    """Return what an extension or a bonus adds one to: assignments of the HIT, or bonuses of this amount.
+
+    Bonuses are compared by amount and not by their reason, which a marketplace may store with other white space: taken
+    for unpaid, one would be paid twice. What is done already counts even if the marketplace's lists lag behind.
+    """
+    if call.operation == Call.Operation.EXTEND:
+        return HIT.objects.get(pk=hit_of(call).pk).max_assignments
+    amount = Decimal(call.arguments["amount"])
+    ours = Call.objects.filter(assignment=call.assignment_id, operation=call.operation, state=Call.State.DONE)
+    n_ours = sum(
+        Decimal(arguments["amount"]) == amount for arguments in ours.values_list("arguments", flat=True)
+    )
+    return max(n_ours, _n_paid(call, gateway))
+
+
+def note_effect(call: Call) -> None:
+    """Keep our own facts about a HIT in step: its assignments and its end may be shown late."""
+    if call.operation == Call.Operation.EXTEND:
+        largest = Greatest(F("max_assignments"), int(call.arguments[BEFORE]) + 1)
+        HIT.objects.filter(pk=hit_of(call).pk).update(max_assignments=largest)
+    if call.operation == Call.Operation.EXPIRE and not _is_overtaken(call):
+        until = datetime.fromisoformat(call.arguments["expire_at"])
+        HIT.objects.filter(pk=hit_of(call).pk).update(expires_at=until)
+
+
+def record_hit(call: Call, record: HITRecord) -> None:
+    """Write the HIT of a CreateHIT call down, once."""
+    call.hit, _ = HIT.objects.get_or_create(
+        hit_type_id=call.arguments["hit_type"],
+        hit_id=record.hit_id,
+        defaults={
+            "status": record.status,
+            "max_assignments": record.max_assignments,
+            "created_at": record.created_at,
+            "expires_at": record.expires_at,
+            "requester_annotation": record.requester_annotation,
+        },
+    )
+
+
+def hit_of(call: Call) -> HIT:
+    assert call.hit is not None  # noqa: S101 (planned with its HIT)
+    return call.hit
+
+
+def assignment_of(call: Call) -> Assignment:
+    assert call.assignment is not None  # noqa: S101 (planned with its assignment)
+    return call.assignment
+
+
+def check_order(call: Call) -> None:
+    """Raise Overtaken for an expiration after which another was set: it would open a stopped HIT again."""
+    if call.operation == Call.Operation.EXPIRE and _is_overtaken(call):
+        raise Overtaken("The HIT was given another expiration since.")
+
+
+def _is_overtaken(call: Call) -> bool:
+    later = Call.objects.filter(hit=call.hit_id, operation=Call.Operation.EXPIRE, pk__gt=call.pk)
+    return later.exclude(state=Call.State.REFUSED).exists()
+
+
+def _has_hit(call: Call, gateway: Gateway) -> bool:
+    record = gateway.find_hit(annotation=call.token)
+    if record:
+        record_hit(call, record)
+    return record is not None
+
+
+def _is_extended(call: Call, gateway: Gateway) -> bool:
+    if BEFORE not in call.arguments:
+        return False
+    return gateway.get_hit(hit_of(call).hit_id).max_assignments > int(call.arguments[BEFORE])
+
+
+def _is_paid(call: Call, gateway: Gateway) -> bool:
+    return BEFORE in call.arguments and _n_paid(call, gateway) > int(call.arguments[BEFORE])
+
+
+def _n_paid(call: Call, gateway: Gateway) -> int:
+    amount = Decimal(call.arguments["amount"])
+    paid = gateway.list_bonuses(assignment_of(call).assignment_id)
+    return sum(bonus.amount == amount for bonus in paid)
+
+
+def _is_decided(call: Call, gateway: Gateway) -> bool:
+    """A rejection is overturned by the same call that approves, so Approved is what both want."""
+    record = gateway.get_assignment(assignment_of(call).assignment_id)
+    wanted = Status.REJECTED if call.operation == Call.Operation.REJECT else Status.APPROVED
+    if record.status == wanted:
+        return True
+    if call.operation == Call.Operation.REJECT and record.status == Status.APPROVED:
+        raise Overtaken(
+            f"It was approved on the marketplace before it could be rejected{_at(record.approved_at)}."
+        )
+    if call.operation == Call.Operation.APPROVE and record.status == Status.REJECTED:
+        raise Overtaken(
+            f"It was rejected on the marketplace before it could be approved{_at(record.rejected_at)}."
+        )
+    return False
+
+
+def _at(moment: datetime | None) -> str:
+    return f", at {moment:%Y-%m-%d %H:%M} UTC" if moment else ""
+
+
+def _is_expiring(call: Call, gateway: Gateway) -> bool:
+    """What should have expired and has, by whomever, needs no second call."""
+    wanted, now = datetime.fromisoformat(call.arguments["expire_at"]), timezone.now()
+    shown = gateway.get_hit(hit_of(call).hit_id).expires_at
+    return abs(shown - wanted) < SAME_TIME or (wanted <= now and shown <= now)
+
+
+_READINGS: dict[Call.Operation, Callable[[Call, Gateway], bool]] = {
+    Call.Operation.CREATE_HIT: _has_hit,
+    Call.Operation.EXTEND: _is_extended,
+    Call.Operation.APPROVE: _is_decided,
+    Call.Operation.REJECT: _is_decided,
+    Call.Operation.OVERTURN: _is_decided,
+    Call.Operation.EXPIRE: _is_expiring,
+    Call.Operation.BONUS: _is_paid,
+}

@@ -1,0 +1,212 @@
+"""Admissions: who comes by an address, by name and access code, or from a panel, and what a panel gets back."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotators.crowds import links
+from annotators.models import Assignment, Channel, Source, Worker
+from annotators.people.pseudonyms import worker_of
+from surveys.answering.invitations import one_line
+from surveys.answering.throttling import Throttle
+from surveys.models import Batch, Invitation, Panel, PanelVisit
+from surveys.publishing import quota
+from surveys.publishing.shares import cap_of
+
+SIGN_IN = Throttle("links.sign-in", limit=5, seconds=15 * 60)
+RUNNING_OUT = (Batch.Status.STOPPED, Batch.Status.COMPLETE)
+
+
+class NotAdmitted(Exception):
+    """This person can't come in; the message tells them why and what to do.
+
+    `kind`: "unknown", "expired", "revoked", "closed", "full", or "throttled" after too many wrong codes.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass(frozen=True, slots=True)
+class Admission:
+    """Somebody who may work: on what, as whom, and how much. `token` is for the addresses of their pages."""
+
+    batch: Batch
+    worker: Worker
+    channel: str
+    limit: int | None
+    token: str
+    visit: PanelVisit | None
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a panel's person takes back. `url` holds the code, and is empty where the panel has none."""
+
+    code: str
+    url: str
+
+
+def admit(token: str) -> Admission:
+    """Return who comes with this address. Raises NotAdmitted."""
+    try:
+        holder = links.read(token)
+    except links.BadLink as error:
+        raise NotAdmitted("unknown", str(error)) from error
+    if holder.kind == "visit":
+        return _admitted_visit(holder.key, token=token)
+    return _admitted(_invitations().filter(key=holder.key).first())
+
+
+def admit_by_code(batch_code: int | str, *, name: str, access_code: str) -> Admission:
+    """Return who signs in to a batch by name and access code. Raises NotAdmitted.
+
+    After five wrong codes for a name within a quarter of an hour, right ones are refused too.
+    """
+    attempt = f"{batch_code}:{one_line(name).casefold()}"
+    if SIGN_IN.is_closed(attempt):
+        raise NotAdmitted("throttled", "Too many wrong codes. Please wait a quarter of an hour.")
+    batches = (
+        Batch.objects.filter(pk=int(batch_code)) if str(batch_code).isdecimal() else Batch.objects.none()
+    )
+    named = _invitations().filter(batch__in=batches, name__iexact=one_line(name)).first()
+    if not links.is_code(access_code, hashed=named.access_code if named else ""):
+        SIGN_IN.count(attempt)
+        raise NotAdmitted("unknown", "The name and the access code don't belong together.")
+    return _admitted(named)
+
+
+def admit_panel(panel_code: str, params: Mapping[str, str]) -> Admission:
+    """Return whom a panel has sent, the same visit where they come again. Raises NotAdmitted."""
+    panel = Panel.objects.select_related("batch__survey").filter(code=panel_code).first()
+    if panel is None:
+        raise NotAdmitted(
+            "unknown", "There is no such study here. Please start again from your panel's page."
+        )
+    person = _panel_person(panel, params)
+    worker = worker_of(f"{panel.provider}:{person.worker_id}", source=Source.PANEL)
+    visit = (
+        PanelVisit.objects.filter(panel=panel, worker=worker).select_related("panel__batch", "worker").first()
+    )
+    _check_open(panel.batch, worker)
+    if visit is None:
+        visit = _new_visit(panel, worker, person)
+    return _visiting(visit)
+
+
+def completion(admission: Admission) -> Completion | None:
+    """Return what a panel's person takes back, once they have done all there is for them to do; None before."""
+    if admission.visit is None or not _has_done_all(admission):
+        return None
+    panel = admission.visit.panel
+    url = panel.completion_url.replace("{code}", quote(panel.completion_code, safe=""))
+    return Completion(panel.completion_code, url if url.startswith("https://") else "")
+
+
+def _invitations() -> QuerySet[Invitation]:
+    return Invitation.objects.select_related("batch__survey", "worker")
+
+
+def _admitted(invitation: Invitation | None) -> Admission:
+    if invitation is None:
+        raise NotAdmitted(
+            "revoked", "This address was replaced by a newer one. Please use the newest you got."
+        )
+    if invitation.revoked_at:
+        raise NotAdmitted("revoked", "This invitation was taken back. Please ask whoever sent it to you.")
+    if invitation.expires_at <= timezone.now():
+        raise NotAdmitted("expired", "This invitation has expired. Please ask whoever sent it to you.")
+    _check_open(invitation.batch, invitation.worker)
+    Invitation.objects.filter(pk=invitation.pk, opened_at=None).update(opened_at=timezone.now())
+    return Admission(
+        batch=invitation.batch,
+        worker=invitation.worker,
+        channel=Channel.LINK,
+        limit=invitation.max_assignments,
+        token=links.issue(links.Holder("invitation", invitation.key)),
+        visit=None,
+        name=invitation.name,
+    )
+
+
+def _admitted_visit(key: uuid.UUID, *, token: str) -> Admission:
+    visits = PanelVisit.objects.select_related("panel__batch__survey", "worker")
+    visit = visits.filter(key=key).first()
+    if visit is None:
+        raise NotAdmitted("unknown", "This visit is over. Please start again from your panel's page.")
+    _check_open(visit.panel.batch, visit.worker)
+    return _visiting(visit)
+
+
+def _visiting(visit: PanelVisit) -> Admission:
+    return Admission(
+        batch=visit.panel.batch,
+        worker=visit.worker,
+        channel=Channel.PANEL,
+        limit=_panel_limit(visit.panel),
+        token=links.issue(links.Holder("visit", visit.key)),
+        visit=visit,
+        name="",
+    )
+
+
+def _panel_limit(panel: Panel) -> int:
+    """Return how many assignments a panel's person may have: no more than anybody's share of the batch."""
+    most = cap_of(panel.batch)
+    wanted = panel.assignments_per_worker
+    return wanted if most is None else min(wanted, most)
+
+
+def _check_open(batch: Batch, worker: Worker) -> None:
+    """Let in where there is work; once a batch is over, and of the excluded, only who comes back to what they did."""
+    if worker.standing == Worker.Standing.EXCLUDED and not _works(batch, worker).exists():
+        raise NotAdmitted("closed", "This study is not open to you.")
+    if batch.status == Batch.Status.OPEN and quota.has_slots(batch):
+        return
+    if batch.status not in RUNNING_OUT:
+        raise NotAdmitted("closed", "This study has not begun yet. Please come back later.")
+    if not _works(batch, worker).exists():
+        raise NotAdmitted("closed", "This study is over. Thank you for your interest!")
+
+
+def _panel_person(panel: Panel, params: Mapping[str, str]) -> links.PanelPerson:
+    names = links.ParameterNames(panel.worker_parameter, panel.study_parameter, panel.session_parameter)
+    try:
+        person = links.read_panel(params, names=names, provider=panel.provider)
+    except links.BadLink as error:
+        raise NotAdmitted("unknown", str(error)) from error
+    if panel.study_id and person.study != panel.study_id:
+        raise NotAdmitted(
+            "unknown", "Your panel sent you for another study. Please start again from its page."
+        )
+    return person
+
+
+def _new_visit(panel: Panel, worker: Worker, person: links.PanelPerson) -> PanelVisit:
+    if not quota.free_slots(panel.batch, worker=worker).exists():
+        raise NotAdmitted(
+            "full", "All places in this study are taken. Please return it on your panel's page."
+        )
+    visit, _ = PanelVisit.objects.get_or_create(
+        panel=panel, worker=worker, defaults={"study": person.study, "session": person.session}
+    )
+    return visit
+
+
+def _has_done_all(admission: Admission) -> bool:
+    works = _works(admission.batch, admission.worker)
+    n_done = works.filter(saved_at__isnull=False).count()
+    if n_done == 0 or works.filter(saved_at=None).exists():
+        return False
+    is_enough = admission.limit is not None and n_done >= admission.limit
+    return is_enough or not quota.free_slots(admission.batch, worker=admission.worker).exists()
+
+
+def _works(batch: Batch, worker: Worker) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(annotation_slot__batch=batch, worker=worker)

@@ -1,0 +1,273 @@
+"""Which annotation is given to whom, for people who come by a link.
+
+One person works on what was given to them until their time runs out; then it goes to whoever asks next, and the
+draft, and late answers too, stay with their author.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import Model
+from django.utils import timezone
+
+from annotators.constraints import is_about
+from annotators.crowds import links
+from annotators.failpoints import reach
+from annotators.models import Assignment, Channel, Worker
+from surveys.answering.orders import draw_responses
+from surveys.models import AnnotationSlot, Batch, PanelVisit, Questionnaire, Response
+from surveys.publishing import budget, quota
+
+TRIES = 5
+ONCE_EACH: tuple[tuple[type[Model], str], ...] = (
+    (Assignment, "assignment_once_per_hit_and_worker"),
+    (Response, "worker_sees_item_once_per_batch"),
+)
+Status = Assignment.Status
+
+
+class NothingLeft(Exception):
+    """There is nothing, or nothing more, to do here for this person; the message tells them why."""
+
+
+class _Overtaken(Exception):
+    """Somebody, or the same person by another way, was quicker: what is left has to be asked again."""
+
+
+class NotYours(Exception):
+    """This annotation id can't be given to this person; the message tells them why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """One annotation of a person. `state` is "open", "answered" or "skipped"."""
+
+    number: int
+    state: str
+    assignment: Assignment
+    saved_at: datetime | None
+
+
+def take(batch: Batch, *, worker: Worker, channel: str, limit: int | None = None) -> Assignment:
+    """Return the person's open assignment, else a new one where the least is filled. Raises NothingLeft.
+
+    `limit`: how many assignments this person may have in the batch; None is as many as there are.
+    """
+    for _ in range(TRIES):
+        with suppress(_Overtaken), _noticing_who_was_quicker():
+            return _taken(batch, worker=worker, channel=channel, limit=limit)
+    raise NothingLeft("Somebody was quicker. Please try again.")
+
+
+def take_number(
+    batch: Batch, *, number: int, worker: Worker, channel: str, limit: int | None = None
+) -> Assignment:
+    """Return the person's assignment with this annotation id, answered ones too, or give it to them if it is free.
+
+    Raises NotYours if it is somebody else's, does not exist or shows what the person has seen; NothingLeft if the
+    batch is closed or the limit reached.
+    """
+    slot = _numbered(batch, number=number)
+    if mine := _mine(slot, worker=worker):
+        quota.keep(mine)
+        return mine
+    try:
+        with _noticing_who_was_quicker():
+            return _given_number(slot, worker=worker, channel=channel, limit=limit)
+    except _Overtaken as error:
+        raise NotYours(f"Annotation {number} shows what you have seen already.") from error
+
+
+def own(batch: Batch, *, worker: Worker) -> list[Annotation]:
+    """Return the annotations given to this person by link, by annotation id."""
+    slots = AnnotationSlot.objects.filter(batch=batch, assignment__worker=worker)
+    by_link = slots.exclude(assignment__channel=Channel.MARKETPLACE)
+    found = by_link.select_related("assignment").order_by("number")
+    mine = [(slot.number, slot.assignment) for slot in found if slot.assignment]
+    skips = Response.objects.filter(batch=batch, worker=worker).exclude(skip_reason="")
+    skipped: set[Any] = set(skips.values_list("assignment", flat=True))
+    return [Annotation(n, _state(a, skipped), a, a.saved_at) for n, a in mine]
+
+
+def suggest(batch: Batch, *, worker: Worker, limit: int | None = None) -> int | None:
+    """Return the annotation id this person would be given next, without giving it; None if there is none."""
+    if mine := _open_one(batch, worker):
+        return mine.annotation_slot.number
+    try:
+        _check_may_take(batch, worker=worker, limit=limit)
+    except NothingLeft:
+        return None
+    slot = quota.free_slots(batch, worker=worker).first()
+    return slot.number if slot else None
+
+
+def keep(assignment: Assignment) -> None:
+    """Renew the lease: called whenever the person looks at their work or saves a draft of it."""
+    quota.keep(assignment)
+
+
+@transaction.atomic
+def settle(assignment: Assignment) -> None:
+    """Hand in saved answers; a skipped item is wanted again. Safe to repeat, and after a change of answers."""
+    links.submit(assignment)
+    reach("link.settling")
+    if assignment.saved_at is None or assignment.channel == Channel.MARKETPLACE:
+        return
+    if assignment.responses.exclude(skip_reason="").exists():
+        quota.reopen(assignment)
+    if assignment.channel == Channel.PANEL:
+        _close_visit(assignment)
+
+
+def n_free(batch: Batch, *, worker: Worker) -> int:
+    """Return how many annotations this person could still be given."""
+    free = quota.free_slots(batch, worker=worker)
+    return free.order_by().values("questionnaire").distinct().count()
+
+
+@contextmanager
+def _noticing_who_was_quicker() -> Iterator[None]:
+    """Raise _Overtaken where the same person has just been given these items by another way; nothing else is hidden."""
+    try:
+        yield
+    except IntegrityError as error:
+        if any(is_about(error, model, name) for model, name in ONCE_EACH):
+            raise _Overtaken from error
+        raise
+
+
+@transaction.atomic
+def _taken(batch: Batch, *, worker: Worker, channel: str, limit: int | None) -> Assignment:
+    _lock(worker)
+    if mine := _open_one(batch, worker):
+        quota.keep(mine)
+        return mine
+    _check_may_take(batch, worker=worker, limit=limit)
+    slot = quota.lock_free(quota.free_slots(batch, worker=worker))
+    if slot is None:
+        raise NothingLeft("There is nothing left to do here for you. Thank you!")
+    return _opened_within_budget(slot, worker=worker, channel=channel)
+
+
+@transaction.atomic
+def _given_number(slot: AnnotationSlot, *, worker: Worker, channel: str, limit: int | None) -> Assignment:
+    _lock(worker)
+    _check_may_take(slot.batch, worker=worker, limit=limit)
+    free = quota.lock_free(quota.free_slots(slot.batch, worker=worker).filter(pk=slot.pk))
+    if free is None:
+        raise NotYours(_why_not(slot, worker=worker))
+    return _opened_within_budget(free, worker=worker, channel=channel)
+
+
+def _opened_within_budget(slot: AnnotationSlot, *, worker: Worker, channel: str) -> Assignment:
+    """A place that somebody's draft still stands for, or that a HIT still offers, can come to cost twice.
+
+    Questionnaire before batch, the order in which presenting locks them.
+    """
+    if not Batch.objects.filter(pk=slot.batch_id, budget__isnull=False).exists():
+        return _opened(slot, worker=worker, channel=channel)
+    _lock_questionnaire(slot)
+    try:
+        with budget.spending(slot.batch):
+            return _opened(slot, worker=worker, channel=channel)
+    except budget.OverBudget as error:
+        raise NothingLeft("There is nothing to do here at the moment. Please come back later.") from error
+
+
+def _opened(slot: AnnotationSlot, *, worker: Worker, channel: str) -> Assignment:
+    questionnaire = _lock_questionnaire(slot)
+    if questionnaire.hit is None:
+        raise NothingLeft("This study is not ready yet. Please come back later.")
+    assignment = Assignment.objects.create(
+        hit=questionnaire.hit,
+        worker=worker,
+        assignment_id=links.new_assignment_id(),
+        channel=channel,
+        accepted_at=timezone.now(),
+    )
+    if not quota.give(slot, assignment=assignment):
+        raise _Overtaken
+    draw_responses(questionnaire, assignment=assignment)
+    reach("link.taking")
+    return assignment
+
+
+def _lock(worker: Worker) -> None:
+    """One person in two tabs takes one thing at a time."""
+    Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
+
+
+def _lock_questionnaire(slot: AnnotationSlot) -> Questionnaire:
+    locked = Questionnaire.objects.select_for_update(of=("self",), no_key=True)
+    return locked.select_related("batch__survey", "hit").get(pk=slot.questionnaire_id)
+
+
+def _open_one(batch: Batch, worker: Worker) -> Assignment | None:
+    open_ones = Assignment.objects.filter(
+        annotation_slot__batch=batch, worker=worker, status=Status.ACCEPTED, saved_at=None
+    ).exclude(channel=Channel.MARKETPLACE)
+    return open_ones.order_by("annotation_slot__number").first()
+
+
+def _check_may_take(batch: Batch, *, worker: Worker, limit: int | None) -> None:
+    status = Batch.objects.values_list("status", flat=True).get(pk=batch.pk)
+    if status != Batch.Status.OPEN:
+        raise NothingLeft("This study takes no more annotations. Thank you!")
+    if worker.standing == Worker.Standing.EXCLUDED:
+        raise NothingLeft("This study is not open to you.")
+    n_given = AnnotationSlot.objects.filter(batch=batch, assignment__worker=worker).count()
+    if limit is not None and n_given >= limit:
+        raise NothingLeft("You have done all that was meant for you. Thank you!")
+
+
+def _numbered(batch: Batch, *, number: int) -> AnnotationSlot:
+    slots = AnnotationSlot.objects.filter(batch=batch, number=number)
+    slot = slots.select_related("batch", "reopens", "assignment__worker").first()
+    if slot is None:
+        raise NotYours(f"There is no annotation {number} in this study.")
+    return slot
+
+
+def _mine(slot: AnnotationSlot, *, worker: Worker) -> Assignment | None:
+    """Return the person's assignment under this number, also where the number went to somebody else since."""
+    holder: AnnotationSlot | None = slot
+    while holder is not None:
+        if holder.assignment and holder.assignment.worker_id == worker.pk and _is_by_link(holder.assignment):
+            return holder.assignment
+        holder = holder.reopens
+    return None
+
+
+def _is_by_link(assignment: Assignment) -> bool:
+    return assignment.channel != Channel.MARKETPLACE
+
+
+def _why_not(slot: AnnotationSlot, *, worker: Worker) -> str:
+    seen = Response.objects.filter(
+        batch=slot.batch, worker=worker, item__slots__questionnaire=slot.questionnaire_id
+    )
+    if seen.exists():
+        return f"Annotation {slot.number} shows what you have seen already."
+    return f"Annotation {slot.number} was given to somebody else."
+
+
+def _state(assignment: Assignment, skipped: set[Any]) -> str:
+    if assignment.saved_at is None and assignment.status == Status.ACCEPTED:
+        return "open"
+    return "skipped" if assignment.pk in skipped else "answered"
+
+
+def _close_visit(assignment: Assignment) -> None:
+    """Write down when a panel's person had done as much as the panel asked for."""
+    batch = assignment.hit.questionnaire.batch
+    visits = PanelVisit.objects.filter(panel__batch=batch, worker=assignment.worker, completed_at=None)
+    visit = visits.select_related("panel").first()
+    done = Assignment.objects.filter(
+        annotation_slot__batch=batch, worker=assignment.worker, saved_at__isnull=False
+    )
+    if visit and done.count() >= visit.panel.assignments_per_worker:
+        visits.update(completed_at=timezone.now())

@@ -1,0 +1,171 @@
+"""Complete answers as data: what goes to the marketplace with a submission, and what comes back.
+
+Opaque codes stand for outputs, so that a browser may carry it and learns nothing.
+"""
+
+import dataclasses
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any
+
+from annotators.crowds.mturk.questions import AnswerError, parse_answers
+from surveys.models import Item, Response
+from surveys.protocols.definition import Criterion, Definition
+
+FIELD = "taskAnswers"
+# XML 1.0 (the marketplace's copy is written in it), production 2: no other character is allowed.
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class IncompleteAnswers(ValueError):
+    """The marketplace's copy does not hold a complete, valid set of answers; the message says what is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemAnswer:
+    """What one worker answered about one item.
+
+    `ratings`: {output code: {criterion key: value, or list of values for a checklist}}. `item_ratings`: the same
+    for criteria about the item. `preference`: an output code, "" for no preference. Where `skip_reason` is given, all
+    the rest is empty.
+    """
+
+    position: int
+    answer: str = ""
+    ratings: dict[str, dict[str, str | list[str]]] = field(default_factory=dict)
+    item_ratings: dict[str, str | list[str]] = field(default_factory=dict)
+    preference: str = ""
+    active_seconds: float = 0.0
+    skip_reason: str = ""
+
+
+def answer_as_data(response: Response) -> dict[str, Any]:
+    """Return one complete answer as plain data; its ratings and the item's outputs should be prefetched."""
+    preference = response.batch.definition.preference
+    codes = {output.pk: output.code for output in response.item.outputs.all()}
+    ratings: dict[str, dict[str, Any]] = {codes[pk]: {} for pk in response.shown["outputs"]}
+    data: dict[str, Any] = {
+        "position": response.position,
+        "answer": response.answer,
+        "outputs": ratings,
+        "item": {},
+        "seconds": response.active_seconds,
+        "preference": "",
+    }
+    if response.skip_reason:
+        data["skip"] = response.skip_reason
+    for rating in response.ratings.all():
+        target = data["item"] if rating.output_id is None else ratings[codes[rating.output_id]]
+        key, _, option = rating.criterion.partition(".")
+        if option:
+            target.setdefault(key, []).extend([option] if rating.score else [])
+        elif preference is None or key != preference.key:
+            target[key] = rating.value
+        elif rating.value == "preferred":
+            data["preference"] = codes[rating.output_id or 0]
+    return data
+
+
+def copied_fields(document: str) -> dict[str, str]:
+    """Read all fields of the marketplace's copy. Raises IncompleteAnswers."""
+    try:
+        return parse_answers(document)
+    except AnswerError as error:
+        raise IncompleteAnswers(str(error)) from error
+
+
+def copied_answers(document: str) -> list[ItemAnswer]:
+    """Read the answers out of the marketplace's copy. Raises IncompleteAnswers."""
+    return [answer_from_data(entry) for entry in _entries(document)]
+
+
+def _entries(document: str) -> list[Mapping[str, Any]]:
+    text = copied_fields(document).get(FIELD, "")
+    try:
+        entries = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise IncompleteAnswers(f"The marketplace's copy has no readable {FIELD}.") from error
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise IncompleteAnswers(f"{FIELD} is not a list of answers.")
+    return entries
+
+
+def answer_from_data(entry: Mapping[str, Any]) -> ItemAnswer:
+    """Rebuild what `answer_as_data` gave. Raises IncompleteAnswers where a field is missing."""
+    try:
+        return ItemAnswer(
+            position=int(entry["position"]),
+            answer=str(entry["answer"]),
+            ratings=dict(entry["outputs"]),
+            item_ratings=dict(entry["item"]),
+            preference=str(entry["preference"]),
+            active_seconds=float(entry["seconds"]),
+            skip_reason=str(entry.get("skip", "")),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise IncompleteAnswers("The marketplace's copy lacks a field.") from error
+
+
+def check(answer: ItemAnswer, item: Item, definition: Definition) -> None:
+    """Raise IncompleteAnswers unless every question about the item is answered by one of its choices."""
+    where = f"Question {answer.position}"
+    if answer.skip_reason:
+        _check_skip(where, answer, definition)
+        return
+    codes = {output.code for output in item.outputs.all()}
+    if answer.answer not in ([c.value for c in item.choices_for(definition)] if definition.answer else [""]):
+        raise IncompleteAnswers(f"{where}: {answer.answer!r} is not one of the answers.")
+    if set(answer.ratings) != codes:
+        raise IncompleteAnswers(f"{where}: its outputs are not this item's.")
+    for values in answer.ratings.values():
+        _check_values(where, values, definition.output_criteria)
+    _check_values(where, answer.item_ratings, definition.item_criteria)
+    if answer.preference and answer.preference not in codes:
+        raise IncompleteAnswers(f"{where}: the preferred output is not this item's.")
+
+
+def _check_skip(where: str, answer: ItemAnswer, definition: Definition) -> None:
+    if answer.skip_reason not in [reason.value for reason in definition.skip_reasons]:
+        raise IncompleteAnswers(f"{where}: {answer.skip_reason!r} is no reason to skip.")
+
+
+def _check_values(where: str, values: Any, criteria: tuple[Criterion, ...]) -> None:
+    for criterion in criteria:
+        given = values.get(criterion.key) if isinstance(values, dict) else None
+        if not _is_answer(given, criterion):
+            raise IncompleteAnswers(f"{where}: {criterion.label!r} is not answered.")
+
+
+def _is_answer(given: Any, criterion: Criterion) -> bool:
+    if criterion.is_checklist:
+        return _is_checklist_answer(given, criterion)
+    if not isinstance(given, str):
+        return False
+    return _is_text(given) if criterion.is_text else given in criterion.values
+
+
+def _is_text(given: str) -> bool:
+    """A page sends no other characters; the JSON within the copy can say them, and no database takes them."""
+    return given != "" and NOT_XML.search(given) is None
+
+
+def _is_checklist_answer(given: Any, criterion: Criterion) -> bool:
+    """Something is ticked, and nothing beside the choice that rules out all others."""
+    if not isinstance(given, list) or not given or any(value not in criterion.values for value in given):
+        return False
+    return criterion.exclusive not in given or set(given) == {criterion.exclusive}
+
+
+def content(answers: list[ItemAnswer]) -> list[Any]:
+    """Return what answers say, without how long they took and in which order things were ticked."""
+    timeless = [dataclasses.replace(answer, active_seconds=0.0) for answer in answers]
+    return [_unordered(dataclasses.asdict(a)) for a in sorted(timeless, key=attrgetter("position"))]
+
+
+def _unordered(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _unordered(inner) for key, inner in value.items()}
+    return sorted(map(str, value)) if isinstance(value, list) else value

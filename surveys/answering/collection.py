@@ -1,0 +1,243 @@
+"""3: what an annotator posted, or the marketplace's copy of it, becomes responses and ratings.
+
+Nothing a worker sent is lost: drafts are kept, a complete set of answers is written once in one transaction, and
+either copy, ours or the marketplace's, can rebuild the other.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from annotators.constraints import is_about
+from annotators.failpoints import reach
+from annotators.models import Assignment
+from surveys.answering.answer_copy import (
+    IncompleteAnswers,
+    ItemAnswer,
+    answer_as_data,
+    answer_from_data,
+    check,
+    content,
+    copied_answers,
+    copied_fields,
+)
+from surveys.models import AnswerRevision, Output, Questionnaire, QuestionnaireItem, Rating, Response
+from surveys.protocols.definition import Criterion
+
+VERSION_MAX = 2**31 - 1
+SECONDS_MAX = 31_536_000.0  # MTurk: no assignment lasts longer
+
+
+def save_draft(
+    assignment: Assignment, *, position: int, data: dict[str, Any], version: int, active_seconds: float
+) -> bool:
+    """Keep an item's form data. False if a newer draft is there already or the answers are complete."""
+    newer = assignment.responses.filter(
+        position=position,
+        draft_version__lt=min(version, VERSION_MAX),
+        assignment__saved_at__isnull=True,
+    )
+    return (
+        newer.update(
+            draft=data,
+            draft_version=min(version, VERSION_MAX),
+            active_seconds=_seconds(active_seconds),
+            saved_at=timezone.now(),
+        )
+        == 1
+    )
+
+
+@transaction.atomic
+def save_answers(assignment: Assignment, *, answers: list[ItemAnswer], comment: str = "") -> bool:
+    """Write a complete set of answers, once. False, and no change, if one was written before."""
+    first = Assignment.objects.filter(pk=assignment.pk, saved_at__isnull=True)
+    now, before = timezone.now(), assignment.comment
+    if not first.update(saved_at=now, comment=comment):
+        return False
+    assignment.saved_at, assignment.comment = now, comment
+    _write(assignment, answers, comment_before=before)
+    reach("submit.writing")
+    return True
+
+
+@transaction.atomic
+def revise_answers(assignment: Assignment, *, answers: list[ItemAnswer], comment: str = "") -> bool:
+    """Put other complete answers in the place of those written before, which are kept as a revision.
+
+    False, and no change, if none were written before or the new ones say the same.
+    """
+    locked = (
+        Assignment.objects.select_for_update(no_key=True)
+        .filter(pk=assignment.pk, saved_at__isnull=False)
+        .first()
+    )
+    if locked is None or (locked.comment == comment and content(given_answers(locked)) == content(answers)):
+        return False
+    _write(locked, answers, comment_before=locked.comment)
+    Assignment.objects.filter(pk=assignment.pk).update(saved_at=timezone.now(), comment=comment)
+    assignment.refresh_from_db()
+    return True
+
+
+def given_answers(assignment: Assignment) -> list[ItemAnswer]:
+    """Return the complete answers of an assignment as they were given, in the order of the page."""
+    return [answer_from_data(entry) for entry in _answers_as_data(assignment)]
+
+
+def task_answers(assignment: Assignment) -> str:
+    """Return the complete answers as JSON for the marketplace: one object per item, outputs by opaque code.
+
+    It holds all that `recover` needs and nothing that tells a browser which system said what.
+    """
+    return json.dumps(_answers_as_data(assignment), ensure_ascii=True)
+
+
+def recover(assignment: Assignment, *, questionnaire: Questionnaire) -> bool:
+    """Take the marketplace's copy where ours is missing or says something else. False if ours says the same.
+
+    The marketplace knows who submitted; whoever opened our page only claimed to be that worker. Raises
+    IncompleteAnswers if that copy is unreadable or not complete; nothing is written then.
+    """
+    if assignment.saved_at is not None and _is_ours(assignment):
+        return False
+    slots = {slot.position: slot for slot in _slots(questionnaire)}
+    definition = questionnaire.batch.definition
+    answers = copied_answers(assignment.answer_xml)
+    if sorted(answer.position for answer in answers) != sorted(slots):
+        raise IncompleteAnswers("The marketplace's copy does not answer every question.")
+    for answer in answers:
+        check(answer, slots[answer.position].item, definition)
+    comment = copied_fields(assignment.answer_xml).get("comment", "")
+    try:
+        with transaction.atomic():
+            _write_missing_responses(assignment, questionnaire, slots, answers)
+            write = save_answers if assignment.saved_at is None else revise_answers
+            return write(assignment, answers=answers, comment=comment)
+    except IntegrityError as error:
+        if not is_about(error, Response, "worker_sees_item_once_per_batch"):
+            raise
+        raise IncompleteAnswers("This worker has worked on these questions in another HIT.") from error
+
+
+def _is_ours(assignment: Assignment) -> bool:
+    """Tell whether the marketplace's copy, if there is a readable one, says what we have."""
+    try:
+        return content(copied_answers(assignment.answer_xml)) == content(given_answers(assignment))
+    except IncompleteAnswers:
+        return True
+
+
+def _seconds(measured: float) -> float:
+    """Return what a browser measured within bounds: it can say anything, NaN and infinity too."""
+    return min(measured, SECONDS_MAX) if measured > 0 else 0.0
+
+
+def _write(assignment: Assignment, answers: list[ItemAnswer], *, comment_before: str) -> None:
+    """Write complete answers; those that are there already are kept as a revision."""
+    by_position = {answer.position: answer for answer in answers}
+    responses, ratings = _complete(assignment), list[Rating]()
+    if any(response.skip_reason or response.ratings.all() for response in responses):
+        data = {"answers": [answer_as_data(response) for response in responses], "comment": comment_before}
+        AnswerRevision.objects.create(assignment=assignment, data=data)
+        Rating.objects.filter(response__assignment=assignment).delete()
+    for response in responses:
+        answer = by_position[response.position]
+        _fill_in(response, answer)
+        ratings.extend(_ratings(response, answer))
+    Response.objects.bulk_update(responses, ["answer", "is_correct", "skip_reason", "active_seconds"])
+    Rating.objects.bulk_create(ratings)
+
+
+def _answers_as_data(assignment: Assignment) -> list[dict[str, Any]]:
+    return [answer_as_data(response) for response in _complete(assignment)]
+
+
+def _complete(assignment: Assignment) -> list[Response]:
+    responses = assignment.responses.select_related("item", "batch__survey")
+    return list(responses.prefetch_related("item__outputs", "ratings"))
+
+
+def _fill_in(response: Response, answer: ItemAnswer) -> None:
+    gold = response.item.gold
+    response.answer = answer.answer
+    response.skip_reason = answer.skip_reason
+    response.is_correct = answer.answer == gold if gold and not answer.skip_reason else None
+    response.active_seconds = max(response.active_seconds, _seconds(answer.active_seconds))
+
+
+def _ratings(response: Response, answer: ItemAnswer) -> Iterator[Rating]:
+    if answer.skip_reason:
+        return
+    definition = response.batch.definition
+    outputs = {output.code: output for output in response.item.outputs.all()}
+    for code, values in answer.ratings.items():
+        for criterion in definition.output_criteria:
+            yield from _criterion_ratings(response, outputs[code], criterion, values[criterion.key])
+    for criterion in definition.item_criteria:
+        yield from _criterion_ratings(response, None, criterion, answer.item_ratings[criterion.key])
+    if definition.preference:
+        for code, output in outputs.items():
+            yield _preference_rating(response, output, definition.preference.key, answer.preference, code)
+
+
+def _criterion_ratings(
+    response: Response, output: Output | None, criterion: Criterion, given: str | list[str]
+) -> Iterator[Rating]:
+    if isinstance(given, str):
+        yield Rating(
+            response=response,
+            output=output,
+            criterion=criterion.key,
+            value=given,
+            score=None if criterion.is_text else criterion.score(given),
+        )
+        return
+    for value in criterion.values:
+        is_ticked = value in given
+        yield Rating(
+            response=response,
+            output=output,
+            criterion=f"{criterion.key}.{value}",
+            value="selected" if is_ticked else "not_selected",
+            score=float(is_ticked),
+        )
+
+
+def _preference_rating(response: Response, output: Output, key: str, preferred: str, code: str) -> Rating:
+    value = "no_preference" if not preferred else "preferred" if preferred == code else "other"
+    return Rating(
+        response=response, output=output, criterion=key, value=value, score=float(value == "preferred")
+    )
+
+
+def _write_missing_responses(
+    assignment: Assignment,
+    questionnaire: Questionnaire,
+    slots: Mapping[int, QuestionnaireItem],
+    answers: list[ItemAnswer],
+) -> None:
+    """Where our rows are lost too, the copy says in which order the outputs were shown."""
+    there = set(assignment.responses.values_list("position", flat=True))
+    for answer in answers:
+        if answer.position in there:
+            continue
+        item = slots[answer.position].item
+        ids = {output.code: output.pk for output in item.outputs.all()}
+        Response.objects.create(
+            assignment=assignment,
+            batch=questionnaire.batch,
+            worker=assignment.worker,
+            item=item,
+            position=answer.position,
+            shown={"outputs": [ids[code] for code in answer.ratings], "choices": []},
+        )
+
+
+def _slots(questionnaire: Questionnaire) -> list[QuestionnaireItem]:
+    return list(
+        questionnaire.slots.select_related("item").prefetch_related("item__outputs").order_by("position")
+    )

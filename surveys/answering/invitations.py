@@ -1,0 +1,142 @@
+"""Invitations: personal links and access codes to hand out, and the address a panel sends its people to."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from annotators.crowds import links
+from annotators.models import Source, Worker
+from annotators.people.pseudonyms import worker_of
+from surveys.models import Batch, Invitation, Panel
+
+
+class CannotInvite(Exception):
+    """Somebody on the list can't be invited; the message says who and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Whom to invite. `worker_id`: theirs on the batch's marketplace, so that they see nothing twice."""
+
+    name: str
+    email: str = ""
+    worker_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Invited:
+    """An invitation with what is shown once: its address and its access code."""
+
+    invitation: Invitation
+    address: str
+    access_code: str
+
+
+def invite(
+    batch: Batch,
+    *,
+    people: Sequence[Person],
+    expires_at: datetime,
+    max_assignments: int | None = None,
+    by: AbstractBaseUser | None,
+) -> list[Invited]:
+    """Invite people to a batch, all or none. Raises CannotInvite for a person who is invited already.
+
+    Who was invited by the same e-mail address before is known as the same worker.
+    """
+    _check_people(batch, people)
+    with transaction.atomic():
+        return [
+            _invited(batch, person, expires_at=expires_at, max_assignments=max_assignments, by=by)
+            for person in people
+        ]
+
+
+def revoke(invitation: Invitation) -> bool:
+    """Make an address and its access code void; the answers stay. False if it was before."""
+    standing = Invitation.objects.filter(pk=invitation.pk, revoked_at=None)
+    return standing.update(revoked_at=timezone.now()) == 1
+
+
+def renew_key(invitation: Invitation, *, expires_at: datetime | None = None) -> Invited:
+    """Give a new address and access code for an old one, which is void from now on."""
+    code = links.new_access_code()
+    invitation.key, invitation.access_code = uuid.uuid4(), links.hashed_code(code)
+    invitation.revoked_at, invitation.expires_at = None, expires_at or invitation.expires_at
+    invitation.save(update_fields=["key", "access_code", "revoked_at", "expires_at"])
+    return Invited(invitation, address(invitation), code)
+
+
+def address(invitation: Invitation) -> str:
+    """Return the personal address of an invitation."""
+    token = links.issue(links.Holder("invitation", invitation.key))
+    return settings.APP_URL + reverse("link", args=[token])
+
+
+def panel_address(panel: Panel) -> str:
+    """Return the study address to give to a panel, with the places it fills in written as Prolific does."""
+    named = {
+        panel.worker_parameter: "PROLIFIC_PID",
+        panel.study_parameter: "STUDY_ID",
+        panel.session_parameter: "SESSION_ID",
+    }
+    query = "&".join(f"{name}={{{{%{place}%}}}}" for name, place in named.items() if name)
+    return f"{settings.APP_URL}{reverse('panel', args=[panel.code])}?{query}"
+
+
+def one_line(name: str) -> str:
+    """Return a name as it is compared: typed with whatever spaces."""
+    return " ".join(name.split())
+
+
+def _check_people(batch: Batch, people: Iterable[Person]) -> None:
+    """Names are what people sign in by: one name, one invitation, however it is written."""
+    there = {name.casefold() for name in batch.invitations.values_list("name", flat=True)}
+    for person in people:
+        name = one_line(person.name)
+        if not name:
+            raise CannotInvite("Everybody needs a name.")
+        if name.casefold() in there:
+            raise CannotInvite(f"{name} is invited already, or stands in the list twice.")
+        there.add(name.casefold())
+
+
+def _invited(
+    batch: Batch,
+    person: Person,
+    *,
+    expires_at: datetime,
+    max_assignments: int | None,
+    by: AbstractBaseUser | None,
+) -> Invited:
+    code = links.new_access_code()
+    try:
+        invitation = Invitation.objects.create(
+            batch=batch,
+            worker=_worker(batch, person),
+            name=one_line(person.name),
+            email=person.email,
+            access_code=links.hashed_code(code),
+            max_assignments=max_assignments,
+            expires_at=expires_at,
+            created_by_id=by.pk if by else None,
+        )
+    except IntegrityError as error:
+        raise CannotInvite(f"{person.name} is invited already, by another name or just now.") from error
+    return Invited(invitation, address(invitation), code)
+
+
+def _worker(batch: Batch, person: Person) -> Worker:
+    if person.worker_id:
+        return worker_of(person.worker_id, source=batch.endpoint)
+    earlier = Invitation.objects.filter(email__iexact=person.email).select_related("worker")
+    if person.email and (known := earlier.order_by("pk").first()):
+        return known.worker
+    return Worker.objects.create(source=Source.LINK, worker_id=f"P{uuid.uuid4().hex[:16]}")

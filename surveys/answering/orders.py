@@ -1,0 +1,173 @@
+"""In which order things are shown: drawn from the batch seed, balanced within the item and within the worker."""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from django.db.models import Q
+from django.utils import timezone
+
+from annotators.models import Assignment, Worker
+from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, Response
+from surveys.protocols.definition import Definition
+
+T = TypeVar("T", bound=Hashable)
+Shown = dict[str, list[Any]]
+
+
+def shuffled(values: Sequence[T], *, seed: str) -> list[T]:
+    """Return `values` in an order that depends on the seed alone."""
+    mixed = list(values)
+    random.Random(seed).shuffle(mixed)  # noqa: S311 (an order, not a secret)
+    return mixed
+
+
+def draw_order(
+    values: Sequence[T],
+    *,
+    seed: str,
+    tie_seed: str,
+    first_on_item: Counter[T],
+    worker_label: Callable[[Sequence[T]], Hashable],
+    seen_by_worker: Counter[Hashable],
+) -> list[T]:
+    """Return one rotation of the seeded shuffle of `values`.
+
+    Taken is the rotation whose first value has led least often on this item; among equals the one whose label
+    (what the worker would see more of, say the first system) this worker has had least; then chance by `tie_seed`.
+    Over any number of raters each value therefore leads equally often on an item, give or take one.
+    """
+    base = shuffled(values, seed=seed)
+    starts = shuffled(range(len(base)), seed=tie_seed)
+    rotations = [base[start:] + base[:start] for start in starts]
+
+    def burden(order: list[T]) -> tuple[int, int]:
+        return first_on_item[order[0]], seen_by_worker[worker_label(order)]
+
+    return min(rotations, key=burden) if rotations else []
+
+
+class History:
+    """How often each output and each choice has come first, on these items and for this worker."""
+
+    def __init__(self) -> None:
+        self.outputs_first: defaultdict[int, Counter[int]] = defaultdict(Counter)
+        self.choices_first: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        self.systems_first: Counter[Hashable] = Counter()
+        self.gold_slots: Counter[Hashable] = Counter()
+
+    @classmethod
+    def of(cls, batch: Batch, *, items: Sequence[Item], worker: Worker) -> "History":
+        """Count what the batch has shown so far, but not to those whose work is rated again by others.
+
+        These are the rejected, and those who left without answering and can't come back in time.
+        """
+        history = cls()
+        left = Q(
+            assignment__saved_at=None,
+            assignment__loaded_at__lt=timezone.now() - 2 * batch.assignment_duration,
+        )
+        counted = batch.responses.exclude(assignment__status=Assignment.Status.REJECTED).exclude(left)
+        for item_id, shown in counted.filter(item__in=items).values_list("item_id", "shown"):
+            history._count_item(item_id, shown)
+        mine = list(counted.filter(worker=worker).values_list("shown", "item__gold"))
+        leading = [pk for shown, _ in mine for pk in shown["outputs"][:1]]
+        systems = dict(Output.objects.filter(pk__in=leading).values_list("pk", "system"))
+        for shown, gold in mine:
+            history._count_worker(shown, gold=gold, systems=systems)
+        return history
+
+    def draw(self, item: Item, *, batch: Batch, worker: Worker) -> Shown:
+        """Return {"outputs": ids, "choices": values} in the order to show them in, and count them as shown."""
+        tie = f"{batch.seed}:{item.external_id}:{worker.worker_id}"
+        shown: Shown = {
+            "outputs": draw_order(
+                output_ids(item),
+                seed=f"{batch.seed}:outputs:{item.external_id}",
+                tie_seed=f"{tie}:outputs",
+                first_on_item=self.outputs_first[item.pk],
+                worker_label=partial(_first_system, _systems(item)),
+                seen_by_worker=self.systems_first,
+            ),
+            "choices": base_values(item, batch.definition, seed=batch.seed)
+            if _is_fixed(batch.definition)
+            else draw_order(
+                _values(item, batch.definition),
+                seed=f"{batch.seed}:choices:{item.external_id}",
+                tie_seed=f"{tie}:choices",
+                first_on_item=self.choices_first[item.pk],
+                worker_label=partial(_slot_of, item.gold),
+                seen_by_worker=self.gold_slots,
+            ),
+        }
+        self._count_worker(shown, gold=item.gold, systems=_systems(item))
+        return shown
+
+    def _count_item(self, item_id: int, shown: Shown) -> None:
+        self.outputs_first[item_id].update(shown["outputs"][:1])
+        self.choices_first[item_id].update(shown["choices"][:1])
+
+    def _count_worker(self, shown: Shown, *, gold: str, systems: dict[int, str]) -> None:
+        self.systems_first[_first_system(systems, shown["outputs"])] += 1
+        self.gold_slots[_slot_of(gold, shown["choices"])] += 1
+
+
+def draw_responses(questionnaire: Questionnaire, *, assignment: Assignment) -> None:
+    """Write one response per item that has none yet, each with the order it will be shown in.
+
+    To be called under a lock on the questionnaire: what is drawn depends on what was drawn before.
+    """
+    if assignment.responses.exists():
+        return
+    batch, slots = questionnaire.batch, slots_in_order(questionnaire)
+    history = History.of(batch, items=[slot.item for slot in slots], worker=assignment.worker)
+    Response.objects.bulk_create(
+        Response(
+            assignment=assignment,
+            batch=batch,
+            worker=assignment.worker,
+            item=slot.item,
+            position=slot.position,
+            shown=history.draw(slot.item, batch=batch, worker=assignment.worker),
+        )
+        for slot in slots
+    )
+
+
+def slots_in_order(questionnaire: Questionnaire) -> list[QuestionnaireItem]:
+    """Return what a questionnaire shows, with pictures and outputs, in a constant number of queries."""
+    slots = questionnaire.slots.select_related("item").prefetch_related("item__pictures", "item__outputs")
+    return list(slots.order_by("position"))
+
+
+def _first_system(systems: dict[int, str], order: Sequence[int]) -> str:
+    return systems[order[0]] if order else ""
+
+
+def _slot_of(gold: str, order: Sequence[str]) -> int:
+    return list(order).index(gold) if gold in order else -1
+
+
+def _systems(item: Item) -> dict[int, str]:
+    return {output.pk: output.system for output in item.outputs.all()}
+
+
+def output_ids(item: Item) -> list[int]:
+    """Return the ids of the item's outputs in the order of import."""
+    return [output.pk for output in item.outputs.all()]
+
+
+def _is_fixed(definition: Definition) -> bool:
+    return bool(definition.answer and definition.answer.is_ordered)
+
+
+def _values(item: Item, definition: Definition) -> list[str]:
+    return [choice.value for choice in item.choices_for(definition)]
+
+
+def base_values(item: Item, definition: Definition, *, seed: int) -> list[str]:
+    """Return the choices' values in natural order where they have one, else as the seed has it."""
+    values = _values(item, definition)
+    return values if _is_fixed(definition) else shuffled(values, seed=f"{seed}:choices:{item.external_id}")

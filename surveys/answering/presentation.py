@@ -1,0 +1,298 @@
+"""2b: what an annotator is shown. Claims in, an assignment with its drawn orders out. Knows gold; shows none."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, Model, OuterRef
+
+from annotators.constraints import is_about
+from annotators.failpoints import reach
+from annotators.models import HIT, Assignment, Channel, Endpoint, Worker
+from annotators.people.pseudonyms import worker_of
+from surveys.answering.answer_copy import NOT_XML
+from surveys.answering.orders import base_values, draw_responses, output_ids, shuffled, slots_in_order
+from surveys.models import AnnotationSlot, Item, Output, Picture, Questionnaire, Response
+from surveys.protocols.definition import Choice, Definition
+from surveys.publishing import quota
+from surveys.publishing.shares import cap_of, has_reached_cap
+
+ONCE_EACH: tuple[tuple[type[Model], str], ...] = (
+    (Assignment, "assignment_once_per_hit_and_worker"),
+    (Assignment, "assignment_id_once_per_worker"),
+    (Response, "worker_sees_item_once_per_batch"),
+)
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+SEEN_BEFORE = (
+    "You have already worked on these questions in another HIT. Please return this one; it costs you nothing."
+)
+SHARE_DONE = (
+    "You have done as many of these HITs as one person may do ({most}), so that many people are heard. Please return "
+    "this one: you lose nothing by it, and nothing is rejected because of it. Thank you for your work!"
+)
+EXCLUDED = "This HIT is not open to you. Please return it; returning costs you nothing."
+ALL_IN = "All answers that are wanted here have come in. Please return the HIT; it costs you nothing."
+
+
+class CannotServe(Exception):
+    """This work can't be given to this person; the message tells them what to do. `kind` is for the page."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What the frame's address says about who is looking. Nothing proves it until the marketplace confirms it."""
+
+    assignment_id: str
+    hit_id: str
+    worker_id: str
+    submit_to: str
+
+    @property
+    def is_preview(self) -> bool:
+        return self.assignment_id in {"", PREVIEW}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPicture:
+    url: str
+    width: int
+    height: int
+    alt: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOutput:
+    """An output without its system: its opaque code, a label such as "Explanation 1", and its text."""
+
+    code: str
+    label: str
+    text: str
+
+    @property
+    def steps(self) -> list[str]:
+        """In a sequence: the transformations between one state and the next."""
+        return self.text.split("\n")
+
+
+@dataclass(frozen=True, slots=True)
+class ShownItem:
+    """All that a browser may know about an item, in the order it is shown."""
+
+    position: int
+    question: str
+    pictures: tuple[ShownPicture, ...]
+    choices: tuple[Choice, ...]
+    outputs: tuple[ShownOutput, ...]
+    draft: dict[str, Any]
+
+
+def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
+    """Read MTurk's query. Keys that arrive as `amp;hitId` are real traffic (Dallinger#1963).
+
+    Raises CannotServe where turkSubmitTo is none of the endpoint's own addresses, and where there is no marketplace
+    that could have sent anybody.
+    """
+    if endpoint == Endpoint.LINK:
+        raise CannotServe("unknown", "People come to this study by a personal link. Please use yours.")
+    given = {key.removeprefix("amp;"): value.strip() for key, value in params.items()}
+    submit_to = given.get("turkSubmitTo", "").rstrip("/")
+    if submit_to and submit_to not in settings.MTURK_ENDPOINTS[endpoint]["submit_origins"]:
+        raise CannotServe(
+            "bad_claims", "This page was opened from an address we don't know. Please return the HIT."
+        )
+    return Claims(
+        assignment_id=given.get("assignmentId", "")[:64],
+        hit_id=given.get("hitId", "")[:64],
+        worker_id=given.get("workerId", "")[:64],
+        submit_to=submit_to,
+    )
+
+
+def open_assignment(questionnaire: Questionnaire, *, claims: Claims, user_agent: str = "") -> Assignment:
+    """Return this worker's assignment with its orders drawn, the existing one where there is one.
+
+    Raises CannotServe; a worker who is turned away is asked to return the HIT and loses nothing by it. Who was excluded
+    after they began may finish what they began.
+    """
+    hit = _check_claims(questionnaire, claims)
+    batch = questionnaire.batch
+    worker = worker_of(claims.worker_id, source=batch.endpoint)
+    opened = Assignment.objects.select_related("worker").filter(
+        hit=hit, worker=worker, assignment_id=claims.assignment_id
+    )
+    if resumed := opened.filter(Exists(Response.objects.filter(assignment=OuterRef("pk")))).first():
+        return resumed  # a reload takes no lock
+    if worker.standing == Worker.Standing.EXCLUDED:
+        raise CannotServe("excluded", EXCLUDED)
+    try:
+        return _opened(questionnaire, hit, worker, claims, user_agent=NOT_XML.sub("", user_agent)[:255])
+    except IntegrityError as error:
+        # The same worker at once on a sibling HIT, or with another HIT's AssignmentId.
+        if any(is_about(error, model, name) for model, name in ONCE_EACH):
+            raise CannotServe("seen_before", SEEN_BEFORE) from error
+        raise
+
+
+def is_entity_id(text: str) -> bool:
+    """Tell whether MTurk could have given this name: ASCII letters and digits."""
+    return text.isascii() and text.isalnum()
+
+
+def shown_items(assignment: Assignment) -> list[ShownItem]:
+    """Return the items of an opened assignment as this worker sees them, in a constant number of queries."""
+    responses = (
+        assignment.responses.select_related("item", "batch__survey")
+        .prefetch_related("item__pictures", "item__outputs")
+        .order_by("position")
+    )
+    return [
+        _shown_item(
+            r.item,
+            position=r.position,
+            definition=r.batch.definition,
+            order=r.shown["outputs"],
+            values=r.shown["choices"],
+            draft=r.draft,
+        )
+        for r in responses
+    ]
+
+
+def preview_items(questionnaire: Questionnaire) -> list[ShownItem]:
+    """Return the items as anybody sees them before accepting, in an order drawn from the seed alone."""
+    definition, seed = questionnaire.batch.definition, questionnaire.batch.seed
+    return [
+        _shown_item(
+            slot.item,
+            position=slot.position,
+            definition=definition,
+            order=shuffled(output_ids(slot.item), seed=f"{seed}:outputs:{slot.item.external_id}"),
+            values=base_values(slot.item, definition, seed=seed),
+            draft={},
+        )
+        for slot in slots_in_order(questionnaire)
+    ]
+
+
+def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
+    if questionnaire.hit is None:
+        raise CannotServe(
+            "not_published", "This HIT is just being published. Please open it again in a moment."
+        )
+    is_ours = claims.hit_id == questionnaire.hit.hit_id and not claims.is_preview
+    if not is_ours or not is_entity_id(claims.worker_id) or not is_entity_id(claims.assignment_id):
+        raise CannotServe(
+            "bad_claims", "This address does not belong to this HIT. Please open it from your queue."
+        )
+    return questionnaire.hit
+
+
+@transaction.atomic
+def _opened(
+    questionnaire: Questionnaire, hit: HIT, worker: Worker, claims: Claims, *, user_agent: str
+) -> Assignment:
+    _lock_worker(questionnaire, worker)
+    Questionnaire.objects.select_for_update(no_key=True).get(pk=questionnaire.pk)
+    if assignment := _existing(hit, worker, claims):
+        quota.keep(assignment)
+    else:
+        _check_not_seen(questionnaire, worker)
+        _check_share(questionnaire, worker)
+        slot = _free_slot(questionnaire, worker)
+        assignment = Assignment.objects.create(
+            hit=hit, worker=worker, assignment_id=claims.assignment_id, user_agent=user_agent
+        )
+        if slot:
+            quota.give(slot, assignment=assignment)
+    draw_responses(questionnaire, assignment=assignment)
+    reach("open.drawing")
+    return assignment
+
+
+def _lock_worker(questionnaire: Questionnaire, worker: Worker) -> None:
+    """Where there is a cap, one person with two tabs opens one HIT at a time; in the order allocating locks too."""
+    if cap_of(questionnaire.batch) is not None:
+        Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
+
+
+def _check_share(questionnaire: Questionnaire, worker: Worker) -> None:
+    if has_reached_cap(questionnaire.batch, worker=worker):
+        raise CannotServe("share", SHARE_DONE.format(most=cap_of(questionnaire.batch)))
+
+
+def _free_slot(questionnaire: Questionnaire, worker: Worker) -> AnnotationSlot | None:
+    """Return one of the annotations still wanted of these items, where people who come by link share them."""
+    if not quota.has_slots(questionnaire.batch):
+        return None
+    free = quota.free_slots(questionnaire.batch, worker=worker)
+    root = questionnaire.sibling_of_id or questionnaire.pk
+    if slot := quota.lock_free(free.filter(questionnaire=root)):
+        return slot
+    raise CannotServe("complete", ALL_IN)
+
+
+def _existing(hit: HIT, worker: Worker, claims: Claims) -> Assignment | None:
+    """Return the worker's assignment on this HIT; after a return and a second accept it has a new AssignmentId.
+
+    What was saved under another AssignmentId was not submitted by whoever opens it now: it has to be sent again.
+    """
+    assignment = Assignment.objects.filter(hit=hit, worker=worker).first()
+    if assignment and assignment.channel != Channel.MARKETPLACE:
+        raise CannotServe("seen_before", SEEN_BEFORE)
+    if assignment and assignment.assignment_id != claims.assignment_id:
+        Assignment.objects.filter(pk=assignment.pk, status=Assignment.Status.ACCEPTED).update(
+            assignment_id=claims.assignment_id, saved_at=None
+        )
+        assignment.refresh_from_db()
+    return assignment
+
+
+def _check_not_seen(questionnaire: Questionnaire, worker: Worker) -> None:
+    seen = Response.objects.filter(
+        batch_id=questionnaire.batch_id, worker=worker, item__slots__questionnaire=questionnaire
+    )
+    if seen.exists():
+        raise CannotServe("seen_before", SEEN_BEFORE)
+
+
+def _shown_item(
+    item: Item,
+    *,
+    position: int,
+    definition: Definition,
+    order: Iterable[int],
+    values: Iterable[str],
+    draft: dict[str, Any],
+) -> ShownItem:
+    outputs = {output.pk: output for output in item.outputs.all()}
+    choices = {choice.value: choice for choice in item.choices_for(definition)}
+    return ShownItem(
+        position=position,
+        question=item.payload.get("question", ""),
+        pictures=tuple(
+            ShownPicture(picture.get_absolute_url(), picture.width, picture.height, alt)
+            for picture, alt in _with_alternatives(item, definition, position)
+        ),
+        choices=tuple(choices[value] for value in values),
+        outputs=tuple(
+            _shown_output(outputs[pk], definition.output_label.format(n=n)) for n, pk in enumerate(order, 1)
+        ),
+        draft=draft,
+    )
+
+
+def _with_alternatives(item: Item, definition: Definition, position: int) -> list[tuple[Picture, str]]:
+    pictures = list(item.pictures.all())
+    if definition.is_sequence:
+        return [(picture, f"State {n} of {len(pictures)}") for n, picture in enumerate(pictures, 1)]
+    return [(picture, f"Picture for question {position}") for picture in pictures]
+
+
+def _shown_output(output: Output, label: str) -> ShownOutput:
+    return ShownOutput(code=output.code, label=label, text=output.text)

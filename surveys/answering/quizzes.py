@@ -1,0 +1,58 @@
+"""2c: the quiz before the work. The right answers stay here until they have been answered."""
+
+from dataclasses import dataclass
+
+from annotators.models import Worker
+from surveys.models import Batch, QuizAttempt
+from surveys.protocols.definition import QuizQuestion
+
+TRIES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A question as it was answered, and what there is to say about that."""
+
+    question: QuizQuestion
+    chosen: str
+    is_right: bool
+
+
+def is_due(batch: Batch, *, worker: Worker) -> bool:
+    """Tell whether this worker has the quiz of this batch before them: not passed, and a try is left."""
+    if not (batch.uses_quiz and batch.definition.quiz):
+        return False
+    tries = _tries(batch, worker)
+    return len(tries) < TRIES and not any(attempt.is_passed for attempt in tries)
+
+
+def last_try(batch: Batch, *, worker: Worker) -> QuizAttempt | None:
+    tries = _tries(batch, worker)
+    return tries[-1] if tries else None
+
+
+def mark(batch: Batch, *, worker: Worker, number: int, answers: list[str]) -> QuizAttempt:
+    """Write down try `number` and mark it. Posted again, the try that is there counts, whatever comes this time."""
+    number = min(number, len(_tries(batch, worker)) + 1)
+    right = [question.answer for question in batch.definition.quiz]
+    n_right = sum(given == wanted for given, wanted in zip(answers, right, strict=True))
+    attempt, _ = QuizAttempt.objects.get_or_create(
+        batch=batch,
+        worker=worker,
+        number=number,
+        defaults={"answers": answers, "n_right": n_right, "is_passed": n_right == len(right)},
+    )
+    return attempt
+
+
+def marked(attempt: QuizAttempt) -> list[Marked]:
+    """Return each question with the choice that was made and whether it was right."""
+    questions = attempt.batch.definition.quiz
+    return [
+        Marked(question, chosen, chosen == question.answer)
+        for question, chosen in zip(questions, attempt.answers, strict=True)
+    ]
+
+
+def _tries(batch: Batch, worker: Worker) -> list[QuizAttempt]:
+    return list(QuizAttempt.objects.filter(batch=batch, worker=worker).order_by("number"))

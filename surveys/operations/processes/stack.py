@@ -1,0 +1,91 @@
+"""The processes Assent consists of on one machine: web server, Celery worker, beat."""
+
+import sys
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+
+from surveys.operations.processes.ports import LOOPBACK_ADDRESSES, loopback_families
+from surveys.operations.processes.supervisor import Process
+
+GUNICORN = "--config=config/gunicorn.py"
+CELERY = (sys.executable, "-m", "celery", "-A", "config")
+
+
+def addresses(port: int) -> dict[str, str]:
+    """Return the environment that puts the app and the marketplace on two host names of this machine."""
+    return {
+        "ASSENT_APP_URL": f"http://127.0.0.1:{port}",
+        "ASSENT_MARKETPLACE_URL": f"http://localhost:{port}",
+    }
+
+
+def stack(*, port: int, environment: Mapping[str, str], state_dir: Path) -> list[Process]:
+    """Return web, worker and beat on `port`, all with `environment` added to ours.
+
+    `state_dir` receives the file by which the worker says that it is ready.
+    """
+    state_dir.mkdir(parents=True, exist_ok=True)
+    return [
+        web(port=port, environment=environment),
+        worker(environment=environment, state_dir=state_dir),
+        beat(environment=environment),
+    ]
+
+
+def web(*, port: int, environment: Mapping[str, str], workers: int = 2) -> Process:
+    """Return gunicorn on every loopback address."""
+    binds = [
+        f"--bind=[{address}]:{port}" if ":" in address else f"--bind={address}:{port}"
+        for address in (LOOPBACK_ADDRESSES[family] for family in loopback_families())
+    ]
+    options = [f"--workers={workers}", "--threads=4", "--no-control-socket", "--graceful-timeout=5", *binds]
+    return Process(
+        name="web",
+        command=[sys.executable, "-m", "gunicorn", "config.wsgi", GUNICORN, *options],
+        environment=environment,
+        is_ready=lambda: answers(port),
+    )
+
+
+def worker(*, environment: Mapping[str, str], state_dir: Path, pool: str = "threads") -> Process:
+    """Return a Celery worker, which touches a file in `state_dir` once it takes tasks."""
+    ready = _fresh(state_dir / "worker-ready")
+    return Process(
+        name="worker",
+        command=[
+            *CELERY,
+            "worker",
+            f"--pool={pool}",
+            "--concurrency=2",
+            "--loglevel=INFO",
+            "--without-mingle",
+            "--without-gossip",
+        ],
+        environment={**environment, "ASSENT_WORKER_READY_FILE": str(ready)},
+        is_ready=ready.exists,
+    )
+
+
+def beat(*, environment: Mapping[str, str]) -> Process:
+    """Return Celery's clock. Its process id file is off: a killed demo would leave it and block the next."""
+    return Process(
+        name="beat", command=[*CELERY, "beat", "--loglevel=INFO", "--pidfile="], environment=environment
+    )
+
+
+def answers(port: int) -> bool:
+    """Say whether the web server on `port` calls itself healthy."""
+    connection = HTTPConnection(LOOPBACK_ADDRESSES[loopback_families()[0]], port, timeout=5)
+    try:
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def _fresh(path: Path) -> Path:
+    path.unlink(missing_ok=True)
+    return path

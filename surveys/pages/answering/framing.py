@@ -1,0 +1,99 @@
+"""The headers of pages that live in the marketplace's frame. Every other page keeps X-Frame-Options: DENY."""
+
+import logging
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import SuspiciousOperation
+from django.core.signals import got_request_exception
+from django.http import HttpRequest, HttpResponse, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
+from django.template.loader import render_to_string
+from django.utils.log import log_response
+from django.views.decorators.csrf import csrf_exempt
+
+from surveys.answering.presentation import CannotServe
+from surveys.pages.answering.tokens import TokenError, TokenExpired
+
+logger = logging.getLogger(__name__)
+
+View = Callable[..., HttpResponse]
+
+# Too large, forged or broken off: what was sent, and none of our faults.
+UNREADABLE_REQUEST = (SuspiciousOperation, MultiPartParserError, UnreadablePostError)
+EXPIRED = "This page was open for too long. What you answered is kept: open the HIT again and carry on."
+FOREIGN = "This page does not belong to this HIT. Please open the HIT again from your queue."
+UNREADABLE = (
+    "What was sent is too large or damaged. What was saved before is kept: open the HIT again and carry on."
+)
+BROKEN = "The fault is ours, and we have a record of it. What you answered is kept: open the HIT again and carry on."
+STATUS = {"not_published": 503, "unknown": 404}
+
+
+def framed(view: View) -> View:
+    """Allow the marketplaces' frames, turn refusals into pages a worker can read, and keep all of it uncached.
+
+    A token in the request takes the place of the CSRF cookie, which browsers don't send from a frame.
+    """
+
+    @csrf_exempt
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            response = view(request, *args, **kwargs)
+        except (CannotServe, TokenError, *UNREADABLE_REQUEST) as error:
+            response = _refused(error, request)
+        except Exception:  # without a page of its own the frame would stay blank
+            logger.exception("HIT page failed: %s", request.path)
+            got_request_exception.send(sender=None, request=request)
+            response = refusal(
+                "Something went wrong here", BROKEN, status=500, reload_url=request.get_full_path()
+            )
+        return with_frame_headers(response)
+
+    return wrapped
+
+
+def _refused(error: Exception, request: HttpRequest) -> HttpResponse:
+    """Return the page that says why, with the way back where opening it again helps."""
+    if isinstance(error, CannotServe):
+        return _not_served(error, request)
+    url = request.get_full_path()
+    if isinstance(error, TokenExpired):
+        return refusal("This page has expired", EXPIRED, status=403, reload_url=url)
+    if isinstance(error, TokenError):
+        return refusal("This page can't be used", FOREIGN, status=403)
+    return refusal("This could not be read", UNREADABLE, status=400, reload_url=url)
+
+
+def _not_served(error: CannotServe, request: HttpRequest) -> HttpResponse:
+    title, status = "This HIT can't be shown to you", STATUS.get(error.kind, 403)
+    if status != 503:
+        return refusal(title, str(error), status=status)
+    response = refusal(title, str(error), status=status, reload_url=request.get_full_path())
+    # A worker who is quicker than our record of the HIT is no fault, which Django takes every 5xx for.
+    log_response("%s: %s", error.kind, request.path, response=response, request=request, level="info")
+    return response
+
+
+def refusal(title: str, message: str, *, status: int, reload_url: str = "") -> HttpResponse:
+    context: dict[str, Any] = {"title": title, "message": message, "reload_url": reload_url}
+    return HttpResponse(render_to_string("hits/refused.html", context), status=status)
+
+
+def with_frame_headers(response: HttpResponse) -> HttpResponse:
+    response.xframe_options_exempt = True
+    response["Content-Security-Policy"] = content_security_policy()
+    response["Referrer-Policy"] = "no-referrer"
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+def content_security_policy() -> str:
+    origins = " ".join(settings.FRAME_ANCESTORS)
+    return (
+        "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+        f"form-action 'self' {origins}; frame-ancestors {origins}"
+    )

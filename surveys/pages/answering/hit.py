@@ -1,0 +1,157 @@
+"""The page an annotator works on, its drafts, and the way back to the marketplace."""
+
+import uuid
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotators.failpoints import reach
+from surveys.answering import quizzes
+from surveys.answering.collection import save_answers, task_answers
+from surveys.answering.presentation import CannotServe, open_assignment, preview_items, read_claims
+from surveys.models import Batch, Questionnaire
+from surveys.operations import log_context
+from surveys.pages.answering import quiz, tokens
+from surveys.pages.answering.framing import framed
+from surveys.pages.answering.hit_form import HitForm
+from surveys.pages.answering.working import (
+    assignment_form,
+    draft_answer,
+    is_first_visit,
+    keep_what_was_given,
+    pay_rule,
+    time_allowed,
+)
+
+
+@framed
+@require_http_methods(["GET", "POST"])
+def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Preview, working page, receipt: what the address and the state of the work ask for."""
+    questionnaire = _questionnaire(pk)
+    if request.method == "POST":
+        return _submit(request, questionnaire)
+    claims = read_claims(request.GET.dict(), endpoint=questionnaire.batch.endpoint)
+    if claims.is_preview:
+        return _preview(questionnaire)
+    agent = request.headers.get("User-Agent", "")
+    assignment = open_assignment(questionnaire, claims=claims, user_agent=agent)
+    log_context.bind(assignment=assignment.pk)
+    bearer = tokens.Bearer(assignment, claims.submit_to)
+    if assignment.saved_at:
+        return _done(questionnaire.batch, bearer, is_first_time=False)
+    if quizzes.is_due(questionnaire.batch, worker=assignment.worker):
+        return quiz.ask(questionnaire.batch, **_quiz_context(request, bearer))
+    return _page(request, questionnaire, bearer, assignment_form(assignment, batch=questionnaire.batch))
+
+
+@framed
+@require_POST
+def draft(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Keep one item's draft.
+
+    Any origin may read the answer: in a sandboxed frame our own page's origin is "null", and the token, not the
+    origin, says who asks.
+    """
+    questionnaire = _questionnaire(pk)
+    response = draft_answer(
+        request, author=lambda token: tokens.read(token, questionnaire=questionnaire).assignment
+    )
+    response["Access-Control-Allow-Origin"] = "*"
+    return response
+
+
+def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
+    token = request.POST.get("token", "")
+    try:
+        bearer = tokens.read(token, questionnaire=questionnaire)
+    except tokens.TokenExpired:
+        late = tokens.read(token, questionnaire=questionnaire, is_late_ok=True).assignment
+        keep_what_was_given(assignment_form(late, batch=questionnaire.batch, data=request.POST), late)
+        raise
+    if bearer.assignment.saved_at:
+        return _done(questionnaire.batch, bearer, is_first_time=False)
+    if quiz.is_quiz(request):
+        return quiz.answered(request, questionnaire.batch, **_quiz_context(request, bearer))
+    form = assignment_form(bearer.assignment, batch=questionnaire.batch, data=request.POST)
+    if not form.is_valid():
+        keep_what_was_given(form, bearer.assignment)
+        return _page(request, questionnaire, bearer, form, status=422)
+    reach("submit.received")
+    is_first_time = save_answers(
+        bearer.assignment, answers=form.answers(), comment=form.cleaned_data["comment"]
+    )
+    reach("submit.saved")
+    if not is_first_time:
+        bearer.assignment.refresh_from_db()  # a submission at the same moment was quicker: its comment counts
+    return _done(questionnaire.batch, bearer, is_first_time=is_first_time)
+
+
+def _quiz_context(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]:
+    return {
+        "worker": bearer.assignment.worker,
+        "action": request.get_full_path(),
+        "token": tokens.issue(bearer.assignment, submit_to=bearer.submit_to),
+    }
+
+
+def _questionnaire(pk: uuid.UUID) -> Questionnaire:
+    found = Questionnaire.objects.select_related("batch__survey", "hit").filter(pk=pk).first()
+    if found is None:
+        raise CannotServe("unknown", "There is no such HIT here. Please return it.")
+    log_context.bind(batch=found.batch_id, hit=found.hit and found.hit.hit_id)
+    return found
+
+
+def _preview(questionnaire: Questionnaire) -> HttpResponse:
+    form = HitForm(definition=questionnaire.batch.definition, items=preview_items(questionnaire))
+    return HttpResponse(_render_page(questionnaire.batch, form, is_preview=True, is_first_visit=True))
+
+
+def _page(
+    request: HttpRequest,
+    questionnaire: Questionnaire,
+    bearer: tokens.Bearer,
+    form: HitForm,
+    *,
+    status: int = 200,
+) -> HttpResponse:
+    html = _render_page(
+        questionnaire.batch,
+        form,
+        action=request.get_full_path(),
+        draft_url=reverse("draft", args=[questionnaire.pk]),
+        token=tokens.issue(bearer.assignment, submit_to=bearer.submit_to),
+        is_first_visit=not form.is_bound and is_first_visit(bearer.assignment),
+    )
+    return HttpResponse(html, status=status)
+
+
+def _render_page(batch: Batch, form: HitForm, **context: Any) -> str:
+    """Render without the request: its context processors would bring the session, thus cookies, into the frame."""
+    context |= {
+        "batch": batch,
+        "form": form,
+        "instructions": form.definition.instructions,
+        "time_allowed": time_allowed(batch),
+        "pay_rule": pay_rule(batch),
+    }
+    return render_to_string("hits/page.html", context)
+
+
+def _done(batch: Batch, bearer: tokens.Bearer, *, is_first_time: bool) -> HttpResponse:
+    assignment = bearer.assignment
+    origin = bearer.submit_to or settings.MTURK_ENDPOINTS[batch.endpoint]["submit_origins"][0]
+    context = {
+        "assignment": assignment,
+        "is_first_time": is_first_time,
+        "is_confirmed": assignment.submitted_at is not None,
+        "submit_url": f"{origin}/mturk/externalSubmit",
+        "task_answers": task_answers(assignment),
+        "n_items": assignment.responses.count(),
+    }
+    return HttpResponse(render_to_string("hits/done.html", context))

@@ -1,0 +1,146 @@
+"""The fields of a HIT: choose one, tick what applies; and what may be wrong without stopping anybody."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from surveys.answering.answer_copy import NOT_XML
+from surveys.answering.collection import SECONDS_MAX
+from surveys.protocols.definition import Choice
+
+COMMENT_MAX = 2000
+TEXT_MAX = 2000
+
+
+class GroupField(forms.Field):
+    """A question, rendered as one group. `position` and `where` ("Explanation 1") say which it is."""
+
+    type = "radio"
+
+    def __init__(
+        self,
+        *,
+        label: str,
+        position: int,
+        choices: Sequence[Choice] = (),
+        where: str = "",
+        help_text: str = "",
+    ) -> None:
+        super().__init__(label=label, help_text=help_text)
+        self.position = position
+        self.where = where
+        self.choices = tuple(choices)
+        self.values = {choice.value for choice in self.choices}
+
+    def draft(self, value: object) -> str | list[str]:
+        """Return what of `value` could be an answer, as JSON data; empty if nothing could."""
+        raise NotImplementedError
+
+
+class OneOf(GroupField):
+    """Choose exactly one; cleans to its value."""
+
+    default_error_messages = {
+        "required": "Choose one.",
+        "unknown": "Choose one of the choices shown.",
+    }
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if value not in self.empty_values and value not in self.values:
+            raise ValidationError(self.error_messages["unknown"], code="unknown")
+
+    def draft(self, value: object) -> str:
+        """Return `value` if it is one of the choices, else nothing."""
+        return value if isinstance(value, str) and value in self.values else ""
+
+
+class AnyOf(GroupField):
+    """Tick one or more; cleans to a list in the order of the choices. `exclusive` rules out all others."""
+
+    widget = forms.SelectMultiple
+    type = "checkbox"
+    default_error_messages = {
+        "required": "Tick at least one.",
+        "unknown": "Tick only choices shown.",
+        "exclusive": "“{label}” can’t be ticked together with others.",
+    }
+
+    def __init__(self, *, exclusive: str = "", **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.exclusive = exclusive
+
+    def to_python(self, value: Any) -> list[str]:
+        return list(dict.fromkeys(value or []))
+
+    def validate(self, value: list[str]) -> None:
+        super().validate(value)
+        if not self.values.issuperset(value):
+            raise ValidationError(self.error_messages["unknown"], code="unknown")
+        if self.exclusive in value and len(value) > 1:
+            raise ValidationError(self._exclusive_message(), code="exclusive")
+
+    def clean(self, value: Any) -> list[str]:
+        return self.draft(super().clean(value))
+
+    def draft(self, value: object) -> list[str]:
+        """Return what of `value` is among the choices, in their order."""
+        given = value if isinstance(value, list) else []
+        return [choice.value for choice in self.choices if choice.value in given]
+
+    def _exclusive_message(self) -> str:
+        label = next(choice.label for choice in self.choices if choice.value == self.exclusive)
+        return self.error_messages["exclusive"].format(label=label)
+
+
+class Written(GroupField):
+    """Say it in your own words; cleans to the trimmed text, without what XML can't carry."""
+
+    type = "text"
+    default_error_messages = {
+        "required": "Write a few words.",
+        "too_long": f"Write at most {TEXT_MAX} characters.",
+    }
+
+    def to_python(self, value: Any) -> str:
+        return self.draft(value).strip()
+
+    def validate(self, value: str) -> None:
+        super().validate(value)
+        if len(value) > TEXT_MAX:
+            raise ValidationError(self.error_messages["too_long"], code="too_long")
+
+    def draft(self, value: object) -> str:
+        """Return the text as it is being written."""
+        return NOT_XML.sub("", value).replace("\r\n", "\n") if isinstance(value, str) else ""
+
+
+class SkipReason(OneOf):
+    """Why an item can't be judged. Asked only of those who skip, who must say."""
+
+    default_error_messages = {"required": "Choose why you skip it.", "unknown": "Choose one of the reasons."}
+
+
+class CommentField(forms.CharField):
+    """Free text, as much of it as can be kept; nobody's work is held up by a comment."""
+
+    widget = forms.Textarea
+
+    def to_python(self, value: Any) -> str:
+        text = NOT_XML.sub("", super().to_python(value) or "")
+        return text.replace("\r\n", "\n")[:COMMENT_MAX]
+
+
+class SecondsField(forms.FloatField):
+    """What the page's clock says; a value it can't have measured counts as nothing."""
+
+    widget = forms.HiddenInput
+
+    def clean(self, value: Any) -> float:
+        try:
+            seconds = float(value)
+        except (TypeError, ValueError):
+            return 0.0
+        return seconds if 0 <= seconds <= SECONDS_MAX else 0.0

@@ -1,0 +1,255 @@
+"""The form of one HIT: every question the definition asks about each item shown."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+from crispy_forms.helper import FormHelper
+from django import forms
+
+from surveys.answering.answer_copy import ItemAnswer
+from surveys.answering.collection import SECONDS_MAX, VERSION_MAX
+from surveys.answering.presentation import ShownItem
+from surveys.pages.answering.hit_fields import (
+    AnyOf,
+    CommentField,
+    GroupField,
+    OneOf,
+    SecondsField,
+    SkipReason,
+    Written,
+)
+from surveys.pages.answering.hit_layout import (
+    ItemBlock,
+    LayoutObject,
+    OutputBlock,
+    Question,
+    SkipBlock,
+    helper_of,
+)
+from surveys.protocols.definition import Choice, Criterion, Definition, Preference
+
+NO_PREFERENCE = "no_preference"
+SKIP = "skip"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a response has come: the version of its draft and the active seconds measured so far."""
+
+    version: int = 0
+    active_seconds: float = 0.0
+
+
+class DraftForm(forms.Form):
+    """One item's draft as the page posts it."""
+
+    token = forms.CharField()
+    position = forms.IntegerField()
+    version = forms.IntegerField(min_value=1, max_value=VERSION_MAX)
+    seconds = forms.FloatField(min_value=0, max_value=SECONDS_MAX)
+    answers = forms.JSONField(required=False)
+
+    def clean_answers(self) -> dict[str, Any]:
+        """Return the posted object; an empty one is a draft too, a missing one is not."""
+        if not isinstance(answers := self.data.get("answers"), dict):
+            raise forms.ValidationError("A draft's answers are an object.")
+        return answers
+
+
+class Problem(NamedTuple):
+    """One error of the summary: the control it is about, where that is, its question, what to do about it."""
+
+    control: str
+    where: str
+    label: str
+    message: str
+    code: str | None
+
+
+class HitForm(forms.Form):
+    """All items of one assignment in one form, filled from their drafts.
+
+    Names: `i{position}-answer`, `i{position}-{output code}-{criterion}`, `i{position}-{criterion}`,
+    `i{position}-{preference key}`, `i{position}-seconds`, and `comment`. A draft's names lack `i{position}-`.
+    A posted `skip` names the position of an item that can't be judged, and `i{position}-skip` says why.
+    """
+
+    def __init__(
+        self,
+        data: Mapping[str, Any] | None = None,
+        *,
+        definition: Definition,
+        items: Sequence[ShownItem],
+        progress: dict[int, Progress] | None = None,
+    ) -> None:
+        super().__init__(data)
+        self.definition = definition
+        self.items = items
+        self.progress = progress or {}
+        for item in items:
+            self._add_item(item)
+        self.fields["comment"] = CommentField(required=False)
+        self.initial["comment"] = next((i.draft["comment"] for i in items if i.draft.get("comment")), "")
+
+    @property
+    def helper(self) -> FormHelper:
+        return helper_of(self._item_block(item) for item in self.items)
+
+    @property
+    def problems(self) -> list[tuple[int, list[Problem]]]:
+        """The error summary: what is wrong in each item, by position, in the order of the page."""
+        found = [
+            (
+                group.position,
+                Problem(f"{name}-1", group.where, str(group.label), error.messages[0], error.code),
+            )
+            for name, group in self._groups()
+            if name in self.errors
+            for error in self.errors[name].as_data()[:1]
+        ]
+        return [
+            (position, [p for _, p in entries]) for position, entries in groupby(found, key=itemgetter(0))
+        ]
+
+    def answers(self) -> list[ItemAnswer]:
+        """Return the cleaned answers, one per item."""
+        return [self._answer(item) for item in self.items]
+
+    def item_at(self, position: int) -> ShownItem:
+        """Return the item shown at `position`; KeyError if there is none."""
+        return {item.position: item for item in self.items}[position]
+
+    def draft_of(self, item: ShownItem, data: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what of `data` is a possible answer to a question about `item`, under its draft name."""
+        prefix = f"i{item.position}-"
+        groups = {
+            name.removeprefix(prefix): group for name, group in self._groups() if name.startswith(prefix)
+        }
+        draft: dict[str, Any] = {
+            name: value for name, group in groups.items() if (value := group.draft(data.get(name)))
+        }
+        if comment := CommentField(required=False).clean(data.get("comment")):
+            draft["comment"] = comment
+        return draft
+
+    def posted_draft(self, item: ShownItem) -> dict[str, Any]:
+        """Return the draft of an item as it was posted with the whole form, valid or not."""
+        prefix = f"i{item.position}-"
+        posted = {n.removeprefix(prefix): self[n].data for n, _ in self._groups() if n.startswith(prefix)}
+        last = {"comment": self["comment"].data} if item is self.items[-1] else {}
+        return self.draft_of(item, posted | last)
+
+    def _groups(self) -> Iterator[tuple[str, GroupField]]:
+        for name, group in self.fields.items():
+            if isinstance(group, GroupField):
+                yield name, group
+
+    def _add_item(self, item: ShownItem) -> None:
+        prefix = f"i{item.position}-"
+        for name, group in _questions(self.definition, item):
+            group.required = (name == SKIP) == self._is_skipping(item)
+            self.fields[prefix + name] = group
+            if value := group.draft(item.draft.get(name)):
+                self.initial[prefix + name] = value
+        self.fields[f"{prefix}seconds"] = SecondsField(required=False)
+
+    def _is_skipping(self, item: ShownItem) -> bool:
+        return bool(self.definition.skip_reasons) and self.data.get(SKIP) == str(item.position)
+
+    def _item_block(self, item: ShownItem) -> ItemBlock:
+        progress = self.progress.get(item.position, Progress())
+        return ItemBlock(
+            item=item,
+            definition=self.definition,
+            of=len(self.items),
+            parts=list(self._parts(item)),
+            version=progress.version,
+            active_seconds=progress.active_seconds,
+        )
+
+    def _parts(self, item: ShownItem) -> Iterator[LayoutObject]:
+        prefix, definition = f"i{item.position}-", self.definition
+        if definition.answer:
+            yield Question(f"{prefix}answer")
+        for output in item.outputs:
+            criteria = [Question(f"{prefix}{output.code}-{c.key}") for c in definition.output_criteria]
+            yield OutputBlock(output, item.position, criteria, has_text=not definition.is_sequence)
+        for criterion in definition.item_criteria:
+            yield Question(f"{prefix}{criterion.key}")
+        if definition.preference:
+            yield Question(f"{prefix}{definition.preference.key}")
+        if definition.skip_reasons:
+            yield SkipBlock(f"{prefix}{SKIP}", item.position)
+
+    def _answer(self, item: ShownItem) -> ItemAnswer:
+        definition, prefix, given = self.definition, f"i{item.position}-", self.cleaned_data
+        if self._is_skipping(item):
+            return ItemAnswer(
+                item.position,
+                skip_reason=given[prefix + SKIP],
+                active_seconds=given[f"{prefix}seconds"],
+            )
+        preferred = given[prefix + definition.preference.key] if definition.preference else ""
+        return ItemAnswer(
+            position=item.position,
+            answer=given[f"{prefix}answer"] if definition.answer else "",
+            ratings={
+                output.code: {
+                    c.key: given[f"{prefix}{output.code}-{c.key}"] for c in definition.output_criteria
+                }
+                for output in item.outputs
+            },
+            item_ratings={c.key: given[prefix + c.key] for c in definition.item_criteria},
+            preference="" if preferred == NO_PREFERENCE else preferred,
+            active_seconds=given[f"{prefix}seconds"],
+        )
+
+
+def draft_from(answer: ItemAnswer, definition: Definition) -> dict[str, Any]:
+    """Return complete answers as the draft that shows them again in the form."""
+    draft: dict[str, Any] = {"answer": answer.answer, **answer.item_ratings}
+    for code, values in answer.ratings.items():
+        draft |= {f"{code}-{key}": value for key, value in values.items()}
+    if definition.preference:
+        draft[definition.preference.key] = answer.preference or NO_PREFERENCE
+    return {SKIP: answer.skip_reason} if answer.skip_reason else draft
+
+
+def _questions(definition: Definition, item: ShownItem) -> Iterator[tuple[str, GroupField]]:
+    """Yield (draft name, question) in the order they are asked."""
+    at = item.position
+    if definition.answer:
+        yield "answer", OneOf(label=definition.answer.label, position=at, choices=item.choices)
+    for output in item.outputs:
+        for criterion in definition.output_criteria:
+            yield f"{output.code}-{criterion.key}", _rating(criterion, position=at, where=output.label)
+    for criterion in definition.item_criteria:
+        yield criterion.key, _rating(criterion, position=at)
+    if definition.preference:
+        choices = _preference_choices(definition.preference, item)
+        yield (
+            definition.preference.key,
+            OneOf(label=definition.preference.label, position=at, choices=choices),
+        )
+    if definition.skip_reasons:
+        yield SKIP, SkipReason(label="Why can’t it be judged?", position=at, choices=definition.skip_reasons)
+
+
+def _rating(criterion: Criterion, *, position: int, where: str = "") -> GroupField:
+    if criterion.is_text:
+        return Written(label=criterion.label, help_text=criterion.help, where=where, position=position)
+    texts = {"label": criterion.label, "help_text": criterion.help, "where": where}
+    if criterion.is_checklist:
+        return AnyOf(**texts, position=position, choices=criterion.choices, exclusive=criterion.exclusive)
+    return OneOf(**texts, position=position, choices=criterion.choices)
+
+
+def _preference_choices(preference: Preference, item: ShownItem) -> list[Choice]:
+    outputs = [
+        Choice(output.code, preference.output_label.format(n=n))
+        for n, output in enumerate(item.outputs, start=1)
+    ]
+    return [*outputs, Choice(NO_PREFERENCE, preference.none_label)]

@@ -1,0 +1,165 @@
+"""Our crispy layout objects: one per group of choices, rendered by one template, not one field per choice.
+
+A layout object is whatever has crispy's `render(form, context, template_pack, **kwargs)`.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import zip_longest
+from typing import Any, Protocol, cast
+
+from crispy_forms.helper import FormHelper
+from crispy_forms.layout import Layout
+from django.forms import Form
+from django.template import Context, Template
+from django.template.loader import get_template
+from django.utils.safestring import SafeString, mark_safe
+
+from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture
+from surveys.answering.quizzes import Marked
+from surveys.pages.answering.hit_fields import GroupField
+from surveys.protocols.definition import Definition, QuizQuestion
+
+SMALL_GROUP = 4
+SHORT_LABEL = 16
+NUMERALS = tuple("123456789")
+
+
+class LayoutObject(Protocol):
+    def render(self, form: Form, context: Context, template_pack: str = ..., **kwargs: Any) -> SafeString: ...
+
+
+def helper_of(parts: Iterable[LayoutObject]) -> FormHelper:
+    """Return the crispy helper that renders these parts and no form tag: the page writes it, a preview has none."""
+    helper = FormHelper()
+    helper.form_tag = False
+    helper.disable_csrf = True
+    helper.include_media = False
+    helper.layout = Layout(*parts)
+    return helper
+
+
+@cache
+def _template(name: str) -> Template:
+    """Return the compiled template itself: a group needs neither request nor context processors."""
+    return get_template(name).template  # type: ignore[attr-defined, no-any-return]
+
+
+def _render(part: str, **values: Any) -> SafeString:
+    return _template(f"assent/{part}.html").render(Context(values))
+
+
+def _join(parts: Iterable[LayoutObject], form: Form, context: Context) -> SafeString:
+    return mark_safe("".join(part.render(form, context) for part in parts))  # noqa: S308
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question with all its choices or its text, their states and its error."""
+
+    name: str
+    is_optional: bool = False
+
+    def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
+        group = cast(GroupField, form.fields[self.name])
+        value = form[self.name].value() or ()
+        chosen = {value} if isinstance(value, str) else set(value)
+        return _render(
+            "text" if group.type == "text" else "group",
+            name=self.name,
+            group=group,
+            shape=_shape(group),
+            exclusive=getattr(group, "exclusive", ""),
+            choices=[(choice, choice.value in chosen) for choice in group.choices],
+            value=value,
+            errors=form.errors.get(self.name),
+            is_optional=self.is_optional,
+        )
+
+
+def _shape(group: GroupField) -> str:
+    """Up to four bare choices find their own place; others make a row of short texts or a list of long ones.
+
+    The key of a choice that is a numeral is that numeral.
+    """
+    texts = [choice.label + choice.description for choice in group.choices]
+    is_bare = not any(choice.description for choice in group.choices)
+    numeral = " numeral" if all(choice.value in NUMERALS for choice in group.choices) else ""
+    if group.type == "checkbox" or (is_bare and len(texts) <= SMALL_GROUP):
+        return numeral
+    return numeral + (" row" if all(len(text) <= SHORT_LABEL for text in texts) else " list")
+
+
+@dataclass(frozen=True, slots=True)
+class OutputBlock:
+    """What a system said (unless it stands between the states of a sequence), and the criteria it is judged by."""
+
+    output: ShownOutput
+    position: int
+    parts: Sequence[LayoutObject]
+    has_text: bool = True
+
+    def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
+        inner = _join(self.parts, form, context)
+        return _render(
+            "output", output=self.output, position=self.position, has_text=self.has_text, inner=inner
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SkipBlock:
+    """The way past an item that can't be judged: closed until it is wanted, with a button of its own."""
+
+    name: str
+    position: int
+
+    def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
+        is_open = bool(form[self.name].value() or form.errors.get(self.name))
+        inner = Question(self.name, is_optional=True).render(form, context)
+        return _render("skip", position=self.position, is_open=is_open, inner=inner)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemBlock:
+    """Pictures and question of an item with everything asked about it, and how far it has come (for a resumed page)."""
+
+    item: ShownItem
+    definition: Definition
+    of: int
+    parts: Sequence[LayoutObject]
+    version: int
+    active_seconds: float
+
+    @property
+    def heading(self) -> str:
+        return self.item.outputs[0].label if self.definition.is_sequence else self.item.question
+
+    @property
+    def count(self) -> str:
+        """Return "2 of 5 · Question", or as much of it as there is to say."""
+        place = f"{self.item.position} of {self.of}" if self.of > 1 else ""
+        return " · ".join(filter(None, [place, self.definition.question_label]))
+
+    @property
+    def states(self) -> Iterator[tuple[ShownPicture | None, str | None]]:
+        """Yield each numbered state of a sequence with the transformation that follows it, None after the last."""
+        return zip_longest(self.item.pictures, self.item.outputs[0].steps)
+
+    def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
+        inner = _join(self.parts, form, context)
+        return _render("item", block=self, item=self.item, definition=self.definition, inner=inner)
+
+
+@dataclass(frozen=True, slots=True)
+class QuizBlock:
+    """A question of the quiz with its scene, and what there is to say about the answer given before."""
+
+    name: str
+    number: int
+    question: QuizQuestion
+    before: Marked | None
+
+    def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
+        inner = Question(self.name).render(form, context)
+        return _render("quiz", block=self, inner=inner)

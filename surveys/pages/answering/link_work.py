@@ -1,0 +1,212 @@
+"""One annotation of a person who came by link: its form, its drafts, its answers, and changing them."""
+
+from contextlib import suppress
+from typing import Any
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotators.failpoints import reach
+from annotators.models import Assignment
+from surveys.answering import quizzes
+from surveys.answering.admissions import Admission, NotAdmitted, admit
+from surveys.answering.allocation import NothingLeft, NotYours, keep, settle, take_number
+from surveys.answering.answer_copy import content
+from surveys.answering.collection import given_answers, revise_answers, save_answers
+from surveys.models import Batch
+from surveys.operations import log_context
+from surveys.pages.answering import quiz, tokens
+from surveys.pages.answering.hit_form import HitForm
+from surveys.pages.answering.linking import KEPT, linked, on_to_next, render, surroundings, to
+from surveys.pages.answering.working import assignment_form, batch_of, draft_answer, keep_what_was_given
+from surveys.protocols.policy_reading import judges
+
+Status = Assignment.Status
+UNANSWERED = "0"
+
+
+@linked
+@require_http_methods(["GET", "POST"])
+def work(request: HttpRequest, token: str, number: int) -> HttpResponse:
+    """One annotation: its form as far as it is answered; posted, its answers."""
+    if request.method == "POST":
+        return _submit(request, token, number)
+    admission = admit(token)
+    assignment = _assignment(admission, number)
+    log_context.bind(assignment=assignment.pk, batch=admission.batch.pk)
+    if number != (current := assignment.annotation_slot.number):
+        return to("link_work", token, current)
+    if assignment.saved_at:
+        settle(assignment)
+    elif quizzes.is_due(admission.batch, worker=admission.worker):
+        return quiz.ask(admission.batch, **_quiz_context(admission, assignment))
+    form = assignment_form(assignment, batch=admission.batch)
+    return _page(admission, assignment, form, just_saved=request.GET.get("saved", ""))
+
+
+@linked
+@require_POST
+def draft(request: HttpRequest, token: str, number: int) -> HttpResponse:
+    """Keep one item's draft. Where the link has expired, too: nothing that was typed is lost."""
+    return draft_answer(request, author=lambda sent: _author(sent, token))
+
+
+def _author(sent: str, token: str) -> Assignment:
+    """Return whose page it is; while the link is valid, their lease is renewed."""
+    author = tokens.author(sent)
+    with suppress(NotAdmitted):
+        _admission(token, author)
+        keep(author)
+    return author
+
+
+def _admission(token: str, author: Assignment) -> Admission:
+    """Admit the author of a page by the link it was sent from. Raises TokenError where that is somebody else's."""
+    admission = admit(token)
+    if admission.worker != author.worker:
+        raise tokens.TokenError
+    return admission
+
+
+def _assignment(admission: Admission, number: int) -> Assignment:
+    return take_number(
+        admission.batch,
+        number=number,
+        worker=admission.worker,
+        channel=admission.channel,
+        limit=admission.limit,
+    )
+
+
+def _submit(request: HttpRequest, token: str, number: int) -> HttpResponse:
+    author = tokens.author(request.POST.get("token", ""))
+    form = assignment_form(author, batch=batch_of(author), data=request.POST)
+    try:
+        admission = _admission(token, author)
+        assignment = _assignment(admission, number)
+    except (NotAdmitted, NotYours, NothingLeft) as error:
+        if not quiz.is_quiz(request):
+            keep_what_was_given(form, author)
+            error.add_note(KEPT)
+        raise
+    if assignment != author:
+        raise tokens.TokenError
+    if quiz.is_quiz(request):
+        return quiz.answered(request, admission.batch, **_quiz_context(admission, assignment))
+    return _answered(request, admission, assignment, form)
+
+
+def _quiz_context(admission: Admission, assignment: Assignment) -> dict[str, Any]:
+    return {
+        "worker": admission.worker,
+        "action": reverse("link_work", args=[admission.token, assignment.annotation_slot.number]),
+        "token": tokens.issue(assignment, submit_to=""),
+    }
+
+
+def _answered(
+    request: HttpRequest, admission: Admission, assignment: Assignment, form: HitForm
+) -> HttpResponse:
+    revision = request.POST.get("revision", "")
+    if not form.is_valid():
+        if revision != _revision(assignment):
+            return _overtaken(request, admission, assignment, form)
+        keep_what_was_given(form, assignment)
+        return _page(admission, assignment, form, status=422)
+    is_saved = _save(assignment, form, revision=revision, batch=admission.batch)
+    if not is_saved and not _is_repeated(assignment, form):
+        return _not_saved(request, admission, assignment, form)
+    reach("link.saved")
+    settle(assignment)
+    reach("link.settled")
+    saved = f"?saved={assignment.annotation_slot.number}"
+    is_new = revision == UNANSWERED
+    return on_to_next(admission, query=saved) if is_new else to("link", admission.token, query=saved)
+
+
+@transaction.atomic
+def _save(assignment: Assignment, form: HitForm, *, revision: str, batch: Batch) -> bool:
+    """Write the answers. False, and no change, if others were written since the page was made, or they are final."""
+    locked = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
+    if revision != _revision(locked) or _is_closed(locked, batch):
+        return False
+    write = revise_answers if locked.saved_at else save_answers
+    write(locked, answers=form.answers(), comment=form.cleaned_data["comment"])
+    return True
+
+
+def _revision(assignment: Assignment) -> str:
+    """Count how often complete answers were written."""
+    return str(assignment.revisions.count() + 1) if assignment.saved_at else UNANSWERED
+
+
+def _is_repeated(assignment: Assignment, form: HitForm) -> bool:
+    """Tell whether what was posted says what is written: the same page sent twice."""
+    assignment.refresh_from_db()
+    return content(given_answers(assignment)) == content(form.answers())
+
+
+def _not_saved(
+    request: HttpRequest, admission: Admission, assignment: Assignment, posted: HitForm
+) -> HttpResponse:
+    """Show what is written and can't be changed any more, or ask about it."""
+    if not _is_closed(assignment, admission.batch):
+        return _overtaken(request, admission, assignment, posted)
+    form = assignment_form(assignment, batch=admission.batch)
+    return _page(admission, assignment, form, status=403)
+
+
+def _overtaken(
+    request: HttpRequest, admission: Admission, assignment: Assignment, posted: HitForm
+) -> HttpResponse:
+    """Show what is written and ask before it is replaced by what was posted."""
+    assignment.refresh_from_db()
+    form = assignment_form(assignment, batch=admission.batch)
+    again = [
+        (name, value)
+        for name in [*posted.fields, "skip"]
+        for value in request.POST.getlist(name)
+        if posted.is_valid()
+    ]
+    return _page(admission, assignment, form, status=409, again=again, is_overtaken=True)
+
+
+def _is_closed(assignment: Assignment, batch: Batch) -> bool:
+    return assignment.saved_at is not None and not _is_changeable(assignment, batch)
+
+
+def _is_changeable(assignment: Assignment, batch: Batch) -> bool:
+    """Answers can be changed until the batch closes, or until somebody was or was not paid because of them."""
+    status, pays_by_answers = assignment.status, judges(batch.review_policy)
+    is_decided = status == Status.REJECTED or (status == Status.APPROVED and pays_by_answers)
+    return batch.status == Batch.Status.OPEN and not is_decided
+
+
+def _page(
+    admission: Admission,
+    assignment: Assignment,
+    form: HitForm,
+    *,
+    status: int = 200,
+    just_saved: str = "",
+    **context: Any,
+) -> HttpResponse:
+    number = assignment.annotation_slot.number
+    return render(
+        "work",
+        status=status,
+        **context,
+        **surroundings(admission, just_saved=just_saved),
+        form=form,
+        number=number,
+        assignment=assignment,
+        is_closed=_is_closed(assignment, admission.batch),
+        action=reverse("link_work", args=[admission.token, number]),
+        draft_url="" if assignment.saved_at else reverse("link_draft", args=[admission.token, number]),
+        token=tokens.issue(assignment, submit_to=""),
+        revision=_revision(assignment),
+        instructions=form.definition.instructions,
+        submit_label="Save the changes" if assignment.saved_at else "Submit",
+    )

@@ -1,0 +1,151 @@
+"""The headers and refusals of pages that people reach by link. They stand alone: nobody may frame them."""
+
+import logging
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.core.signals import got_request_exception
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt
+
+from surveys.answering.admissions import Admission, NotAdmitted
+from surveys.answering.allocation import NothingLeft, NotYours, n_free, own, suggest, take
+from surveys.models import Batch
+from surveys.pages.answering.framing import UNREADABLE_REQUEST
+from surveys.pages.answering.tokens import TokenError
+
+logger = logging.getLogger(__name__)
+
+View = Callable[..., HttpResponse]
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
+TITLES = {
+    "unknown": "This link is not valid",
+    "expired": "This link has expired",
+    "revoked": "This link was withdrawn",
+    "closed": "This study is closed",
+    "full": "There is nothing left to do here",
+    "throttled": "Please wait a little",
+}
+STATUS = {"unknown": 404, "throttled": 429}
+FOREIGN = "What was sent does not belong to this annotation, or not to you. Open it again from your list."
+UNREADABLE = (
+    "What was sent is too large or damaged. What was saved before is kept: open your list and carry on."
+)
+BROKEN = (
+    "The fault is ours, and we have a record of it. What you answered is kept: open your list and carry on."
+)
+KEPT = "What you had answered on the page before is kept as a draft."
+
+
+def linked(view: View) -> View:
+    """Turn refusals into pages a person can read; keep all of it uncached, unframed, and its address to ourselves.
+
+    The token in the path is the credential. A browser sends it to no page by itself, as it would a cookie: so nobody
+    else's page can act in a person's name, and no CSRF token is needed.
+    """
+
+    @csrf_exempt
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            response = view(request, *args, **kwargs)
+        except (NotAdmitted, NotYours, NothingLeft, TokenError) as error:
+            response = _refused(error, token=kwargs.get("token", ""))
+        except UNREADABLE_REQUEST:
+            response = _refusal(
+                "This could not be read", UNREADABLE, status=400, token=kwargs.get("token", "")
+            )
+        except Exception:
+            logger.exception("Page %s failed", view.__name__)
+            got_request_exception.send(sender=None, request=request)
+            token = kwargs.get("token", "")
+            response = _refusal("Something went wrong here", BROKEN, status=500, token=token)
+        return with_headers(response)
+
+    return wrapped
+
+
+class SeeOther(HttpResponseRedirect):
+    """Go on there with a GET, whatever came here (RFC 9110, 15.4.4)."""
+
+    status_code = 303
+
+
+def to(name: str, *args: str | int, query: str = "") -> HttpResponse:
+    """Return the way to a page by its name."""
+    return SeeOther(reverse(name, args=args) + query)
+
+
+def render(template: str, *, status: int = 200, **context: Any) -> HttpResponse:
+    """Render without the request: its context processors would bring the session, thus a cookie."""
+    return HttpResponse(render_to_string(f"links/{template}.html", context), status=status)
+
+
+def on_to_next(admission: Admission, *, query: str = "") -> HttpResponse:
+    """Give the person their next annotation, or show the end where there is none."""
+    try:
+        assignment = take(
+            admission.batch, worker=admission.worker, channel=admission.channel, limit=admission.limit
+        )
+    except NothingLeft:
+        return to("link_finish", admission.token, query=query)
+    return to("link_work", admission.token, assignment.annotation_slot.number, query=query)
+
+
+def surroundings(admission: Admission, *, just_saved: str = "") -> dict[str, Any]:
+    """Return what is around every page of an admitted person: who they are, what is theirs, how much is left.
+
+    `just_saved` is what the address says; it is believed where it is true.
+    """
+    mine = own(admission.batch, worker=admission.worker)
+    done = [annotation for annotation in mine if annotation.state != "open"]
+    return {
+        "admission": admission,
+        "batch": admission.batch,
+        "mine": mine,
+        "n_done": len(done),
+        "n_all": len(mine) + _n_more(admission, n_mine=len(mine)),
+        "suggested": suggest(admission.batch, worker=admission.worker, limit=admission.limit),
+        "just_saved": next((a.number for a in done if str(a.number) == just_saved), None),
+        "home_url": reverse("link", args=[admission.token]),
+    }
+
+
+def _n_more(admission: Admission, *, n_mine: int) -> int:
+    """Return how many annotations the person could still be given."""
+    if admission.batch.status != Batch.Status.OPEN:
+        return 0
+    free = n_free(admission.batch, worker=admission.worker)
+    return free if admission.limit is None else min(free, max(admission.limit - n_mine, 0))
+
+
+def _refused(error: Exception, *, token: str) -> HttpResponse:
+    kept = " ".join(getattr(error, "__notes__", []))
+    if isinstance(error, NotAdmitted):
+        return _refusal(TITLES[error.kind], str(error), kept=kept, status=STATUS.get(error.kind, 403))
+    if isinstance(error, NotYours):
+        title = "This annotation is not yours"
+        return _refusal(title, str(error), kept=kept, status=404, token=token, is_starting=True)
+    if isinstance(error, NothingLeft):
+        return _refusal("There is nothing left to do here", str(error), kept=kept, status=403, token=token)
+    return _refusal("This page can’t be used", FOREIGN, status=403, token=token)
+
+
+def _refusal(title: str, message: str, *, status: int, token: str = "", **context: Any) -> HttpResponse:
+    home_url = reverse("link", args=[token]) if token else ""
+    return render("refused", status=status, title=title, message=message, home_url=home_url, **context)
+
+
+def with_headers(response: HttpResponse) -> HttpResponse:
+    """Keep a page uncached, unframed, and its address to ourselves."""
+    response["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+    response["Referrer-Policy"] = "no-referrer"
+    response["Cache-Control"] = "no-store"
+    return response

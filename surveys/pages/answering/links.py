@@ -1,0 +1,88 @@
+"""Where people who come by link come in, see what is theirs, and go out again."""
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from surveys.answering.admissions import Admission, NotAdmitted, admit, admit_by_code, admit_panel, completion
+from surveys.pages.answering.linking import linked, on_to_next, render, surroundings, to
+from surveys.pages.answering.working import pay_rule, time_allowed
+
+NUMBER_MAX = 2**31 - 1
+NO_NUMBER = "An annotation id is a whole number from 1."
+
+
+class NumberForm(forms.Form):
+    """An annotation id to open; empty: the next one."""
+
+    number = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=NUMBER_MAX,
+        error_messages=dict.fromkeys(["invalid", "min_value", "max_value"], NO_NUMBER),
+    )
+
+
+class SignInForm(forms.Form):
+    """Who somebody is, without their personal link at hand."""
+
+    name = forms.CharField(max_length=200, error_messages={"required": "Give your name."})
+    access_code = forms.CharField(max_length=128, error_messages={"required": "Give your access code."})
+
+
+@linked
+@require_http_methods(["GET", "POST"])
+def home(request: HttpRequest, token: str) -> HttpResponse:
+    """What this is about, what is done, and Start: with an annotation id, or with the next one."""
+    admission = admit(token)
+    form = NumberForm(request.POST if request.method == "POST" else None)
+    if not form.is_valid():
+        return _home(request, admission, form)
+    number = form.cleaned_data["number"]
+    is_next = number is None or str(number) == request.POST.get("suggested")
+    return on_to_next(admission) if is_next else to("link_work", token, number)
+
+
+@linked
+@require_GET
+def finish(request: HttpRequest, token: str) -> HttpResponse:
+    """The end: thanks, a panel's completion code, and the way back to change something."""
+    admission = admit(token)
+    around = surroundings(admission, just_saved=request.GET.get("saved", ""))
+    return render("finish", **around, completion=completion(admission))
+
+
+@linked
+@require_http_methods(["GET", "POST"])
+def sign_in(request: HttpRequest, batch: int) -> HttpResponse:
+    """Name and access code instead of the personal link."""
+    form = SignInForm(request.POST if request.method == "POST" else None)
+    if not form.is_valid():
+        return render("sign_in", status=422 if form.is_bound else 200, form=form)
+    try:
+        admission = admit_by_code(batch, **form.cleaned_data)
+    except NotAdmitted as error:
+        form.add_error(None, str(error))
+        return render("sign_in", status=429 if error.kind == "throttled" else 403, form=form)
+    return to("link", admission.token)
+
+
+@linked
+@require_GET
+def panel(request: HttpRequest, code: str) -> HttpResponse:
+    """Somebody sent by a panel, who they are in the address: on to an address that is theirs alone."""
+    return to("link", admit_panel(code, request.GET.dict()).token)
+
+
+def _home(request: HttpRequest, admission: Admission, form: NumberForm) -> HttpResponse:
+    around = surroundings(admission, just_saved=request.GET.get("saved", ""))
+    return render(
+        "home",
+        status=422 if form.is_bound else 200,
+        **around,
+        form=form,
+        number=form["number"].value() if form.is_bound else around["suggested"],
+        instructions=admission.batch.definition.instructions,
+        time_allowed=time_allowed(admission.batch),
+        pay_rule=pay_rule(admission.batch),
+    )

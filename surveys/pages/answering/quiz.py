@@ -1,0 +1,57 @@
+"""The quiz before the work, wherever the work is done: in a HIT's frame or by link."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.loader import render_to_string
+
+from annotators.models import Worker
+from surveys.answering import quizzes
+from surveys.models import Batch, QuizAttempt
+from surveys.pages.answering.quiz_form import QuizForm
+
+
+def is_quiz(request: HttpRequest) -> bool:
+    """Tell whether answers to the quiz were posted, not answers to the work."""
+    return request.method == "POST" and "quiz" in request.POST
+
+
+def ask(batch: Batch, *, worker: Worker, action: str, token: str, data: Any = None) -> HttpResponse:
+    """Return the page with the questions of the next try; bound to `data`, with what is missing there (422)."""
+    attempt = quizzes.last_try(batch, worker=worker)
+    before = quizzes.marked(attempt) if attempt else []
+    form = QuizForm(data, questions=batch.definition.quiz, before=before)
+    context = {
+        "batch": batch,
+        "action": action,
+        "token": token,
+        "form": form,
+        "attempt": attempt,
+        "number": attempt.number + 1 if attempt else 1,
+        "instructions": batch.definition.instructions,
+    }
+    return HttpResponse(render_to_string("hits/quiz.html", context), status=422 if form.is_bound else 200)
+
+
+def answered(request: HttpRequest, batch: Batch, *, worker: Worker, action: str, token: str) -> HttpResponse:
+    """Mark what was posted, and show what there is to say: the questions again, or the way to the work."""
+    if quizzes.is_due(batch, worker=worker):
+        form = QuizForm(request.POST, questions=batch.definition.quiz)
+        if not form.is_valid():
+            return ask(batch, worker=worker, action=action, token=token, data=request.POST)
+        number = form.cleaned_data["number"]
+        quizzes.mark(batch, worker=worker, number=number, answers=form.answers())
+    if quizzes.is_due(batch, worker=worker):
+        return ask(batch, worker=worker, action=action, token=token)
+    attempt = quizzes.last_try(batch, worker=worker)
+    return _done(batch, attempt, action=action) if attempt else HttpResponseRedirect(action)
+
+
+def _done(batch: Batch, attempt: QuizAttempt, *, action: str) -> HttpResponse:
+    context = {
+        "batch": batch,
+        "action": action,
+        "attempt": attempt,
+        "marked": quizzes.marked(attempt),
+    }
+    return HttpResponse(render_to_string("hits/quiz_done.html", context))

@@ -1,0 +1,75 @@
+"""Who is posting, without cookies: third-party frames get none, so a signed, expiring token is in the form."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.core import signing
+
+from annotators.models import Assignment
+from surveys.models import Questionnaire
+from surveys.operations import log_context
+
+SALT = "surveys.hit"
+# After the deadline the marketplace takes nothing more; the slack is for clocks that differ.
+SLACK = timedelta(hours=1)
+
+
+class TokenError(Exception):
+    """The token is not one of ours, or not for this questionnaire."""
+
+
+class TokenExpired(TokenError):
+    """It was ours, but its time is over."""
+
+
+class TokenOutdated(TokenExpired):
+    """The page was opened with an AssignmentId that is no longer the worker's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bearer:
+    """Whose token it is, and the marketplace's address the frame was opened with ("" if it gave none)."""
+
+    assignment: Assignment
+    submit_to: str
+    assignment_id: str = ""
+
+
+def issue(assignment: Assignment, *, submit_to: str) -> str:
+    claims = {
+        "a": assignment.pk,
+        "i": assignment.assignment_id,
+        "n": assignment.nonce.hex,
+        "s": submit_to,
+    }
+    return signing.dumps(claims, salt=SALT, compress=True)
+
+
+def read(token: str, *, questionnaire: Questionnaire, is_late_ok: bool = False) -> Bearer:
+    """Return the bearer. Raises TokenExpired, unless late is as good as in time, or TokenError."""
+    in_time = questionnaire.batch.assignment_duration + SLACK
+    bearer = _bearer(token, max_age=None if is_late_ok else in_time)
+    if bearer.assignment.hit_id != questionnaire.hit_id:
+        raise TokenError
+    if not is_late_ok and bearer.assignment_id != bearer.assignment.assignment_id:
+        raise TokenOutdated
+    return bearer
+
+
+def author(token: str) -> Assignment:
+    """Return the assignment that a page was issued for, however long ago. Raises TokenError."""
+    return _bearer(token, max_age=None).assignment
+
+
+def _bearer(token: str, *, max_age: timedelta | None) -> Bearer:
+    try:
+        claims = signing.loads(token, salt=SALT, max_age=max_age)
+    except signing.SignatureExpired as error:
+        raise TokenExpired from error
+    except signing.BadSignature as error:
+        raise TokenError from error
+    issued = Assignment.objects.select_related("hit__questionnaire__batch__survey")
+    if (assignment := issued.filter(pk=claims["a"], nonce=claims["n"]).first()) is None:
+        raise TokenError
+    log_context.bind(assignment=assignment.pk, hit=assignment.hit.hit_id)
+    return Bearer(assignment, claims["s"], claims["i"])

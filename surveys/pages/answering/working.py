@@ -1,0 +1,117 @@
+"""What every working page does, however its author came: the form of an assignment, its drafts, its words."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, JsonResponse
+
+from annotators.failpoints import reach
+from annotators.models import Assignment
+from surveys.answering.collection import given_answers, save_draft
+from surveys.answering.presentation import ShownItem, shown_items
+from surveys.models import Batch, Response
+from surveys.pages.answering.hit_form import DraftForm, HitForm, Progress, draft_from
+from surveys.pages.answering.tokens import TokenError
+from surveys.protocols import policy_reading, policy_words
+
+DRAFT_STATUS = {"": 200, "unreadable": 400, "expired": 403, "outdated": 409}
+
+
+def assignment_form(assignment: Assignment, *, batch: Batch, data: Any = None) -> HitForm:
+    """Return the form of an opened assignment: as drafted or answered so far, or bound to what was posted."""
+    items = shown_items(assignment)
+    rows = assignment.responses.values_list("position", "draft_version", "active_seconds")
+    return HitForm(
+        data,
+        definition=batch.definition,
+        items=_as_answered(items, assignment, batch) if assignment.saved_at else items,
+        progress={position: Progress(version, seconds) for position, version, seconds in rows},
+    )
+
+
+def _as_answered(items: list[ShownItem], assignment: Assignment, batch: Batch) -> list[ShownItem]:
+    given = {answer.position: answer for answer in given_answers(assignment)}
+    comment = {"comment": assignment.comment}
+    return [
+        replace(item, draft=draft_from(given[item.position], batch.definition) | comment) for item in items
+    ]
+
+
+def batch_of(assignment: Assignment) -> Batch:
+    """Return the batch that an assignment belongs to."""
+    return assignment.hit.questionnaire.batch
+
+
+def draft_answer(request: HttpRequest, *, author: Callable[[str], Assignment]) -> JsonResponse:
+    """Keep one item's draft: 200 saved, 409 a newer one is there or the answers are complete, 400, 403.
+
+    The body is JSON: token, position, version, seconds, answers. `author` reads the token or raises TokenError.
+    """
+    why = _save_posted_draft(request, author=author)
+    return JsonResponse({"saved": not why, "why": why}, status=DRAFT_STATUS[why])
+
+
+def _save_posted_draft(request: HttpRequest, *, author: Callable[[str], Assignment]) -> str:
+    """Return why the draft could not be saved, "" if it was."""
+    try:
+        posted = DraftForm(json.loads(request.body))
+        sent = posted.cleaned_data if posted.is_valid() else {}
+        assignment = author(sent["token"])
+        form = assignment_form(assignment, batch=batch_of(assignment))
+        item = form.item_at(sent["position"])
+    except TokenError:
+        return "expired"
+    except (ValueError, AttributeError, KeyError, RecursionError, RequestDataTooBig):
+        return "unreadable"
+    reach("draft.received")
+    is_saved = save_draft(
+        assignment,
+        position=item.position,
+        data=form.draft_of(item, sent["answers"]),
+        version=sent["version"],
+        active_seconds=sent["seconds"],
+    )
+    reach("draft.saved")
+    return "" if is_saved else "outdated"
+
+
+def keep_what_was_given(form: HitForm, assignment: Assignment) -> None:
+    """Without JavaScript an incomplete submission is the only draft there is."""
+    for item in form.items:
+        progress = form.progress[item.position]
+        form.progress[item.position] = Progress(progress.version + 1, progress.active_seconds)
+        save_draft(
+            assignment,
+            position=item.position,
+            data=form.posted_draft(item),
+            version=progress.version + 1,
+            active_seconds=progress.active_seconds,
+        )
+
+
+def is_first_visit(assignment: Assignment) -> bool:
+    """True until this worker has begun to answer, here or in another HIT."""
+    begun = Response.objects.filter(worker=assignment.worker_id).exclude(draft_version=0, saved_at=None)
+    return not begun.exists()
+
+
+def spoken(minutes: int) -> str:
+    """Return a length of time as people say it: 90 is "1 hour 30 minutes"."""
+    hours, rest = divmod(minutes, 60)
+    parts = [f"{n} {word}{'s' * (n != 1)}" for n, word in ((hours, "hour"), (rest, "minute")) if n]
+    return " ".join(parts) or "less than a minute"
+
+
+def time_allowed(batch: Batch) -> str:
+    """Return how long an assignment of the batch may take, as people say it."""
+    return spoken(int(batch.assignment_duration.total_seconds() // 60))
+
+
+def pay_rule(batch: Batch) -> str:
+    """Say in the worker's words what the batch's review policy does to their pay."""
+    return policy_words.told(
+        policy_reading.parse(batch.review_policy), is_automatic=batch.rejects_automatically
+    )

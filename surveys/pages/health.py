@@ -1,0 +1,57 @@
+"""Is this server alive, can it work, and how much is there to do?"""
+
+from ipaddress import ip_address
+
+from django.conf import settings
+from django.db import connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.crypto import constant_time_compare
+from django.views.decorators.http import require_safe
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
+
+from surveys.operations import gauges, readiness
+
+NO_STORE = {"Cache-Control": "no-store"}
+OF_A_PROXY = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via")
+
+
+@require_safe
+def healthz(request: HttpRequest) -> HttpResponse:
+    """Answer "ok" if the database answers; a load balancer and the container's health check ask here."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return HttpResponse("ok", content_type="text/plain", headers=NO_STORE)
+
+
+@require_safe
+def readyz(request: HttpRequest) -> HttpResponse:
+    """Answer 200 if database, broker, a worker and beat are all there, else 503; the JSON says which is not."""
+    checks = readiness.readiness()
+    is_ready = all(check["state"] == "ok" for check in checks.values())
+    answer = {"status": "ready" if is_ready else "not ready", "checks": checks}
+    return JsonResponse(answer, status=200 if is_ready else 503, headers=NO_STORE)
+
+
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """Answer with Prometheus' text to whoever holds METRICS_TOKEN; without one, to this machine only."""
+    if settings.METRICS_TOKEN and not _holds_token(request):
+        return HttpResponse("A bearer token is needed.\n", status=401, headers={"WWW-Authenticate": "Bearer"})
+    if not settings.METRICS_TOKEN and not _is_from_here(request):
+        return HttpResponse("From this machine only.\n", status=403, content_type="text/plain")
+    return HttpResponse(gauges.measure(), content_type=CONTENT_TYPE_PLAIN_0_0_4, headers=NO_STORE)
+
+
+def _holds_token(request: HttpRequest) -> bool:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return scheme.lower() == "bearer" and constant_time_compare(token.strip(), settings.METRICS_TOKEN)
+
+
+def _is_from_here(request: HttpRequest) -> bool:
+    """Tell whether it comes from a loopback address, and not through a proxy that stands there."""
+    if any(name in request.headers for name in OF_A_PROXY):
+        return False
+    try:
+        return ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback
+    except ValueError:
+        return False

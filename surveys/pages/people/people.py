@@ -1,0 +1,225 @@
+"""Who comes to a batch without a marketplace: personal links, and a panel."""
+
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin, messages
+from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
+from django.core.paginator import Page, Paginator
+from django.db.models import Model
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.text import slugify
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from surveys.answering.invitations import (
+    CannotInvite,
+    Invited,
+    address,
+    invite,
+    panel_address,
+    renew_key,
+    revoke,
+)
+from surveys.models import Batch, Invitation, Panel, PanelVisit
+from surveys.pages.access import researcher
+from surveys.pages.people.people_forms import InviteForm, PanelForm, RenewForm
+from surveys.publishing import quota
+from surveys.results.files.links import write_links
+from surveys.review.progress import with_work
+
+PEOPLE_PER_PAGE = 50
+VIEW = ("surveys.view_batch", "surveys.view_invitation")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One invited person as the table shows them."""
+
+    invitation: Invitation
+    address: str
+    state: str
+
+    @property
+    def is_valid(self) -> bool:
+        return self.state not in {"revoked", "expired"}
+
+
+@never_cache
+@require_safe
+@researcher(*VIEW)
+def people(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show who is invited, what they have done, and how a panel sends its people."""
+    return _page(request, _batch(pk))
+
+
+@never_cache
+@require_POST
+@researcher(*VIEW, "surveys.add_invitation")
+def invite_people(request: HttpRequest, pk: int) -> HttpResponse:
+    """Make personal links. Their access codes are in this answer and nowhere else: as a page, or as a file."""
+    batch = _batch(pk)
+    form = InviteForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _page(request, batch, invite_form=form, status=422)
+    try:
+        invited = _invite(request, batch, form.cleaned_data)
+    except CannotInvite as error:
+        form.add_error("people", str(error))
+        return _page(request, batch, invite_form=form, status=422)
+    if request.POST.get("as") == "csv":
+        return _csv(batch, [(i.invitation, i.address, i.access_code) for i in invited])
+    return _shown_once(request, batch, invited)
+
+
+@never_cache
+@require_safe
+@researcher(*VIEW)
+def links_csv(request: HttpRequest, pk: int) -> HttpResponse:
+    """Send the addresses that are valid now. Access codes can't be told again: only their hashes are kept."""
+    batch = _batch(pk)
+    valid = batch.invitations.filter(revoked_at=None, expires_at__gt=timezone.now()).select_related("worker")
+    return _csv(batch, [(invitation, address(invitation), "") for invitation in valid])
+
+
+@never_cache
+@require_POST
+@researcher(*VIEW, "surveys.change_invitation")
+def revoke_link(request: HttpRequest, pk: int, invitation_pk: int) -> HttpResponse:
+    """Make a link void. What was answered stays."""
+    batch = _batch(pk)
+    invitation = get_object_or_404(batch.invitations, pk=invitation_pk)
+    if revoke(invitation):
+        _note(request, invitation, CHANGE, "Link taken back.")
+        messages.success(request, f"The link of {invitation.name} is void. What they answered stays.")
+    else:
+        messages.info(request, f"The link of {invitation.name} is void already.")
+    return redirect("people", batch.pk)
+
+
+@never_cache
+@require_POST
+@researcher(*VIEW, "surveys.change_invitation")
+def renew_link(request: HttpRequest, pk: int, invitation_pk: int) -> HttpResponse:
+    """Make a new link and access code for somebody; the old ones are void."""
+    batch = _batch(pk)
+    invitation = get_object_or_404(batch.invitations.select_related("worker"), pk=invitation_pk)
+    form = RenewForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, f"Not renewed: {form.errors.as_data()['expires_at'][0].message}")
+        return redirect("people", batch.pk)
+    renewed = renew_key(invitation, expires_at=form.cleaned_data["expires_at"])
+    _note(request, invitation, CHANGE, "Link renewed.")
+    return _shown_once(request, batch, [renewed])
+
+
+@never_cache
+@require_POST
+@researcher(*VIEW, "surveys.change_panel")
+def save_panel(request: HttpRequest, pk: int) -> HttpResponse:
+    """Keep how a panel sends its people, and what they take back."""
+    batch = _batch(pk)
+    is_new = _panel(batch) is None
+    form = PanelForm(request.POST, instance=_panel(batch) or Panel(batch=batch))
+    if not form.is_valid():
+        return _page(request, batch, panel_form=form, status=422)
+    panel = form.save()
+    _note(request, panel, ADDITION if is_new else CHANGE, f"Panel: {', '.join(form.changed_data)}.")
+    messages.success(request, "The panel is set up. Give it the study address below.")
+    return redirect(reverse("people", args=[batch.pk]) + "#panel")
+
+
+def _batch(pk: int) -> Batch:
+    batch = get_object_or_404(Batch.objects.select_related("survey"), pk=pk)
+    if not quota.has_slots(batch):
+        raise Http404("Nobody comes to this batch by link.")
+    return batch
+
+
+def _panel(batch: Batch) -> Panel | None:
+    return Panel.objects.filter(batch=batch).first()
+
+
+def _invite(request: HttpRequest, batch: Batch, data: dict[str, Any]) -> list[Invited]:
+    invited = invite(
+        batch,
+        people=data["list"],
+        expires_at=data["expires_at"],
+        max_assignments=data["max_assignments"],
+        by=request.user,  # type: ignore[arg-type]
+    )
+    for one in invited:
+        _note(request, one.invitation, ADDITION, "Invited.")
+    return invited
+
+
+def _note(request: HttpRequest, what: Model, action: int, text: str) -> None:
+    """Write into the history of changes who did this."""
+    by = request.user.pk or 0  # `researcher` lets nobody else in
+    LogEntry.objects.log_actions(by, [what], action, change_message=text, single_object=True)
+
+
+def _page(request: HttpRequest, batch: Batch, *, status: int = 200, **forms: Any) -> HttpResponse:
+    panel = _panel(batch)
+    visits = with_work(PanelVisit.objects.filter(panel__batch=batch).select_related("worker"), batch=batch)
+    context = {
+        "rows": _rows(request, batch),
+        "invite_form": InviteForm(),
+        "renew_form": RenewForm(),
+        "panel": panel,
+        "panel_form": PanelForm(instance=panel),
+        "panel_address": panel_address(panel) if panel else "",
+        "visits": Paginator(visits, PEOPLE_PER_PAGE).get_page(request.GET.get("visits", "1")),
+        **forms,
+    }
+    return _render(request, "people", batch, context, title=f"People of {batch.name}", status=status)
+
+
+def _rows(request: HttpRequest, batch: Batch) -> Page[Any]:
+    invitations = with_work(batch.invitations.select_related("worker"), batch=batch)
+    page = Paginator(invitations, PEOPLE_PER_PAGE).get_page(request.GET.get("page", "1"))
+    rows: Page[Any] = page
+    rows.object_list = [Row(one, address(one), _state(one)) for one in page.object_list]
+    return rows
+
+
+def _state(invitation: Any) -> str:
+    if invitation.revoked_at:
+        return "revoked"
+    if invitation.expires_at <= timezone.now():
+        return "expired"
+    if invitation.n_open:
+        return "at work"
+    return "has worked" if invitation.n_done else "opened" if invitation.opened_at else "not opened"
+
+
+def _shown_once(request: HttpRequest, batch: Batch, invited: list[Invited]) -> HttpResponse:
+    return _render(request, "invited", batch, {"invited": invited}, title="New links")
+
+
+def _render(
+    request: HttpRequest,
+    template: str,
+    batch: Batch,
+    context: dict[str, Any],
+    *,
+    title: str,
+    status: int = 200,
+) -> HttpResponse:
+    sign_in = settings.APP_URL + reverse("link_sign_in", args=[batch.pk])
+    common = {**admin.site.each_context(request), "title": title, "batch": batch, "sign_in": sign_in}
+    return render(request, f"researcher/{template}.html", {**common, **context}, status=status)
+
+
+def _csv(batch: Batch, rows: list[tuple[Invitation, str, str]]) -> HttpResponse:
+    text = StringIO()
+    write_links(rows, text)
+    response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
+    name = f"{slugify(batch.name) or batch.pk}-links.csv"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

@@ -1,0 +1,60 @@
+"""One worker over all batches, and whether they may go on."""
+
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from annotators.models import Worker
+from surveys.pages.access import researcher
+from surveys.pages.people.standing_form import StandingForm
+from surveys.pages.people.worker_facts import worker_facts
+from surveys.review.standing import change_standing
+
+VIEW = ("surveys.view_batch", "annotators.view_assignment", "annotators.view_worker")
+
+
+@never_cache
+@require_safe
+@researcher(*VIEW)
+def worker(request: HttpRequest, worker_pk: int) -> HttpResponse:
+    """Show a worker's work with the three decisions about each, their numbers, and what was decided about them."""
+    return _page(request, get_object_or_404(Worker, pk=worker_pk))
+
+
+@never_cache
+@require_POST
+@researcher(*VIEW, "annotators.change_worker")
+def standing(request: HttpRequest, worker_pk: int) -> HttpResponse:
+    """Change a worker's standing. What somebody else has changed meanwhile is not overwritten."""
+    found = get_object_or_404(Worker, pk=worker_pk)
+    form = StandingForm(request.POST)
+    if not form.is_valid():
+        return _page(request, found, form=form, status=422)
+    wanted = form.cleaned_data
+    is_changed = change_standing(
+        found,
+        to=wanted["standing"],
+        was=wanted["was"],
+        reason=wanted["reason"],
+        by=request.user,  # type: ignore[arg-type]
+    )
+    if not is_changed:
+        form.add_error(None, f"Meanwhile somebody set it to “{found.get_standing_display()}”. Look again.")
+        return _page(request, found, form=form, status=409)
+    messages.success(request, f"Standing: {found.get_standing_display()}.")
+    return redirect("worker", found.pk)
+
+
+def _page(
+    request: HttpRequest, found: Worker, *, form: StandingForm | None = None, status: int = 200
+) -> HttpResponse:
+    context = {
+        **admin.site.each_context(request),
+        "title": f"Worker {found}",
+        "worker": found,
+        "facts": worker_facts(found, reader=request.user),
+        "form": form or StandingForm(initial={"standing": found.standing}),
+    }
+    return render(request, "researcher/worker.html", context, status=status)

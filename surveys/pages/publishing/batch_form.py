@@ -1,0 +1,243 @@
+"""What a researcher decides before a batch is published."""
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.conf import settings
+
+from annotators.models import Endpoint
+from surveys.models import Batch, Survey
+from surveys.pages.publishing.durations import DurationField
+from surveys.pages.publishing.policy_form import SHOWN, PolicyFields, initial_of, with_cap
+from surveys.protocols.definition import Definition
+from surveys.protocols.policy_reading import NEVER as NEVER_REJECT
+from surveys.protocols.policy_reading import judges, parse, rule_data
+from surveys.protocols.policy_words import in_words
+from surveys.protocols.registry import DEFINITIONS
+from surveys.protocols.rules import PolicyError
+
+if TYPE_CHECKING:
+    BatchModelForm = forms.ModelForm[Batch]
+else:
+    BatchModelForm = forms.ModelForm
+
+ENDPOINTS = {
+    Endpoint.EMBEDDED: "Embedded marketplace: the worker site of this server. No real money.",
+    Endpoint.SANDBOX: "MTurk sandbox: Amazon's site for trying out. No real money.",
+    Endpoint.PRODUCTION: "MTurk production: real people, real money.",
+    Endpoint.LINK: "No marketplace: people come by personal links, or from a panel.",
+}
+OF_TYPE, OWN, NEVER = "of_type", "own", "never"
+POLICIES = {
+    OF_TYPE: "As the survey type asks for; never, where no answer is right or wrong",
+    NEVER: "Never reject: everybody who submits is paid",
+    OWN: "By the rules below",
+}
+
+# MTurk's limits: AssignmentDuration and Lifetime 30 s to 365 days, AutoApprovalDelay at most 30 days.
+SHORTEST, LONGEST = timedelta(seconds=30), timedelta(days=365)
+LONGEST_AUTO_APPROVAL = timedelta(days=30)
+
+
+def shortest_auto_approval() -> timedelta:
+    """Two syncs must fit in, else nobody could decide before the marketplace does."""
+    return timedelta(seconds=2 * settings.SYNC_EVERY_SECONDS)
+
+
+def default_terms(definition: Definition) -> dict[str, Any]:
+    """Return what an untouched batch of this survey type shows to workers and how much of it at once."""
+    output = definition.output_label.replace("{n}", "").strip()
+    question = definition.question_label.split(" ")[0]
+    words = (question, output, "picture", "rating")
+    return {
+        "title": definition.title,
+        "description": definition.instructions.summary,
+        "keywords": ", ".join(dict.fromkeys(word.lower() for word in words if word)),
+        "items_per_hit": definition.items_per_hit,
+    }
+
+
+def is_paying(batch: Batch) -> bool:
+    """Tell whether publishing the batch costs real money."""
+    return bool(settings.MTURK_ENDPOINTS.get(batch.endpoint, {}).get("is_paying"))
+
+
+def policy_in_words(policy: dict[str, Any]) -> str:
+    """Return a review policy as a researcher reads it; of what is none, what is wrong with it."""
+    try:
+        return in_words(parse(policy))
+    except PolicyError as error:
+        return str(error)
+
+
+class BatchForm(PolicyFields, BatchModelForm):
+    """A draft: everything may still change. What is left empty follows the survey type."""
+
+    endpoint = forms.ChoiceField(
+        label="Where the HITs go", choices=list(ENDPOINTS.items()), widget=forms.RadioSelect
+    )
+    title = forms.CharField(
+        max_length=128, required=False, widget=forms.TextInput(attrs={"class": "vLargeTextField"})
+    )
+    description = forms.CharField(
+        max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 2, "class": "vLargeTextField"})
+    )
+    items_per_hit = forms.IntegerField(label="Items per HIT", required=False, min_value=1, max_value=100)
+    assignment_duration = DurationField(
+        label="Time for one assignment",
+        initial=timedelta(hours=1),
+        shortest=SHORTEST,
+        longest=LONGEST,
+        help_text="From accepting a HIT to submitting it. Be generous: late work is lost.",
+    )
+    lifetime = DurationField(
+        label="HITs can be found for", initial=timedelta(days=7), shortest=SHORTEST, longest=LONGEST
+    )
+    policy_kind = forms.ChoiceField(
+        label="Review", choices=list(POLICIES.items()), widget=forms.RadioSelect, initial=OF_TYPE
+    )
+
+    class Meta:
+        model = Batch
+        fields = [
+            "survey",
+            "name",
+            "endpoint",
+            "takes_links",
+            "title",
+            "description",
+            "keywords",
+            "items_per_hit",
+            "assignments_per_hit",
+            "reward",
+            "assignment_duration",
+            "lifetime",
+            "auto_approval_delay",
+            "rejects_automatically",
+            "replaces_auto_approved",
+            "budget",
+            "uses_quiz",
+            "seed",
+            "assumed_minutes",
+        ]
+        labels = {
+            "rejects_automatically": "Reject automatically",
+            "replaces_auto_approved": "Replace what the marketplace approved before we decided",
+        }
+        widgets = {
+            name: forms.NumberInput(attrs={"step": "0.01", "min": "0"}) for name in ("reward", "budget")
+        }
+        help_texts = {
+            "name": "For yourself; workers never see it.",
+            "keywords": "Separated by commas.",
+            "takes_links": "Beside the marketplace: personal links and panels fill the same quota.",
+            "reward": "US dollars for one assignment. It may be 0 where there is no marketplace.",
+            "assumed_minutes": "Until a pilot has measured it. Used for the hourly wage.",
+            "seed": "Draws the order and the side everything is shown on.",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["auto_approval_delay"] = DurationField(
+            label="Approved automatically after",
+            shortest=shortest_auto_approval(),
+            longest=LONGEST_AUTO_APPROVAL,
+            help_text="Counted from submission. After that MTurk pays, and nothing can be rejected any more.",
+        )
+        for name in ("title", "description", "keywords", "items_per_hit"):
+            self.fields[name].help_text = "Empty: as the survey type has it."
+        with_quiz = ", ".join(definition.name for definition in DEFINITIONS.values() if definition.quiz)
+        self.fields["uses_quiz"].help_text += f" For these survey types: {with_quiz}."
+        if self.instance.pk:
+            policy = self.instance.review_policy
+            self.initial.update({"policy_kind": OWN if judges(policy) else NEVER, **initial_of(policy)})
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        survey: Survey | None = data.get("survey")
+        if data.get("reward") == 0 and data.get("endpoint") != Endpoint.LINK:
+            self.add_error("reward", "A marketplace pays for every assignment: at least $0.01.")
+        if survey is None:
+            return data
+        self._fill_in(data, defaults=default_terms(survey.definition))
+        if data.get("uses_quiz") and not survey.definition.quiz:
+            self.add_error("uses_quiz", "This survey type has no quiz.")
+        if data.get("items_per_hit"):
+            self._check_policy(data, survey.definition)
+            self.instance.review_policy = self._policy(data, survey.definition)
+        return data
+
+    def _fill_in(self, data: dict[str, Any], *, defaults: dict[str, Any]) -> None:
+        for name, default in defaults.items():
+            if name not in self.errors and not data.get(name):
+                data[name] = default
+
+    def _policy(self, data: dict[str, Any], definition: Definition) -> dict[str, Any]:
+        kind, percent = data.get("policy_kind"), data.get("cap_percent")
+        if kind == OWN:
+            before = self.instance.review_policy if self.instance.pk else {}
+            return self.rules(data, items_per_hit=data["items_per_hit"], before=before)
+        return with_cap(definition.review_policy if kind == OF_TYPE else NEVER_REJECT, percent=percent)
+
+    def _check_policy(self, data: dict[str, Any], definition: Definition) -> None:
+        if data.get("policy_kind") == OF_TYPE:
+            self._check_of_type(data, definition)
+        elif data.get("policy_kind") == OWN:
+            self._check_own(data, definition)
+
+    def _check_of_type(self, data: dict[str, Any], definition: Definition) -> None:
+        rule = rule_data(definition.review_policy, "minimum_correct")
+        counted = rule.get("out_of", data["items_per_hit"])
+        if counted != data["items_per_hit"]:
+            words = policy_in_words(definition.review_policy)
+            self.add_error(
+                "policy_kind",
+                f"The survey type’s rule is for HITs of {counted} items; choose one yourself. It says: {words}",
+            )
+
+    def _check_own(self, data: dict[str, Any], definition: Definition) -> None:
+        switched_on = [one for one in SHOWN if data.get(one.switch)]
+        if not switched_on:
+            self.add_error("policy_kind", "Switch on one of the rules below, or choose never to reject.")
+        for one in switched_on:
+            if one.rule.needs_gold and definition.answer is None:
+                self.add_error(
+                    one.switch, "This survey type asks for no answer that could be right or wrong."
+                )
+        needed, items_per_hit = data.get("minimum_correct_minimum"), data["items_per_hit"]
+        if data.get("rule_minimum_correct") and needed and needed > items_per_hit:
+            self.add_error("minimum_correct_minimum", f"Nobody can have {needed} of {items_per_hit} right.")
+
+
+class PublishedBatchForm(BatchModelForm):
+    """What may still change once workers have seen a batch."""
+
+    class Meta:
+        model = Batch
+        fields = ["name", "assumed_minutes"]
+
+
+class PublishForm(forms.Form):
+    """Confirms publishing; where money is real, the batch's name must be typed."""
+
+    confirmation = forms.CharField(
+        label="Type the batch's name to publish it",
+        required=False,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
+
+    def __init__(self, *args: Any, batch: Batch, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.batch = batch
+        self.is_paying = is_paying(batch)
+        if self.is_paying:
+            self.fields["confirmation"].required = True
+        else:
+            del self.fields["confirmation"]
+
+    def clean_confirmation(self) -> str:
+        typed: str = self.cleaned_data["confirmation"]
+        if typed != self.batch.name:
+            raise forms.ValidationError("That is not the batch's name.", code="other_name")
+        return typed

@@ -1,0 +1,183 @@
+"""The page of one batch: what it will cost, how far it is, what came out."""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.conf import settings
+from django.contrib import admin, messages
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from annotators.models import Assignment, Endpoint
+from surveys import sync, teams
+from surveys.models import Batch
+from surveys.pages.access import researcher
+from surveys.pages.enqueue import enqueue
+from surveys.pages.publishing.batch_form import ENDPOINTS, PublishForm, is_paying, policy_in_words
+from surveys.pages.publishing.budget_form import BudgetForm
+from surveys.pages.publishing.durations import in_words
+from surveys.pages.publishing.money import money_block, money_counts
+from surveys.pages.results.downloads import downloads
+from surveys.pages.results.metric_results import metric_results
+from surveys.pages.results.results import results
+from surveys.protocols.policy_reading import judges
+from surveys.publishing import counting, funding, preconditions, pricing, stopping
+from surveys.publishing.quota import has_slots
+from surveys.review.progress import undecided, urgent, warning_time
+from surveys.review.surplus import surplus_of
+
+HITS_PER_PAGE = 30
+
+
+@require_safe
+@researcher("surveys.view_batch")
+def batch(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show a batch: a draft with its price, a published one with its progress and results."""
+    found = batch_or_404(pk)
+    form = PublishForm(batch=found)
+    return render(request, "researcher/batch.html", page_context(request, found, form=form))
+
+
+@require_safe
+@researcher("surveys.view_batch")
+def progress(request: HttpRequest, pk: int) -> JsonResponse:
+    """Answer with the batch's counts, for the page that shows them."""
+    found = batch_or_404(pk)
+    counts = counting.progress(found)
+    derived = {"n_kept": counts.n_kept, "n_urgent": urgent(found).count()}
+    derived["n_surplus"] = surplus_of(found).count()
+    return JsonResponse({**asdict(counts), **derived, **money_counts(found), **_expiring(found)})
+
+
+@require_POST
+@researcher("surveys.view_batch", "annotators.change_assignment")
+def sync_now(request: HttpRequest, pk: int) -> HttpResponse:
+    """Fetch what workers have submitted now instead of at the next sweep."""
+    found = batch_or_404(pk)
+    enqueue(sync.sync_batch, found.pk)
+    messages.success(request, "Asked the marketplace for news.")
+    return redirect(found)
+
+
+def batch_or_404(pk: int) -> Batch:
+    return get_object_or_404(Batch.objects.select_related("survey", "hit_type", "created_by"), pk=pk)
+
+
+def page_context(request: HttpRequest, batch: Batch, *, form: PublishForm) -> dict[str, Any]:
+    """Return what the batch page shows, a draft's or a published batch's."""
+    state = _draft(batch) if batch.status == Batch.Status.DRAFT else _published(request, batch)
+    return {
+        **admin.site.each_context(request),
+        "title": batch.name,
+        "batch": batch,
+        "is_paying": is_paying(batch),
+        "takes_people": has_slots(batch),
+        "terms": terms(batch),
+        "form": form,
+        **state,
+    }
+
+
+def _draft(batch: Batch) -> dict[str, Any]:
+    quote = pricing.quote(batch)
+    return {
+        "quote": quote,
+        "problems": preconditions.problems(batch),
+        "warnings": preconditions.warnings(batch),
+        "wage_floor": settings.WAGE_FLOOR,
+        "proposed_budget": funding.proposed_budget(batch, price=quote),
+        "is_underpaid": quote.hourly_wage < settings.WAGE_FLOOR,
+    }
+
+
+def _published(request: HttpRequest, batch: Batch) -> dict[str, Any]:
+    return {
+        "progress": counting.progress(batch),
+        "is_running": batch.status in Batch.RUNNING,
+        "in_flight": stopping.in_flight(batch) if batch.status == Batch.Status.STOPPED else None,
+        "budget_form": BudgetForm(),
+        **money_block(batch),
+        "n_surplus": surplus_of(batch).count(),
+        "n_urgent": urgent(batch).count(),
+        "warning_time": in_words(warning_time(batch)),
+        "hits": _hits(batch, page=request.GET.get("page", "1")),
+        "marketplace_url": marketplace_url(batch),
+        "results": results(batch),
+        "metrics": metric_results(batch),
+        "downloads": downloads(request, batch),
+    }
+
+
+def _expiring(batch: Batch) -> dict[str, int]:
+    """Count the HITs of a stopped batch and those of them that have expired."""
+    if batch.status != Batch.Status.STOPPED:
+        return {}
+    found = stopping.in_flight(batch)
+    return {"n_hits": found.n_hits, "n_expired": found.n_expired}
+
+
+def _hits(batch: Batch, *, page: str) -> Page[Any]:
+    status = Assignment.Status
+    of = {name: Count("hit__assignments", filter=Q(hit__assignments__status=name)) for name in status.values}
+    waiting = {
+        name: Count("hit__assignments", filter=Q(hit__assignments__in=found.values("pk")))
+        for name, found in {"n_undecided": undecided(), "n_urgent": urgent(batch)}.items()
+    }
+    questionnaires = (
+        batch.questionnaires.select_related("hit", "sibling_of")
+        .annotate(
+            n_open=of[status.ACCEPTED],
+            n_approved=of[status.APPROVED],
+            n_rejected=of[status.REJECTED],
+            **waiting,
+        )
+        .order_by("position")
+    )
+    return Paginator(questionnaires, HITS_PER_PAGE).get_page(page)
+
+
+def marketplace_url(batch: Batch) -> str:
+    """Return where workers find the batch's HITs; empty before the marketplace knows them."""
+    if batch.hit_type is None or batch.endpoint == Endpoint.LINK:
+        return ""
+    origin = settings.MTURK_ENDPOINTS[batch.endpoint]["submit_origins"][-1]
+    return f"{origin}/mturk/preview?groupId={batch.hit_type.hit_type_id}"
+
+
+def terms(batch: Batch) -> list[tuple[str, str]]:
+    """Return what was decided about a batch, as pairs of words."""
+    return [
+        ("Survey", f"{batch.survey} ({batch.definition.name})"),
+        ("Seen by", teams.in_words(batch.survey)),
+        ("HITs go to", ENDPOINTS[batch.endpoint]),  # type: ignore[index]
+        ("Title", batch.title),
+        ("Description", batch.description),
+        ("Keywords", batch.keywords or "none"),
+        ("Items per HIT", str(batch.items_per_hit)),
+        ("Assignments per HIT", str(batch.assignments_per_hit)),
+        ("Reward", f"${batch.reward}"),
+        ("Time for one assignment", in_words(batch.assignment_duration)),
+        ("HITs can be found for", in_words(batch.lifetime)),
+        ("Approved automatically after", in_words(batch.auto_approval_delay)),
+        ("Review", policy_in_words(batch.review_policy)),
+        ("Rejections", _of_rejections(batch)),
+        ("Approved before the rule could reject it", _of_auto_approved(batch)),
+        ("Quiz", "two tries before the work" if batch.uses_quiz else "none"),
+        ("Links and panels", "people may come by link" if has_slots(batch) else "none: marketplace only"),
+        ("Seed", str(batch.seed)),
+    ]
+
+
+def _of_rejections(batch: Batch) -> str:
+    if not judges(batch.review_policy):
+        return "by a person alone"
+    return "carried out by the rule" if batch.rejects_automatically else "proposed; a person decides"
+
+
+def _of_auto_approved(batch: Batch) -> str:
+    if batch.replaces_auto_approved:
+        return "paid, left out and collected once more"
+    return "paid and used"

@@ -1,0 +1,115 @@
+"""What a researcher does with a batch: publish it, stop it, try again, raise its budget."""
+
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotators.crowds.mturk.gateway import Gateway, MarketError
+from annotators.failpoints import reach
+from annotators.models import Endpoint
+from surveys import sync
+from surveys.models import Batch
+from surveys.pages.access import researcher
+from surveys.pages.enqueue import enqueue
+from surveys.pages.publishing.batch_form import PublishForm, is_paying
+from surveys.pages.publishing.batches import batch_or_404, page_context
+from surveys.pages.publishing.budget_form import BudgetForm
+from surveys.publishing import budget, counting, funding, hits, preconditions, questionnaires, stopping
+
+
+@require_POST
+@researcher("surveys.publish_batch")
+def publish(request: HttpRequest, pk: int) -> HttpResponse:
+    """Publish a draft. Sent twice, the second changes nothing."""
+    found = batch_or_404(pk)
+    form = PublishForm(request.POST, batch=found)
+    if found.status == Batch.Status.DRAFT and not form.is_valid():
+        return render(request, "researcher/batch.html", page_context(request, found, form=form), status=422)
+    try:
+        _check_account(request, found)
+        is_first = questionnaires.start_publishing(found, by=request.user)
+    except questionnaires.CannotPublish as error:
+        messages.error(request, str(error))
+        return redirect(found)
+    if is_first:
+        reach("publish.started")
+        enqueue(sync.publish_batch, found.pk)
+        reach("publish.requested")
+        messages.success(request, "Publishing has started.")
+    else:
+        messages.info(request, "This batch is published already.")
+    return redirect(found)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@researcher("surveys.publish_batch")
+def stop(request: HttpRequest, pk: int) -> HttpResponse:
+    """Say what remains in flight and ask, then take no more workers and expire every HIT. Safe to repeat."""
+    found = batch_or_404(pk)
+    if request.method != "POST":
+        context = {
+            "title": f"Stop {found.name}?",
+            "batch": found,
+            "progress": counting.progress(found),
+            "in_flight": stopping.in_flight(found),
+            "money": budget.money(found),
+        }
+        return render(request, "researcher/stop.html", {**admin.site.each_context(request), **context})
+    if stopping.stop(found, by=request.user):
+        reach("stop.stopped")
+        messages.success(request, "The batch is stopped. Its HITs are taken off the marketplace.")
+    else:
+        messages.info(request, "This batch is not running.")
+        if found.status != Batch.Status.STOPPED:
+            return redirect(found)
+    enqueue(sync.expire_batch, found.pk)
+    reach("stop.requested")
+    return redirect(found)
+
+
+@require_POST
+@researcher("surveys.publish_batch")
+def retry(request: HttpRequest, pk: int) -> HttpResponse:
+    """Try HITs again that the marketplace refused."""
+    found = batch_or_404(pk)
+    hits.retry_refused(found, by=request.user)
+    enqueue(sync.publish_batch, found.pk)
+    messages.success(request, "Trying again.")
+    return redirect(found)
+
+
+@require_POST
+@researcher("surveys.publish_batch")
+def set_budget(request: HttpRequest, pk: int) -> HttpResponse:
+    """Raise the budget of a published batch, and let go on what it held back."""
+    found = batch_or_404(pk)
+    form = BudgetForm(request.POST)
+    if found.status == Batch.Status.DRAFT or not form.is_valid():
+        sentences = [str(text) for texts in form.errors.values() for text in texts]
+        messages.error(request, " ".join(sentences) or "A draft's budget is changed with its other terms.")
+        return redirect(found)
+    try:
+        funding.raise_budget(found, form.cleaned_data["budget"], by=request.user)
+    except funding.CannotChangeBudget as error:
+        messages.error(request, str(error))
+    else:
+        enqueue(sync.sync_batch, found.pk)
+        messages.success(request, f"The budget is ${form.cleaned_data['budget']:.2f} now.")
+    return redirect(found)
+
+
+def _check_account(request: HttpRequest, batch: Batch) -> None:
+    """Raise CannotPublish if the account holds too little, or can't be asked where money is real."""
+    if batch.status != Batch.Status.DRAFT or batch.endpoint == Endpoint.LINK or preconditions.problems(batch):
+        return
+    try:
+        problem = funding.balance_problem(batch, gateway=Gateway(batch.endpoint))
+    except MarketError as error:
+        unknown = f"The marketplace did not say what the account holds: {error}"
+        if is_paying(batch):
+            raise questionnaires.CannotPublish(f"{unknown} Nothing was published.") from error
+        messages.warning(request, unknown)
+        return
+    if problem:
+        raise questionnaires.CannotPublish(problem)

@@ -1,0 +1,129 @@
+"""Files to take away, written to disk first so that a long one needs no memory and a failing one sends nothing."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from io import TextIOWrapper
+from tempfile import TemporaryFile
+from typing import IO
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.text import slugify
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from surveys import audit
+from surveys.models import Batch
+from surveys.pages.access import researcher
+from surveys.pages.results.download_form import WorkerIdsForm
+from surveys.results.files.layout_files import count_rows
+from surveys.results.files.layouts import LAYOUTS, Layout, layouts_for
+from surveys.results.files.pairs import LayoutError
+
+EXPORT_RAW = "surveys.export_raw"
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A file, and where it is asked for with worker ids ("": it never has any)."""
+
+    label: str
+    filename: str
+    url: str
+    url_with_ids: str
+
+
+@require_safe
+@researcher("surveys.view_batch")
+def download(request: HttpRequest, pk: int, layout: str) -> HttpResponseBase:
+    """Send one file of a published batch, workers under pseudonyms. Raw files go to those who may export them."""
+    batch, wanted = _asked_for(pk, layout)
+    if not _may_have(request, wanted):
+        raise PermissionDenied("This file is raw.")
+    try:
+        return _sent(_written(batch, wanted.write), batch, wanted)
+    except LayoutError as error:
+        messages.error(request, str(error))
+        return redirect(batch)
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@researcher("surveys.view_batch", EXPORT_RAW)
+def download_with_ids(request: HttpRequest, pk: int, layout: str) -> HttpResponseBase:
+    """Ask what for, then send a raw file with worker ids. That it was asked for is on record before the first byte."""
+    batch, wanted = _asked_for(pk, layout)
+    if wanted.write_with_ids is None:
+        raise Http404("This file never has worker ids.")
+    form = WorkerIdsForm(request.POST or None)
+    if not form.is_valid():
+        return _confirm(request, batch, wanted, form)
+    try:
+        file = _written(batch, wanted.write_with_ids)
+    except LayoutError as error:
+        messages.error(request, str(error))
+        return redirect(batch)
+    details = {"file": wanted.filename, "rows": count_rows(file, content_type=wanted.content_type)}
+    reason = form.cleaned_data["reason"]
+    audit.record(audit.Kind.DOWNLOAD, layout, batch=batch, by=request.user, reason=reason, details=details)
+    return _sent(file, batch, wanted)
+
+
+def downloads(request: HttpRequest, batch: Batch) -> list[Download]:
+    """Return the files this researcher may have of a batch."""
+    return [
+        Download(
+            layout.label,
+            layout.filename,
+            reverse("batch_download", args=[batch.pk, name]),
+            reverse("batch_download_ids", args=[batch.pk, name]) if layout.is_raw else "",
+        )
+        for name, layout in layouts_for(batch).items()
+        if _may_have(request, layout)
+    ]
+
+
+def _asked_for(pk: int, layout: str) -> tuple[Batch, Layout]:
+    published = Batch.objects.exclude(status=Batch.Status.DRAFT).select_related("survey")
+    batch = get_object_or_404(published, pk=pk)
+    wanted = LAYOUTS.get(layout)
+    if wanted is None:
+        raise Http404("There is no such file.")
+    return batch, wanted
+
+
+def _may_have(request: HttpRequest, layout: Layout) -> bool:
+    return not layout.is_raw or request.user.has_perm(EXPORT_RAW)
+
+
+def _confirm(request: HttpRequest, batch: Batch, layout: Layout, form: WorkerIdsForm) -> HttpResponse:
+    title = f"{layout.filename} with worker ids"
+    context = {
+        **admin.site.each_context(request),
+        "title": title,
+        "batch": batch,
+        "layout": layout,
+        "form": form,
+    }
+    status = 422 if form.is_bound else 200
+    return render(request, "researcher/worker_ids.html", context, status=status)
+
+
+def _written(batch: Batch, write: Callable[[Batch, IO[str]], None]) -> IO[bytes]:
+    """Return the whole file, at its beginning."""
+    file = TemporaryFile()  # noqa: SIM115 (FileResponse closes it)
+    text = TextIOWrapper(file, encoding="utf-8", newline="")
+    write(batch, text)
+    text.detach()
+    file.seek(0)
+    return file
+
+
+def _sent(file: IO[bytes], batch: Batch, layout: Layout) -> FileResponse:
+    file.seek(0)
+    name = f"{slugify(batch.name) or batch.pk}-{layout.filename}"
+    content_type = f"{layout.content_type}; charset=utf-8"
+    return FileResponse(file, as_attachment=True, filename=name, content_type=content_type)

@@ -1,0 +1,112 @@
+"""What one worker answered, beside what was right and who said what. For reviewers only: it shows gold."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from annotators.models import Assignment
+from surveys.models import Item, Output, Picture, Rating, Response
+from surveys.protocols.definition import Criterion, Definition
+
+
+@dataclass(frozen=True, slots=True)
+class RatedOutput:
+    """An output as the worker saw it, on side `side` (from 1), and what they said: (question, answer) pairs."""
+
+    side: int
+    system: str
+    text: str
+    judgements: tuple[tuple[str, str], ...]
+    is_preferred: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AnsweredItem:
+    """One item with the worker's answer, the gold answer, and the outputs in the order shown."""
+
+    position: int
+    external_id: str
+    question: str
+    pictures: tuple[Picture, ...]
+    choices: tuple[str, ...]
+    answer: str
+    gold: str
+    is_correct: bool | None
+    skip_reason: str
+    active_seconds: float
+    outputs: tuple[RatedOutput, ...]
+    judgements: tuple[tuple[str, str], ...]
+    preference: str
+
+
+def answered_items(assignment: Assignment, *, definition: Definition) -> list[AnsweredItem]:
+    """Return the assignment's items in order, in a constant number of queries."""
+    responses = assignment.responses.select_related("item").prefetch_related(
+        "item__pictures", "item__outputs", "ratings"
+    )
+    return [_answered_item(response, definition) for response in responses.order_by("position")]
+
+
+def _answered_item(response: Response, definition: Definition) -> AnsweredItem:
+    item, ratings = response.item, list(response.ratings.all())
+    labels = {choice.value: choice.label for choice in item.choices_for(definition)}
+    outputs = tuple(_rated_outputs(response, ratings, definition))
+    return AnsweredItem(
+        position=response.position,
+        external_id=item.external_id,
+        question=str(item.payload.get("question", "")),
+        pictures=tuple(item.pictures.all()),
+        choices=tuple(labels.get(value, value) for value in response.shown.get("choices", [])),
+        answer=labels.get(response.answer, response.answer),
+        gold=labels.get(item.gold, item.gold),
+        is_correct=response.is_correct,
+        skip_reason=response.skip_reason,
+        active_seconds=response.active_seconds,
+        outputs=outputs,
+        judgements=_judgements(ratings, definition.item_criteria, output_id=None),
+        preference=_preference(ratings, outputs, definition),
+    )
+
+
+def _rated_outputs(
+    response: Response, ratings: list[Rating], definition: Definition
+) -> Iterator[RatedOutput]:
+    preferred = {rating.output_id for rating in ratings if rating.value == "preferred"}
+    for side, output in enumerate(_in_order(response.item, response.shown.get("outputs", [])), 1):
+        yield RatedOutput(
+            side=side,
+            system=output.system,
+            text=output.text,
+            judgements=_judgements(ratings, definition.output_criteria, output_id=output.pk),
+            is_preferred=output.pk in preferred,
+        )
+
+
+def _in_order(item: Item, order: list[int]) -> list[Output]:
+    places = {pk: place for place, pk in enumerate(order)}
+    return sorted(item.outputs.all(), key=lambda output: places.get(output.pk, len(places)))
+
+
+def _judgements(
+    ratings: list[Rating], criteria: tuple[Criterion, ...], *, output_id: int | None
+) -> tuple[tuple[str, str], ...]:
+    values = {r.criterion: r for r in ratings if r.output_id == output_id}
+    return tuple((criterion.label, _given(criterion, values)) for criterion in criteria)
+
+
+def _given(criterion: Criterion, ratings: dict[str, Rating]) -> str:
+    if criterion.is_checklist:
+        keys = {choice.label: f"{criterion.key}.{choice.value}" for choice in criterion.choices}
+        return ", ".join(label for label, key in keys.items() if key in ratings and ratings[key].score)
+    labels = {choice.value: choice.label for choice in criterion.choices}
+    rating = ratings.get(criterion.key)
+    return labels.get(rating.value, rating.value) if rating else ""
+
+
+def _preference(ratings: list[Rating], outputs: tuple[RatedOutput, ...], definition: Definition) -> str:
+    if definition.preference is None or not any(r.criterion == definition.preference.key for r in ratings):
+        return ""
+    preferred = [output for output in outputs if output.is_preferred]
+    if not preferred:
+        return definition.preference.none_label
+    label = definition.preference.output_label.format(n=preferred[0].side)
+    return f"{label} ({preferred[0].system})"

@@ -1,0 +1,155 @@
+"""The pages on which a rejected worker appeals: nobody signs in, the code of the message is all it takes."""
+
+import logging
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from django.conf import settings
+from django.core.signals import got_request_exception
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from surveys.answering.throttling import Throttle
+from surveys.models import Appeal
+from surveys.operations import log_context
+from surveys.pages.answering.framing import UNREADABLE_REQUEST
+from surveys.pages.answering.linking import to, with_headers
+from surveys.pages.review.appeal_forms import AppealForm, CodeForm
+from surveys.review import appeal_codes, decisions
+
+logger = logging.getLogger(__name__)
+
+FROM_ONE_ADDRESS = Throttle("appeals:address", limit=10, seconds=15 * 60)
+FROM_ALL = Throttle("appeals", limit=1000, seconds=15 * 60)
+UNKNOWN = "There is no appeal with this code. Please compare it with the one in the message."
+TOO_MANY = "Too many codes that are none of ours. Please wait a quarter of an hour, then try again."
+UNREADABLE = "What was sent is too large or damaged. Please go back, shorten your text and send it again."
+BROKEN = (
+    "The fault is ours, and we have a record of it. Please go back to your text, and send it again later."
+)
+
+
+def alone(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """Keep a page uncached, unframed and out of search engines, and turn failures into sentences.
+
+    The code in the path is the credential. A browser sends it to no page by itself, as it would a cookie: so nobody
+    else's page can act in a person's name, and no CSRF token is needed, nor the cookie it would take.
+    """
+
+    @csrf_exempt
+    @wraps(view)
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        try:
+            response = view(request, *args, **kwargs)
+        except UNREADABLE_REQUEST:
+            response = _failure("This could not be read", UNREADABLE, status=400)
+        except Exception:
+            logger.exception("Page %s failed", view.__name__)
+            got_request_exception.send(sender=None, request=request)
+            response = _failure("Something went wrong here", BROKEN, status=500)
+        response["X-Robots-Tag"] = "noindex, nofollow"
+        return with_headers(response)
+
+    return wrapped
+
+
+@alone
+@require_http_methods(["GET", "HEAD", "POST"])
+def enter(request: HttpRequest) -> HttpResponse:
+    """Ask for the code."""
+    form = CodeForm(request.POST if request.method == "POST" else None)
+    if not form.is_valid():
+        return _ask(form, status=422 if form.is_bound else 200)
+    return to("appeal", form.cleaned_data["code"])
+
+
+@alone
+@require_http_methods(["GET", "HEAD", "POST"])
+def appeal(request: HttpRequest, code: str) -> HttpResponse:
+    """What was rejected and why; a text to send; what was sent, and what we answered."""
+    if _is_closed(request):
+        return _refuse(code, TOO_MANY, status=429)
+    found = appeal_codes.find(appeal_codes.read_code(code))
+    if found is None:
+        _count(request)
+        return _refuse(code, UNKNOWN, status=404)
+    log_context.bind(assignment=found.assignment_id)
+    if request.method == "POST":
+        return _send(request, found)
+    return _show(found, AppealForm(), is_sent="sent" in request.GET)
+
+
+def _send(request: HttpRequest, found: Appeal) -> HttpResponse:
+    form = AppealForm(request.POST)
+    if not form.is_valid():
+        return _show(found, form, status=422)
+    text = form.cleaned_data["text"]
+    if not _may_write(found) or not appeal_codes.make(found, text=text):
+        found.refresh_from_db()
+        if found.text != text:
+            return _show(found, form, status=409)
+    return to("appeal", found.code, query="?sent")
+
+
+def _show(found: Appeal, form: AppealForm, *, status: int = 200, is_sent: bool = False) -> HttpResponse:
+    assignment, decision = found.assignment, getattr(found.assignment, "decision", None)
+    until = decisions.overturn_until(assignment)
+    context = {
+        "appeal": found,
+        "assignment": assignment,
+        "title": assignment.hit.questionnaire.batch.title,
+        "reason": decision.reason if decision else assignment.feedback,
+        "overturned": decision if decision and decision.overturned_at else None,
+        "is_refused": decisions.overturn_refused(assignment) is not None,
+        "form": form,
+        "can_write": _may_write(found),
+        "not_added": form.typed() if status == 409 else "",
+        "is_sent": is_sent and bool(found.made_at),
+        "until": until,
+        "is_late": until < timezone.now(),
+        "text_max": appeal_codes.TEXT_MAX,
+    }
+    return _page("appeal", context, status=status)
+
+
+def _may_write(found: Appeal) -> bool:
+    """Once, about work that is rejected, unless we have taken the rejection back by ourselves."""
+    return decisions.rejection_stands(found.assignment) and found.made_at is None
+
+
+def _is_closed(request: HttpRequest) -> bool:
+    return FROM_ALL.is_closed() or FROM_ONE_ADDRESS.is_closed(_address(request))
+
+
+def _count(request: HttpRequest) -> None:
+    FROM_ALL.count()
+    FROM_ONE_ADDRESS.count(_address(request))
+
+
+def _address(request: HttpRequest) -> str:
+    """Return the visitor's address: behind a trusted proxy the one that proxy has seen."""
+    passed = request.headers.get("X-Forwarded-For", "") if settings.SECURE_PROXY_SSL_HEADER else ""
+    return passed.rpartition(",")[2].strip() or str(request.META.get("REMOTE_ADDR", ""))
+
+
+def _refuse(code: str, message: str, *, status: int) -> HttpResponse:
+    form = CodeForm({"code": code})
+    form.add_error("code", message) if form.is_valid() else None
+    return _ask(form, status=status)
+
+
+def _ask(form: CodeForm, *, status: int) -> HttpResponse:
+    return _page("enter", {"form": form}, status=status)
+
+
+def _failure(title: str, message: str, *, status: int) -> HttpResponse:
+    return _page("failure", {"title": title, "message": message}, status=status)
+
+
+def _page(template: str, context: dict[str, Any], *, status: int) -> HttpResponse:
+    """Render without the request: its context processors would bring the session, thus a cookie."""
+    return HttpResponse(render_to_string(f"appeals/{template}.html", context), status=status)

@@ -1,0 +1,78 @@
+"""Giving a worker a bonus: what it will cost is shown before it is paid."""
+
+from decimal import Decimal
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.auth.models import AnonymousUser, User
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
+
+from annotators.crowds.fees import price
+from annotators.models import Assignment
+from surveys import sync
+from surveys.pages.access import researcher
+from surveys.pages.enqueue import enqueue
+from surveys.pages.review.bonus_form import BonusForm
+from surveys.publishing import bonuses, budget
+from surveys.publishing.budget import OverBudget
+
+MAY_GIVE = ("surveys.publish_batch", "annotators.change_assignment")
+
+
+def bonus_block(assignment: Assignment, *, user: User | AnonymousUser) -> dict[str, Any]:
+    """Return what an assignment's page shows of bonuses: those `given`, and a `form` or a `problem`."""
+    problem = bonuses.why_not(assignment)
+    form = BonusForm() if not problem and user.has_perms(MAY_GIVE) else None
+    return {"given": bonuses.given(assignment), "problem": problem, "form": form}
+
+
+@require_POST
+@researcher(*MAY_GIVE)
+def give_bonus(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
+    """Check the form, ask for a confirmation, and once confirmed write the bonus down; a task pays it."""
+    related = Assignment.objects.select_related(
+        "worker", "hit__hit_type", "hit__questionnaire__batch__survey"
+    )
+    found = get_object_or_404(related, pk=assignment_pk, hit__questionnaire__batch=pk)
+    form = BonusForm(request.POST)
+    if not form.is_valid():
+        return _page(request, found, form, status=422)
+    if "change" in request.POST or "confirmed" not in request.POST:
+        cost = price(form.cleaned_data["amount"], max_assignments=1)
+        if not _covers(found, cost, form):
+            return _page(request, found, form, status=422)
+        return _page(request, found, form, cost=cost, is_asked="change" not in request.POST)
+    _give(request, found, form)
+    return redirect("assignment", pk=pk, assignment_pk=found.pk)
+
+
+def _covers(found: Assignment, cost: Decimal, form: BonusForm) -> bool:
+    """Tell whether the budget has room for `cost` dollars as things stand; if not, the form says so."""
+    try:
+        budget.check_unlocked(found.hit.questionnaire.batch, cost)
+    except OverBudget as error:
+        form.add_error("amount", str(error))
+        return False
+    return True
+
+
+def _give(request: HttpRequest, found: Assignment, form: BonusForm) -> None:
+    try:
+        call = bonuses.give(found, **form.cleaned_data, by=request.user)
+    except (bonuses.CannotPay, OverBudget) as error:
+        messages.error(request, str(error))
+    else:
+        enqueue(sync.settle_call, call.pk)
+        messages.success(request, "The bonus is on its way. Below you see what becomes of it.")
+
+
+def _page(
+    request: HttpRequest, found: Assignment, form: BonusForm, *, status: int = 200, **values: Any
+) -> HttpResponse:
+    batch = found.hit.questionnaire.batch
+    title = f"Bonus for {found.worker}"
+    context = {"title": title, "batch": batch, "assignment": found, "form": form, **values}
+    page = {**admin.site.each_context(request), **context}
+    return render(request, "researcher/bonus_confirm.html", page, status=status)

@@ -1,0 +1,80 @@
+"""What a reviewer asks for and decides."""
+
+from typing import Any
+
+from django import forms
+from django.db.models import QuerySet
+
+from annotators.models import Assignment
+from annotators.outbox.market import FEEDBACK_MAX
+from surveys.models import Decision
+from surveys.review.appeal_codes import REASON_MAX
+
+UNDECIDED = "undecided"
+USED, LEFT_OUT = "used", "left_out"
+ACTIONS = {"approve": "Approve", "reject": "Reject", "overturn": "Overturn the rejection"}
+
+
+class FilterForm(forms.Form):
+    """Which assignments to list. Everything is optional; what makes no sense is left out."""
+
+    status = forms.ChoiceField(choices=[("", "Any status"), *Assignment.Status.choices], required=False)
+    verdict = forms.ChoiceField(
+        label="Decision",
+        choices=[("", "Any decision"), (UNDECIDED, "None yet"), *Decision.Verdict.choices],
+        required=False,
+    )
+    use = forms.ChoiceField(
+        label="Use in the analysis",
+        choices=[("", "Used or not"), (USED, "Used"), (LEFT_OUT, "Left out")],
+        required=False,
+    )
+    worker = forms.CharField(max_length=64, required=False)
+    hit = forms.CharField(label="HIT", max_length=64, required=False)
+
+
+class ReasonForm(forms.Form):
+    """A decision by a person. Rejecting and overturning need a reason; the worker reads it."""
+
+    action = forms.ChoiceField(choices=list(ACTIONS.items()))
+    reason = forms.CharField(
+        max_length=FEEDBACK_MAX,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="The worker reads this.",
+    )
+    use_answers = forms.BooleanField(required=False)
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if data.get("action") in {"reject", "overturn"} and not data.get("reason", "").strip():
+            self.add_error("reason", "Give a reason: the worker reads it.")
+        if data.get("action") == "reject" and len(data.get("reason", "")) > REASON_MAX:
+            self.add_error(
+                "reason", f"A rejection has room for {REASON_MAX} characters, as it says how to appeal."
+            )
+        return data
+
+
+class UseForm(forms.Form):
+    """Whether answers are used in the analysis, decided by a person with a reason nobody but researchers reads."""
+
+    action = forms.ChoiceField(choices=[("exclude", "Leave out"), ("include", "Use again")])
+    reason = forms.CharField(
+        max_length=FEEDBACK_MAX,
+        error_messages={"required": "Give a reason: it stays in the record of the study."},
+    )
+    replace = forms.BooleanField(required=False)
+
+
+class BulkForm(forms.Form):
+    """One decision about many assignments. A rejection without a reason tells each worker their own."""
+
+    action = forms.ChoiceField(choices=[(key, ACTIONS[key]) for key in ("approve", "reject")])
+    reason = forms.CharField(max_length=REASON_MAX, required=False)
+
+    def __init__(self, *args: Any, assignments: QuerySet[Assignment], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["selected"] = forms.ModelMultipleChoiceField(
+            assignments, error_messages={"required": "Select assignments first."}
+        )

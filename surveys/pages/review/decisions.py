@@ -1,0 +1,144 @@
+"""One assignment: what was answered, and the decisions about its payment and about its use in the analysis."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django.contrib import admin, messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST, require_safe
+
+from annotators.failpoints import reach
+from annotators.models import Assignment, Channel
+from surveys import sync
+from surveys.models import Batch, Decision, Inclusion
+from surveys.pages.access import researcher
+from surveys.pages.enqueue import enqueue
+from surveys.pages.review.answers import answered_items
+from surveys.pages.review.bonus import bonus_block
+from surveys.pages.review.decision_forms import ReasonForm, UseForm
+from surveys.pages.review.timeline import timeline
+from surveys.pages.review.uses import use_of
+from surveys.protocols.rules import PROPOSE
+from surveys.review import analysis_use, decisions, errors, judging, replacements
+
+Status = Assignment.Status
+
+
+@require_safe
+@researcher("surveys.view_batch", "annotators.view_assignment")
+def assignment(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
+    """Show one assignment: the decisions, the answers beside the gold ones, and what happened when."""
+    return _detail(request, _assignment(pk, assignment_pk))
+
+
+@require_POST
+@researcher("surveys.view_batch", "annotators.change_assignment")
+def decide(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
+    """Record a person's decision about the payment; a task tells the marketplace."""
+    found = _assignment(pk, assignment_pk)
+    form = ReasonForm(request.POST)
+    if not form.is_valid():
+        return _detail(request, found, form=form)
+    try:
+        record(found, by=request.user, **form.cleaned_data)
+    except errors.CannotDecide as error:
+        return _refused(request, pk, assignment_pk, form=form, error=error)
+    reach("decide.recorded")
+    enqueue(sync.sync_hit, found.hit_id)
+    reach("decide.requested")
+    messages.success(request, f"Your decision is recorded. {what_follows([found])}")
+    return redirect("assignment", pk=pk, assignment_pk=found.pk)
+
+
+@require_POST
+@researcher("surveys.view_batch", "annotators.change_assignment")
+def use(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
+    """Record whether the answers are used in the analysis; a task opens what is to be collected once more."""
+    found = _assignment(pk, assignment_pk)
+    form = UseForm(request.POST)
+    if not form.is_valid():
+        return _detail(request, found, form=form)
+    try:
+        _record_use(found, by=request.user, **form.cleaned_data)
+    except errors.CannotDecide as error:
+        return _refused(request, pk, assignment_pk, form=form, error=error)
+    enqueue(sync.sync_hit, found.hit_id)
+    messages.success(request, "Your decision is recorded. The results follow it at once.")
+    return redirect("assignment", pk=pk, assignment_pk=found.pk)
+
+
+def _refused(
+    request: HttpRequest, batch_pk: int, pk: int, *, form: ReasonForm | UseForm, error: errors.CannotDecide
+) -> HttpResponse:
+    """Show the page as things stand by now, with what was typed."""
+    messages.error(request, str(error))
+    return _detail(request, _assignment(batch_pk, pk), form=form)
+
+
+def record(found: Assignment, action: str, *, by: Any, reason: str, use_answers: bool = False) -> Decision:
+    """Record what a person decides about a payment. Raises CannotDecide."""
+    if action == "approve":
+        return decisions.approve(found, by=by, reason=reason)
+    if action == "reject":
+        return decisions.reject(found, by=by, reason=reason)
+    return decisions.overturn(found, by=by, reason=reason, use_answers=use_answers)
+
+
+def suggested_reason(assignment: Assignment, *, batch: Batch) -> str:
+    """Return the sentence a rejection would send: as it was proposed, or what the rules have hit; else empty."""
+    decision: Decision | None = getattr(assignment, "decision", None)
+    if decision and decision.verdict == PROPOSE:
+        return decision.reason
+    flags = judging.decide(assignment, batch=batch).flags
+    return " ".join(flag.sentence for flag in flags if flag.is_hit)
+
+
+def what_follows(decided: Iterable[Assignment]) -> str:
+    """Return what happens next to what a person decided."""
+    is_elsewhere = any(assignment.channel == Channel.MARKETPLACE for assignment in decided)
+    return "The marketplace is told next." if is_elsewhere else "It takes effect in a moment."
+
+
+def _record_use(found: Assignment, *, action: str, by: Any, reason: str, replace: bool) -> Inclusion:
+    if action == "exclude":
+        return analysis_use.exclude(found, by=by, reason=reason, replace=replace)
+    return analysis_use.include(found, by=by, reason=reason)
+
+
+def _assignment(batch_pk: int, pk: int) -> Assignment:
+    """Return one of the batch's assignments; 404 for anybody else's."""
+    assignments = Assignment.objects.select_related(
+        "worker",
+        "hit__questionnaire__batch__survey",
+        "decision__decided_by",
+        "decision__overturned_by",
+        "inclusion__decided_by",
+    )
+    return get_object_or_404(assignments, pk=pk, hit__questionnaire__batch=batch_pk)
+
+
+def _detail(
+    request: HttpRequest, found: Assignment, *, form: ReasonForm | UseForm | None = None
+) -> HttpResponse:
+    batch = found.hit.questionnaire.batch
+    decision: Decision | None = getattr(found, "decision", None)
+    is_replaced = replacements.is_replaced(found)
+    context = {
+        **admin.site.each_context(request),
+        "title": f"Assignment of {found.worker}",
+        "batch": batch,
+        "assignment": found,
+        "decision": decision,
+        "use": use_of(found, is_replaced=is_replaced),
+        "items": answered_items(found, definition=batch.definition),
+        "bonus": bonus_block(found, user=request.user),
+        "timeline": timeline(found),
+        "form": form,
+        "typed": {form.data.get("action", ""): form.data} if form else {},
+        "suggested_reason": suggested_reason(found, batch=batch) if found.status == Status.SUBMITTED else "",
+        "can_overturn": decisions.can_overturn(found),
+        "overturn_refused": decisions.overturn_refused(found),
+        "is_replaced": found.status == Status.REJECTED and is_replaced,
+    }
+    return render(request, "researcher/assignment.html", context, status=422 if form else 200)

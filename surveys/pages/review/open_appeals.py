@@ -1,0 +1,77 @@
+"""Appeals as researchers see them: those that wait, and answering one."""
+
+from datetime import timedelta
+
+from django.contrib import admin, messages
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST, require_safe
+
+from surveys import sync
+from surveys.models import Appeal
+from surveys.pages.access import researcher
+from surveys.pages.enqueue import enqueue
+from surveys.pages.review.appeal_forms import AnswerForm
+from surveys.review import appeal_codes, appeals
+from surveys.review.errors import CannotDecide
+from surveys.review.replacements import is_replaced
+from surveys.teams import seen_by
+
+PER_PAGE = 50
+SAID = {
+    Appeal.Outcome.OVERTURNED: "The rejection is overturned; the worker is paid next.",
+    Appeal.Outcome.UPHELD: "The rejection stays. The worker reads your answer on their page.",
+}
+
+
+@never_cache
+@require_safe
+@researcher("surveys.view_batch", "annotators.view_assignment")
+def open_appeals(request: HttpRequest) -> HttpResponse:
+    """List the appeals nobody has answered, of all batches, the oldest first."""
+    related = ("assignment__worker", "assignment__hit__questionnaire__batch", "assignment__decision")
+    rows = seen_by(request.user, appeal_codes.waiting().select_related(*related))
+    context = {
+        **admin.site.each_context(request),
+        "title": "Open appeals",
+        "page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page", "1")),
+        "old_before": timezone.now() - timedelta(days=1),
+    }
+    return render(request, "researcher/appeals.html", context)
+
+
+@never_cache
+@require_POST
+@researcher("surveys.view_batch", "annotators.view_assignment", "annotators.change_assignment")
+def answer_appeal(request: HttpRequest, appeal_pk: int) -> HttpResponse:
+    """Answer one appeal. What was typed stays on the page where it can't be recorded."""
+    made = Appeal.objects.select_related("assignment__worker", "assignment__hit__questionnaire__batch")
+    found = get_object_or_404(seen_by(request.user, made), pk=appeal_pk, made_at__isnull=False)
+    form = AnswerForm(request.POST)
+    if not form.is_valid():
+        return _again(request, found, form, status=422)
+    try:
+        appeals.answer_appeal(found, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
+    except CannotDecide as error:
+        form.add_error(None, str(error))
+        return _again(request, found, form, status=409)
+    enqueue(sync.sync_hit, found.assignment.hit_id)
+    messages.success(request, SAID[form.cleaned_data["outcome"]])
+    batch_pk = found.assignment.hit.questionnaire.batch_id
+    return redirect("assignment", pk=batch_pk, assignment_pk=found.assignment_id)
+
+
+def _again(request: HttpRequest, found: Appeal, form: AnswerForm, *, status: int) -> HttpResponse:
+    found.refresh_from_db()
+    context = {
+        **admin.site.each_context(request),
+        "title": "Answer an appeal",
+        "assignment": found.assignment,
+        "batch": found.assignment.hit.questionnaire.batch,
+        "answer_form": form,
+        "is_replaced": is_replaced(found.assignment),
+    }
+    return render(request, "researcher/appeal_again.html", context, status=status)

@@ -1,0 +1,94 @@
+"""The audit trail of a batch, as a page and as a file. Workers are called by their pseudonyms."""
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.text import slugify
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from annotators.people.pseudonyms import without_id
+from surveys.models import AuditEntry, Batch
+from surveys.pages.access import researcher
+from surveys.results.files.cells import safe_text
+from surveys.results.frames.pseudonyms import Pseudonyms
+
+PER_PAGE = 50
+VIEW = ("surveys.view_batch", "surveys.view_auditentry")
+COLUMNS = ("time", "about", "outcome", "by", "rule_version", "reason", "worker", "assignment", "details")
+
+
+class Line:
+    """What a file's writer writes to: hands back the line instead."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+@never_cache
+@require_safe
+@researcher(*VIEW)
+def batch_trail(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show what was decided about a batch and the work in it, the newest first."""
+    batch = get_object_or_404(Batch, pk=pk)
+    kind = request.GET.get("kind", "")
+    wanted = kind if kind in AuditEntry.Kind.values else ""
+    page = Paginator(_trail(batch, kind=wanted), PER_PAGE).get_page(request.GET.get("page", "1"))
+    name = Pseudonyms()
+    context = {
+        **admin.site.each_context(request),
+        "title": f"Audit trail of {batch}",
+        "batch": batch,
+        "page": page,
+        "rows": [(entry, name(entry.worker.worker_id) if entry.worker else "") for entry in page],
+        "kinds": AuditEntry.Kind.choices,
+        "kind": wanted,
+        "query": f"kind={wanted}&" if wanted else "",
+    }
+    return render(request, "researcher/trail.html", context)
+
+
+@never_cache
+@require_safe
+@researcher(*VIEW)
+def batch_trail_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
+    """Send the whole trail of a batch, the oldest first."""
+    batch = get_object_or_404(Batch, pk=pk)
+    response = StreamingHttpResponse(_lines(batch), content_type="text/csv; charset=utf-8")
+    name = f"{slugify(batch.name) or batch.pk}-audit.csv"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _trail(batch: Batch, *, kind: str = "") -> QuerySet[AuditEntry]:
+    entries = AuditEntry.objects.filter(batch=batch).select_related("actor", "worker")
+    return entries.filter(kind=kind) if kind else entries
+
+
+def _lines(batch: Batch) -> Iterator[str]:
+    writer = csv.writer(Line(), lineterminator="\n")
+    name = Pseudonyms()
+    yield writer.writerow(COLUMNS)
+    for entry in _trail(batch).order_by("at", "pk").iterator():
+        yield writer.writerow(_row(entry, name))
+
+
+def _row(entry: AuditEntry, name: Pseudonyms) -> list[Any]:
+    reason = without_id(entry.reason, worker=entry.worker) if entry.worker else entry.reason
+    details = "; ".join(f"{key}: {value}" for key, value in sorted(entry.details.items()))
+    texts = [
+        entry.at.isoformat(timespec="seconds"),
+        entry.kind,
+        entry.outcome,
+        entry.by_whom,
+        entry.rule_version,
+        reason,
+        name(entry.worker.worker_id) if entry.worker else "",
+    ]
+    return [*map(safe_text, texts), entry.assignment_id or "", safe_text(details)]

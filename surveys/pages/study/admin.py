@@ -1,0 +1,110 @@
+"""A survey with its items in the admin: who sees it, what it is made of."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.auth import get_user_model
+from django.db.models import Count, Q, QuerySet
+from django.forms import CheckboxSelectMultiple
+from django.http import HttpRequest
+
+from annotators.admin import ReadOnlyAdmin
+from surveys.models import Item, Output, Picture, Survey
+from surveys.pages.study.team_admin import OfTeams
+from surveys.teams import sees
+
+
+class InlineRows(admin.TabularInline):  # type: ignore[type-arg]
+    """Rows that are only shown."""
+
+    extra = 0
+    can_delete = False
+    view_on_site = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class OutputRows(InlineRows):
+    model = Output
+    fields = ["system", "answer", "text"]
+
+
+class PictureRows(InlineRows):
+    model = Picture
+    fields = ["position", "name", "file", "width", "height"]
+
+
+@admin.register(Survey)
+class SurveyAdmin(OfTeams):
+    list_display = ["name", "definition_key", "n_items", "n_batches", "created_at"]
+    list_filter = ["definition_key"]
+    search_fields = ["name", "slug"]
+    prepopulated_fields = {"slug": ["name"]}
+    change_form_template = "admin/surveys/survey/change_form.html"
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Survey]:
+        counts = {"n_items": Count("items", distinct=True), "n_batches": Count("batches", distinct=True)}
+        surveys: QuerySet[Survey] = super().get_queryset(request)
+        return surveys.annotate(**counts)
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        return {"team": [request.user.pk], **super().get_changeform_initial_data(request)}
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        choice = Q(is_staff=True, is_active=True) | Q(surveys__isnull=False)
+        people = get_user_model().objects.filter(choice).order_by("username").distinct()
+        kwargs |= {"queryset": people, "widget": CheckboxSelectMultiple}
+        return super().formfield_for_manytomany(db_field, request, **kwargs)
+
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field and db_field.name == "team":
+            field.widget.can_add_related = False  # a colleague is not made in passing
+        return field
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Nobody shuts themselves out, nor, by ending the sharing, those who have made batches of it."""
+        super().save_related(request, form, formsets, change)
+        survey = form.instance
+        if change and "is_shared" in form.changed_data and not survey.is_shared:
+            makers = survey.batches.exclude(created_by=None).values_list("created_by", flat=True)
+            survey.team.add(*makers)
+        if not sees(request.user, survey):
+            survey.team.add(request.user.pk)
+
+    @admin.display(description="items", ordering="n_items")
+    def n_items(self, survey: Any) -> int:
+        return int(survey.n_items)
+
+    @admin.display(description="batches", ordering="n_batches")
+    def n_batches(self, survey: Any) -> int:
+        return int(survey.n_batches)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Survey | None = None) -> list[str]:
+        return ["definition_key"] if obj and obj.items.exists() else []
+
+    def get_prepopulated_fields(
+        self, request: HttpRequest, obj: Survey | None = None
+    ) -> dict[str, Sequence[str]]:
+        return {} if obj else {"slug": ["name"]}
+
+    def has_delete_permission(self, request: HttpRequest, obj: Survey | None = None) -> bool:
+        return super().has_delete_permission(request, obj) and not (obj and obj.batches.exists())
+
+
+@admin.register(Item)
+class ItemAdmin(OfTeams, ReadOnlyAdmin):
+    list_display = ["external_id", "survey", "question", "gold"]
+    list_filter = [("survey", admin.RelatedOnlyFieldListFilter)]
+    list_select_related = ["survey"]
+    search_fields = ["external_id"]
+    inlines = [OutputRows, PictureRows]
+
+    @admin.display
+    def question(self, item: Item) -> str:
+        return str(item.payload.get("question", ""))

@@ -1,0 +1,261 @@
+"""Upload, look at what would be imported, confirm. Nothing is created before the last step."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from django.contrib import messages
+from django.contrib.admin import site
+from django.core import signing
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.html import format_html
+from django.views.decorators.http import require_http_methods, require_POST
+
+from surveys.models import Picture, Survey
+from surveys.pages.access import researcher
+from surveys.pages.study.import_forms import AttachForm, ImportForm
+from surveys.protocols.definition import Definition
+from surveys.protocols.registry import get_definition
+from surveys.studies.importing.archive import ZipPictures
+from surveys.studies.importing.fetching import fetch_pictures
+from surveys.studies.importing.images import PictureError, check_picture, thumbnail_uri
+from surveys.studies.importing.plan import Layout, Plan, PlannedItem, Problem, Severity
+from surveys.studies.importing.reading import read_items
+from surveys.studies.importing.sources import Pictures, check_pictures
+from surveys.studies.importing.staging import KEPT_SECONDS, Staged, StagedGone, claimed, discard, load, stage
+from surveys.studies.importing.writing import Attached, ImportRefused, attach_pictures, taken_ids, write_items
+from surveys.teams import hidden_from
+
+SALT = "surveys.import"
+FETCH_SECONDS = 60
+SHOWN_ITEMS = 5
+SHOWN_PROBLEMS = 200
+GONE = "This import is done already, is under way, or was left for more than a day."
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewedItem:
+    """One item as the preview shows it.
+
+    `choices` are (label, is it the right one), `outputs` (system, text). `hidden` is what annotators never see.
+    """
+
+    external_id: str
+    question: str
+    choices: list[tuple[str, bool]]
+    outputs: list[tuple[str, str]]
+    hidden: list[tuple[str, str]]
+    thumbnails: list[str]
+    n_missing: int
+
+
+@researcher("surveys.add_item")
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_items(request: HttpRequest) -> HttpResponse:
+    """Step 1: the form. A valid upload is kept aside, and its preview shown."""
+    form = ImportForm(
+        request.POST or None,
+        request.FILES or None,
+        initial={"survey": request.GET.get("survey")},
+        person=request.user,
+    )
+    if request.method == "POST" and form.is_valid():
+        staged = stage(
+            form.wish(), items=form.cleaned_data["items"].read(), archive=form.cleaned_data["archive"]
+        )
+        try:
+            _fetch(staged, prefix=form.cleaned_data["address"])
+        except PictureError as error:
+            discard(staged)
+            form.add_error("address", str(error))
+        else:
+            token = signing.dumps([staged.folder.name, request.user.pk], salt=SALT)
+            return redirect("import_preview", token=token)
+    return _form_page(request, form=form, attach_form=AttachForm(prefix="attach", person=request.user))
+
+
+def _form_page(request: HttpRequest, *, form: ImportForm, attach_form: AttachForm) -> HttpResponse:
+    context = {
+        **site.each_context(request),
+        "title": "Import items",
+        "form": form,
+        "attach_form": attach_form if attach_form.surveys else None,
+    }
+    status = 422 if form.errors or attach_form.errors else 200
+    return render(request, "researcher/import.html", context, status=status)
+
+
+def _fetch(staged: Staged, *, prefix: str) -> None:
+    plan = _read(staged, survey=_survey(staged)) if prefix else Plan()
+    if prefix and not plan.errors:
+        names = {picture.name for item in plan.items for picture in item.pictures}
+        fetch_pictures(names, prefix=prefix, into=staged.pictures_folder, seconds=FETCH_SECONDS)
+
+
+@researcher("surveys.add_item")
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_preview(request: HttpRequest, token: str) -> HttpResponse:
+    """Steps 2 and 3: what the file would make; a POST makes it, once, however often it is sent."""
+    try:
+        staged = _staged(request, token=token)
+        if request.method == "POST":
+            return _confirm(request, staged=staged)
+        return _preview_page(request, staged=staged)
+    except StagedGone:
+        messages.info(request, GONE)
+        return redirect("import_items")
+
+
+def _staged(request: HttpRequest, *, token: str) -> Staged:
+    """Return the folder the token names; 404 if it isn't this researcher's."""
+    try:
+        name, owner = signing.loads(token, salt=SALT, max_age=KEPT_SECONDS)
+    except signing.SignatureExpired:
+        raise StagedGone(token) from None
+    except signing.BadSignature:
+        raise Http404("No such import.") from None
+    staged = load(name) if owner == request.user.pk else None
+    if staged is None or hidden_from(request.user).filter(pk=staged.wish.survey_id or 0).exists():
+        raise Http404("No such import.")
+    return staged
+
+
+def _confirm(request: HttpRequest, *, staged: Staged) -> HttpResponse:
+    try:
+        with claimed(staged) as ours, ours.pictures() as pictures:
+            survey = _survey(ours)
+            plan = _checked(ours, survey=survey, pictures=pictures)
+            write_items(
+                plan,
+                survey=survey,
+                pictures=pictures,
+                accept_warnings="accept_warnings" in request.POST,
+                founder=request.user,
+            )
+    except ImportRefused as refused:
+        return _preview_page(request, staged=staged, refused=refused.problems, status=422)
+    except PictureError:
+        return _preview_page(request, staged=staged, status=422)
+    waiting = f" {len(plan.missing)} pictures are still missing." if plan.missing else ""
+    where = format_html(
+        '<a href="{}">{}</a>', reverse("admin:surveys_survey_change", args=[survey.pk]), survey
+    )
+    messages.success(request, format_html("Imported {} items into {}.{}", len(plan.items), where, waiting))
+    return redirect("import_items")
+
+
+def _survey(staged: Staged) -> Survey:
+    """Return the survey to import into, not yet saved if it is new."""
+    wish = staged.wish
+    if wish.survey_id:
+        return get_object_or_404(Survey, pk=wish.survey_id)
+    return Survey(name=wish.name, slug=wish.slug, definition_key=wish.definition_key)
+
+
+def _read(staged: Staged, *, survey: Survey) -> Plan:
+    wish = staged.wish
+    return read_items(
+        staged.items(),
+        definition=survey.definition,
+        system=wish.system,
+        layout=Layout(wish.layout),
+        taken=taken_ids(survey),
+    )
+
+
+def _checked(staged: Staged, *, survey: Survey, pictures: Pictures | None) -> Plan:
+    plan = _read(staged, survey=survey)
+    return check_pictures(plan, pictures=pictures, allow_missing=staged.wish.allow_missing)
+
+
+def _preview_page(
+    request: HttpRequest, *, staged: Staged, refused: tuple[Problem, ...] = (), status: int = 200
+) -> HttpResponse:
+    plan, shown = _preview(staged)
+    context = {
+        **site.each_context(request),
+        "title": "Look before importing",
+        "wish": staged.wish,
+        "definition": get_definition(staged.wish.definition_key),
+        "plan": plan,
+        "items": shown,
+        "problems": plan.problems[:SHOWN_PROBLEMS],
+        "n_hidden": max(0, len(plan.problems) - SHOWN_PROBLEMS),
+        "refused": refused,
+    }
+    return render(request, "researcher/import_preview.html", context, status=status)
+
+
+def _preview(staged: Staged) -> tuple[Plan, list[PreviewedItem]]:
+    survey = _survey(staged)
+    try:
+        with staged.pictures() as pictures:
+            plan = _checked(staged, survey=survey, pictures=pictures)
+            show = partial(_previewed, definition=survey.definition, pictures=pictures)
+            return plan, [show(item) for item in plan.items[:SHOWN_ITEMS]]
+    except PictureError as error:
+        problem = Problem(Severity.ERROR, str(error), column="pictures")
+        return _read(staged, survey=survey).with_problems([problem]), []
+
+
+def _previewed(item: PlannedItem, *, definition: Definition, pictures: Pictures | None) -> PreviewedItem:
+    choices = [(choice["value"], choice["label"]) for choice in item.choices]
+    if definition.answer and definition.answer.choices:
+        choices = [(choice.value, choice.label) for choice in definition.answer.choices]
+    thumbnails = [_thumbnail(picture.name, pictures=pictures) for picture in item.pictures]
+    return PreviewedItem(
+        external_id=item.external_id,
+        question=item.question,
+        choices=[(label, value == item.gold) for value, label in choices],
+        outputs=[(output.system, output.text) for output in item.outputs],
+        hidden=list(_hidden(item)),
+        thumbnails=[uri for uri in thumbnails if uri],
+        n_missing=sum(not uri for uri in thumbnails),
+    )
+
+
+def _hidden(item: PlannedItem) -> Iterator[tuple[str, str]]:
+    for output in item.outputs:
+        if output.model_correct is not None:
+            yield f"{output.system} decided", "right" if output.model_correct else "wrong"
+    yield from (("reference text", text) for text in item.references)
+
+
+def _thumbnail(name: str, *, pictures: Pictures | None) -> str:
+    try:
+        path = pictures.find(name) if pictures else None
+        return thumbnail_uri(check_picture(pictures.read(path))) if pictures and path else ""
+    except PictureError:
+        return ""
+
+
+@researcher("surveys.add_item")
+@require_POST
+def import_pictures(request: HttpRequest) -> HttpResponse:
+    """Bring missing pictures to a survey's items."""
+    form = AttachForm(request.POST, request.FILES, prefix="attach", person=request.user)
+    if form.is_valid():
+        try:
+            attached = _attach(form)
+        except (PictureError, ImportRefused) as error:
+            form.add_error("address" if form.cleaned_data["address"] else "archive", str(error))
+        else:
+            missing = len(attached.missing)
+            messages.success(request, f"{attached.n_attached} pictures attached, {missing} still missing.")
+            return redirect("import_items")
+    return _form_page(request, form=ImportForm(person=request.user), attach_form=form)
+
+
+def _attach(form: AttachForm) -> Attached:
+    survey, archive, address = (form.cleaned_data[name] for name in ("survey", "archive", "address"))
+    if archive:
+        with ZipPictures(archive) as pictures:
+            return attach_pictures(survey, pictures=pictures)
+    names = set(Picture.objects.filter(item__survey=survey, file="").values_list("name", flat=True))
+    with TemporaryDirectory() as folder:
+        fetched = fetch_pictures(names, prefix=address, into=Path(folder), seconds=FETCH_SECONDS)
+        return attach_pictures(survey, pictures=fetched)

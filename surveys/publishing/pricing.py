@@ -1,0 +1,83 @@
+"""What a batch will cost, and what it pays an hour."""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from statistics import median
+
+from annotators.crowds.fees import fee_rate
+from annotators.models import Assignment, Endpoint
+from surveys.models import Batch
+from surveys.protocols.policy_reading import can_reject
+from surveys.protocols.rules import PolicyError
+from surveys.publishing import budget
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """What a batch will cost in dollars, and what it pays an hour. `minutes` is the time one assignment takes."""
+
+    n_items: int
+    n_hits: int
+    n_assignments: int
+    reward: Decimal
+    reward_total: Decimal
+    fee_rate: Decimal
+    fee_total: Decimal
+    total: Decimal
+    expected_rejections: Decimal
+    replacement_total: Decimal
+    worst_case_total: Decimal
+    minutes: Decimal
+    hourly_wage: Decimal
+    is_piloted: bool
+
+
+def quote(batch: Batch, *, rejection_rate: Decimal = Decimal("0.10")) -> Quote:
+    """Price a batch as if it were published now. Without a marketplace nobody takes a fee.
+
+    A rejected assignment is not paid for, so its replacement costs nothing extra in the end; but the money is
+    held until then. `replacement_total` is that additional hold, `worst_case_total` the cost if every
+    assignment were rejected, replaced once, and paid after all because its rejection was overturned.
+    """
+    n_items = batch.survey.items.count()
+    n_hits = -(-n_items // batch.items_per_hit)
+    n, per_hit = n_hits * batch.assignments_per_hit, batch.assignments_per_hit
+    is_free = batch.endpoint == Endpoint.LINK
+    each = budget.one_more(batch)
+    rejections = n * rejection_rate if _may_reject(batch) else Decimal(0)
+    minutes, is_piloted = _minutes(batch)
+    return Quote(
+        n_items=n_items,
+        n_hits=n_hits,
+        n_assignments=n,
+        reward=batch.reward,
+        reward_total=n * batch.reward,
+        fee_rate=Decimal(0) if is_free else fee_rate(max_assignments=per_hit),
+        fee_total=n * (each - batch.reward),
+        total=n * each,
+        expected_rejections=rejections,
+        replacement_total=(rejections * each).quantize(Decimal("0.01")),
+        worst_case_total=n * each * (2 if rejections else 1),
+        minutes=minutes,
+        hourly_wage=(batch.reward * 60 / minutes).quantize(Decimal("0.01")),
+        is_piloted=is_piloted,
+    )
+
+
+def _may_reject(batch: Batch) -> bool:
+    """A policy that can't be read is repaired before the batch is published; until then the higher price is shown."""
+    try:
+        return can_reject(batch.review_policy)
+    except PolicyError:
+        return True
+
+
+def _minutes(batch: Batch) -> tuple[Decimal, bool]:
+    """Return the median minutes of the survey's earlier assignments, else what the researcher assumed."""
+    earlier = Assignment.objects.filter(
+        hit__questionnaire__batch__survey=batch.survey, submitted_at__isnull=False
+    )
+    seconds = [a.work_seconds for a in earlier.only("accepted_at", "submitted_at") if a.work_seconds]
+    if not seconds:
+        return batch.assumed_minutes, False
+    return (Decimal(median(seconds)) / 60).quantize(Decimal("0.01")), True

@@ -1,0 +1,229 @@
+"""The one quota of a batch over all channels: which annotations are wanted, given, and wanted again.
+
+Every wanted annotation is one slot. A slot that was `reopened_as` another has an answer that does not count (rejected,
+skipped, or left out to be collected once more) or an author whose time ran out; the last slot of such a chain is the
+one that is wanted.
+"""
+
+import uuid
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from annotators.models import Assignment, Channel, Endpoint, Worker
+from surveys.models import (
+    AnnotationSlot,
+    Batch,
+    Questionnaire,
+    Response,
+    does_not_count,
+    is_left_out,
+    is_skipped,
+)
+from surveys.publishing import budget
+
+Status = Assignment.Status
+# What a marketplace's worker has saved with us is not submitted there yet; what came by link is handed in by saving.
+UNANSWERED = Q(assignment__status=Status.ACCEPTED) & (
+    Q(assignment__saved_at=None) | Q(assignment__channel=Channel.MARKETPLACE)
+)
+SUPERSEDED = Exists(AnnotationSlot.objects.filter(reopens=OuterRef("pk")))
+SKIPPED = is_skipped("assignment")
+LEFT_OUT = is_left_out("assignment")
+# Of assignments: the place of an answer that did not count has gone to somebody else.
+GIVEN_AGAIN = Exists(
+    AnnotationSlot.objects.filter(reopens__assignment=OuterRef("pk"), assignment__isnull=False)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Of one questionnaire: slots that could be given now, and answers that came after their slot was given away."""
+
+    n_free: int
+    n_late: int
+
+    @property
+    def is_there(self) -> bool:
+        return self.n_free > self.n_late
+
+
+def has_slots(batch: Batch) -> bool:
+    """Tell whether a batch counts its annotations by slots: whoever comes by link needs them."""
+    return batch.takes_links or batch.endpoint == Endpoint.LINK
+
+
+def write_slots(batch: Batch) -> int:
+    """Number the wanted annotations of a batch that is being published: all first ones, then all second ones."""
+    questionnaires = list(batch.questionnaires.filter(sibling_of=None).order_by("position"))
+    most = max((q.target_assignments for q in questionnaires), default=0)
+    wanted = [(q, n) for n in range(1, most + 1) for q in questionnaires if n <= q.target_assignments]
+    slots = [
+        AnnotationSlot(batch=batch, questionnaire=questionnaire, replicate=replicate, number=number)
+        for number, (questionnaire, replicate) in enumerate(wanted, 1)
+    ]
+    return len(AnnotationSlot.objects.bulk_create(slots))
+
+
+def free_slots(batch: Batch, *, worker: Worker, now: datetime | None = None) -> QuerySet[AnnotationSlot]:
+    """Return the slots this worker could be given, the least filled first.
+
+    Left out are questionnaires with an item the worker has seen, by whatever way they came. The excluded get none.
+    """
+    if worker.standing == Worker.Standing.EXCLUDED:
+        return AnnotationSlot.objects.none()
+    seen = Response.objects.filter(
+        batch=batch, worker=worker, item__slots__questionnaire=OuterRef("questionnaire")
+    )
+    return (
+        AnnotationSlot.objects.filter(_is_free(now or timezone.now()), ~SUPERSEDED, batch=batch)
+        .exclude(Exists(seen))
+        .exclude(questionnaire__in=without_room(batch))
+        .order_by("replicate", "number")
+    )
+
+
+def lock_free(slots: QuerySet[AnnotationSlot]) -> AnnotationSlot | None:
+    """Lock and return the first slot nobody else is just taking. SQLite has one writer at a time anyway."""
+    with_work = slots.select_related("questionnaire__batch__survey", "questionnaire__hit", "assignment")
+    return with_work.select_for_update(of=("self",), no_key=True, skip_locked=True).first()
+
+
+def give(slot: AnnotationSlot, *, assignment: Assignment) -> bool:
+    """Give a free slot to an assignment, with a lease. False if somebody else was quicker.
+
+    The draft of an author whose time ran out moves to a slot of its own, which this one then reopens.
+    """
+    still_free = AnnotationSlot.objects.filter(
+        pk=slot.pk, assignment=slot.assignment, leased_until=slot.leased_until
+    )
+    until = timezone.now() + slot.batch.assignment_duration
+    if slot.assignment is None:
+        return still_free.update(assignment=assignment, leased_until=until) == 1
+    return _pass_on(slot, still_free, assignment=assignment, until=until)
+
+
+def keep(assignment: Assignment) -> bool:
+    """Renew the lease of an assignment that is being worked on. False if its slot went to somebody else."""
+    until = timezone.now() + assignment.hit.questionnaire.batch.assignment_duration
+    unanswered = AnnotationSlot.objects.filter(UNANSWERED, ~SUPERSEDED, assignment=assignment)
+    return AnnotationSlot.objects.filter(pk__in=unanswered.values("pk")).update(leased_until=until) == 1
+
+
+@transaction.atomic
+def reopen(assignment: Assignment) -> AnnotationSlot | None:
+    """Want an annotation again whose answer does not count. None if it counts, has no slot, or was reopened before.
+
+    None, too, as long as the budget does not cover it. Skipped ones are reopened at most as often as their
+    questionnaire wants assignments: an item nobody can judge comes to an end.
+    """
+    slot = (
+        AnnotationSlot.objects.filter(~SUPERSEDED, assignment=assignment)
+        .select_related("questionnaire")
+        .first()
+    )
+    if slot is None:
+        return None
+    batch = budget.lock(slot.batch_id)
+    is_wanted_again = Assignment.objects.filter(does_not_count(), pk=assignment.pk).exists()
+    if not is_wanted_again or AnnotationSlot.objects.filter(reopens=slot).exists():
+        return None
+    is_too_often = _is_only_skipped(assignment) and _n_skips_reopened(slot) >= _most_skips(slot)
+    if is_too_often:
+        return None
+    with suppress(budget.OverBudget), budget.spending(batch):
+        return _add(slot, reopens=slot)
+    return None
+
+
+def to_reopen(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
+    """Return those whose answer does not count and whose slot is still the last of its chain."""
+    last = Exists(AnnotationSlot.objects.filter(~SUPERSEDED, assignment=OuterRef("pk")))
+    return assignments.filter(last).filter(does_not_count())
+
+
+def room(questionnaire: Questionnaire) -> Room:
+    """Count what of a questionnaire could be given now."""
+    slots = AnnotationSlot.objects.filter(questionnaire=questionnaire)
+    return Room(
+        n_free=slots.filter(_is_free(timezone.now()), ~SUPERSEDED).count(), n_late=_late(slots).count()
+    )
+
+
+def without_room(batch: Batch) -> list[Questionnaire]:
+    """Return the questionnaires that have free slots, but as many answers that came late."""
+    late = _late(AnnotationSlot.objects.filter(batch=batch)).values("questionnaire")
+    candidates = Questionnaire.objects.filter(pk__in=late)
+    return [questionnaire for questionnaire in candidates if not room(questionnaire).is_there]
+
+
+def unfilled(batch: Batch) -> list[Questionnaire]:
+    """Return the questionnaires whose wanted annotations are not all answered and decided, or are worked on now."""
+    slots = AnnotationSlot.objects.filter(batch=batch)
+    does_not_count_yet = Q(assignment__status__in=[Status.SUBMITTED, Status.REJECTED])
+    open_ones = slots.filter(~SUPERSEDED).filter(
+        Q(assignment=None) | UNANSWERED | does_not_count_yet | LEFT_OUT
+    )
+    busy = set(
+        open_ones.filter(UNANSWERED, leased_until__gt=timezone.now()).values_list("questionnaire", flat=True)
+    )
+    n_open = _by_questionnaire(open_ones)
+    n_late = _by_questionnaire(_late(slots))
+    short = busy | {pk for pk, n in n_open.items() if n > n_late.get(pk, 0)}
+    return list(Questionnaire.objects.filter(pk__in=short))
+
+
+def _pass_on(
+    slot: AnnotationSlot, still_free: QuerySet[AnnotationSlot], *, assignment: Assignment, until: datetime
+) -> bool:
+    earlier = slot.reopens
+    if not still_free.update(assignment=assignment, leased_until=until, reopens=None):
+        return False
+    kept = _add(slot, assignment=slot.assignment, leased_until=slot.leased_until, reopens=earlier)
+    return AnnotationSlot.objects.filter(pk=slot.pk).update(reopens=kept) == 1
+
+
+def _is_free(now: datetime) -> Q:
+    return Q(assignment=None) | (Q(leased_until__lt=now) & UNANSWERED)
+
+
+def _late(slots: QuerySet[AnnotationSlot]) -> QuerySet[AnnotationSlot]:
+    """Return the superseded slots whose answer counts after all."""
+    counts = ~UNANSWERED & ~does_not_count("assignment")
+    return slots.filter(SUPERSEDED, counts, assignment__isnull=False)
+
+
+def _by_questionnaire(slots: QuerySet[AnnotationSlot]) -> dict[uuid.UUID, int]:
+    counted = slots.order_by().values("questionnaire").annotate(n=Count("pk"))
+    return dict(counted.values_list("questionnaire", "n"))
+
+
+def _is_only_skipped(assignment: Assignment) -> bool:
+    is_left_out_too = Assignment.objects.filter(is_left_out(), pk=assignment.pk).exists()
+    return assignment.status != Status.REJECTED and not is_left_out_too
+
+
+def _n_skips_reopened(slot: AnnotationSlot) -> int:
+    return AnnotationSlot.objects.filter(SUPERSEDED, SKIPPED, questionnaire=slot.questionnaire_id).count()
+
+
+def _most_skips(slot: AnnotationSlot) -> int:
+    return slot.questionnaire.target_assignments
+
+
+def _add(slot: AnnotationSlot, **values: Any) -> AnnotationSlot:
+    """Add a slot beside `slot` under the next free number."""
+    budget.lock(slot.batch_id)
+    last = AnnotationSlot.objects.filter(batch=slot.batch_id).aggregate(number=Max("number"))["number"]
+    return AnnotationSlot.objects.create(
+        batch_id=slot.batch_id,
+        questionnaire_id=slot.questionnaire_id,
+        replicate=slot.replicate,
+        number=last + 1,
+        **values,
+    )

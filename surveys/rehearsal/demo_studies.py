@@ -1,0 +1,113 @@
+"""The demo studies, one of each survey type: what they are made of, and how they are brought in."""
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from annotators.models import Endpoint
+from surveys.answering.invitations import Person, invite
+from surveys.models import Batch, Invitation, Survey
+from surveys.protocols.definition import Definition
+from surveys.protocols.evil import VQAX
+from surveys.protocols.vtt import VTT
+from surveys.protocols.xai import XAI
+from surveys.studies.importing.reading import read_items
+from surveys.studies.importing.sources import FolderPictures, check_pictures
+from surveys.studies.importing.writing import write_items
+
+FOLDER = Path(settings.BASE_DIR) / "fixtures" / "demo"
+GUEST = "Demo annotator"
+LINK_DAYS = 365
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """One demo study: `items` and a folder `pictures` beside it, and the terms of its only batch."""
+
+    slug: str
+    name: str
+    definition: Definition
+    items: str
+    batch: str
+    keywords: str
+    terms: dict[str, Any] = field(default_factory=dict)
+
+
+STUDIES = (
+    Study(
+        slug="demo-vqa-x",
+        name="Demo: VQA-X",
+        definition=VQAX,
+        items="items.csv",
+        batch="Demo batch",
+        keywords="pictures, questions, explanations, rating",
+        terms={"assignments_per_hit": 5, "reward": Decimal("0.38")},
+    ),
+    Study(
+        slug="demo-xai",
+        name="Demo: XAI",
+        definition=XAI,
+        items="xai/items.csv",
+        batch="Demo batch: XAI",
+        keywords="pictures, labels, explanations, rating",
+        terms={"items_per_hit": 4, "assignments_per_hit": 3, "reward": Decimal("0.60"), "uses_quiz": True},
+    ),
+    Study(
+        slug="demo-vtt",
+        name="Demo: VTT",
+        definition=VTT,
+        items="vtt/items.jsonl",
+        batch="Demo batch: VTT by link",
+        keywords="pictures, texts, rating",
+        terms={
+            "endpoint": Endpoint.LINK,
+            "takes_links": True,
+            "assignments_per_hit": 2,
+            "reward": Decimal(0),
+        },
+    ),
+)
+
+
+def demo_survey(study: Study, *, folder: Path = FOLDER) -> Survey:
+    """Return the study's survey, imported if it isn't there yet. ImportRefused if the folder's files are broken."""
+    if found := Survey.objects.filter(slug=study.slug).first():
+        return found
+    survey = Survey(name=study.name, slug=study.slug, definition_key=study.definition.key)
+    items = folder / study.items
+    pictures = FolderPictures(items.parent / "pictures")
+    plan = check_pictures(read_items(items.read_bytes(), definition=study.definition), pictures=pictures)
+    write_items(plan, survey=survey, pictures=pictures)
+    return survey
+
+
+def demo_batch(study: Study, *, survey: Survey) -> Batch:
+    """Return the study's batch, drafted if it isn't there yet."""
+    definition = study.definition
+    terms = {
+        "survey": survey,
+        "endpoint": Endpoint.EMBEDDED,
+        "title": definition.title,
+        "description": definition.instructions.summary,
+        "keywords": study.keywords,
+        "items_per_hit": definition.items_per_hit,
+        "review_policy": definition.review_policy,
+        "rejects_automatically": True,
+        "auto_approval_delay": timedelta(days=3),
+        **study.terms,
+    }
+    batch, _ = Batch.objects.get_or_create(name=study.batch, defaults=terms)
+    return batch
+
+
+def guest_of(batch: Batch) -> Invitation:
+    """Return the invitation of a guest to a batch by link, made if it isn't there yet."""
+    if found := batch.invitations.filter(name=GUEST).first():
+        return found
+    until = timezone.now() + timedelta(days=LINK_DAYS)
+    return invite(batch, people=[Person(GUEST)], expires_at=until, by=None)[0].invitation

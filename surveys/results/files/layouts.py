@@ -1,0 +1,181 @@
+"""The layouts by name, for download views and for commands."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import IO
+
+from surveys.models import Batch, MetricScore, Output
+from surveys.results.files.annotations import write_annotations
+from surveys.results.files.layout_files import CSV, Writer
+from surveys.results.files.legacy import write_legacy
+from surveys.results.files.metrics import write_correlations, write_metrics
+from surveys.results.files.pairs import LayoutError, has_pairs, is_paired
+from surveys.results.files.processed import write_processed
+from surveys.results.files.raw import write_raw
+from surveys.results.files.report import Report, make_report, write_summary
+from surveys.results.files.responses import write_responses
+from surveys.results.files.table import write_table
+from surveys.results.files.tidy import write_tidy
+from surveys.results.frames.base import Frame
+from surveys.results.frames.database import read_batch
+from surveys.results.statistics.comparison import PAIRED, POOLED, Method
+
+JSON, JSONL = "application/json", "application/jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class FrameLayout:
+    """A file made from a frame alone. Streams must be opened with newline=""."""
+
+    label: str
+    filename: str
+    content_type: str
+    write: Callable[[Frame, IO[str]], None]
+
+
+FRAME_LAYOUTS: dict[str, FrameLayout] = {
+    "processed": FrameLayout("Processed", "processed.csv", CSV, write_processed),
+    "processed_filtered": FrameLayout(
+        "Processed, right answers only",
+        "processed_filtered.csv",
+        CSV,
+        partial(write_processed, filtered=True),
+    ),
+    "legacy": FrameLayout("As OFA-X published", "legacy_processed.csv", CSV, write_legacy),
+    "legacy_filtered": FrameLayout(
+        "As OFA-X published, right answers only",
+        "legacy_processed_filtered.csv",
+        CSV,
+        partial(write_legacy, filtered=True),
+    ),
+    "tidy": FrameLayout("Tidy, one line per rating", "tidy.csv", CSV, write_tidy),
+    "table": FrameLayout("Table of results", "table.csv", CSV, write_table),
+    "summary": FrameLayout("Summary", "summary.json", JSON, write_summary),
+}
+COMPARING = {"table": write_table, "summary": write_summary}
+
+
+def result_writers(frame: Frame, *, legacy: bool = False, against: str = "") -> dict[str, Writer]:
+    """Return {file name: writer} of the result files; with `legacy` as the study's authors made them.
+
+    For e-ViL that is OFA-X's layout of the processed files, for a sequence the VTT authors' test; LayoutError where
+    nobody published any. `against` names the system the others are compared with, by default the reference or the best.
+    """
+    if legacy and not (is_paired(frame) or frame.definition.is_sequence):
+        raise LayoutError(f"Nobody published results of {frame.definition.name!r} to write them alike.")
+    return {
+        name: _chosen(frame, layout, legacy=legacy, against=against)
+        for name, layout in _result_files(frame, legacy=legacy).items()
+    }
+
+
+def method_for(frame: Frame, *, legacy: bool) -> Method:
+    """Return how systems are compared; the published way where `legacy` asks for one that has a test."""
+    return POOLED if legacy and frame.definition.is_sequence else PAIRED
+
+
+def _result_files(frame: Frame, *, legacy: bool) -> dict[str, str]:
+    processed = "legacy" if legacy and is_paired(frame) else "processed"
+    filtered = {"processed_filtered.csv": f"{processed}_filtered"} if frame.is_graded else {}
+    table = {} if is_paired(frame) else {"table.csv": "table"}
+    return {"processed.csv": processed, **filtered, "tidy.csv": "tidy", **table, "summary.json": "summary"}
+
+
+def _chosen(frame: Frame, layout: str, *, legacy: bool, against: str) -> Writer:
+    if layout not in COMPARING:
+        return partial(FRAME_LAYOUTS[layout].write, frame)
+    method = method_for(frame, legacy=legacy)
+    return partial(COMPARING[layout], frame, against=against, method=method)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A file made from a batch. `write(batch, stream)` needs a stream opened with newline="".
+
+    `write_with_ids` writes a raw file with the marketplace's worker ids, where pseudonyms stand otherwise. Raw files
+    are for those who may export them, with ids or without: comments, exact times and approval rates tell a lot.
+    """
+
+    label: str
+    filename: str
+    content_type: str
+    write: Callable[[Batch, IO[str]], None]
+    write_with_ids: Callable[[Batch, IO[str]], None] | None = None
+
+    @property
+    def is_raw(self) -> bool:
+        return self.write_with_ids is not None
+
+
+def _from_frame(layout: FrameLayout) -> Layout:
+    def write(batch: Batch, stream: IO[str]) -> None:
+        layout.write(read_batch(batch), stream)
+
+    return Layout(layout.label, layout.filename, layout.content_type, write)
+
+
+def _raw(label: str, filename: str, content_type: str, write: Callable[..., None]) -> Layout:
+    return Layout(label, filename, content_type, write, partial(write, worker_ids=True))
+
+
+LAYOUTS: dict[str, Layout] = {
+    "raw": _raw("Raw, MTurk batch format", "raw.csv", CSV, write_raw),
+    "responses": _raw("Raw, one line per response", "responses.csv", CSV, write_responses),
+    "annotations": _raw("Raw, as VTT's files", "annotations.jsonl", JSONL, write_annotations),
+    **{name: _from_frame(layout) for name, layout in FRAME_LAYOUTS.items()},
+    "metrics": Layout("Automatic metrics beside mean ratings", "metrics.csv", CSV, write_metrics),
+    "correlations": Layout(
+        "Correlations of metrics and ratings", "correlations.csv", CSV, write_correlations
+    ),
+}
+PUBLISHED = ("raw", "legacy", "legacy_filtered")
+
+
+def layouts_for(batch: Batch) -> dict[str, Layout]:
+    """Return the layouts this batch can be written in; every batch has one that is raw.
+
+    MTurk's and OFA-X's need outputs of the ground truth, VTT's a sequence, the filtered ones answers to grade, the
+    metrics outputs that were scored.
+    """
+    definition = batch.definition
+    is_pair = has_pairs(definition) and _has_reference(batch)
+    left_out = {"responses"} if is_pair else set(PUBLISHED)
+    left_out |= set() if definition.answer else {"processed_filtered"}
+    left_out |= set() if definition.is_sequence else {"annotations"}
+    left_out |= set() if _has_scores(batch) else {"metrics", "correlations"}
+    return {name: layout for name, layout in LAYOUTS.items() if name not in left_out}
+
+
+def _has_reference(batch: Batch) -> bool:
+    reference = batch.definition.reference_system
+    return Output.objects.filter(item__survey=batch.survey_id, system=reference).exists()
+
+
+def _has_scores(batch: Batch) -> bool:
+    return MetricScore.objects.filter(output__item__survey=batch.survey_id).exists()
+
+
+def batch_report(batch: Batch) -> Report:
+    """Return the numbers of a batch as plain dataclasses; three queries, whatever its size."""
+    return make_report(read_batch(batch))
+
+
+def batch_writers(batch: Batch, *, names: list[str], worker_ids: bool = False) -> dict[str, Writer]:
+    """Return {file name: writer} for several layouts; the frame is read once, and only when it is needed.
+
+    `worker_ids`: raw files name workers as the marketplace does; whoever asks for that writes it into the audit trail.
+    Raises LayoutError for a name this batch has no layout for.
+    """
+    known = layouts_for(batch)
+    if unknown := [name for name in names if name not in known]:
+        raise LayoutError(f"No layout {unknown[0]!r} for this batch; there is {', '.join(known)}.")
+    frame = cache(partial(read_batch, batch))
+    return {known[name].filename: _writer(batch, name, frame, worker_ids=worker_ids) for name in names}
+
+
+def _writer(batch: Batch, name: str, frame: Callable[[], Frame], *, worker_ids: bool) -> Writer:
+    if name in FRAME_LAYOUTS:
+        return lambda stream: FRAME_LAYOUTS[name].write(frame(), stream)
+    layout = LAYOUTS[name]
+    return partial((worker_ids and layout.write_with_ids) or layout.write, batch)

@@ -1,0 +1,205 @@
+"""Everything a paper's table needs from one frame, and its form as JSON.
+
+`summary.json`, by key (a share is always {"count", "total", "share"}; null stands for what is undefined):
+
+* `format`: 2, raised when a key changes its meaning; `study`, `definition`, `headline` (the main criterion)
+* `systems`: {name: {`role` ("model" | "reference"), `criteria`}}; a scale's criterion has exactly `mean`, `sd` (n - 1),
+  `n`, `skipped` (kept responses about the system without a rating there), `p` and `dagger` (p < 0.05), see `comparison`
+* `comparison`: `method`, `name`, `correction`, `source`, `alpha` of those p values; `against` (the system the others
+  are compared with); `differences`: {system: {criterion: {`mean`, `items`, `p_uncorrected`, `interval`}}}, over the
+  items both were rated on; empty where the method knows no items
+* `good_from`: the score from which ratings count as `good`, null where the survey type names none
+* `counts`: `assignments`, of them `kept`, `rejected` and, though not rejected, `left_out` of the analysis; `hits`,
+  `items`, `workers`, `responses`, `skipped`
+* `minutes_per_assignment`: accept to submit, kept assignments: `mean`, `median`, `assignments`
+* `selections`: `all` (submitted), `kept` (neither rejected nor left out), `filtered` (kept, answer right), each with
+    * `responses`, `answer_correct` (a share, null where nothing is graded)
+    * `criteria`: those about the item as a whole, empty in most surveys
+    * `systems`: {name: {`role`, `responses`, `skipped`, `skip_reasons`, `criteria`, `evil`, `interval`,
+      `difference`}}; a criterion has `score` ({`rating_mean`, `item_mean`, `sd`, `ratings`, `items`, `blanks`}, null
+      for a checklist and a text), `shares` ({value: share}, `blank` and, in a checklist, `nothing` among them),
+      `interval` and `good` (the share of ratings at `good_from` or above); `evil` is {`task` (S_T), `explanation`
+      (S_E), `overall` (S_O), `items_right`, `items`}, null for the reference; `interval` is that of the headline's
+      `rating_mean`, 95 %, {`low`, `high`, `items`, `workers`}, null with fewer than two items or workers, `workers` 0
+      where they are unknown; `difference` is {`mean`, `pairs`, `interval`} of the model's score less the reference's,
+      by one worker on one item
+    * `preference`: {system | "no_preference" | "blank": share}
+* `strata`: the same for the kept outputs of which the model's decision was right (`true`), wrong (`false`) or
+  `unknown`, and for `all` of them, which are the kept rows; empty where it is known of none
+* `agreement`: {system: {criterion: {`alpha_ordinal` (Krippendorff), `percent`, `items`, `ratings`}}}, kept rows, scales
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import IO, Any
+
+from surveys.results.frames.base import Frame
+from surveys.results.statistics.agreement import Agreement, agreements
+from surveys.results.statistics.comparison import (
+    ALPHA,
+    PAIRED,
+    Comparison,
+    Estimate,
+    Method,
+    PairedDifference,
+    compare,
+)
+from surveys.results.statistics.numbers import (
+    CriterionSummary,
+    Selection,
+    Share,
+    Summary,
+    SystemSummary,
+    TaskScores,
+)
+from surveys.results.statistics.summary import summarise
+
+FORMAT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    study: str
+    definition: str
+    systems: dict[str, str]
+    summary: Summary
+    agreement: tuple[Agreement, ...]
+    comparison: Comparison
+    good_from: float | None
+
+    def as_data(self) -> dict[str, Any]:
+        """Return plain JSON data; the module says what its keys mean."""
+        summary = self.summary
+        return {
+            "format": FORMAT,
+            "study": self.study,
+            "definition": self.definition,
+            "headline": summary.headline,
+            "systems": {
+                name: {"role": role, "criteria": _estimates(self.comparison.estimates[name])}
+                for name, role in self.systems.items()
+            },
+            "comparison": _comparison(self.comparison),
+            "good_from": self.good_from,
+            "counts": asdict(summary.counts),
+            "minutes_per_assignment": asdict(summary.minutes),
+            "selections": {selection.name: _selection(selection) for selection in summary.selections},
+            "strata": _strata(summary),
+            "agreement": {system: _agreements(self.agreement, system=system) for system in self.systems},
+        }
+
+
+def make_report(frame: Frame, *, against: str = "", method: Method = PAIRED) -> Report:
+    """Return the numbers of a frame. They hold for an empty frame too.
+
+    Raises UnknownSystemError if `against` is none of the systems.
+    """
+    studies = frame.responses["study"]
+    return Report(
+        study="" if studies.empty else str(studies.iloc[0]),
+        definition=frame.definition.key,
+        systems={system: frame.role(system) for system in frame.systems},
+        summary=summarise(frame),
+        agreement=agreements(frame),
+        comparison=compare(frame, against=against, method=method),
+        good_from=frame.definition.good_from,
+    )
+
+
+def write_summary(frame: Frame, stream: IO[str], *, against: str = "", method: Method = PAIRED) -> None:
+    report = make_report(frame, against=against, method=method)
+    json.dump(report.as_data(), stream, indent=2, ensure_ascii=False, allow_nan=False)
+    stream.write("\n")
+
+
+def _strata(summary: Summary) -> dict[str, Any]:
+    if not summary.strata:
+        return {}
+    return {"all": _selection(summary.kept)} | {s.name: _selection(s) for s in summary.strata}
+
+
+def _share(share: Share) -> dict[str, Any]:
+    return {"count": share.count, "total": share.total, "share": share.share}
+
+
+def _shares(shares: Iterable[Share]) -> dict[str, Any]:
+    return {share.key: _share(share) for share in shares}
+
+
+def _selection(selection: Selection) -> dict[str, Any]:
+    return {
+        "responses": selection.responses,
+        "answer_correct": selection.correct and _share(selection.correct),
+        "criteria": _criteria(selection.criteria),
+        "systems": {system.system: _system(system) for system in selection.systems},
+        "preference": _shares(selection.preference),
+    }
+
+
+def _system(system: SystemSummary) -> dict[str, Any]:
+    return {
+        "role": system.role,
+        "responses": system.responses,
+        "skipped": system.skipped,
+        "skip_reasons": {reason.key: reason.count for reason in system.reasons},
+        "criteria": _criteria(system.criteria),
+        "evil": system.evil and _evil(system.evil),
+        "interval": system.interval and asdict(system.interval),
+        "difference": system.difference and asdict(system.difference),
+    }
+
+
+def _criteria(criteria: Iterable[CriterionSummary]) -> dict[str, Any]:
+    return {criterion.key: _criterion(criterion) for criterion in criteria}
+
+
+def _criterion(criterion: CriterionSummary) -> dict[str, Any]:
+    return {
+        "score": criterion.score and asdict(criterion.score),
+        "shares": _shares(criterion.shares),
+        "interval": criterion.interval and asdict(criterion.interval),
+        "good": criterion.good and _share(criterion.good),
+    }
+
+
+def _estimates(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
+    return {key: asdict(estimate) for key, estimate in estimates.items()}
+
+
+def _comparison(comparison: Comparison) -> dict[str, Any]:
+    method = comparison.method
+    differences: dict[str, dict[str, Any]] = {}
+    for pair in comparison.differences:
+        differences.setdefault(pair.system, {})[pair.criterion] = _difference(pair)
+    return {
+        "method": method.key,
+        "name": method.name,
+        "correction": method.correction,
+        "source": method.source,
+        "alpha": ALPHA,
+        "against": comparison.against,
+        "differences": differences,
+    }
+
+
+def _difference(pair: PairedDifference) -> dict[str, Any]:
+    interval = pair.interval and asdict(pair.interval)
+    return {"mean": pair.mean, "items": pair.items, "p_uncorrected": pair.p, "interval": interval}
+
+
+def _evil(scores: TaskScores) -> dict[str, Any]:
+    return {**asdict(scores), "overall": scores.overall}
+
+
+def _agreements(entries: Iterable[Agreement], *, system: str) -> dict[str, Any]:
+    return {entry.criterion: _agreement(entry) for entry in entries if entry.system == system}
+
+
+def _agreement(entry: Agreement) -> dict[str, Any]:
+    return {
+        "alpha_ordinal": entry.alpha,
+        "percent": entry.percent,
+        "items": entry.items,
+        "ratings": entry.ratings,
+    }

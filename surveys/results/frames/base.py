@@ -1,0 +1,220 @@
+"""The frame that every score, table and file is made from."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from surveys.protocols.definition import Criterion, Definition
+
+KEPT_STATUSES = ("Submitted", "Approved")
+SELECTED, NOT_SELECTED = "selected", "not_selected"
+PREFERRED, OTHER, NO_PREFERENCE = "preferred", "other", "no_preference"
+
+RESPONSE_COLUMNS: dict[str, str] = {
+    "study": "str",
+    "batch": "str",
+    "hit_id": "str",
+    "assignment_id": "str",
+    "worker": "str",
+    "item_id": "str",
+    "position": "int64",
+    "answer": "str",
+    "gold": "str",
+    "answer_correct": "boolean",
+    "is_skipped": "bool",
+    "active_seconds": "Float64",
+    "work_seconds": "Int64",
+    "status": "str",
+    "decision": "str",
+    "included": "bool",
+    "skip_reason": "str",
+    "channel": "str",
+    "quiz_passed": "boolean",
+    "surplus": "boolean",
+}
+OUTPUT_COLUMNS: dict[str, str] = {
+    "text": "str",
+    "answer": "str",
+    "shown_position": "Int64",
+    "model_correct": "boolean",
+}
+SKIP = "skip"
+TIDY_COLUMNS = (
+    "study", "batch", "hit_id", "assignment_id", "worker", "item_id", "position",
+    "system", "role", "shown_position", "criterion", "value", "score",
+    "answer", "gold", "answer_correct", "is_skipped", "active_seconds", "work_seconds",
+    "status", "decision", "included", "model_correct", "skip_reason", "channel", "quiz_passed", "surplus",
+)  # fmt: skip
+
+
+def column(system: str, name: str) -> str:
+    """Return the name of a system's column in the wide frame; `system` "" is the item itself."""
+    return f"{system}.{name}"
+
+
+def rating_keys(criterion: Criterion) -> list[str]:
+    """Return the criteria a criterion is stored under: a checklist has one per option."""
+    if criterion.is_checklist:
+        return [f"{criterion.key}.{value}" for value in criterion.values]
+    return [criterion.key]
+
+
+def score_maps(definition: Definition) -> dict[str, dict[str, float]]:
+    """Return {stored criterion: {value: score}}; choices without a score are left out, and a text has none."""
+    maps: dict[str, dict[str, float]] = {}
+    for criterion in definition.criteria:
+        if criterion.is_checklist:
+            maps |= {key: {SELECTED: 1.0, NOT_SELECTED: 0.0} for key in rating_keys(criterion)}
+        else:
+            maps[criterion.key] = {c.value: c.score for c in criterion.choices if c.score is not None}
+    if definition.preference:
+        maps[definition.preference.key] = {PREFERRED: 1.0, OTHER: 0.0, NO_PREFERENCE: 0.0}
+    return maps
+
+
+def used(statuses: Iterable[str], *, included: Iterable[bool | None]) -> list[bool]:
+    """Tell of each assignment whether its answers are used: not where it is rejected, whatever else a source says.
+
+    `included`: what was decided about their use, None where nothing was or the source does not know.
+    """
+    pairs = zip(statuses, included, strict=True)
+    return [status in KEPT_STATUSES and said is not False for status, said in pairs]
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Answers of one study, wide.
+
+    `responses` has one row per (assignment, item) in the order of the source: RESPONSE_COLUMNS, and for each
+    system OUTPUT_COLUMNS (`<system>.text` ..) and one column per stored criterion, holding the value as text. A
+    judgement about the item as a whole stands under system "". Blank is missing, never "". Rows of assignments that
+    are rejected or left out of the analysis are there with `included` False, and skipped ones with `is_skipped` True
+    and no value.
+
+    `item_id` is what the item is about: where each system's output is an item of its own, they share it, and one
+    row holds one system's columns, the others' being missing.
+    """
+
+    definition: Definition
+    systems: tuple[str, ...]
+    responses: pd.DataFrame
+
+    @property
+    def kept(self) -> pd.DataFrame:
+        return self.responses[self.responses["included"]]
+
+    @property
+    def filtered(self) -> pd.DataFrame:
+        """Kept rows whose answer was right. Where nothing can be graded, all kept rows."""
+        kept = self.kept
+        if not self.is_graded:
+            return kept
+        return kept[kept["answer_correct"].fillna(False).astype(bool)]
+
+    @property
+    def is_graded(self) -> bool:
+        return bool(self.responses["answer_correct"].notna().any())
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The systems under evaluation: all but the protocol's reference."""
+        return tuple(system for system in self.systems if system != self.definition.reference_system)
+
+    def role(self, system: str) -> str:
+        if not system:
+            return ""
+        return "reference" if system == self.definition.reference_system else "model"
+
+    def about(self, rows: pd.DataFrame, *, system: str) -> pd.DataFrame:
+        """Return those of `rows` in which an output of `system` was shown."""
+        return rows[rows[column(system, "text")].notna()]
+
+    def rating_columns(self) -> Iterator[tuple[str, str, str]]:
+        """Yield (system, stored criterion, column) for every rating column there is."""
+        definition = self.definition
+        per_output = [key for criterion in definition.output_criteria for key in rating_keys(criterion)]
+        per_output += [definition.preference.key] if definition.preference else []
+        per_item = [key for criterion in definition.item_criteria for key in rating_keys(criterion)]
+        for system, keys in [*((system, per_output) for system in self.systems), ("", per_item)]:
+            for key in keys:
+                if column(system, key) in self.responses:
+                    yield system, key, column(system, key)
+
+    def tidy(self) -> pd.DataFrame:
+        """Return one row per rating given, with TIDY_COLUMNS. A blank has no row.
+
+        A skipped response has one row per output shown: criterion "skip", the reason as value, no score.
+        """
+        parts = [self._ratings(*names) for names in self.rating_columns()]
+        parts += [self._skips(system) for system in self.systems]
+        long = pd.concat(parts, ignore_index=True) if parts else _no_ratings()
+        long = long.iloc[np.argsort(long["row"].to_numpy(), kind="stable")]
+        shared = [name for name in RESPONSE_COLUMNS if name in TIDY_COLUMNS]
+        left = self.responses[shared].iloc[long["row"]].reset_index(drop=True)
+        right = long.drop(columns="row").reset_index(drop=True)
+        return pd.concat([left, right], axis=1)[list(TIDY_COLUMNS)]
+
+    def _ratings(self, system: str, key: str, name: str) -> pd.DataFrame:
+        values = self.responses[name]
+        scores = values.map(score_maps(self.definition)[key]).astype("float64")
+        return self._long(system, key, values, scores, rows=values.notna())
+
+    def _skips(self, system: str) -> pd.DataFrame:
+        values = self.responses["skip_reason"]
+        is_shown = self.responses[column(system, "text")].notna()
+        scores = pd.Series(np.nan, index=values.index)
+        return self._long(system, SKIP, values, scores, rows=self.responses["is_skipped"] & is_shown)
+
+    def _long(
+        self,
+        system: str,
+        key: str,
+        values: "pd.Series[str]",
+        scores: "pd.Series[float]",
+        *,
+        rows: "pd.Series[bool]",
+    ) -> pd.DataFrame:
+        places = np.flatnonzero(rows.to_numpy())
+        return pd.DataFrame(
+            {
+                "row": places,
+                "system": system,
+                "role": self.role(system),
+                "shown_position": self._of_output(system, "shown_position", places),
+                "criterion": key,
+                "value": values.array[places],
+                "score": scores.array[places],
+                "model_correct": self._of_output(system, "model_correct", places),
+            }
+        )
+
+    def _of_output(self, system: str, name: str, places: Any) -> Any:
+        """Return an output's column at `places`; missing where the judgement is about the item."""
+        if not system:
+            return pd.Series(pd.NA, index=range(len(places)), dtype=cast(Any, OUTPUT_COLUMNS[name])).array
+        return self.responses[column(system, name)].array[places]
+
+
+def _no_ratings() -> pd.DataFrame:
+    names = ("system", "role", "shown_position", "criterion", "value", "score", "model_correct")
+    return pd.DataFrame({"row": np.array([], dtype="int64"), **{name: [] for name in names}})
+
+
+def build_frame(
+    *,
+    definition: Definition,
+    systems: tuple[str, ...],
+    responses: Mapping[str, object],
+    outputs: Mapping[str, object],
+) -> Frame:
+    """Put columns of equal length together, in the types the frame promises; one that is not given is blank."""
+    blank = [None] * len(cast(Sized, responses["item_id"]))
+    data = {name: responses.get(name, blank) for name in RESPONSE_COLUMNS}
+    own = {column(system, name): dtype for system in systems for name, dtype in OUTPUT_COLUMNS.items()}
+    said = {**dict.fromkeys(own, blank), **outputs}
+    types = {name: own.get(name, "str") for name in said}
+    parts = [pd.DataFrame(data).astype(RESPONSE_COLUMNS), pd.DataFrame(said).astype(types)]
+    return Frame(definition, systems, pd.concat(parts, axis=1))

@@ -1,0 +1,51 @@
+"""Which door a file of answers goes through."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from surveys.protocols.definition import Definition
+from surveys.protocols.registry import get_definition
+from surveys.results.frames.annotations import read_annotations
+from surveys.results.frames.base import Frame
+from surveys.results.frames.csv_table import read_table
+from surveys.results.frames.errors import SourceError
+from surveys.results.frames.mturk_csv import frame_from_csv
+from surveys.results.frames.pseudonyms import Pseudonyms
+from surveys.results.frames.responses import frame_from_responses, is_responses
+
+JSONL = (".jsonl", ".ndjson")
+LINES_ARE = "vtt"
+
+
+def read_results(
+    paths: Sequence[Path],
+    *,
+    system: str = "model",
+    definition: Definition | None = None,
+    pseudonyms: Pseudonyms | None = None,
+) -> Frame:
+    """Read one CSV (MTurk's batch results or raw responses) or any number of JSONL files with human scores.
+
+    `system` names the model where the file doesn't (MTurk's); `definition` is found out where none is given, JSONL
+    being VTT's. Raises SourceError, which names the place, and OSError.
+    """
+    if all(path.suffix.lower() in JSONL for path in paths):
+        return read_annotations(
+            paths, definition=definition or get_definition(LINES_ARE), pseudonyms=pseudonyms
+        )
+    if len(paths) > 1:
+        raise SourceError("several files at once can only be JSONL")
+    try:
+        return _read_csv(paths[0], system=system, definition=definition, pseudonyms=pseudonyms)
+    except SourceError as error:
+        raise error.in_file(str(paths[0])) from error
+
+
+def _read_csv(
+    path: Path, *, system: str, definition: Definition | None, pseudonyms: Pseudonyms | None
+) -> Frame:
+    data = path.read_bytes()
+    table = read_table(data)
+    if is_responses(table):
+        return frame_from_responses(table, study=path.stem, definition=definition, pseudonyms=pseudonyms)
+    return frame_from_csv(data, study=path.stem, system=system, definition=definition, pseudonyms=pseudonyms)

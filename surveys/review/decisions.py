@@ -1,0 +1,248 @@
+"""Whether submitted work is paid, decided by rule or by a person. Every change is in the audit trail."""
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
+from django.utils import timezone
+
+from annotators.models import Assignment, Call
+from annotators.outbox import journal
+from annotators.outbox.market import OVERTURN_WITHIN
+from surveys import audit
+from surveys.models import Batch, Decision, Inclusion
+from surveys.protocols.policy_reading import rule_version
+from surveys.protocols.rules import APPROVE, PROPOSE, REJECT, Verdict
+from surveys.publishing import budget
+from surveys.review.analysis_use import include, leave_out
+from surveys.review.appeal_codes import REASON_MAX
+from surveys.review.errors import CannotDecide, check_reason
+from surveys.review.judging import decide
+from surveys.review.replacements import is_replaced
+
+AUTO_APPROVED = "The marketplace approved it before we decided."
+REJECTED_ELSEWHERE = "It was rejected on the marketplace, not here."
+OVERTURNED_TOO_LATE = "Its rejection was overturned after its place had been given again: {}"
+OVERTURN = "overturn"
+TELLING = (Call.Operation.APPROVE, Call.Operation.REJECT, Call.Operation.OVERTURN)
+Status = Assignment.Status
+
+
+def record_decision(assignment: Assignment, *, batch: Batch) -> Decision:
+    """Write down what the policy of this moment says, once; a decision that exists is not changed here.
+
+    What the marketplace approved before we decided is written down as that. If the rule would have rejected it, it is
+    left out of the analysis and replaced where the batch says so.
+    """
+    if found := Decision.objects.filter(assignment=assignment).first():
+        return found
+    said = decide(assignment, batch=batch)
+    with transaction.atomic():
+        now = budget.lock(batch.pk)
+        if now.review_policy != batch.review_policy:
+            said = decide(assignment, batch=now)
+        values = {**from_rule(said, batch=now), **_first(assignment, said, batch=now)}
+        decision, is_new = Decision.objects.get_or_create(assignment=assignment, defaults=values)
+        if is_new:
+            audit_decision(decision, rule_said=said.verdict)
+        if is_new and decision.is_auto_approved:
+            answer_for_late(decision, wanted=said.verdict, reason=said.reason)
+    return decision
+
+
+def approve(assignment: Assignment, *, by: AbstractBaseUser, reason: str = "") -> Decision:
+    """Record that a person approves; the next sync tells the marketplace."""
+    return _by_person(assignment, APPROVE, by=by, reason=reason)
+
+
+def reject(assignment: Assignment, *, by: AbstractBaseUser, reason: str) -> Decision:
+    """Record that a person rejects, with the sentence the worker reads. CannotDecide without one, or a long one.
+
+    The worker reads where to appeal behind it, which takes its share of what MTurk passes on.
+    """
+    reason = check_reason(reason, what="A rejection", longest=REASON_MAX)
+    return _by_person(assignment, REJECT, by=by, reason=reason)
+
+
+def overturn(
+    assignment: Assignment, *, by: AbstractBaseUser, reason: str, use_answers: bool = False
+) -> Decision:
+    """Record that a rejection is taken back and the worker paid after all; its replacement stays.
+
+    The answers are used again, unless their place has been given again by now: then they are used beside those that
+    replaced them only with `use_answers`, and left out otherwise. The first person to do so is kept, unless the
+    marketplace has refused it: then it is asked again, in the new words. Raises CannotDecide without a reason, too
+    late, over the batch's budget, or with nothing to take back.
+    """
+    reason = check_reason(reason, what="Overturning a rejection")
+    taken_back = Decision.objects.filter(assignment=assignment, overturned_at__isnull=False)
+    if assignment.status == Status.APPROVED and (decision := taken_back.first()):
+        return decision  # sent twice, and the marketplace was told in between
+    _check_can_overturn(assignment)
+    try:
+        with budget.spending(assignment.hit.questionnaire.batch):
+            return _overturned(assignment, by=by, reason=reason, use_answers=use_answers)
+    except budget.OverBudget as error:
+        raise CannotDecide(str(error)) from error
+
+
+def overturn_until(assignment: Assignment) -> datetime:
+    """Return until when a rejection of this assignment can be overturned."""
+    return (assignment.submitted_at or timezone.now()) + OVERTURN_WITHIN
+
+
+def rejection_stands(assignment: Assignment) -> bool:
+    """Tell whether an assignment is rejected, and nobody has taken that back."""
+    decision: Decision | None = getattr(assignment, "decision", None)
+    return assignment.status == Status.REJECTED and not (decision and decision.overturned_at)
+
+
+def can_overturn(assignment: Assignment) -> bool:
+    """Tell whether there is a rejection to take back, and time left to do so."""
+    is_there = rejection_stands(assignment) or overturn_refused(assignment) is not None
+    return is_there and timezone.now() <= overturn_until(assignment)
+
+
+def overturn_refused(assignment: Assignment) -> Call | None:
+    """Return the call, with why, if the marketplace has refused to take the rejection back that we took back."""
+    calls = Call.objects.filter(assignment=assignment, operation=Call.Operation.OVERTURN)
+    return calls.filter(state=Call.State.REFUSED, assignment__status=Status.REJECTED).first()
+
+
+def audit_decision(decision: Decision, outcome: str = "", **details: Any) -> None:
+    """Add a change of a payment decision to the trail, in the transaction of the change."""
+    is_overturned = outcome == OVERTURN
+    audit.record(
+        audit.Kind.PAYMENT,
+        outcome or decision.verdict,
+        assignment=decision.assignment,
+        by=decision.overturned_by if is_overturned else decision.decided_by,
+        reason=decision.overturn_reason if is_overturned else decision.reason,
+        rule_version=decision.rule_version,
+        details={
+            "flags": decision.flags,
+            "n_correct": decision.n_correct,
+            "n_graded": decision.n_graded,
+            "is_auto_approved": decision.is_auto_approved,
+            **details,
+        },
+    )
+
+
+def late_reason(wanted: str, reason: str) -> str:
+    """Return why work was approved that we had not approved, and what we would have decided."""
+    if wanted == APPROVE or not reason:
+        return AUTO_APPROVED
+    what = "It was to be rejected" if wanted in (REJECT, PROPOSE) else "It waited for a person"
+    return f"{AUTO_APPROVED} {what}: {reason}"
+
+
+def answer_for_late(decision: Decision, *, wanted: str, reason: str) -> None:
+    """Leave out and replace what is paid although it was to be rejected, if the batch says so; a stopped one replaces
+    nothing.
+
+    What a person has decided about its use stays. Call it in the transaction that records the decision.
+    """
+    assignment = decision.assignment
+    batch = budget.lock(assignment.hit.questionnaire.batch_id)
+    if wanted not in (REJECT, PROPOSE) or not batch.replaces_auto_approved:
+        return
+    if not Inclusion.objects.filter(assignment=assignment).exists():
+        said = late_reason(wanted, reason)
+        is_collected = batch.status != Batch.Status.STOPPED
+        leave_out(assignment, by=None, reason=said, replace=is_collected, rule_version=decision.rule_version)
+
+
+def _first(assignment: Assignment, said: Verdict, *, batch: Batch) -> dict[str, Any]:
+    """Return the first decision, which what is done already comes before."""
+    if assignment.status == Status.APPROVED:
+        reason = late_reason(said.verdict, said.reason)
+        return {"verdict": APPROVE, "reason": reason, "is_auto_approved": True}
+    if assignment.status == Status.REJECTED:
+        return {"verdict": REJECT, "reason": assignment.feedback or REJECTED_ELSEWHERE}
+    return {"verdict": carried(said, batch=batch), "reason": said.reason}
+
+
+def carried(said: Verdict, *, batch: Batch) -> str:
+    """Return what becomes of a verdict: a rejection is only proposed unless the batch rejects automatically."""
+    return PROPOSE if said.verdict == REJECT and not batch.rejects_automatically else said.verdict
+
+
+def from_rule(said: Verdict, *, batch: Batch) -> dict[str, Any]:
+    """Return what the rule found out, whoever decides."""
+    return {
+        "n_correct": said.n_correct,
+        "n_graded": said.n_graded,
+        "flags": [{"kind": flag.kind, "sentence": flag.sentence} for flag in said.flags],
+        "policy": batch.review_policy,
+        "rule_version": rule_version(batch.review_policy),
+        "decided_at": timezone.now(),
+    }
+
+
+def _by_person(assignment: Assignment, verdict: str, *, by: AbstractBaseUser, reason: str) -> Decision:
+    batch = assignment.hit.questionnaire.batch
+    found_out = from_rule(decide(assignment, batch=batch), batch=batch)
+    changes = {"verdict": verdict, "reason": reason, "decided_by": by, "decided_at": timezone.now()}
+    with transaction.atomic():
+        _lock_undecided(assignment)
+        before = Decision.objects.filter(assignment=assignment).first()
+        if before and all(
+            getattr(before, name) == changes[name] for name in ("verdict", "reason", "decided_by")
+        ):
+            return before
+        decision, _ = Decision.objects.update_or_create(
+            assignment=assignment, defaults=changes, create_defaults={**found_out, **changes}
+        )
+        audit_decision(decision, before=before.verdict if before else "")
+        _forget_refusal(assignment, Call.Operation.APPROVE if verdict == APPROVE else Call.Operation.REJECT)
+    return decision
+
+
+def _lock_undecided(assignment: Assignment) -> None:
+    status = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk).status
+    if status != Status.SUBMITTED:
+        raise CannotDecide(f"This assignment is {status} already.")
+    told = Call.objects.filter(assignment=assignment, operation__in=TELLING)
+    if told.exclude(state=Call.State.REFUSED).exists():
+        raise CannotDecide("The marketplace is being told an earlier decision about this assignment.")
+
+
+def _check_can_overturn(assignment: Assignment) -> None:
+    if assignment.status != Status.REJECTED:
+        raise CannotDecide("Only a rejected assignment can be overturned.")
+    if timezone.now() > overturn_until(assignment):
+        raise CannotDecide("MTurk lets a rejection be overturned within 30 days of submission only.")
+
+
+def _overturned(assignment: Assignment, *, by: AbstractBaseUser, reason: str, use_answers: bool) -> Decision:
+    """Take a rejection back; the batch is locked, so nothing is replaced meanwhile."""
+    refused = overturn_refused(assignment)
+    decisions = Decision.objects.filter(assignment=assignment)
+    standing = decisions if refused else decisions.filter(overturned_at=None)
+    is_new = standing.update(overturned_at=timezone.now(), overturned_by=by, overturn_reason=reason)
+    decision = Decision.objects.filter(assignment=assignment).first()
+    if decision is None:
+        raise CannotDecide("It was rejected elsewhere. Fetch the news of this HIT first, then overturn it.")
+    if is_new:
+        audit_decision(decision, OVERTURN, **({"refused_before": refused.error} if refused else {}))
+        _use_or_leave_out(assignment, by=by, reason=reason, use_answers=use_answers)
+    _forget_refusal(assignment, Call.Operation.OVERTURN)
+    return decision
+
+
+def _use_or_leave_out(
+    assignment: Assignment, *, by: AbstractBaseUser, reason: str, use_answers: bool
+) -> None:
+    is_decided = Inclusion.objects.filter(assignment=assignment).exists()
+    if use_answers and is_decided:
+        include(assignment, by=by, reason=reason)
+    elif not use_answers and not is_decided and is_replaced(assignment):
+        leave_out(assignment, by=by, reason=OVERTURNED_TOO_LATE.format(reason), replace=True)
+
+
+def _forget_refusal(assignment: Assignment, operation: Call.Operation) -> None:
+    """A person asked again: what the marketplace refused is sent once more, with the new words."""
+    for call in Call.objects.filter(assignment=assignment, operation=operation):
+        journal.plan_again(call)

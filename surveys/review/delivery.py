@@ -1,0 +1,123 @@
+"""Telling the marketplace what is decided, and writing down where it was quicker."""
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from annotators.crowds import links
+from annotators.crowds.mturk.gateway import Gateway
+from annotators.models import Assignment, Call, Channel
+from annotators.outbox import market
+from surveys.models import Batch, Decision
+from surveys.protocols.rules import APPROVE, FLAG, PROPOSE, REJECT
+from surveys.publishing import budget
+from surveys.review.appeal_codes import with_code
+from surveys.review.decisions import answer_for_late, audit_decision, late_reason
+from surveys.review.judgement import outdated
+
+Status = Assignment.Status
+_HERE = {
+    Call.Operation.APPROVE: links.approve,
+    Call.Operation.REJECT: links.reject,
+    Call.Operation.OVERTURN: links.overturn,
+}
+
+
+def carry_out(assignment: Assignment, *, gateway: Gateway | None) -> Call | None:
+    """Tell the marketplace what is decided by now, if it does not know yet. None if there is nothing to tell.
+
+    What it approved by itself meanwhile is written down as that. What came by link is decided here and now; it needs
+    no gateway.
+    """
+    if assignment.channel != Channel.MARKETPLACE or gateway is None:
+        return _carry_out_here(assignment)
+    call = _told(assignment, gateway=gateway)
+    if approved_late().filter(pk=assignment.pk).exists():
+        _accept(assignment)
+    return call
+
+
+def approved_late() -> QuerySet[Assignment]:
+    """Return what the marketplace approved although we have decided to reject it, or not decided at all.
+
+    Not what it rejected for us first: that was overturned, here or there.
+    """
+    told = Call.objects.filter(
+        assignment=OuterRef("pk"), operation=Call.Operation.REJECT, state=Call.State.DONE
+    )
+    never_rejected = Q(decision__verdict=REJECT, rejected_at=None) & ~Exists(told)
+    return Assignment.objects.filter(
+        Q(decision__verdict__in=[PROPOSE, FLAG]) | never_rejected,
+        channel=Channel.MARKETPLACE,
+        status=Status.APPROVED,
+        decision__overturned_at=None,
+    )
+
+
+def _told(assignment: Assignment, *, gateway: Gateway) -> Call | None:
+    call = _planned(assignment, endpoint=gateway.endpoint)
+    if call:
+        market.settle(call, gateway=gateway)
+        assignment.refresh_from_db()
+    return call
+
+
+@transaction.atomic
+def _planned(assignment: Assignment, *, endpoint: str) -> Call | None:
+    """Write down what the marketplace is to be told; from then on nobody decides otherwise."""
+    said = _to_tell(assignment)
+    if said is None:
+        return None
+    operation, feedback = said
+    return market.plan_decision(assignment, operation, feedback=feedback, endpoint=endpoint)
+
+
+def _to_tell(assignment: Assignment) -> tuple[Call.Operation, str] | None:
+    """Return what is decided and not carried out, and what the worker reads of it.
+
+    Call it in a transaction: the lock keeps a person from deciding otherwise in the same moment.
+    """
+    status = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk).status
+    decision = Decision.objects.get(assignment=assignment)
+    if status == Status.REJECTED and decision.overturned_at:
+        return Call.Operation.OVERTURN, decision.overturn_reason
+    if status != Status.SUBMITTED:
+        return None
+    if decision.verdict == APPROVE:
+        return Call.Operation.APPROVE, decision.reason
+    if decision.verdict == REJECT and not _is_outdated(decision):
+        return Call.Operation.REJECT, with_code(assignment, decision.reason)
+    return None
+
+
+def _is_outdated(decision: Decision) -> bool:
+    """Tell whether a rule has to judge again before anybody is rejected."""
+    batch = Batch.objects.get(questionnaires__hit=decision.assignment.hit_id)
+    return outdated(batch).filter(pk=decision.pk).exists()
+
+
+@transaction.atomic
+def _accept(assignment: Assignment) -> None:
+    """Make the decision what the marketplace made of it, once."""
+    budget.lock(assignment.hit.questionnaire.batch_id)
+    before = Decision.objects.get(assignment=assignment)
+    unapproved = Decision.objects.filter(pk=before.pk, verdict=before.verdict, overturned_at=None)
+    is_first = unapproved.update(
+        verdict=APPROVE,
+        is_auto_approved=True,
+        reason=late_reason(before.verdict, before.reason),
+        decided_by=None,
+        decided_at=timezone.now(),
+    )
+    if is_first:
+        decision = Decision.objects.get(pk=before.pk)
+        audit_decision(decision, before=before.verdict)
+        answer_for_late(decision, wanted=before.verdict, reason=before.reason)
+
+
+@transaction.atomic
+def _carry_out_here(assignment: Assignment) -> None:
+    said = _to_tell(assignment)
+    if said:
+        operation, feedback = said
+        _HERE[operation](assignment, feedback=feedback)

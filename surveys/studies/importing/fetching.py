@@ -1,0 +1,160 @@
+"""Pictures from a URL prefix, fetched once into a folder. Addresses inside our own network are refused."""
+
+import hashlib
+import ipaddress
+import json
+import socket
+import time
+from collections.abc import Collection, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, quote, urljoin, urlsplit
+
+import urllib3
+from django.conf import settings
+
+from surveys.studies.importing.images import PictureError
+from surveys.studies.importing.sources import Pictures, limited
+
+MAX_REDIRECTS = 5
+AT_ONCE = 8
+TIMEOUT = urllib3.Timeout(connect=5, read=15)
+PICTURE_TYPES = ("image/", "application/octet-stream", "binary/octet-stream")
+INDEX = "fetched.json"
+# These stand for IPv4 addresses, private ones too, or for a site's own, and yet Python calls them global.
+INNER = tuple(
+    ipaddress.ip_network(network)
+    for network in (
+        "64:ff9b::/96",  # NAT64, RFC 6052
+        "::/96",  # IPv4-compatible, RFC 4291 2.5.5.1
+        "fec0::/10",  # site-local, RFC 3879
+    )
+)
+
+
+class FetchedPictures(Pictures):
+    """What `fetch_pictures` brought into a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.index: dict[str, dict[str, str]] = json.loads((folder / INDEX).read_text())
+
+    def paths(self) -> Iterable[str]:
+        return self.index
+
+    def read(self, path: str) -> bytes:
+        entry = self.index[path]
+        if "error" in entry:
+            raise PictureError(entry["error"])
+        return (self.folder / entry["file"]).read_bytes()
+
+
+def fetch_pictures(
+    names: Collection[str], *, prefix: str, into: Path, seconds: float = 600
+) -> FetchedPictures:
+    """Fetch `prefix` + each name into the folder `into`, at most `seconds` long; PictureError if prefix is no URL.
+
+    A name the server doesn't know (404, 410) is missing; any other failure is told when the picture is read.
+    """
+    check_address(urlsplit(prefix))
+    base = prefix if prefix.endswith("/") else f"{prefix}/"
+    deadline = time.monotonic() + seconds
+    into.mkdir(parents=True, exist_ok=True)
+
+    def fetch_one(name: str) -> tuple[str, dict[str, str] | None]:
+        return name, _fetch_entry(f"{base}{quote(name)}", into=into, deadline=deadline)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        entries = {name: entry for name, entry in pool.map(fetch_one, sorted(names)) if entry}
+    (into / INDEX).write_text(json.dumps(entries))
+    return FetchedPictures(into)
+
+
+def _fetch_entry(url: str, *, into: Path, deadline: float) -> dict[str, str] | None:
+    """Return {"file"} or {"error"}, None where the server has no such file."""
+    if time.monotonic() > deadline:
+        return {"error": "Fetching took too long; bring the pictures in a ZIP."}
+    try:
+        data = fetch(url)
+    except PictureError as error:
+        return {"error": str(error)}
+    if data is None:
+        return None
+    file = hashlib.sha256(data).hexdigest()
+    (into / file).write_bytes(data)
+    return {"file": file}
+
+
+def fetch(url: str) -> bytes | None:
+    """Return the bytes at `url`, None for 404 or 410; PictureError otherwise. Every redirect is checked anew."""
+    for _ in range(MAX_REDIRECTS + 1):
+        parts = urlsplit(url)
+        response = _get(parts, address=check_address(parts))
+        try:
+            if location := response.get_redirect_location():
+                url = urljoin(url, location)
+                continue
+            return _body(response)
+        except (urllib3.exceptions.HTTPError, OSError):
+            raise PictureError(f"{parts.hostname} broke off while sending it.") from None
+        finally:
+            response.close()
+    raise PictureError(f"{urlsplit(url).hostname} redirects without end.")
+
+
+def check_address(parts: SplitResult) -> str:
+    """Return the IP address to connect to; PictureError if it is not http(s) to a public host.
+
+    The connection goes to this very address, so that the name can't mean another one a moment later.
+    """
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise PictureError("A picture's address must start with http:// or https://.")
+    if parts.username or parts.password:
+        raise PictureError("A picture's address must not hold a password.")
+    try:
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
+    except (OSError, ValueError, UnicodeError):
+        raise PictureError(f"The host {parts.hostname} is not known.") from None
+    addresses = [str(entry[4][0]) for entry in found]
+    if not settings.FETCH_PRIVATE and not all(map(_is_public, addresses)):
+        raise PictureError(f"The host {parts.hostname} is inside a private network.")
+    return addresses[0]
+
+
+def _is_public(address: str) -> bool:
+    ip = ipaddress.ip_address(address.partition("%")[0])
+    inner = getattr(ip, "ipv4_mapped", None) or getattr(ip, "sixtofour", None)
+    is_outer = ip.is_global and not ip.is_multicast and not any(ip in network for network in INNER)
+    return is_outer and (inner is None or inner.is_global)
+
+
+def _get(parts: SplitResult, *, address: str) -> urllib3.BaseHTTPResponse:
+    """Ask `address` for the URL under its own host name (and check the certificate for that name)."""
+    options: dict[str, Any] = {"port": parts.port, "timeout": TIMEOUT, "retries": False}
+    pool: urllib3.HTTPConnectionPool
+    if parts.scheme == "https":
+        options |= {"server_hostname": parts.hostname, "assert_hostname": parts.hostname}
+        pool = urllib3.HTTPSConnectionPool(address, **options)
+    else:
+        pool = urllib3.HTTPConnectionPool(address, **options)
+    host = parts.netloc.rpartition("@")[2]
+    target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+    try:
+        return pool.urlopen(
+            "GET", target, headers={"Host": host}, redirect=False, preload_content=False, decode_content=False
+        )
+    except (urllib3.exceptions.HTTPError, OSError, ValueError):
+        raise PictureError(f"{parts.hostname} does not answer.") from None
+
+
+def _body(response: urllib3.BaseHTTPResponse) -> bytes | None:
+    if response.status in (404, 410):
+        return None
+    if response.status != 200:
+        raise PictureError(f"The server answers with status {response.status}.")
+    kind = response.headers.get("Content-Type", "image/").split(";")[0].strip().lower()
+    if not kind.startswith(PICTURE_TYPES):
+        raise PictureError(f"The server sends {kind}, not a picture.")
+    return limited(response.read(settings.UPLOAD_MAX_BYTES + 1))

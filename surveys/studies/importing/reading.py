@@ -1,0 +1,115 @@
+"""A file to a plan: find the layout, read the entries, check them."""
+
+from collections.abc import Collection
+
+from django.conf import settings
+
+from surveys.protocols.definition import Definition
+from surveys.protocols.registry import DEFINITIONS
+from surveys.studies.importing.batch_layout import batch_entries
+from surveys.studies.importing.checks import check_entries, is_system_name, named
+from surveys.studies.importing.columns import find_columns, is_long
+from surveys.studies.importing.long_layout import long_entries
+from surveys.studies.importing.plan import Entry, Layout, Plan, Problem, Severity
+from surveys.studies.importing.tables import Table, decode, file_error, read_csv, read_jsonl
+
+NO_SEQUENCE = "A batch CSV has no place for a row of pictures; lay out one output a row."
+
+
+def read_items(
+    data: bytes,
+    *,
+    definition: Definition,
+    system: str = "model",
+    layout: Layout = Layout.AUTO,
+    taken: Collection[str] = (),
+    is_alone: bool = True,
+) -> Plan:
+    """Return what importing `data` would create, and everything wrong with it, touching nothing.
+
+    `system` names the model of a batch CSV; `taken` are the names the survey has given already. A file that is
+    not alone is one of several about the same items. Any bytes give a plan: what can't be read is an error in it.
+    """
+    text = _text(data)
+    if isinstance(text, Problem):
+        return Plan(problems=(text,))
+    table, layout = _table(text, layout=layout)
+    if not table.rows or layout == Layout.AUTO:
+        return Plan().with_problems((*table.problems, *_unusable(table)))
+    if layout == Layout.BATCH and definition.is_sequence:
+        return Plan().with_problems([file_error(NO_SEQUENCE, line=1)])
+    entries, problems = _entries(table, layout=layout, definition=definition, system=system)
+    entries = named(entries, definition=definition, taken=taken, is_alone=is_alone)
+    plan = check_entries(entries, definition=definition, taken=taken)
+    told = _told(table, layout=layout, definition=definition)
+    return plan.with_problems((*told, *problems, *_type_problems(plan)))
+
+
+def _entries(
+    table: Table, *, layout: Layout, definition: Definition, system: str
+) -> tuple[list[Entry], list[Problem]]:
+    if layout != Layout.BATCH:
+        return long_entries(table, definition=definition)
+    entries, problems = batch_entries(table, definition=definition, system=system)
+    return entries, [*_system_problems(system, definition=definition), *problems]
+
+
+def _told(table: Table, *, layout: Layout, definition: Definition) -> list[Problem]:
+    """Return the table's problems, without those of JSON values that nothing is read from."""
+    used = find_columns(table.header, definition=definition).used
+    return [p for p in table.problems if layout != Layout.JSONL or not p.column or p.column in used]
+
+
+def _text(data: bytes) -> str | Problem:
+    if not data:
+        return file_error("The file is empty (0 bytes).")
+    if len(data) > settings.UPLOAD_MAX_BYTES:
+        allowed = settings.UPLOAD_MAX_BYTES // 2**20
+        return file_error(f"The file has {len(data):,} bytes; at most {allowed} MB are allowed.")
+    return decode(data)
+
+
+def _table(text: str, *, layout: Layout) -> tuple[Table, Layout]:
+    """Read the rows and say which layout they are in; AUTO is what the first characters and the header say."""
+    if layout == Layout.JSONL or (layout == Layout.AUTO and text.lstrip().startswith(("{", "["))):
+        return read_jsonl(text), Layout.JSONL
+    table = read_csv(text)
+    if layout == Layout.AUTO and "item_id" in table.header:
+        layout = Layout.LONG
+    if layout == Layout.AUTO and "id_0" in table.header:
+        layout = Layout.BATCH
+    if layout == Layout.AUTO and is_long(table.header):
+        layout = Layout.LONG
+    return table, layout
+
+
+def _unusable(table: Table) -> list[Problem]:
+    """Say why there is nothing to read entries from, unless the table has said it already."""
+    if table.rows:
+        message = (
+            'The header has neither "id_0" (a batch CSV, one row a HIT) nor "item_id" (one row an output).'
+        )
+        return [file_error(message, line=1)]
+    return [] if table.problems else [file_error("The file has a header but no rows.")]
+
+
+def _type_problems(plan: Plan) -> list[Problem]:
+    """Warn where the items' own choices are just what another survey type fixes for all."""
+    values = {choice["value"] for item in plan.items for choice in item.choices}
+    return [
+        Problem(
+            Severity.WARNING, f'The choices are those of the survey type "{other.name}"; is the type right?'
+        )
+        for other in DEFINITIONS.values()
+        if other.answer and values and values == {choice.value for choice in other.answer.choices}
+    ]
+
+
+def _system_problems(system: str, *, definition: Definition) -> list[Problem]:
+    if not is_system_name(system):
+        return [
+            file_error(f'The system name "{system}" may hold only letters, digits, - and _ (at most 64).')
+        ]
+    if system == definition.reference_system:
+        return [file_error(f'The system can\'t be called "{system}": that is the reference.')]
+    return []

@@ -1,0 +1,191 @@
+"""Bytes to rows of text cells, with the place of everything that is wrong on the way."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from surveys.studies.importing.plan import Cell, Problem, Severity
+
+# PostgreSQL stores no NUL in text, and UTF-8 has no lone surrogates (JSON escapes can spell both).
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+SNIFFED = ((b"PK\x03\x04", "a ZIP or a spreadsheet"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One record; `cells` as written, `lists` the cells that JSON gave as a list."""
+
+    number: int
+    line: int
+    cells: dict[str, str]
+    lists: dict[str, list[str]] = field(default_factory=dict)
+
+    def cell(self, column: str) -> Cell:
+        return Cell(self.cells.get(column, "").strip(), self.number, self.line, column)
+
+    def parts(self, column: str) -> list[Cell]:
+        """Return the parts of a cell that JSON gives as a list and CSV separates by `|`; at least one."""
+        whole = self.cell(column)
+        texts = self.lists.get(column) or whole.text.split("|")
+        return [whole._replace(text=text.strip()) for text in texts]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    header: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+def file_error(message: str, *, line: int | None = None, column: str = "") -> Problem:
+    return Problem(Severity.ERROR, message, line=line, column=column)
+
+
+def decode(data: bytes) -> str | Problem:
+    """Return the text of UTF-8 bytes (a byte order mark is dropped), or what is wrong and where."""
+    for start, kind in SNIFFED:
+        if data.startswith(start):
+            return file_error(f"The file is {kind}, not plain text in UTF-8.")
+    try:
+        return data.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        return _encoding_problem(data, start=error.start)
+
+
+def _encoding_problem(data: bytes, *, start: int) -> Problem:
+    """Say where the first byte that isn't UTF-8 stands: offset from 0, row, line and column."""
+    before = data[:start].decode("utf-8").removeprefix("\ufeff")
+    message = (
+        f"The file is not UTF-8: byte 0x{data[start]:02X} at offset {start}. Save it as UTF-8 and try again."
+    )
+    line = before.count("\n") + 1
+    try:
+        records = [record for record in csv.reader(io.StringIO(before + "\ufffd", newline="")) if record]
+    except csv.Error:
+        return file_error(message, line=line)
+    header, last = records[0], records[-1]
+    column = header[len(last) - 1] if len(records) > 1 and len(last) <= len(header) else ""
+    return Problem(Severity.ERROR, message, len(records) - 1 or None, line, column)
+
+
+def read_csv(text: str) -> Table:
+    """Read comma-separated text with a header; blank lines are skipped, ragged rows are problems."""
+    try:
+        records = list(_records(text))
+    except csv.Error as error:
+        return Table(problems=(file_error(f"The file is not well-formed CSV: {error}."),))
+    if not records:
+        return Table(problems=(file_error("The file has no header."),))
+    header = [name.strip() for name in records[0][1]]
+    problems = list(_header_problems(header))
+    rows = []
+    for number, (line, cells) in enumerate(records[1:], start=1):
+        if found := list(_row_problems(cells, header=header, number=number, line=line)):
+            problems.extend(found)
+        else:
+            rows.append(Row(number, line, dict(zip(header, cells, strict=True))))
+    return Table(tuple(header), tuple(rows), tuple(problems))
+
+
+def _records(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line the record starts on, cells); csv.Error names the line."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    start = 1
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise csv.Error(f"{error} in the record that starts on line {start}") from None
+        if cells:
+            yield start, cells
+        start = reader.line_num + 1
+
+
+def _header_problems(header: list[str]) -> Iterator[Problem]:
+    if len(header) == 1 and ";" in header[0]:
+        yield file_error("The columns are separated by semicolons; use commas.", line=1)
+    seen: set[str] = set()
+    for number, name in enumerate(header, start=1):
+        if UNSTORABLE.search(name):
+            yield file_error(f"The name of column {number} holds a character that can't be stored.", line=1)
+        if not name and number > 1:
+            yield file_error(f"Column {number} has no name.", line=1)
+        if name and name in seen:
+            yield file_error("Two columns have this name.", line=1, column=name)
+        seen.add(name)
+
+
+def _row_problems(cells: list[str], *, header: list[str], number: int, line: int) -> Iterator[Problem]:
+    if len(cells) != len(header):
+        column = header[len(cells)] if len(cells) < len(header) else header[-1]
+        message = f"The row has {len(cells)} cells, the header {len(header)}."
+        yield Problem(Severity.ERROR, message, number, line, column)
+    for name, text in zip(header, cells, strict=False):
+        if "\0" in text:
+            yield Cell(text, number, line, name).error("The cell holds a NUL character.")
+
+
+def read_jsonl(text: str) -> Table:
+    """Read one JSON object a line; blank lines are skipped. The header is every key in order of appearance."""
+    rows: list[Row] = []
+    problems: list[Problem] = []
+    lines = [(line, part) for line, part in enumerate(text.split("\n"), start=1) if part.strip()]
+    for number, (line, part) in enumerate(lines, start=1):
+        record = _json_object(part)
+        if isinstance(record, str):
+            problems.append(Problem(Severity.ERROR, record, number, line))
+            continue
+        row, found = _json_row(record, number=number, line=line)
+        rows.append(row)
+        problems.extend(found)
+    header = dict.fromkeys(name for row in rows for name in row.cells)
+    return Table(tuple(header), tuple(rows), tuple(problems))
+
+
+def _json_object(text: str) -> dict[str, Any] | str:
+    """Return the object, or a sentence that says why there is none."""
+    try:
+        record = json.loads(text)
+    except json.JSONDecodeError as error:
+        return f"The line is not JSON: {error.msg} at character {error.pos + 1}."
+    except (ValueError, RecursionError):
+        return "The line is not JSON that can be read."
+    return record if isinstance(record, dict) else "The line is not a JSON object."
+
+
+def _json_row(record: dict[str, Any], *, number: int, line: int) -> tuple[Row, list[Problem]]:
+    row = Row(number, line, {})
+    problems = []
+    for name, value in record.items():
+        texts = [_json_text(part) for part in value] if isinstance(value, list) else [_json_text(value)]
+        kept = [text for text in texts if text is not None]
+        if len(kept) < len(texts):
+            problems.append(
+                Cell("", number, line, name).error("The value must be a text or a list of texts.")
+            )
+        if any(UNSTORABLE.search(text) for text in (name, *kept)):
+            problems.append(
+                Cell("", number, line, ascii(name)[1:-1]).error(
+                    "The text can't be stored (NUL or surrogate)."
+                )
+            )
+            continue
+        row.cells[name] = "|".join(kept)
+        if isinstance(value, list):
+            row.lists[name] = kept
+    return row, problems
+
+
+def _json_text(value: object) -> str | None:
+    """Return a JSON scalar as text, null as empty, None for anything nested."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, str | int | float) else None

@@ -1,0 +1,188 @@
+"""The one place that writes: pictures first, content-addressed, then all rows in one transaction."""
+
+import hashlib
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from django.conf import settings
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import IntegrityError, transaction
+from django.db.models import Max
+
+from surveys.models import Item, Output, Picture, Survey
+from surveys.studies.importing.images import CheckedPicture, PictureError, check_picture
+from surveys.studies.importing.plan import Plan, PlannedItem, Problem, Severity, pair_name
+from surveys.studies.importing.sources import Pictures
+
+
+class ImportRefused(Exception):
+    """Nothing was written; `problems` say why."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(map(str, self.problems[:5])))
+
+
+class Stored(NamedTuple):
+    """A picture as it lies under MEDIA_ROOT: `file` is its relative path."""
+
+    file: str
+    content_type: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """How many pictures found their file, and the names that still wait for one."""
+
+    n_attached: int
+    missing: tuple[str, ...]
+
+
+def taken_ids(survey: Survey) -> set[str]:
+    """Return the names the survey has given: its items' ids and, where each output is an item, id/system.
+
+    A survey not yet saved has none.
+    """
+    if not survey.pk:
+        return set()
+    taken = set(survey.items.values_list("external_id", flat=True))
+    if survey.definition.outputs_per_item == 1:
+        pairs = Output.objects.filter(item__survey=survey).values_list("item__subject", "system")
+        taken |= {pair_name(subject, system) for subject, system in pairs}
+    return taken
+
+
+def write_items(
+    plan: Plan,
+    *,
+    survey: Survey,
+    pictures: Pictures | None,
+    accept_warnings: bool = False,
+    founder: AbstractBaseUser | AnonymousUser | None = None,
+) -> int:
+    """Create the plan's items in `survey` and return how many. A new survey is saved: its founder's, or shared.
+
+    ImportRefused, with nothing written, if the plan has errors, has warnings nobody accepted, or if the survey
+    has got one of its ids in the meantime.
+    """
+    if refused := plan.errors or (() if accept_warnings else plan.warnings):
+        raise ImportRefused(refused)
+    names = {p.name for item in plan.items for p in item.pictures} - plan.missing
+    with _stored(sorted(names), pictures=pictures) as stored, transaction.atomic():
+        _save_new(survey, founder=founder)
+        Survey.objects.select_for_update().get(pk=survey.pk)
+        _refuse_taken(plan, survey=survey)
+        _create(plan.items, survey=survey, stored=stored)
+    return len(plan.items)
+
+
+def _save_new(survey: Survey, *, founder: AbstractBaseUser | AnonymousUser | None) -> None:
+    if survey.pk is not None:
+        return
+    survey.is_shared = founder is None
+    try:
+        with transaction.atomic():
+            survey.save()
+    except IntegrityError:
+        survey.pk = None
+        message = f'A survey with the short name "{survey.slug}" exists already.'
+        raise ImportRefused([Problem(Severity.ERROR, message)]) from None
+    if founder and founder.pk:
+        survey.team.add(founder.pk)
+
+
+def _refuse_taken(plan: Plan, *, survey: Survey) -> None:
+    taken = taken_ids(survey)
+    if both := [item.external_id for item in plan.items if item.names & taken]:
+        message = f'The survey has an item "{both[0]}" already.'
+        raise ImportRefused([Problem(Severity.ERROR, message)])
+
+
+def _create(planned: tuple[PlannedItem, ...], *, survey: Survey, stored: dict[str, Stored]) -> None:
+    start = (survey.items.aggregate(last=Max("position"))["last"] or 0) + 1
+    items = Item.objects.bulk_create(
+        Item(
+            survey=survey,
+            external_id=plan.external_id,
+            subject=plan.subject,
+            position=position,
+            source_row=plan.source_row,
+            payload=plan.payload,
+            choices=plan.choices,
+            gold=plan.gold,
+            references=list(plan.references),
+        )
+        for position, plan in enumerate(planned, start=start)
+    )
+    pairs = list(zip(items, planned, strict=True))
+    Output.objects.bulk_create(
+        Output(item=item, **asdict(said)) for item, plan in pairs for said in plan.outputs
+    )
+    Picture.objects.bulk_create(_pictures(pairs, stored=stored))
+
+
+def _pictures(pairs: list[tuple[Item, PlannedItem]], *, stored: dict[str, Stored]) -> Iterator[Picture]:
+    for item, plan in pairs:
+        for position, picture in enumerate(plan.pictures, start=1):
+            facts = stored[picture.name]._asdict() if picture.name in stored else {}
+            yield Picture(item=item, position=position, name=picture.name, **facts)
+
+
+def attach_pictures(survey: Survey, *, pictures: Pictures) -> Attached:
+    """Give the survey's pictures that have no file theirs, where `pictures` has it. ImportRefused if one is broken."""
+    waiting = list(Picture.objects.filter(item__survey=survey, file="").order_by("pk"))
+    found = sorted({p.name for p in waiting if pictures.find(p.name)})
+    with _stored(found, pictures=pictures) as stored, transaction.atomic():
+        ready = [p for p in waiting if p.name in stored]
+        for picture in ready:
+            facts = stored[picture.name]
+            picture.file.name = facts.file
+            picture.content_type, picture.width, picture.height = facts[1:]
+        Picture.objects.bulk_update(ready, ["file", "content_type", "width", "height"], batch_size=200)
+    return Attached(len(ready), tuple(sorted({p.name for p in waiting} - stored.keys())))
+
+
+@contextmanager
+def _stored(names: list[str], *, pictures: Pictures | None) -> Iterator[dict[str, Stored]]:
+    """Write the pictures' files; if anything fails after that, remove those that were not there before."""
+    written: list[str] = []
+    try:
+        yield {name: _store(name, pictures=pictures, written=written) for name in names}
+    except BaseException:
+        kept = set(Picture.objects.filter(file__in=written).values_list("file", flat=True))
+        for file in set(written) - kept:
+            (Path(settings.MEDIA_ROOT) / file).unlink(missing_ok=True)
+        raise
+
+
+def _store(name: str, *, pictures: Pictures | None, written: list[str]) -> Stored:
+    try:
+        path = pictures.find(name) if pictures else None
+        if pictures is None or path is None:
+            raise PictureError("It is missing.")
+        checked = check_picture(pictures.read(path))
+    except PictureError as error:
+        raise ImportRefused([Problem(Severity.ERROR, f'The picture "{name}": {error}')]) from None
+    digest = hashlib.sha256(checked.data).hexdigest()
+    file = f"pictures/{digest[:2]}/{digest}.{checked.extension}"
+    if _write_once(checked, path=Path(settings.MEDIA_ROOT) / file):
+        written.append(file)
+    return Stored(file, checked.content_type, checked.width, checked.height)
+
+
+def _write_once(checked: CheckedPicture, *, path: Path) -> bool:
+    """Write the file whole or not at all; False if it was there."""
+    if path.exists():
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(checked.data)
+    Path(file.name).chmod(0o644)
+    Path(file.name).replace(path)
+    return True

@@ -1,0 +1,247 @@
+"""Celery tasks: fetch, check again, delegate. Each can be lost, doubled or run late without harm.
+
+No broker is trusted to keep a task: `sweep` finds all due work again in the database.
+"""
+
+import logging
+from datetime import timedelta
+
+from celery import shared_task
+from django.conf import settings
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
+
+from annotators.crowds.mturk import mirror
+from annotators.crowds.mturk.gateway import Gateway, MarketError, Refused
+from annotators.crowds.mturk.leases import Lease, lease
+from annotators.failpoints import reach
+from annotators.models import HIT, Assignment, Call, Endpoint
+from annotators.outbox import journal, market
+from surveys.answering import allocation, answer_copy, collection
+from surveys.models import Batch, Questionnaire, Survey
+from surveys.operations import alarms, purging
+from surveys.publishing import funding, hits, stopping
+from surveys.publishing.budget import OverBudget
+from surveys.review import decisions, delivery, due_work, judgement, replacements
+from surveys.studies import scoring
+
+FAILURES_IN_A_ROW = 3  # then the marketplace is left alone until the next sweep
+logger = logging.getLogger(__name__)
+
+
+@shared_task
+def sweep() -> None:
+    """Find due work in the database: batches to publish, HITs to sync, batches to finish."""
+    for batch in Batch.objects.filter(status=Batch.Status.PUBLISHING):
+        publish_batch.delay(batch.pk)
+    for batch in Batch.objects.filter(status=Batch.Status.OPEN):
+        _enqueue_unpublished(batch)
+        due_work.finish(batch)
+    stopped = Batch.objects.filter(status=Batch.Status.STOPPED)
+    for batch in stopped.filter(Exists(Questionnaire.objects.filter(batch=OuterRef("pk"), hit=None))):
+        _enqueue_unpublished(batch)
+    for batch in judgement.to_judge_again():
+        judge_again.delay(batch.pk)
+    reach("sweep.half")
+    for pk in set(stopping.hits_to_expire().values_list("questionnaire__batch", flat=True)):
+        expire_batch.delay(pk)
+    send_alarms.delay()
+    for hit in due_work.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2)):
+        sync_hit.delay(hit.pk)
+    settle_calls.delay()
+
+
+@shared_task
+def send_alarms() -> None:
+    """Mail researchers what can't wait until they look."""
+    alarms.send_due()
+
+
+@shared_task
+def heartbeat() -> None:
+    """Nothing but something to take: config.celery writes down that beat sent it and that a worker took it."""
+
+
+@shared_task
+def score_surveys() -> None:
+    """Find outputs without a score of today's metrics."""
+    for survey in scoring.unscored():
+        score_outputs.delay(survey.pk)
+
+
+@shared_task
+def look_again() -> None:
+    """Walk through all outputs, so that texts changed in the database are scored again; those scored cost little."""
+    for pk in Survey.objects.values_list("pk", flat=True):
+        score_outputs.delay(pk)
+
+
+@shared_task
+def purge_workers() -> None:
+    """Erase the ids of workers who did nothing for as long as ids are kept; never, where no time is set."""
+    if (days := settings.KEEP_WORKER_IDS_DAYS) > 0:
+        report = purging.purge(timezone.now() - timedelta(days=days))
+        logger.info("Purged %d workers; %d have to be kept.", report.n_purged, len(report.kept))
+
+
+@shared_task
+def score_outputs(survey_pk: int, after: int = 0) -> None:
+    """Score one chunk of a survey's outputs, then ask for the next one."""
+    survey = Survey.objects.get(pk=survey_pk)
+    if last := scoring.score_next(survey, after=after):
+        score_outputs.delay(survey_pk, after=last)
+
+
+@shared_task
+def publish_batch(batch_pk: int) -> None:
+    """Register the HITType, then publish each questionnaire in a task of its own; without a marketplace, all here."""
+    batch = Batch.objects.get(pk=batch_pk)
+    if batch.status != Batch.Status.PUBLISHING:
+        return
+    reach("publish.begun")
+    if batch.endpoint == Endpoint.LINK:
+        hits.publish_here(batch)
+        return
+    if problem := _begin(batch):
+        Batch.objects.filter(pk=batch.pk).update(error=problem)
+        return
+    _enqueue_unpublished(batch)
+    reach("publish.enqueued")
+    hits.finish_publishing(batch)
+
+
+@shared_task(rate_limit="20/s")
+def publish_questionnaire(questionnaire_pk: str) -> None:
+    """Create one HIT; the last one opens the batch."""
+    questionnaire = Questionnaire.objects.select_related("batch__hit_type").get(pk=questionnaire_pk)
+    batch = questionnaire.batch
+    if questionnaire.pk in hits.to_publish(batch):
+        hits.publish_questionnaire(questionnaire, gateway=Gateway(batch.endpoint))
+    reach("publish.linked")
+    hits.finish_publishing(batch)
+    reach("publish.opened")
+
+
+@shared_task(rate_limit="20/s")
+def sync_hit(hit_pk: int) -> None:
+    """Fetch one HIT's assignments, recover and grade answers, decide, act, replace. One task a HIT at a time."""
+    hit = HIT.objects.select_related("hit_type", "questionnaire__batch").get(pk=hit_pk)
+    with lease(hit) as held:
+        if held:
+            reach("sync.leased")
+            try:
+                _settle(hit, held=held)
+                reach("sync.settled")
+            except MarketError as error:
+                logger.warning("Sync of HIT %s waits for the next sweep: %s", hit.hit_id, error)
+
+
+@shared_task
+def sync_batch(batch_pk: int) -> None:
+    """Sync a batch's HITs now, because a researcher asked or decided something."""
+    for hit in HIT.objects.filter(questionnaire__batch=batch_pk):
+        sync_hit.delay(hit.pk)
+
+
+@shared_task
+def judge_again(batch_pk: int) -> None:
+    """Judge again what rules decided before a batch was given another policy, and no person has decided since."""
+    judgement.judge_again(Batch.objects.get(pk=batch_pk))
+
+
+@shared_task
+def expire_batch(batch_pk: int) -> None:
+    """Expire the open HITs of a batch that is stopped, complete or full. Who has accepted one may still submit it."""
+    to_expire = stopping.hits_to_expire().filter(questionnaire__batch=batch_pk)
+    n_failures = 0
+    for hit in to_expire.select_related("hit_type").order_by("expires_at", "pk"):
+        n_failures = 0 if _expire(hit) else n_failures + 1
+        if n_failures == FAILURES_IN_A_ROW:
+            return
+
+
+@shared_task
+def settle_calls() -> None:
+    """Find the calls whose outcome is not known, and those nobody else makes: a bonus, a decision on a settled HIT."""
+    for pk in journal.unsettled().values_list("pk", flat=True):
+        settle_call.delay(pk)
+
+
+@shared_task(rate_limit="20/s")
+def settle_call(call_pk: int) -> None:
+    """Ask the marketplace what became of one call, and make it if that is still to be done."""
+    call = Call.objects.select_related("hit", "assignment__hit__hit_type", "assignment__worker").get(
+        pk=call_pk
+    )
+    market.settle(call, gateway=Gateway(call.endpoint))
+
+
+def _begin(batch: Batch) -> str:
+    """Register the HITType, once the account holds enough. Returns what stands in the way, or nothing."""
+    if batch.hit_type:
+        return ""
+    gateway = Gateway(batch.endpoint)
+    try:
+        if problem := funding.balance_problem(batch, gateway=gateway):
+            return problem
+        hits.register_hit_type(batch, gateway=gateway)
+    except MarketError as error:
+        return str(error)
+    return ""
+
+
+def _expire(hit: HIT) -> bool:
+    """Tell whether the marketplace answered: a HIT it refuses does not keep the others from being expired."""
+    try:
+        return stopping.expire(hit, gateway=Gateway(hit.endpoint))
+    except MarketError as error:
+        logger.warning("HIT %s is expired by the next sweep: %s", hit.hit_id, error)
+        return isinstance(error, Refused)
+
+
+def _enqueue_unpublished(batch: Batch) -> None:
+    for pk in hits.to_publish(batch):
+        publish_questionnaire.delay(str(pk))
+
+
+def _settle(hit: HIT, *, held: Lease) -> None:
+    """Without a marketplace there is nothing to fetch, and nobody to tell what is decided."""
+    questionnaire = hit.questionnaire
+    gateway = None if hit.endpoint == Endpoint.LINK else Gateway(hit.endpoint, before_call=held.renew)
+    for assignment in due_work.unsettled().filter(hit=hit):
+        allocation.settle(assignment)
+    if gateway:
+        for assignment in mirror.fetch(hit, gateway=gateway):
+            _recover(assignment, questionnaire)
+            reach("sync.recovered")
+    else:
+        mirror.mark_synced(hit)
+    for assignment in hit.assignments.exclude(status=Assignment.Status.ACCEPTED).filter(decision=None):
+        decisions.record_decision(assignment, batch=questionnaire.batch)
+        reach("sync.decided")
+    due_work.reopen(hit)
+    for assignment in due_work.to_carry_out(hit):
+        delivery.carry_out(assignment, gateway=gateway)
+        reach("sync.carried_out")
+    due_work.reopen(hit)
+    if gateway:
+        _replace(hit, gateway=gateway)
+
+
+def _replace(hit: HIT, *, gateway: Gateway) -> None:
+    for assignment in replacements.to_replace(hit):
+        try:
+            replacement = replacements.replace(assignment, questionnaire=hit.questionnaire, gateway=gateway)
+        except OverBudget:
+            continue  # the batch's page says so; the next sweep asks again
+        if replacement and replacement.questionnaire.hit_id is None:
+            reach("replace.sibling_planned")
+            publish_questionnaire.delay(str(replacement.questionnaire_id))
+            reach("replace.sibling_enqueued")
+
+
+def _recover(assignment: Assignment, questionnaire: Questionnaire) -> None:
+    try:
+        collection.recover(assignment, questionnaire=questionnaire)
+    except answer_copy.IncompleteAnswers as error:
+        logger.warning("Assignment %s waits for a person: %s", assignment.pk, error)
