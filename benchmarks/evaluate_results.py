@@ -25,8 +25,11 @@ django.setup()
 
 import pandas as pd  # noqa: E402
 
-from surveys.results.files.layout_files import write_files  # noqa: E402
-from surveys.results.files.layouts import FRAME_LAYOUTS, result_writers  # noqa: E402
+from surveys.results.files.layouts import (  # noqa: E402
+    FRAME_LAYOUTS,
+    result_writers,
+    write_files,
+)
 from surveys.results.frames.mturk_csv import frame_from_csv  # noqa: E402
 from surveys.results.frames.pseudonyms import Pseudonyms  # noqa: E402
 

@@ -17,6 +17,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("assent")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+app.autodiscover_tasks(["surveys"], related_name="sync")
 
 
 @worker_ready.connect
@@ -29,9 +30,9 @@ def tell_ready(**kwargs: object) -> None:
 @after_task_publish.connect(sender="surveys.sync.heartbeat")
 def tell_beating(**kwargs: object) -> None:
     """Nobody but beat sends this task."""
-    from surveys.operations import heartbeats  # its models need Django set up first
+    from surveys.operations import health  # its models need Django set up first
 
-    heartbeats.mark(heartbeats.BEAT)
+    health.mark(health.BEAT)
 
 
 @before_task_publish.connect(sender="surveys.sync.sweep")
@@ -47,9 +48,9 @@ def after_sweep(**kwargs: object) -> None:
 @task_prerun.connect
 def tell_working(**kwargs: object) -> None:
     """Whichever task it is: behind a thousand others the heartbeat may come late."""
-    from surveys.operations import heartbeats  # its models need Django set up first
+    from surveys.operations import health  # its models need Django set up first
 
-    heartbeats.mark(heartbeats.WORKER)
+    health.mark(health.WORKER)
 
 
 @before_task_publish.connect

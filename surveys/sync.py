@@ -20,9 +20,9 @@ from annotators.outbox import journal, market
 from surveys.answering import allocation, answer_copy, collection
 from surveys.models import Batch, Questionnaire, Survey
 from surveys.operations import alarms, purging
-from surveys.publishing import funding, hits, stopping
+from surveys.publishing import hits, preconditions, stopping
 from surveys.publishing.budget import OverBudget
-from surveys.review import decisions, delivery, due_work, judgement, replacements
+from surveys.review import decisions, delivery, due_work, policy_change, replacements
 from surveys.studies import scoring
 
 FAILURES_IN_A_ROW = 3  # then the marketplace is left alone until the next sweep
@@ -40,7 +40,7 @@ def sweep() -> None:
     stopped = Batch.objects.filter(status=Batch.Status.STOPPED)
     for batch in stopped.filter(Exists(Questionnaire.objects.filter(batch=OuterRef("pk"), hit=None))):
         _enqueue_unpublished(batch)
-    for batch in judgement.to_judge_again():
+    for batch in policy_change.to_judge_again():
         judge_again.delay(batch.pk)
     reach("sweep.half")
     for pk in set(stopping.hits_to_expire().values_list("questionnaire__batch", flat=True)):
@@ -146,7 +146,7 @@ def sync_batch(batch_pk: int) -> None:
 @shared_task
 def judge_again(batch_pk: int) -> None:
     """Judge again what rules decided before a batch was given another policy, and no person has decided since."""
-    judgement.judge_again(Batch.objects.get(pk=batch_pk))
+    policy_change.judge_again(Batch.objects.get(pk=batch_pk))
 
 
 @shared_task
@@ -182,7 +182,7 @@ def _begin(batch: Batch) -> str:
         return ""
     gateway = Gateway(batch.endpoint)
     try:
-        if problem := funding.balance_problem(batch, gateway=gateway):
+        if problem := preconditions.balance_problem(batch, gateway=gateway):
             return problem
         hits.register_hit_type(batch, gateway=gateway)
     except MarketError as error:

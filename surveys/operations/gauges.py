@@ -12,8 +12,7 @@ from prometheus_client.core import GaugeMetricFamily
 
 from annotators.models import HIT, Call, Endpoint
 from surveys.models import Batch
-from surveys.operations.heartbeats import BEAT, WORKER, pulse
-from surveys.operations.queue import queue_depth
+from surveys.operations.health import BEAT, WORKER, pulse, queue_depth
 from surveys.review import due_work, replacements
 from surveys.review.progress import LONGEST_WARNING, undecided
 

@@ -9,7 +9,7 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
-from surveys.operations import gauges, readiness
+from surveys.operations import gauges, health
 
 NO_STORE = {"Cache-Control": "no-store"}
 OF_A_PROXY = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip", "Via")
@@ -26,7 +26,7 @@ def healthz(request: HttpRequest) -> HttpResponse:
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
     """Answer 200 if database, broker, a worker and beat are all there, else 503; the JSON says which is not."""
-    checks = readiness.readiness()
+    checks = health.readiness()
     is_ready = all(check["state"] == "ok" for check in checks.values())
     answer = {"status": "ready" if is_ready else "not ready", "checks": checks}
     return JsonResponse(answer, status=200 if is_ready else 503, headers=NO_STORE)

@@ -1,8 +1,32 @@
 """Several rules together: flag on any, propose a rejection on several, or on one that is enough by itself."""
 
-from dataclasses import dataclass
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from math import isfinite
+from typing import Any
 
-from surveys.protocols.rules import APPROVE, FLAG, REJECT, Evidence, Flag, Rule, Verdict
+from surveys.protocols.rules import (
+    APPROVE,
+    FLAG,
+    REJECT,
+    SHARE,
+    Agreement,
+    DifficultyAdjusted,
+    Evidence,
+    Flag,
+    MinimumCorrect,
+    PlantedChecks,
+    PolicyError,
+    Rule,
+    StraightLining,
+    TooFast,
+    Verdict,
+    WorkerCap,
+    refuse,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +66,161 @@ def _verdict(
 ) -> Verdict:
     reason = " ".join(flag.sentence for flag in said)
     return Verdict(verdict, reason, evidence.n_correct, evidence.n_graded, flags)
+
+
+RULES: dict[str, type[Rule]] = {
+    rule.kind: rule
+    for rule in (
+        MinimumCorrect,
+        DifficultyAdjusted,
+        TooFast,
+        StraightLining,
+        Agreement,
+        PlantedChecks,
+        WorkerCap,
+    )
+}
+LEAST_HITS = 2  # one hit alone rejects only where the rule itself says so
+NEVER: dict[str, Any] = {"rules": [], "reject_at": None}
+KEYS = {"rules", "reject_at"}
+
+
+def read_policy(data: Mapping[str, Any], *, items_per_hit: int) -> Policy:
+    """Build the policy a batch stores as {"rules": [{"kind", parameters, "rejects_alone"}], "reject_at": int | None}.
+
+    Raises PolicyError, naming the rule, if the data contradict themselves or can't hold for the batch's HITs.
+    """
+    policy = parse(data)
+    for rule in policy.rules:
+        rule.check(items_per_hit=items_per_hit)
+    return policy
+
+
+def parse(data: Mapping[str, Any]) -> Policy:
+    """Build a policy without asking whether it can hold for any HIT. Raises PolicyError."""
+    if set(data) != KEYS or not isinstance(data["rules"], list):
+        raise PolicyError("A review policy is made of 'rules', a list, and 'reject_at'.")
+    rules = tuple(_rule(rule) for rule in data["rules"])
+    for kind, n in Counter(rule.kind for rule in rules).items():
+        if n > 1:
+            raise refuse(kind, "it stands there twice.")
+    return Policy(rules, reject_at=_reject_at(data["reject_at"]))
+
+
+def rule_version(data: Mapping[str, Any]) -> str:
+    """Return a name that changes with every change of the policy: "1:" and 12 digits of its JSON's SHA-256."""
+    canonical = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return "1:" + hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+
+def rule_data(data: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    """Return the data of the policy's rule of this kind; empty if it has none."""
+    return next((rule for rule in data.get("rules", []) if rule.get("kind") == kind), {})
+
+
+def judges(data: Mapping[str, Any]) -> bool:
+    """Tell whether the policy judges anybody's work: without that everybody who submits is paid."""
+    kinds = {rule.get("kind") for rule in data.get("rules", [])}
+    return any(rule.counts for kind, rule in RULES.items() if kind in kinds)
+
+
+def needs_gold(data: Mapping[str, Any]) -> bool:
+    """Tell whether a rule of the policy grades answers."""
+    kinds = {rule.get("kind") for rule in data.get("rules", [])}
+    return any(rule.needs_gold for kind, rule in RULES.items() if kind in kinds)
+
+
+def can_reject(data: Mapping[str, Any]) -> bool:
+    """Tell whether the policy could ever propose a rejection; what is no policy can't."""
+    try:
+        policy = parse(data)
+    except PolicyError:
+        return False
+    is_enough = policy.reject_at is not None and policy.n_counted >= policy.reject_at
+    return is_enough or any(rule.rejects_alone for rule in policy.rules)
+
+
+def cap(data: Mapping[str, Any]) -> float | None:
+    """Return the share of a batch's assignments one worker may have; None without such a rule."""
+    found = rule_data(data, "worker_cap")
+    return float(found.get("share", SHARE)) if found else None
+
+
+def _rule(data: Any) -> Rule:
+    if not isinstance(data, Mapping) or data.get("kind") not in RULES:
+        raise PolicyError(f"Unknown rule {data.get('kind') if isinstance(data, Mapping) else data!r}.")
+    kind = data["kind"]
+    known = {field.name: field for field in fields(RULES[kind])}
+    if unknown := sorted(set(data) - set(known) - {"kind"}):
+        raise refuse(kind, f"it knows no {unknown[0]!r}.")
+    missing = [name for name, field in known.items() if field.default is MISSING and name not in data]
+    if missing:
+        raise refuse(kind, f"it needs {missing[0]!r}.")
+    given = {name: _value(data[name], field, kind=kind) for name, field in known.items() if name in data}
+    return RULES[kind](**given)
+
+
+def _value(given: Any, field: "Field[Any]", *, kind: str) -> Any:
+    is_number = isinstance(given, int | float) and not isinstance(given, bool) and isfinite(given)
+    if field.type is float and is_number:
+        return float(given)
+    if field.type is int and is_number and given == int(given):
+        return int(given)
+    if field.type is bool and isinstance(given, bool):
+        return given
+    names = {float: "a number", int: "a whole number", bool: "true or false"}
+    raise refuse(kind, f"{field.name!r} must be {names[field.type]}.")  # type: ignore[index]
+
+
+def _reject_at(given: Any) -> int | None:
+    if given is None:
+        return None
+    if isinstance(given, int) and not isinstance(given, bool) and given >= LEAST_HITS:
+        return given
+    raise PolicyError(f"'reject_at' is a whole number from {LEAST_HITS}, or null.")
+
+
+NEVER_REJECTS = "Never reject: everybody who submits is paid."
+ALL_PAID = "Every complete assignment is paid. Your opinions are never a reason to reject."
+OPINIONS_FREE = "Your opinions about the rest are never a reason to reject."
+OTHER_LABELS = {"watched": "Watched worker"}
+OPINIONS_WEIGHED = "An opinion that others don’t share is never enough to reject."
+
+
+def label_of(kind: str) -> str:
+    """Return what pages call a flag of this kind: its rule's label, or that somebody is watched."""
+    return RULES[kind].label if kind in RULES else OTHER_LABELS.get(kind, kind)
+
+
+def in_words(policy: Policy) -> str:
+    """Return the policy as a researcher reads it."""
+    rules = [rule for rule in policy.rules if rule.counts]
+    alone = [rule.in_words() for rule in rules if rule.rejects_alone]
+    others = [rule.in_words() for rule in rules if not rule.rejects_alone]
+    sentences = [] if rules else [NEVER_REJECTS]
+    sentences += [f"Proposed for rejection: {'; '.join(alone)}."] if alone else []
+    sentences += [f"Flagged for a person: {'; '.join(others)}."] if others else []
+    if policy.reject_at and len(rules) >= policy.reject_at:
+        sentences.append(f"{_number(policy.reject_at)} of these together propose a rejection.")
+    return " ".join([*sentences, *(rule.in_words() for rule in policy.rules if not rule.counts)])
+
+
+def told(policy: Policy, *, is_automatic: bool) -> str:
+    """Return what the policy does to a worker's pay, in the worker's words. `is_automatic`: no person decides."""
+    rules = [rule for rule in policy.rules if rule.counts]
+    alone = _either(rule.told() for rule in rules if rule.rejects_alone)
+    others = _either(rule.told() for rule in rules if not rule.rejects_alone)
+    consequence = "is not paid" if is_automatic else "may be rejected, after a person has looked at it"
+    sentences = [f"An assignment {alone} {consequence}."] if alone else []
+    sentences += [f"A person looks at an assignment {others} before it is paid."] if others else []
+    is_graded_only = all(rule.needs_gold for rule in rules)
+    sentences.append((OPINIONS_FREE if is_graded_only else OPINIONS_WEIGHED) if rules else ALL_PAID)
+    return " ".join([*sentences, *(rule.told() for rule in policy.rules if not rule.counts)])
+
+
+def _either(phrases: Iterable[str]) -> str:
+    return ", or ".join(phrases)
+
+
+def _number(n: int) -> str:
+    return {2: "Two", 3: "Three"}.get(n, str(n))

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Case, CharField, Count, F, Q, Sum, Value, When
 
-from annotators.crowds.fees import price
+from annotators.crowds.mturk.fees import price
 from annotators.models import HIT, Assignment, Call, Channel, Endpoint
 from surveys.models import AnnotationSlot, Batch, Questionnaire, Replacement, create_token
 

@@ -6,7 +6,8 @@ from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 
-from annotators.crowds import links
+from annotators.crowds.base import HITTypeTerms
+from annotators.crowds.links import work as link_work
 from annotators.crowds.mturk.gateway import Gateway
 from annotators.failpoints import reach
 from annotators.models import Call, HITType
@@ -26,10 +27,10 @@ def register_hit_type(batch: Batch, *, gateway: Gateway) -> None:
 
 def publish_here(batch: Batch) -> bool:
     """Write the HITs of a batch that goes to no marketplace, and open it. Safe to repeat."""
-    batch.hit_type = links.own_hit_type(_terms(batch), name=f"LBATCH{batch.pk}")
+    batch.hit_type = link_work.own_hit_type(_terms(batch), name=f"LBATCH{batch.pk}")
     batch.save(update_fields=["hit_type"])
     for questionnaire in batch.questionnaires.filter(hit=None):
-        hit = links.own_hit(
+        hit = link_work.own_hit(
             batch.hit_type,
             name=f"L{questionnaire.pk.hex}",
             lifetime=batch.lifetime,
@@ -100,8 +101,8 @@ def retry_refused(batch: Batch, *, by: AbstractBaseUser | AnonymousUser | None =
     return n
 
 
-def _terms(batch: Batch) -> market.HITTypeTerms:
-    return market.HITTypeTerms(
+def _terms(batch: Batch) -> HITTypeTerms:
+    return HITTypeTerms(
         title=batch.title,
         description=batch.description,
         keywords=batch.keywords,

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from annotators.models import Assignment, Channel, Endpoint, Worker
@@ -25,6 +25,8 @@ from surveys.models import (
     is_left_out,
     is_skipped,
 )
+from surveys.protocols.policy import cap
+from surveys.protocols.rules import most_assignments
 from surveys.publishing import budget
 
 Status = Assignment.Status
@@ -227,3 +229,29 @@ def _add(slot: AnnotationSlot, **values: Any) -> AnnotationSlot:
         number=last + 1,
         **values,
     )
+
+
+def n_wanted(batch: Batch) -> int:
+    """Return how many kept assignments a batch is to get."""
+    roots = batch.questionnaires.filter(sibling_of=None)
+    return int(roots.aggregate(n=Sum("target_assignments"))["n"] or 0)
+
+
+def cap_of(batch: Batch) -> int | None:
+    """Return how many of the batch's assignments one worker may have; None without a cap."""
+    share = cap(batch.review_policy)
+    return None if share is None else most_assignments(share, n_wanted=n_wanted(batch))
+
+
+def has_reached_cap(batch: Batch, *, worker: Worker) -> bool:
+    """Tell whether a worker has had their share. What they may be working on now counts too.
+
+    The marketplace does not tell when somebody returns a HIT: until the time for it is over it counts as worked on.
+    """
+    most = cap_of(batch)
+    if most is None:
+        return False
+    begun_since = timezone.now() - batch.assignment_duration
+    is_given_up = Q(status=Assignment.Status.ACCEPTED, saved_at=None, loaded_at__lt=begun_since)
+    works = Assignment.objects.filter(hit__questionnaire__batch=batch, worker=worker).exclude(is_given_up)
+    return works.count() >= most

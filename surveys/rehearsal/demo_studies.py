@@ -16,8 +16,8 @@ from surveys.protocols.definition import Definition
 from surveys.protocols.evil import VQAX
 from surveys.protocols.vtt import VTT
 from surveys.protocols.xai import XAI
+from surveys.studies.importing.pictures import FolderPictures, check_pictures
 from surveys.studies.importing.reading import read_items
-from surveys.studies.importing.sources import FolderPictures, check_pictures
 from surveys.studies.importing.writing import write_items
 
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "demo"

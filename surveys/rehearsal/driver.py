@@ -8,7 +8,7 @@ from typing import TextIO
 import urllib3
 
 from surveys.models import Batch
-from surveys.protocols.policy_reading import rule_data
+from surveys.protocols.policy import rule_data
 from surveys.rehearsal import study
 from surveys.rehearsal.control import Control
 from surveys.rehearsal.people import Person

@@ -14,8 +14,7 @@ from types import FrameType
 from django.conf import settings
 from django.core.management import call_command
 
-from surveys.operations.processes.ports import free_port
-from surveys.operations.processes.stack import addresses, stack
+from surveys.operations.processes.stack import addresses, free_port, stack
 from surveys.operations.processes.supervisor import STOP_SIGNALS, Supervisor, die_with_parent
 
 FUNDS = "marketplace_demo"

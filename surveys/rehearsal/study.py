@@ -19,9 +19,8 @@ from surveys.answering import invitations
 from surveys.models import Batch, Survey, does_not_count, is_skipped
 from surveys.protocols.definition import Definition
 from surveys.protocols.rules import FLAG
-from surveys.publishing import counting, questionnaires
-from surveys.results.files.layout_files import write_files
-from surveys.results.files.layouts import batch_writers, layouts_for
+from surveys.publishing import pricing, questionnaires
+from surveys.results.files.layouts import batch_writers, layouts_for, write_files
 from surveys.review import decisions
 
 REWARD = Decimal("0.38")  # OFA-X's VQA-X batch
@@ -159,7 +158,7 @@ def places(batch: Batch) -> list[Place]:
 def waiting(batch: Batch) -> str:
     """Say in one line what a batch is waiting for."""
     batch.refresh_from_db()
-    state = counting.progress(batch)
+    state = pricing.progress(batch)
     return (
         f"batch {state.status}; HITs published {state.n_published} of {state.n_questionnaires}; "
         f"assignments open {state.n_open}, submitted {state.n_submitted}, approved {state.n_approved} of "

@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 
 from annotators.models import Assignment, Call, Endpoint
 from surveys.models import Batch, Replacement, does_not_count
-from surveys.protocols.policy_reading import rule_data
+from surveys.protocols.policy import rule_data
 from surveys.rehearsal.study import IN, SKIPPED, assignments
 from surveys.results.files.layouts import batch_report
 

@@ -18,7 +18,7 @@ from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.results.statistics.numbers import Selection
 from surveys.results.statistics.subsets import used_without
 from surveys.results.statistics.summary import summarise
-from surveys.review import judgement, judging
+from surveys.review import decisions, policy_change
 
 Status = Assignment.Status
 NOW, WITHOUT_REJECTED, WITHOUT_FLAGGED = "used now", "without rejections", "without flagged"
@@ -84,7 +84,7 @@ class DryRun:
 
 def dry_run(batch: Batch, *, policy: Policy, scores: bool = True) -> DryRun:
     """Judge by `policy` what was handed in of a batch. Without `scores` means are not worked out."""
-    said = judging.decide_all(batch, policy=policy)
+    said = decisions.decide_all(batch, policy=policy)
     rows = list(_assignments(batch))
     names = Pseudonyms()
     hits = [_hit(row, said[row.pk], worker=names(row.worker.worker_id)) for row in rows if _is_hit(row, said)]
@@ -104,7 +104,7 @@ def _assignments(batch: Batch) -> Iterable[Assignment]:
     handed_in = Assignment.objects.filter(
         hit__questionnaire__batch=batch, status__in=[Status.SUBMITTED, Status.APPROVED, Status.REJECTED]
     )
-    by_rule_alone = Exists(judgement.by_rule_alone().filter(assignment=OuterRef("pk")))
+    by_rule_alone = Exists(policy_change.by_rule_alone().filter(assignment=OuterRef("pk")))
     related = handed_in.select_related("worker", "decision", "hit__questionnaire")
     return related.annotate(is_by_rule_alone=by_rule_alone).order_by("submitted_at", "pk")
 

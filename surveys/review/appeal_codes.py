@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
-from annotators.crowds.links import CODE_ALPHABET
+from annotators.crowds.links.addresses import CODE_ALPHABET
 from annotators.models import Assignment
 from annotators.outbox.market import FEEDBACK_MAX
 from surveys import audit

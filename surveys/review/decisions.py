@@ -1,5 +1,6 @@
 """Whether submitted work is paid, decided by rule or by a person. Every change is in the audit trail."""
 
+import dataclasses
 from datetime import datetime
 from typing import Any
 
@@ -7,19 +8,63 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.utils import timezone
 
-from annotators.models import Assignment, Call
+from annotators.models import Assignment, Call, Worker
 from annotators.outbox import journal
 from annotators.outbox.market import OVERTURN_WITHIN
 from surveys import audit
 from surveys.models import Batch, Decision, Inclusion
-from surveys.protocols.policy_reading import rule_version
-from surveys.protocols.rules import APPROVE, PROPOSE, REJECT, Verdict
+from surveys.protocols.policy import Policy, read_policy, rule_version
+from surveys.protocols.rules import APPROVE, FLAG, PROPOSE, REJECT, Evidence, Flag, Verdict
 from surveys.publishing import budget
 from surveys.review.analysis_use import include, leave_out
 from surveys.review.appeal_codes import REASON_MAX
 from surveys.review.errors import CannotDecide, check_reason
-from surveys.review.judging import decide
+from surveys.review.evidence import evidence_of_batch, evidence_of_worker
 from surveys.review.replacements import is_replaced
+
+WATCHED = Flag("watched", "This worker is watched: a person looks at all their work.", is_hit=False)
+INCOMPLETE = Verdict(FLAG, "We have no complete answers for this assignment.")
+
+
+def decide(assignment: Assignment, *, batch: Batch) -> Verdict:
+    """Judge a submitted assignment by the batch's policy. Pure: reads answers, writes nothing.
+
+    What would be approved of a watched worker waits for a person.
+    """
+    said = _by_rules(assignment, batch=batch)
+    return _watched(said) if assignment.worker.standing == Worker.Standing.WATCH else said
+
+
+def decide_all(batch: Batch, *, policy: Policy) -> dict[int, Verdict]:
+    """Judge all assignments of a batch that were handed in by some policy: {assignment: verdict}, in that order."""
+    of_watched = Assignment.objects.filter(
+        hit__questionnaire__batch=batch, worker__standing=Worker.Standing.WATCH
+    )
+    watched = set(of_watched.values_list("pk", flat=True))
+    found = {}
+    for pk, evidence in evidence_of_batch(batch, kinds=policy.kinds).items():
+        said = policy.judge(evidence) if evidence.is_saved and evidence.is_correct else INCOMPLETE
+        found[pk] = _watched(said) if pk in watched else said
+    return found
+
+
+def _watched(said: Verdict) -> Verdict:
+    if said.verdict != APPROVE:
+        return said
+    return dataclasses.replace(said, verdict=FLAG, flags=(*said.flags, WATCHED))
+
+
+def _by_rules(assignment: Assignment, *, batch: Batch) -> Verdict:
+    responses = list(assignment.responses.all())
+    if assignment.saved_at is None or not responses:
+        return INCOMPLETE
+    policy = read_policy(batch.review_policy, items_per_hit=batch.items_per_hit)
+    alone = Evidence(is_correct=tuple(response.is_correct for response in responses))
+    if policy.kinds <= {"minimum_correct"}:
+        return policy.judge(alone)
+    found = evidence_of_worker(batch, worker=assignment.worker_id, kinds=policy.kinds)
+    return policy.judge(found.get(assignment.pk, alone))
+
 
 AUTO_APPROVED = "The marketplace approved it before we decided."
 REJECTED_ELSEWHERE = "It was rejected on the marketplace, not here."

@@ -4,7 +4,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotators.crowds import links
+from annotators.crowds.links import work as link_work
 from annotators.crowds.mturk.gateway import Gateway
 from annotators.models import Assignment, Call, Channel
 from annotators.outbox import market
@@ -13,13 +13,13 @@ from surveys.protocols.rules import APPROVE, FLAG, PROPOSE, REJECT
 from surveys.publishing import budget
 from surveys.review.appeal_codes import with_code
 from surveys.review.decisions import answer_for_late, audit_decision, late_reason
-from surveys.review.judgement import outdated
+from surveys.review.policy_change import outdated
 
 Status = Assignment.Status
 _HERE = {
-    Call.Operation.APPROVE: links.approve,
-    Call.Operation.REJECT: links.reject,
-    Call.Operation.OVERTURN: links.overturn,
+    Call.Operation.APPROVE: link_work.approve,
+    Call.Operation.REJECT: link_work.reject,
+    Call.Operation.OVERTURN: link_work.overturn,
 }
 
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys.models import Batch
-from surveys.protocols.policy_words import label_of
+from surveys.protocols.policy import label_of
 from surveys.review import appeal_codes, decisions
 from surveys.review.progress import with_counts
 from surveys.teams import seen_by

@@ -2,7 +2,7 @@ from decimal import Decimal
 
 import pytest
 
-from annotators.crowds.fees import fee, fee_rate, price
+from annotators.crowds.mturk.fees import fee, fee_rate, price
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,7 @@ from config.celery import app
 from config.logs import JsonFormatter, PlainFormatter, mask
 from surveys import sync
 from surveys.operations import log_context
-from surveys.operations.processes.ports import free_port
-from surveys.operations.processes.stack import web
+from surveys.operations.processes.stack import free_port, web
 from tests.builders import frame_query
 from tests.factories import make_published
 from tests.services_site import database_environment, supervise

@@ -17,8 +17,7 @@ from django.db import connections
 from django.db.utils import ConnectionHandler
 from django.test import override_settings
 
-from surveys.operations.processes.ports import free_port
-from surveys.operations.processes.stack import addresses, beat, web, worker
+from surveys.operations.processes.stack import addresses, beat, free_port, web, worker
 from surveys.operations.processes.supervisor import Process, Supervisor
 from tests.services_postgres import Postgres
 from tests.services_redis import Redis

@@ -9,8 +9,7 @@ import urllib3
 from django.core.management import call_command
 from pytest_django import Settings
 
-from surveys.operations.processes.ports import free_port
-from surveys.operations.processes.stack import addresses, beat, web
+from surveys.operations.processes.stack import addresses, beat, free_port, web
 from surveys.rehearsal.control import Control
 from tests.load.site import LoadSite
 from tests.services_site import a_worker, database_environment, settle, supervise

@@ -5,8 +5,7 @@ from botocore.exceptions import ClientError, ConnectionClosedError
 
 from marketplace import audit, faults, keys
 from marketplace.models import Bonus, Fault
-from surveys.operations.processes.ports import free_port
-from surveys.operations.processes.stack import addresses, web
+from surveys.operations.processes.stack import addresses, free_port, web
 from tests.services_site import database_environment, settle, supervise
 
 

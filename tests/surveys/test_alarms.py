@@ -17,7 +17,7 @@ from annotators.models import Assignment
 from surveys import sync
 from surveys.models import Alarm, Appeal, Batch, Decision, Questionnaire
 from surveys.operations import alarms
-from surveys.operations.processes.ports import free_port
+from surveys.operations.processes.stack import free_port
 from tests import factories
 from tests.appeals import appealed
 

@@ -8,14 +8,13 @@ from annotators.models import Assignment, Call
 from annotators.outbox import market
 from surveys import sync
 from surveys.models import AuditEntry, Batch, Decision, Item, Questionnaire
-from surveys.protocols.policy import Policy
-from surveys.protocols.policy_reading import parse, rule_version
+from surveys.protocols.policy import Policy, parse, rule_version
 from surveys.protocols.rules import PolicyError, Verdict
 from surveys.results.dry_run import dry_run
-from surveys.review import decisions, delivery, judgement
+from surveys.review import decisions, delivery, policy_change
+from surveys.review.decisions import INCOMPLETE, decide_all
 from surveys.review.errors import CannotDecide
 from surveys.review.evidence import evidence_of_batch
-from surveys.review.judging import INCOMPLETE, decide_all
 from tests.factories import make_hit, make_published, make_questionnaire, make_survey, submitted
 from tests.judged import change, handed_in, handed_in_unsaved, verdicts
 from tests.policy_data import FLAG_ONLY, NEVER, THREE_OF_FIVE, at_least, policy_of
@@ -79,7 +78,7 @@ def test_judging_again_twice_changes_nothing_more(cautious: Questionnaire, perso
     handed_in(cautious, n_correct=1)
     change(cautious, NEVER, person)
     n_entries = AuditEntry.objects.count()
-    assert [judgement.judge_again(Batch.objects.get()) for _ in range(again)] == [0] * again
+    assert [policy_change.judge_again(Batch.objects.get()) for _ in range(again)] == [0] * again
     assert AuditEntry.objects.count() == n_entries
 
 
@@ -94,7 +93,7 @@ def test_what_comes_in_while_it_is_judged_again_is_judged_by_the_new_one(
         handed_in(cautious, n_correct=1)
         return found
 
-    monkeypatch.setattr(judgement, "decide_all", decided)
+    monkeypatch.setattr(policy_change, "decide_all", decided)
     assert change(cautious, NEVER, person) == 1
     assert verdicts() == ["approve", "approve"]
     assert set(Decision.objects.values_list("rule_version", flat=True)) == {rule_version(NEVER)}
@@ -107,11 +106,11 @@ def test_a_policy_changed_while_it_is_judged_again_is_left_to_the_next_time(
     batch = Batch.objects.get()
     batch.review_policy = FLAG_ONLY  # as it was read before somebody applied another one
     Batch.objects.update(review_policy=NEVER)
-    assert judgement.judge_again(batch) == 0
+    assert policy_change.judge_again(batch) == 0
     assert verdicts() == ["propose"]
-    assert judgement.to_judge_again() == [batch]
-    assert judgement.judge_again(Batch.objects.get()) == 1
-    assert (verdicts(), judgement.to_judge_again()) == (["approve"], [])
+    assert policy_change.to_judge_again() == [batch]
+    assert policy_change.judge_again(Batch.objects.get()) == 1
+    assert (verdicts(), policy_change.to_judge_again()) == (["approve"], [])
 
 
 def test_the_task_judges_again(cautious: Questionnaire) -> None:

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from annotators.models import Assignment
 from surveys.models import Batch, Questionnaire
 from surveys.protocols.evil import ESNLIVE
-from surveys.protocols.policy_reading import parse
+from surveys.protocols.policy import parse
 from surveys.results.dry_run import dry_run
 from surveys.review import decisions
 from tests.factories import make_published

@@ -8,8 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from surveys.protocols.registry import get_definition
-from surveys.results.files.layout_files import write_files
-from surveys.results.files.layouts import LAYOUTS
+from surveys.results.files.layouts import LAYOUTS, write_files
 from surveys.results.files.report import make_report
 from surveys.results.frames.database import read_batch
 from tests.surveys.rated import Rated, rated_batch

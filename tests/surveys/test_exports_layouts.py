@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from surveys.protocols.definition import Choice, Criterion, Definition, Instructions
-from surveys.results.files.layout_files import count_rows, write_files
-from surveys.results.files.layouts import FRAME_LAYOUTS, LAYOUTS
+from surveys.results.files.layouts import FRAME_LAYOUTS, LAYOUTS, count_rows, write_files
 from surveys.results.files.pairs import LayoutError
 from surveys.results.files.report import make_report
 from surveys.results.frames.base import build_frame

@@ -7,11 +7,9 @@ from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys.models import Batch, Item, Rating
-from surveys.results.files.approval import Rate, approval_rates
-from surveys.results.files.inputs import _widened
 from surveys.results.files.layouts import LAYOUTS
 from surveys.results.files.pairs import LayoutError
-from surveys.results.files.raw import write_raw
+from surveys.results.files.raw import Rate, _widened, approval_rates, write_raw
 from surveys.results.files.report import make_report
 from surveys.results.frames.database import read_batch
 from surveys.results.frames.mturk_csv import frame_from_csv

@@ -7,7 +7,7 @@ import pytest
 from surveys.protocols.evil import VQAX
 from surveys.protocols.registry import get_definition
 from surveys.results.frames.annotations import read_annotations
-from surveys.results.frames.errors import SourceError
+from surveys.results.frames.csv_table import SourceError
 from surveys.results.frames.pseudonyms import Pseudonyms
 from tests.surveys.score_lines import line, write_lines
 

@@ -15,12 +15,10 @@ from surveys.answering.allocation import settle, take
 from surveys.answering.collection import ItemAnswer, save_answers
 from surveys.models import Batch, Inclusion
 from surveys.results.files.layouts import LAYOUTS
-from surveys.results.files.report import make_report
-from surveys.results.files.text import report_text
+from surveys.results.files.report import make_report, report_text
 from surveys.results.frames.annotations import read_annotations
-from surveys.results.frames.csv_table import read_table
+from surveys.results.frames.csv_table import SourceError, read_table
 from surveys.results.frames.database import read_batch
-from surveys.results.frames.errors import SourceError
 from surveys.results.frames.mturk_csv import frame_from_csv
 from surveys.results.frames.responses import frame_from_responses
 from surveys.review import analysis_use

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surveys.results.frames.json_cells import JsonCells, Options
+from surveys.results.frames.task_answers import JsonCells, Options
 
 TEXTS = st.text(alphabet='ab"{}[],:\\ é', max_size=12)
 FLAGS = st.dictionaries(TEXTS, st.booleans(), max_size=3)

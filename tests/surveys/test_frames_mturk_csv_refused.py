@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from surveys.results.frames.errors import SourceError
+from surveys.results.frames.csv_table import SourceError
 from tests.surveys.raw_files import raw_file, read, row, task
 
 

@@ -8,9 +8,8 @@ import pytest
 from surveys.protocols.registry import get_definition
 from surveys.results.files.layouts import LAYOUTS
 from surveys.results.files.report import make_report
-from surveys.results.frames.csv_table import read_table
+from surveys.results.frames.csv_table import SourceError, read_table
 from surveys.results.frames.database import read_batch
-from surveys.results.frames.errors import SourceError
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.results.frames.responses import frame_from_responses
 from tests.factories import make_batch, make_hit, make_item, make_questionnaire, make_survey, submitted

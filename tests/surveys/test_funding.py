@@ -10,7 +10,7 @@ from marketplace import ledger
 from marketplace.models import Balance
 from surveys import sync
 from surveys.models import Batch
-from surveys.publishing import funding, hits, preconditions, pricing, questionnaires
+from surveys.publishing import hits, preconditions, pricing, questionnaires
 from tests.factories import make_draft, make_survey
 from tests.market_site import Site
 
@@ -66,7 +66,7 @@ def test_budget_lowered_at_the_last_moment_is_kept(monkeypatch: Any) -> None:
 )
 def test_a_budget_is_proposed(values: dict[str, Any], proposed: str) -> None:
     batch = draft(**values)
-    assert funding.proposed_budget(batch, price=pricing.quote(batch)) == D(proposed)
+    assert preconditions.proposed_budget(batch, price=pricing.quote(batch)) == D(proposed)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_budget_is_proposed(values: dict[str, Any], proposed: str) -> None:
 )
 def test_account_has_to_cover_a_draft(site: Site, cents: int, problem: str) -> None:
     set_balance(site, cents)
-    assert funding.balance_problem(draft(), gateway=site.gateway) == problem
+    assert preconditions.balance_problem(draft(), gateway=site.gateway) == problem
 
 
 def test_what_is_held_already_is_not_needed_again(site: Site) -> None:
@@ -83,13 +83,13 @@ def test_what_is_held_already_is_not_needed_again(site: Site) -> None:
     hits.register_hit_type(batch, gateway=site.gateway)
     set_balance(site, 230)
     hits.publish_questionnaire(batch.questionnaires.get(), gateway=site.gateway)
-    assert funding.balance_problem(batch, gateway=site.gateway) == ""
+    assert preconditions.balance_problem(batch, gateway=site.gateway) == ""
 
 
 def test_unreachable_marketplace_is_the_callers_to_handle(site: Site) -> None:
     site.wire.block.add("GetAccountBalance")
     with pytest.raises(MarketError):
-        funding.balance_problem(draft(), gateway=site.gateway)
+        preconditions.balance_problem(draft(), gateway=site.gateway)
 
 
 def test_nothing_is_made_before_the_account_holds_enough(site: Site, eager: None) -> None:

@@ -8,9 +8,8 @@ import pytest
 
 from surveys.protocols.evil import VQAX
 from surveys.studies.importing.archive import ZipPictures
-from surveys.studies.importing.images import PictureError, check_picture
+from surveys.studies.importing.pictures import PictureError, check_picture, check_pictures
 from surveys.studies.importing.reading import read_items
-from surveys.studies.importing.sources import check_pictures
 from tests.surveys.importing_cases import archive, batch_csv, png, slot
 
 

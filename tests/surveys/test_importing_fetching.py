@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from surveys.studies.importing.fetching import check_address, fetch, fetch_pictures
-from surveys.studies.importing.images import PictureError
+from surveys.studies.importing.pictures import PictureError
 from tests.surveys.importing_cases import png
 
 HTML = b"<html>Sign in</html>"

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from surveys.protocols.vtt import VTT
 from surveys.protocols.xai import XAI
 from surveys.studies.importing.archive import ZipPictures
+from surveys.studies.importing.pictures import FolderPictures, check_pictures
 from surveys.studies.importing.plan import Layout, Plan
 from surveys.studies.importing.reading import read_items
-from surveys.studies.importing.sources import FolderPictures, check_pictures
 from tests.surveys.importing_cases import archive, batch_csv, jsonl, places, png, slot, table, vtt_row
 
 

@@ -4,17 +4,18 @@ from typing import Any
 
 import pytest
 
-from surveys.protocols.policy_reading import (
+from surveys.protocols.policy import (
     can_reject,
     cap,
+    in_words,
     judges,
     needs_gold,
     parse,
     read_policy,
     rule_data,
     rule_version,
+    told,
 )
-from surveys.protocols.policy_words import in_words, told
 from surveys.protocols.rules import Evidence, Flag, PolicyError, Verdict
 from tests.policy_data import FLAG_ONLY, NEVER, THREE_OF_FIVE, at_least, policy_of
 

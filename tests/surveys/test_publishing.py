@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotators.models import HIT, Assignment, Call
 from marketplace import models as marketplace
 from surveys.models import AuditEntry, Batch, Decision, Picture, Questionnaire, Replacement
-from surveys.publishing import counting, hits, preconditions, questionnaires, stopping
+from surveys.publishing import hits, preconditions, pricing, questionnaires, stopping
 from surveys.publishing.questionnaires import CannotPublish
 from tests.factories import (
     make_assignment,
@@ -277,8 +277,8 @@ def test_progress_counts_in_a_constant_number_of_queries(
             replaces=rejected, questionnaire=first, opened_by="extend", opened_at=opened_at
         )
     with django_assert_num_queries(3):
-        progress = counting.progress(batch)
-    assert progress == counting.Progress(
+        progress = pricing.progress(batch)
+    assert progress == pricing.Progress(
         status="open",
         error="Out of funds.",
         n_questionnaires=3,

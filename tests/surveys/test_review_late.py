@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotators.crowds.mturk.mirror import fetch
 from annotators.models import Assignment, Call
 from surveys.models import AuditEntry, Batch, Decision, Inclusion, Questionnaire, Replacement
-from surveys.protocols.policy_reading import rule_version
+from surveys.protocols.policy import rule_version
 from surveys.review import analysis_use, decisions, delivery, due_work
 from tests.market_site import Site
 from tests.market_study import max_assignments, open_study, statuses, sync_study, work

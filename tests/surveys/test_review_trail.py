@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from annotators.models import Assignment, Call
 from surveys.models import AuditEntry, Decision, Inclusion, Questionnaire, Replacement
-from surveys.protocols.policy_reading import rule_version
+from surveys.protocols.policy import rule_version
 from surveys.review import analysis_use, decisions, delivery, due_work
 from surveys.review.errors import CannotDecide
 from tests.factories import make_published, submitted

@@ -9,8 +9,7 @@ from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys.models import Decision, Inclusion, Questionnaire, Response
-from surveys.results.files.responses import write_responses
-from surveys.results.files.tidy import write_tidy
+from surveys.results.files.responses import write_responses, write_tidy
 from surveys.results.frames.database import read_batch
 from surveys.review.surplus import is_surplus, surplus_of
 from tests.factories import make_assignment, make_hit, make_published, make_questionnaire, submitted

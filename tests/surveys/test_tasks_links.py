@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from annotators.models import HIT, Assignment, Call
 from surveys import sync
 from surveys.models import AnnotationSlot, Batch, Decision, Replacement
-from surveys.publishing import counting, questionnaires, stopping
+from surveys.publishing import pricing, questionnaires, stopping
 from surveys.review import decisions
 from tests.factories import answer, make_draft, make_survey
 from tests.link_people import answered, make_person, number_of, skipped, take
@@ -141,7 +141,7 @@ def test_a_skipped_item_is_asked_again_and_comes_to_an_end() -> None:
     for _ in range(2):
         sync.sweep()
     assert (statuses(), Batch.objects.get().status) == (["Approved", "Approved"], "complete")
-    assert counting.progress(batch).n_skipped == 2
+    assert pricing.progress(batch).n_skipped == 2
 
 
 def test_a_stopped_batch_reopens_nothing_but_decides() -> None:
@@ -158,5 +158,5 @@ def test_progress_tells_the_channels() -> None:
     batch = opened()
     answered(take(batch, make_person()))
     answered(take(batch, make_person("prolific:1", "panel"), channel="panel"))
-    counts = counting.progress(batch)
+    counts = pricing.progress(batch)
     assert (counts.n_wanted, counts.n_submitted, counts.n_by_link, counts.n_by_panel) == (2, 2, 1, 1)

@@ -15,8 +15,7 @@ from django.core.management.base import BaseCommand, CommandError
 from surveys.answering.invitations import address
 from surveys.management.commands.prepare import PASSWORD_FILE, RESEARCHER
 from surveys.models import Invitation
-from surveys.operations.processes.ports import free_port, is_localhost_known
-from surveys.operations.processes.stack import addresses, stack
+from surveys.operations.processes.stack import addresses, free_port, is_localhost_known, stack
 from surveys.operations.processes.supervisor import STOP_SIGNALS, ProcessError, Supervisor
 from surveys.rehearsal.demo_studies import GUEST
 

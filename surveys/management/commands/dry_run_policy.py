@@ -8,9 +8,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from surveys.management.batches import find_batch
 from surveys.models import Batch
-from surveys.protocols.policy import Policy
-from surveys.protocols.policy_reading import read_policy
-from surveys.protocols.policy_words import in_words
+from surveys.protocols.policy import Policy, in_words, read_policy
 from surveys.protocols.rules import PolicyError
 from surveys.results.dry_run import DryRun, dry_run
 

@@ -6,13 +6,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from surveys.protocols.registry import DEFINITIONS
-from surveys.results.files.layout_files import write_files
-from surveys.results.files.layouts import method_for, result_writers
+from surveys.results.files.layouts import method_for, result_writers, write_files
 from surveys.results.files.pairs import LayoutError
-from surveys.results.files.report import make_report
-from surveys.results.files.text import report_text
+from surveys.results.files.report import make_report, report_text
 from surveys.results.frames.base import Frame
-from surveys.results.frames.errors import SourceError
+from surveys.results.frames.csv_table import SourceError
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.results.frames.sources import read_results
 from surveys.results.statistics.comparison import UnknownSystemError

@@ -12,11 +12,10 @@ from django.db.models import QuerySet
 
 from surveys.models import Picture, Survey
 from surveys.protocols.registry import DEFINITIONS
-from surveys.studies.importing.images import PictureError
-from surveys.studies.importing.opening import open_pictures
+from surveys.studies.importing.fetching import open_pictures
+from surveys.studies.importing.pictures import PictureError, Pictures, check_pictures
 from surveys.studies.importing.plan import Layout, Plan, Problem
 from surveys.studies.importing.reading import read_items
-from surveys.studies.importing.sources import Pictures, check_pictures
 from surveys.studies.importing.writing import ImportRefused, attach_pictures, taken_ids, write_items
 
 SHOWN_PROBLEMS = 50

@@ -21,7 +21,7 @@ from surveys.pages.answering import quiz, tokens
 from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.linking import KEPT, linked, on_to_next, render, surroundings, to
 from surveys.pages.answering.working import assignment_form, batch_of, draft_answer, keep_what_was_given
-from surveys.protocols.policy_reading import judges
+from surveys.protocols.policy import judges
 
 Status = Assignment.Status
 UNANSWERED = "0"

@@ -15,7 +15,7 @@ from surveys.answering.presentation import ShownItem, shown_items
 from surveys.models import Batch, Response
 from surveys.pages.answering.hit_form import DraftForm, HitForm, Progress, draft_from
 from surveys.pages.answering.tokens import TokenError
-from surveys.protocols import policy_reading, policy_words
+from surveys.protocols import policy
 
 DRAFT_STATUS = {"": 200, "unreadable": 400, "expired": 403, "outdated": 409}
 
@@ -112,6 +112,4 @@ def time_allowed(batch: Batch) -> str:
 
 def pay_rule(batch: Batch) -> str:
     """Say in the worker's words what the batch's review policy does to their pay."""
-    return policy_words.told(
-        policy_reading.parse(batch.review_policy), is_automatic=batch.rejects_automatically
-    )
+    return policy.told(policy.parse(batch.review_policy), is_automatic=batch.rejects_automatically)

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.utils import timezone
 
-from annotators.crowds.links import PANEL_VALUE
+from annotators.crowds.links.addresses import PANEL_VALUE
 from annotators.people.pseudonyms import NAMED
 from surveys.answering.invitations import Person
 from surveys.models import Panel

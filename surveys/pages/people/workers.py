@@ -1,5 +1,6 @@
 """One worker over all batches, and whether they may go on."""
 
+from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -8,9 +9,29 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotators.models import Worker
 from surveys.pages.access import researcher
-from surveys.pages.people.standing_form import StandingForm
 from surveys.pages.people.worker_facts import worker_facts
 from surveys.review.standing import change_standing
+
+WHAT_FOLLOWS = {
+    Worker.Standing.OK: "May work",
+    Worker.Standing.WATCH: "Watched: a person looks at whatever the rules would approve",
+    Worker.Standing.EXCLUDED: "Excluded: gets nothing new; what they have begun can be finished and is paid",
+}
+
+
+class StandingForm(forms.Form):
+    """A worker's standing, the reason of the change, and what it `was` on the page that is sent."""
+
+    standing = forms.ChoiceField(choices=list(WHAT_FOLLOWS.items()), widget=forms.RadioSelect)
+    reason = forms.CharField(
+        max_length=1000,
+        widget=forms.Textarea(attrs={"rows": 3, "class": "wide"}),
+        error_messages={
+            "required": "Give a reason; it goes into the audit trail. The worker does not read it."
+        },
+    )
+    was = forms.ChoiceField(choices=Worker.Standing.choices, widget=forms.HiddenInput)
+
 
 VIEW = ("surveys.view_batch", "annotators.view_assignment", "annotators.view_worker")
 

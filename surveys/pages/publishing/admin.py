@@ -13,9 +13,16 @@ from django.utils.safestring import SafeString
 
 from annotators.admin import ReadOnlyAdmin
 from surveys.models import Batch, Decision, Questionnaire, QuestionnaireItem, Survey
-from surveys.pages.publishing.batch_form import BatchForm, PublishedBatchForm, default_terms, policy_in_words
-from surveys.pages.publishing.durations import in_words
-from surveys.pages.publishing.fieldsets import FROZEN, PUBLISHED_FIELDSETS, draft_fieldsets
+from surveys.pages.publishing.batch_form import (
+    FROZEN,
+    PUBLISHED_FIELDSETS,
+    BatchForm,
+    PublishedBatchForm,
+    default_terms,
+    draft_fieldsets,
+    duration_in_words,
+    policy_in_words,
+)
 from surveys.pages.study.admin import InlineRows
 from surveys.pages.study.team_admin import OfTeams
 from surveys.review.progress import with_counts
@@ -76,15 +83,15 @@ class BatchAdmin(OfTeams):
 
     @admin.display(description="Time for one assignment")
     def time_allowed(self, batch: Batch) -> str:
-        return in_words(batch.assignment_duration)
+        return duration_in_words(batch.assignment_duration)
 
     @admin.display(description="HITs can be found for")
     def findable_for(self, batch: Batch) -> str:
-        return in_words(batch.lifetime)
+        return duration_in_words(batch.lifetime)
 
     @admin.display(description="Approved automatically after")
     def approved_after(self, batch: Batch) -> str:
-        return in_words(batch.auto_approval_delay)
+        return duration_in_words(batch.auto_approval_delay)
 
     @admin.display(description="Review")
     def review(self, batch: Batch) -> str:

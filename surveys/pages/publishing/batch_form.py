@@ -1,6 +1,8 @@
 """What a researcher decides before a batch is published."""
 
+from collections.abc import Sequence
 from datetime import timedelta
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -8,12 +10,10 @@ from django.conf import settings
 
 from annotators.models import Endpoint
 from surveys.models import Batch, Survey
-from surveys.pages.publishing.durations import DurationField
 from surveys.pages.publishing.policy_form import SHOWN, PolicyFields, initial_of, with_cap
 from surveys.protocols.definition import Definition
-from surveys.protocols.policy_reading import NEVER as NEVER_REJECT
-from surveys.protocols.policy_reading import judges, parse, rule_data
-from surveys.protocols.policy_words import in_words
+from surveys.protocols.policy import NEVER as NEVER_REJECT
+from surveys.protocols.policy import in_words, judges, parse, rule_data
 from surveys.protocols.registry import DEFINITIONS
 from surveys.protocols.rules import PolicyError
 
@@ -21,6 +21,77 @@ if TYPE_CHECKING:
     BatchModelForm = forms.ModelForm[Batch]
 else:
     BatchModelForm = forms.ModelForm
+from surveys.pages.publishing.policy_form import rows_for
+
+UNITS = {
+    "minutes": timedelta(minutes=1),
+    "hours": timedelta(hours=1),
+    "days": timedelta(days=1),
+}
+
+
+def duration_in_words(duration: timedelta) -> str:
+    """Return `duration` in the largest unit that divides it, for example "36 hours"."""
+    number, unit = split(duration)
+    return f"{number.normalize():f} {unit if number != 1 else unit[:-1]}"
+
+
+def split(duration: timedelta) -> tuple[Decimal, str]:
+    """Return (number, unit) in the largest unit that holds a whole number, else in minutes with decimals."""
+    for unit, one in reversed(UNITS.items()):
+        if duration and not duration % one:
+            return Decimal(duration // one), unit
+    return round(Decimal(duration.total_seconds()) / 60, 2), "minutes"
+
+
+class DurationWidget(forms.MultiWidget):
+    """A number field and a menu of units side by side."""
+
+    def __init__(self, attrs: dict[str, Any] | None = None) -> None:
+        number = forms.NumberInput(attrs={"min": 0, "step": "any", "class": "duration-number"})
+        unit = forms.Select(choices=[(unit, unit) for unit in UNITS], attrs={"class": "duration-unit"})
+        super().__init__({"number": number, "unit": unit}, attrs)
+
+    def decompress(self, value: timedelta | None) -> list[Any]:
+        return list(split(value)) if value is not None else [None, "hours"]
+
+    def id_for_label(self, id_: str) -> str:
+        return f"{id_}_0" if id_ else id_
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        context = super().get_context(name, value, attrs)
+        unit = context["widget"]["subwidgets"][1]
+        unit["attrs"]["aria-label"] = f"Unit of {name.replace('_', ' ')}"
+        return context
+
+
+class DurationField(forms.MultiValueField):
+    """Cleans to a timedelta between `shortest` and `longest`, both allowed."""
+
+    widget = DurationWidget
+
+    def __init__(self, *, shortest: timedelta, longest: timedelta, **kwargs: Any) -> None:
+        self.shortest, self.longest = shortest, longest
+        number = forms.DecimalField(min_value=0, max_digits=12)
+        unit = forms.ChoiceField(choices=[(unit, unit) for unit in UNITS])
+        super().__init__((number, unit), **kwargs)
+
+    def compress(self, data_list: Sequence[Any]) -> timedelta | None:
+        if not data_list:
+            return None
+        number, unit = data_list
+        try:
+            return timedelta(seconds=round(float(number) * UNITS[unit].total_seconds()))
+        except OverflowError:
+            return timedelta.max
+
+    def validate(self, value: timedelta | None) -> None:
+        super().validate(value)
+        if value is not None and value < self.shortest:
+            raise forms.ValidationError(f"At least {duration_in_words(self.shortest)}.", code="too_short")
+        if value is not None and value > self.longest:
+            raise forms.ValidationError(f"At most {duration_in_words(self.longest)}.", code="too_long")
+
 
 ENDPOINTS = {
     Endpoint.EMBEDDED: "Embedded marketplace: the worker site of this server. No real money.",
@@ -241,3 +312,53 @@ class PublishForm(forms.Form):
         if typed != self.batch.name:
             raise forms.ValidationError("That is not the batch's name.", code="other_name")
         return typed
+
+
+FROZEN = (
+    "survey",
+    "endpoint",
+    "takes_links",
+    "title",
+    "description",
+    "keywords",
+    "items_per_hit",
+    "assignments_per_hit",
+    "reward",
+    "budget",
+    "uses_quiz",
+    "time_allowed",
+    "findable_for",
+    "approved_after",
+    "review",
+    "rejects_automatically",
+    "replaces_auto_approved",
+    "seed",
+    "status",
+    "published_at",
+)
+PUBLISHED_FIELDSETS = (
+    (None, {"fields": ["name", "assumed_minutes"]}),
+    ("As published", {"fields": list(FROZEN)}),
+)
+REVIEW_NOTE = (
+    "Rules notice; a person decides. Workers read the rules before they begin. On an open batch they can be tried "
+    "out on what came in, and changed, on the page “Review policy”."
+)
+RULES_NOTE = (
+    "For “By the rules below”. Any one asks for a person to look; several together propose a rejection."
+)
+
+
+def draft_fieldsets(definition: Definition | None) -> tuple[tuple[str | None, dict[str, Any]], ...]:
+    """Return the fieldsets of a draft, with the rules that make sense for the survey type, if it is known."""
+    terms = ["items_per_hit", "assignments_per_hit", "reward", "assumed_minutes", "budget", "uses_quiz"]
+    decisions = ["policy_kind", "cap_percent", "rejects_automatically", "replaces_auto_approved"]
+    return (
+        (None, {"fields": ["survey", "name", "endpoint", "takes_links"]}),
+        ("What workers get", {"fields": terms}),
+        ("Time", {"fields": ["assignment_duration", "lifetime", "auto_approval_delay"]}),
+        ("Review", {"fields": decisions, "description": REVIEW_NOTE}),
+        ("Rules", {"fields": [*rows_for(definition), "reject_at"], "description": RULES_NOTE}),
+        ("What workers read in the list of HITs", {"fields": ["title", "description", "keywords"]}),
+        ("Chance", {"fields": ["seed"], "classes": ["collapse"]}),
+    )

@@ -16,15 +16,19 @@ from surveys import sync, teams
 from surveys.models import Batch
 from surveys.pages.access import researcher
 from surveys.pages.enqueue import enqueue
-from surveys.pages.publishing.batch_form import ENDPOINTS, PublishForm, is_paying, policy_in_words
-from surveys.pages.publishing.budget_form import BudgetForm
-from surveys.pages.publishing.durations import in_words
-from surveys.pages.publishing.money import money_block, money_counts
+from surveys.pages.publishing.batch_form import (
+    ENDPOINTS,
+    PublishForm,
+    duration_in_words,
+    is_paying,
+    policy_in_words,
+)
+from surveys.pages.publishing.money import BudgetForm, money_block, money_counts
 from surveys.pages.results.downloads import downloads
 from surveys.pages.results.metric_results import metric_results
 from surveys.pages.results.results import results
-from surveys.protocols.policy_reading import judges
-from surveys.publishing import counting, funding, preconditions, pricing, stopping
+from surveys.protocols.policy import judges
+from surveys.publishing import preconditions, pricing, stopping
 from surveys.publishing.quota import has_slots
 from surveys.review.progress import undecided, urgent, warning_time
 from surveys.review.surplus import surplus_of
@@ -46,7 +50,7 @@ def batch(request: HttpRequest, pk: int) -> HttpResponse:
 def progress(request: HttpRequest, pk: int) -> JsonResponse:
     """Answer with the batch's counts, for the page that shows them."""
     found = batch_or_404(pk)
-    counts = counting.progress(found)
+    counts = pricing.progress(found)
     derived = {"n_kept": counts.n_kept, "n_urgent": urgent(found).count()}
     derived["n_surplus"] = surplus_of(found).count()
     return JsonResponse({**asdict(counts), **derived, **money_counts(found), **_expiring(found)})
@@ -88,21 +92,21 @@ def _draft(batch: Batch) -> dict[str, Any]:
         "problems": preconditions.problems(batch),
         "warnings": preconditions.warnings(batch),
         "wage_floor": settings.WAGE_FLOOR,
-        "proposed_budget": funding.proposed_budget(batch, price=quote),
+        "proposed_budget": preconditions.proposed_budget(batch, price=quote),
         "is_underpaid": quote.hourly_wage < settings.WAGE_FLOOR,
     }
 
 
 def _published(request: HttpRequest, batch: Batch) -> dict[str, Any]:
     return {
-        "progress": counting.progress(batch),
+        "progress": pricing.progress(batch),
         "is_running": batch.status in Batch.RUNNING,
         "in_flight": stopping.in_flight(batch) if batch.status == Batch.Status.STOPPED else None,
         "budget_form": BudgetForm(),
         **money_block(batch),
         "n_surplus": surplus_of(batch).count(),
         "n_urgent": urgent(batch).count(),
-        "warning_time": in_words(warning_time(batch)),
+        "warning_time": duration_in_words(warning_time(batch)),
         "hits": _hits(batch, page=request.GET.get("page", "1")),
         "marketplace_url": marketplace_url(batch),
         "results": results(batch),
@@ -159,9 +163,9 @@ def terms(batch: Batch) -> list[tuple[str, str]]:
         ("Items per HIT", str(batch.items_per_hit)),
         ("Assignments per HIT", str(batch.assignments_per_hit)),
         ("Reward", f"${batch.reward}"),
-        ("Time for one assignment", in_words(batch.assignment_duration)),
-        ("HITs can be found for", in_words(batch.lifetime)),
-        ("Approved automatically after", in_words(batch.auto_approval_delay)),
+        ("Time for one assignment", duration_in_words(batch.assignment_duration)),
+        ("HITs can be found for", duration_in_words(batch.lifetime)),
+        ("Approved automatically after", duration_in_words(batch.auto_approval_delay)),
         ("Review", policy_in_words(batch.review_policy)),
         ("Rejections", _of_rejections(batch)),
         ("Approved before the rule could reject it", _of_auto_approved(batch)),

@@ -3,11 +3,30 @@
 from decimal import Decimal
 from typing import Any
 
+from django import forms
+
 from annotators.models import HIT, Assignment, Endpoint
 from surveys.models import Batch
 from surveys.publishing import budget, quota
 from surveys.publishing.budget import Money
 from surveys.review import replacements
+
+
+class BudgetForm(forms.Form):
+    """The new budget of a batch that is published, in dollars."""
+
+    budget = forms.DecimalField(
+        label="Budget in dollars",
+        min_value=Decimal("0.01"),
+        max_digits=Batch._meta.get_field("budget").max_digits,
+        decimal_places=2,
+        widget=forms.NumberInput(attrs={"step": "0.01", "min": "0.01"}),
+        error_messages={
+            "required": "Say how many dollars.",
+            "invalid": "A budget is an amount like 120.50.",
+            "min_value": "A budget is at least one cent.",
+        },
+    )
 
 
 def money_block(batch: Batch) -> dict[str, Any]:

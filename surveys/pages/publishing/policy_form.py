@@ -7,15 +7,18 @@ from django import forms
 
 from annotators.outbox.market import FEEDBACK_MAX
 from surveys.models import Batch
-from surveys.protocols.agreement import Agreement
 from surveys.protocols.definition import Definition
-from surveys.protocols.difficulty import DifficultyAdjusted
-from surveys.protocols.minimum_correct import MinimumCorrect
-from surveys.protocols.planted_checks import PlantedChecks
-from surveys.protocols.policy_reading import parse, read_policy, rule_data
-from surveys.protocols.rules import PolicyError, Rule
-from surveys.protocols.straight_lining import StraightLining
-from surveys.protocols.too_fast import TooFast
+from surveys.protocols.policy import parse, read_policy, rule_data
+from surveys.protocols.rules import (
+    Agreement,
+    DifficultyAdjusted,
+    MinimumCorrect,
+    PlantedChecks,
+    PolicyError,
+    Rule,
+    StraightLining,
+    TooFast,
+)
 
 ALONE = "alone"
 Data = dict[str, Any]

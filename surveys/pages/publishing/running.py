@@ -14,8 +14,8 @@ from surveys.pages.access import researcher
 from surveys.pages.enqueue import enqueue
 from surveys.pages.publishing.batch_form import PublishForm, is_paying
 from surveys.pages.publishing.batches import batch_or_404, page_context
-from surveys.pages.publishing.budget_form import BudgetForm
-from surveys.publishing import budget, counting, funding, hits, preconditions, questionnaires, stopping
+from surveys.pages.publishing.money import BudgetForm
+from surveys.publishing import budget, hits, preconditions, pricing, questionnaires, stopping
 
 
 @require_POST
@@ -51,7 +51,7 @@ def stop(request: HttpRequest, pk: int) -> HttpResponse:
         context = {
             "title": f"Stop {found.name}?",
             "batch": found,
-            "progress": counting.progress(found),
+            "progress": pricing.progress(found),
             "in_flight": stopping.in_flight(found),
             "money": budget.money(found),
         }
@@ -90,8 +90,8 @@ def set_budget(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, " ".join(sentences) or "A draft's budget is changed with its other terms.")
         return redirect(found)
     try:
-        funding.raise_budget(found, form.cleaned_data["budget"], by=request.user)
-    except funding.CannotChangeBudget as error:
+        preconditions.raise_budget(found, form.cleaned_data["budget"], by=request.user)
+    except preconditions.CannotChangeBudget as error:
         messages.error(request, str(error))
     else:
         enqueue(sync.sync_batch, found.pk)
@@ -104,7 +104,7 @@ def _check_account(request: HttpRequest, batch: Batch) -> None:
     if batch.status != Batch.Status.DRAFT or batch.endpoint == Endpoint.LINK or preconditions.problems(batch):
         return
     try:
-        problem = funding.balance_problem(batch, gateway=Gateway(batch.endpoint))
+        problem = preconditions.balance_problem(batch, gateway=Gateway(batch.endpoint))
     except MarketError as error:
         unknown = f"The marketplace did not say what the account holds: {error}"
         if is_paying(batch):

@@ -6,6 +6,7 @@ from io import TextIOWrapper
 from tempfile import TemporaryFile
 from typing import IO
 
+from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -18,10 +19,20 @@ from django.views.decorators.http import require_http_methods, require_safe
 from surveys import audit
 from surveys.models import Batch
 from surveys.pages.access import researcher
-from surveys.pages.results.download_form import WorkerIdsForm
-from surveys.results.files.layout_files import count_rows
-from surveys.results.files.layouts import LAYOUTS, Layout, layouts_for
+from surveys.results.files.layouts import LAYOUTS, Layout, count_rows, layouts_for
 from surveys.results.files.pairs import LayoutError
+
+
+class WorkerIdsForm(forms.Form):
+    """Why somebody takes worker ids out of here. It is written into the audit trail."""
+
+    reason = forms.CharField(
+        label="What are the ids for?",
+        max_length=500,
+        widget=forms.Textarea(attrs={"rows": 3, "class": "wide"}),
+        help_text="For example: bonuses paid outside, a worker’s own request. Name nobody here.",
+    )
+
 
 EXPORT_RAW = "surveys.export_raw"
 

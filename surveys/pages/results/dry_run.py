@@ -20,14 +20,12 @@ from surveys.pages.publishing.policy_form import ApplyForm, PolicyForm
 from surveys.pages.results.charts import Chart, score_chart
 from surveys.pages.results.result_cells import number, places_of
 from surveys.pages.results.results import cached, state_of
-from surveys.protocols.policy import Policy
-from surveys.protocols.policy_reading import parse, rule_version
-from surveys.protocols.policy_words import label_of
+from surveys.protocols.policy import Policy, label_of, parse, rule_version
 from surveys.protocols.rules import PolicyError
 from surveys.results.dry_run import NOW, DryRun, dry_run
 from surveys.results.statistics.numbers import Selection
 from surveys.review.errors import CannotDecide
-from surveys.review.judgement import apply_policy, outdated
+from surveys.review.policy_change import apply_policy, outdated
 
 ROWS_SHOWN = 20
 

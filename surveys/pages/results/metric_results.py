@@ -9,8 +9,7 @@ from surveys.models import Batch, MetricScore
 from surveys.pages.results.result_cells import number
 from surveys.pages.results.results import cached, state_of
 from surveys.protocols.definition import Definition
-from surveys.results.frames.database import read_batch
-from surveys.results.frames.scores import read_scores
+from surveys.results.frames.database import read_batch, read_scores
 from surveys.results.statistics.correlation import Coefficient, Correlation
 from surveys.results.statistics.metrics import MetricMean, MetricSummary, RatingMean, summarise_metrics
 

@@ -1,22 +1,44 @@
 """Giving a worker a bonus: what it will cost is shown before it is paid."""
 
+import uuid
 from decimal import Decimal
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
 from django.contrib.auth.models import AnonymousUser, User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
-from annotators.crowds.fees import price
+from annotators.crowds.mturk.fees import price
 from annotators.models import Assignment
+from annotators.outbox.market import FEEDBACK_MAX
 from surveys import sync
 from surveys.pages.access import researcher
 from surveys.pages.enqueue import enqueue
-from surveys.pages.review.bonus_form import BonusForm
 from surveys.publishing import bonuses, budget
 from surveys.publishing.budget import OverBudget
+
+
+class BonusForm(forms.Form):
+    """A bonus and its reason. The nonce is made with the form: sent twice, it is one bonus."""
+
+    nonce = forms.UUIDField(initial=uuid.uuid4, widget=forms.HiddenInput)
+    amount = forms.DecimalField(
+        label="Bonus in dollars",
+        min_value=Decimal("0.01"),
+        max_digits=6,
+        decimal_places=2,
+        help_text="MTurk's fee of 20 %, at least $0.01, comes on top.",
+    )
+    reason = forms.CharField(
+        label="What it is for",
+        max_length=FEEDBACK_MAX,
+        widget=forms.Textarea(attrs={"rows": 3, "class": "wide"}),
+        help_text="The worker reads this.",
+    )
+
 
 MAY_GIVE = ("surveys.publish_batch", "annotators.change_assignment")
 

@@ -17,10 +17,10 @@ from surveys.pages.enqueue import enqueue
 from surveys.pages.review.answers import answered_items
 from surveys.pages.review.bonus import bonus_block
 from surveys.pages.review.decision_forms import ReasonForm, UseForm
-from surveys.pages.review.timeline import timeline
+from surveys.pages.review.trail import timeline
 from surveys.pages.review.uses import use_of
 from surveys.protocols.rules import PROPOSE
-from surveys.review import analysis_use, decisions, errors, judging, replacements
+from surveys.review import analysis_use, decisions, errors, replacements
 
 Status = Assignment.Status
 
@@ -90,7 +90,7 @@ def suggested_reason(assignment: Assignment, *, batch: Batch) -> str:
     decision: Decision | None = getattr(assignment, "decision", None)
     if decision and decision.verdict == PROPOSE:
         return decision.reason
-    flags = judging.decide(assignment, batch=batch).flags
+    flags = decisions.decide(assignment, batch=batch).flags
     return " ".join(flag.sentence for flag in flags if flag.is_hit)
 
 

@@ -2,6 +2,8 @@
 
 import csv
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
@@ -13,11 +15,72 @@ from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from annotators.models import Assignment, Call, Channel
 from annotators.people.pseudonyms import without_id
-from surveys.models import AuditEntry, Batch
+from surveys import audit
+from surveys.models import AuditEntry, Batch, Replacement
 from surveys.pages.access import researcher
-from surveys.results.files.cells import safe_text
+from surveys.results.files.csv_text import safe_text
 from surveys.results.frames.pseudonyms import Pseudonyms
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened, who says so, and details a person may want to read."""
+
+    at: datetime
+    what: str
+    source: str
+    details: str = ""
+
+
+def timeline(assignment: Assignment) -> list[Event]:
+    """Return all that is known about an assignment: our facts, the marketplace's, the audit trail, and our calls."""
+    events = [*_work(assignment), *_decided(assignment), *_calls(assignment), *_replaced(assignment)]
+    return sorted(events, key=lambda event: event.at)
+
+
+def _work(assignment: Assignment) -> Iterator[Event]:
+    ours = "our page"
+    theirs = "marketplace" if assignment.channel == Channel.MARKETPLACE else "this server"
+    facts = [
+        (assignment.accepted_at, "Accepted", theirs),
+        (assignment.loaded_at, "First opened", ours),
+        (assignment.saved_at, "Answers complete and saved", ours),
+        (assignment.submitted_at, "Submitted", theirs),
+        (assignment.approved_at, "Approved", theirs),
+        (assignment.rejected_at, "Rejected", theirs),
+    ]
+    for at, what, source in facts:
+        if at:
+            yield Event(at, what, source)
+
+
+def _decided(assignment: Assignment) -> Iterator[Event]:
+    for entry in assignment.audit_entries.select_related("actor"):
+        outcome = audit.in_words(entry.outcome)
+        version = f"Rule {entry.rule_version}." if entry.rule_version else ""
+        details = " ".join(part for part in (entry.reason, version) if part)
+        yield Event(entry.at, f"{entry.get_kind_display()}: {outcome}", entry.by_whom, details)
+
+
+def _calls(assignment: Assignment) -> Iterator[Event]:
+    for call in Call.objects.filter(assignment=assignment):
+        yield Event(
+            call.finished_at or call.sent_at or call.created_at,
+            f"Call {call.get_operation_display()}: {call.get_state_display()}",
+            "ledger",
+            call.error,
+        )
+
+
+def _replaced(assignment: Assignment) -> Iterator[Event]:
+    for replacement in Replacement.objects.filter(replaces=assignment):
+        if replacement.opened_at:
+            yield Event(replacement.opened_at, "Replacement opened", "ledger")
+        else:
+            yield Event(replacement.created_at, "Replacement planned", "ledger")
+
 
 PER_PAGE = 50
 VIEW = ("surveys.view_batch", "surveys.view_auditentry")

@@ -9,8 +9,7 @@ from django.utils.text import slugify
 
 from surveys.models import Picture, Survey
 from surveys.protocols.registry import DEFINITIONS
-from surveys.studies.importing.checks import is_system_name
-from surveys.studies.importing.plan import Layout
+from surveys.studies.importing.plan import Layout, is_system_name
 from surveys.studies.importing.staging import Wish
 from surveys.teams import Person, seen_by
 

@@ -22,10 +22,15 @@ from surveys.protocols.definition import Definition
 from surveys.protocols.registry import get_definition
 from surveys.studies.importing.archive import ZipPictures
 from surveys.studies.importing.fetching import fetch_pictures
-from surveys.studies.importing.images import PictureError, check_picture, thumbnail_uri
+from surveys.studies.importing.pictures import (
+    PictureError,
+    Pictures,
+    check_picture,
+    check_pictures,
+    thumbnail_uri,
+)
 from surveys.studies.importing.plan import Layout, Plan, PlannedItem, Problem, Severity
 from surveys.studies.importing.reading import read_items
-from surveys.studies.importing.sources import Pictures, check_pictures
 from surveys.studies.importing.staging import KEPT_SECONDS, Staged, StagedGone, claimed, discard, load, stage
 from surveys.studies.importing.writing import Attached, ImportRefused, attach_pictures, taken_ids, write_items
 from surveys.teams import hidden_from

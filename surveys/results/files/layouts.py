@@ -1,25 +1,62 @@
 """The layouts by name, for download views and for commands."""
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
+from pathlib import Path
 from typing import IO
 
 from surveys.models import Batch, MetricScore, Output
 from surveys.results.files.annotations import write_annotations
-from surveys.results.files.layout_files import CSV, Writer
 from surveys.results.files.legacy import write_legacy
-from surveys.results.files.metrics import write_correlations, write_metrics
 from surveys.results.files.pairs import LayoutError, has_pairs, is_paired
 from surveys.results.files.processed import write_processed
 from surveys.results.files.raw import write_raw
 from surveys.results.files.report import Report, make_report, write_summary
-from surveys.results.files.responses import write_responses
-from surveys.results.files.table import write_table
-from surveys.results.files.tidy import write_tidy
+from surveys.results.files.responses import write_responses, write_tidy
+from surveys.results.files.table import write_correlations, write_metrics, write_table
 from surveys.results.frames.base import Frame
 from surveys.results.frames.database import read_batch
 from surveys.results.statistics.comparison import PAIRED, POOLED, Method
+
+CSV = "text/csv"
+Writer = Callable[[IO[str]], None]
+
+
+def write_files(
+    folder: Path,
+    *,
+    writers: Mapping[str, Writer],
+    before_moving: Callable[[Mapping[str, Path]], None] = lambda files: None,
+) -> list[Path]:
+    """Write every file beside its destination first and move all of them into place at the end.
+
+    `folder` is made if need be. If a writer fails, or what is to be done with the written files `before_moving` them,
+    what was in the folder before is untouched.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".writing-", dir=folder) as name:
+        scratch = Path(name)
+        for filename, write in writers.items():
+            with (scratch / filename).open("w", encoding="utf-8", newline="") as stream:
+                write(stream)
+        before_moving({filename: scratch / filename for filename in writers})
+        for filename in writers:
+            (scratch / filename).replace(folder / filename)
+    return [folder / filename for filename in writers]
+
+
+def count_rows(file: IO[bytes], *, content_type: str) -> int:
+    """Return how many rows a CSV has under its header, or how many lines another file has."""
+    if content_type != CSV:
+        return sum(1 for _ in file)
+    n, is_within = -1, False
+    for line in file:
+        is_within ^= line.count(b'"') % 2 == 1  # a line end within quotes ends no row
+        n += not is_within
+    return max(n, 0)
+
 
 JSON, JSONL = "application/json", "application/jsonl"
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import IO
 
 from surveys.models import Invitation
-from surveys.results.files.cells import safe_text
+from surveys.results.files.csv_text import safe_text
 
 HEADER = ("name", "email", "address", "expires_at", "access_code")
 

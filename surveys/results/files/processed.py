@@ -5,8 +5,7 @@ from typing import IO, Any
 
 import pandas as pd
 
-from surveys.results.files.cells import neutralised
-from surveys.results.files.csv_text import write_csv
+from surveys.results.files.csv_text import neutralised, write_csv
 from surveys.results.files.pairs import SHORTCOMINGS, Pairs, is_paired
 from surveys.results.frames.base import Frame, column, rating_keys, score_maps
 

@@ -11,6 +11,7 @@ from typing import IO, Any
 import pandas as pd
 
 from surveys.models import Batch
+from surveys.results.files.csv_text import neutralised, write_csv
 from surveys.results.frames.base import Frame, column, rating_keys
 from surveys.results.frames.database import read_batch
 from surveys.results.frames.pseudonyms import names_for_raw
@@ -56,3 +57,7 @@ def _ratings(row: dict[Any, Any], system: str, keys: list[str], about_item: set[
 
 def _cell(value: Any) -> str:
     return "" if value is None or pd.isna(value) else str(value)
+
+
+def write_tidy(frame: Frame, stream: IO[str]) -> None:
+    write_csv(neutralised(frame.tidy()), stream)

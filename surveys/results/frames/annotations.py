@@ -13,9 +13,8 @@ from typing import Any
 
 from surveys.protocols.definition import Criterion, Definition
 from surveys.results.frames.base import RESPONSE_COLUMNS, Frame, build_frame, column, used
-from surveys.results.frames.errors import SourceError
+from surveys.results.frames.csv_table import SourceError, choice_value, name_in, number
 from surveys.results.frames.pseudonyms import Pseudonyms
-from surveys.results.frames.values import choice_value, name_in, number
 
 ITEM_KEYS = ("id", "index", "sample_idx")
 SYSTEM, TEXTS, NORMAL, DURATION = "exp", "preds", "normal", "duration"

@@ -3,10 +3,83 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 
-from surveys.results.frames.errors import SourceError
+from surveys.protocols.definition import Criterion
+
+
+class SourceError(ValueError):
+    """A file can't be read as answers. `row` counts as a spreadsheet does: the header is row 1.
+
+    In JSONL the place is a `line`, counted from 1, and a `key`.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        row: int | None = None,
+        column: str = "",
+        line: int | None = None,
+        key: str = "",
+    ) -> None:
+        super().__init__(problem)
+        self.problem, self.file = problem, ""
+        self.row, self.column = row, column
+        self.line, self.key = line, key
+
+    def in_file(self, name: str) -> Self:
+        """Say which file it is."""
+        self.file = name
+        return self
+
+    def __str__(self) -> str:
+        place = [f"row {self.row}"] if self.row is not None else []
+        place += [f"line {self.line}"] if self.line is not None else []
+        place += [f"column {self.column!r}"] if self.column else []
+        place += [f"key {self.key!r}"] if self.key else []
+        return ": ".join(part for part in (self.file, ", ".join(place), self.problem) if part)
+
+
+TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
+def number(given: Any) -> float | None:
+    """Return a number, also where it is written as a text; None for anything else."""
+    if isinstance(given, bool) or not isinstance(given, int | float | str):
+        return None
+    try:
+        return float(given)
+    except (ValueError, OverflowError):
+        return None
+
+
+def choice_value(criterion: Criterion, given: Any) -> str:
+    """Return the value of the scale's choice that `given` is, by value or by score; ValueError if there is none."""
+    for choice in criterion.choices:
+        if given == choice.value or (choice.score is not None and number(given) == choice.score):
+            return choice.value
+    raise ValueError(f"{given!r} is not one of {', '.join(criterion.values)}")
+
+
+def truth(text: str) -> bool | None:
+    """Return what a cell says, None where it is blank; ValueError for anything but true or false."""
+    if not text.strip():
+        return None
+    try:
+        return TRUTHS[text.strip().lower()]
+    except KeyError:
+        raise ValueError(f"{text!r} is neither true nor false") from None
+
+
+def name_in(names: Mapping[str, Any], criterion: Criterion) -> str | None:
+    """Return the name under which a file has a criterion: its key, an alias of it or its label."""
+    return next(
+        (name for name in (criterion.key, *criterion.aliases, criterion.label) if name in names), None
+    )
+
 
 LARGEST_CELL = 16 * 1024 * 1024
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")

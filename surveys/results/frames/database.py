@@ -6,7 +6,7 @@ import pandas as pd
 from django.db.models import Q, QuerySet
 
 from annotators.models import Assignment
-from surveys.models import Batch, Output, Rating, Response
+from surveys.models import Batch, MetricScore, Output, Rating, Response
 from surveys.results.frames.base import RESPONSE_COLUMNS, Frame, build_frame, column, used
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.review.surplus import surplus_of
@@ -156,3 +156,20 @@ def _rating_columns(table: pd.DataFrame, outputs: pd.DataFrame, *, batch: Batch)
     ).unstack()
     wide = wide.reindex(table["response"]).reset_index(drop=True)
     return {name: wide[name] for name in wide.columns}
+
+
+COLUMNS = {
+    "output__system": "system",
+    "output__item__subject": "item_id",
+    "metric": "metric",
+    "value": "value",
+    "version": "version",
+}
+
+
+def read_scores(batch: Batch) -> pd.DataFrame:
+    """Return what metrics say about the outputs a batch shows: system, item_id, metric, value, version."""
+    shown = MetricScore.objects.filter(output__item__slots__questionnaire__batch=batch)
+    rows = shown.order_by("output", "metric").distinct().values_list(*COLUMNS)
+    table = pd.DataFrame.from_records(list(rows), columns=list(COLUMNS.values()))
+    return table.astype({"value": "float64"})

@@ -29,8 +29,7 @@ from surveys.results.frames.base import (
     build_frame,
     column,
 )
-from surveys.results.frames.csv_table import CsvTable, read_table
-from surveys.results.frames.errors import SourceError
+from surveys.results.frames.csv_table import CsvTable, SourceError, read_table
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.results.frames.task_answers import TaskAnswers
 

@@ -21,10 +21,8 @@ from surveys.results.frames.base import (
     score_maps,
     used,
 )
-from surveys.results.frames.csv_table import CsvTable
-from surveys.results.frames.errors import SourceError
+from surveys.results.frames.csv_table import CsvTable, SourceError, choice_value, name_in, number, truth
 from surveys.results.frames.pseudonyms import Pseudonyms
-from surveys.results.frames.values import choice_value, name_in, number, truth
 
 NEEDED = ("item_id", "system")
 WHOLE = re.compile("[0-9]{1,9}")

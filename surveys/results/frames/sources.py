@@ -7,8 +7,7 @@ from surveys.protocols.definition import Definition
 from surveys.protocols.registry import get_definition
 from surveys.results.frames.annotations import read_annotations
 from surveys.results.frames.base import Frame
-from surveys.results.frames.csv_table import read_table
-from surveys.results.frames.errors import SourceError
+from surveys.results.frames.csv_table import SourceError, read_table
 from surveys.results.frames.mturk_csv import frame_from_csv
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.results.frames.responses import frame_from_responses, is_responses

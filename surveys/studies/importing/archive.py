@@ -10,8 +10,7 @@ from typing import IO, Self
 
 from django.conf import settings
 
-from surveys.studies.importing.images import PictureError
-from surveys.studies.importing.sources import Pictures, limited
+from surveys.studies.importing.pictures import PictureError, Pictures, limited
 
 MAX_ENTRIES = 100_000
 MAX_RATIO = 200  # photographs hardly shrink; a bomb shrinks a thousandfold

@@ -4,9 +4,11 @@ import hashlib
 import ipaddress
 import json
 import socket
+import tempfile
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
@@ -14,8 +16,8 @@ from urllib.parse import SplitResult, quote, urljoin, urlsplit
 import urllib3
 from django.conf import settings
 
-from surveys.studies.importing.images import PictureError
-from surveys.studies.importing.sources import Pictures, limited
+from surveys.studies.importing.archive import ZipPictures
+from surveys.studies.importing.pictures import FolderPictures, PictureError, Pictures, limited
 
 MAX_REDIRECTS = 5
 AT_ONCE = 8
@@ -158,3 +160,23 @@ def _body(response: urllib3.BaseHTTPResponse) -> bytes | None:
     if not kind.startswith(PICTURE_TYPES):
         raise PictureError(f"The server sends {kind}, not a picture.")
     return limited(response.read(settings.UPLOAD_MAX_BYTES + 1))
+
+
+@contextmanager
+def open_pictures(place: str, *, names: Collection[str]) -> Iterator[Pictures | None]:
+    """Open a folder, a ZIP or a URL prefix (from which `names` are fetched); None for an empty place.
+
+    PictureError if there is nothing of the kind at `place`.
+    """
+    if not place:
+        yield None
+    elif place.startswith(("http://", "https://")):
+        with tempfile.TemporaryDirectory() as folder:
+            yield fetch_pictures(names, prefix=place, into=Path(folder))
+    elif Path(place).is_dir():
+        yield FolderPictures(Path(place))
+    elif Path(place).is_file():
+        with ZipPictures(Path(place)) as pictures:
+            yield pictures
+    else:
+        raise PictureError(f"{place} is no folder, ZIP or URL.")

@@ -3,11 +3,18 @@
 from collections.abc import Iterator
 
 from surveys.protocols.definition import Definition
-from surveys.studies.importing.checks import is_system_name
-from surveys.studies.importing.columns import CORRECT, Columns, find_columns
-from surveys.studies.importing.plan import Entry, Option, Problem, Said, Severity
-from surveys.studies.importing.steps import images_of, one_line, step_problems
-from surveys.studies.importing.tables import Row, Table, file_error
+from surveys.studies.importing.plan import Entry, Option, Problem, Said, Severity, is_system_name
+from surveys.studies.importing.tables import (
+    CORRECT,
+    Columns,
+    Row,
+    Table,
+    file_error,
+    find_columns,
+    images_of,
+    one_line,
+    step_problems,
+)
 from surveys.studies.planted_checks import COLUMN
 
 TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False, "": None}

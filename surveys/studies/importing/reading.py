@@ -7,11 +7,26 @@ from django.conf import settings
 from surveys.protocols.definition import Definition
 from surveys.protocols.registry import DEFINITIONS
 from surveys.studies.importing.batch_layout import batch_entries
-from surveys.studies.importing.checks import check_entries, is_system_name, named
-from surveys.studies.importing.columns import find_columns, is_long
 from surveys.studies.importing.long_layout import long_entries
-from surveys.studies.importing.plan import Entry, Layout, Plan, Problem, Severity
-from surveys.studies.importing.tables import Table, decode, file_error, read_csv, read_jsonl
+from surveys.studies.importing.plan import (
+    Entry,
+    Layout,
+    Plan,
+    Problem,
+    Severity,
+    check_entries,
+    is_system_name,
+    named,
+)
+from surveys.studies.importing.tables import (
+    Table,
+    decode,
+    file_error,
+    find_columns,
+    is_long,
+    read_csv,
+    read_jsonl,
+)
 
 NO_SEQUENCE = "A batch CSV has no place for a row of pictures; lay out one output a row."
 

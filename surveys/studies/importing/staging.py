@@ -14,7 +14,7 @@ from django.conf import settings
 
 from surveys.studies.importing.archive import ZipPictures
 from surveys.studies.importing.fetching import FetchedPictures
-from surveys.studies.importing.sources import Pictures
+from surveys.studies.importing.pictures import Pictures
 
 KEPT_SECONDS = 24 * 60 * 60
 

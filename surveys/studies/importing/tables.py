@@ -4,10 +4,11 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from surveys.protocols.definition import Definition
 from surveys.studies.importing.plan import Cell, Problem, Severity
 
 # PostgreSQL stores no NUL in text, and UTF-8 has no lone surrogates (JSON escapes can spell both).
@@ -189,3 +190,125 @@ def _json_text(value: object) -> str | None:
     if value is None:
         return ""
     return str(value) if isinstance(value, str | int | float) else None
+
+
+ID = ("item_id", "index", "sample_idx", "id")
+SYSTEM = ("system", "exp")
+CORRECT = "model_correct"
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns one file uses. `question` and `references` are empty where there are none.
+
+    `is_rated`: it holds ratings too, so that a row is one rating and the same output can come in several.
+    """
+
+    id: str
+    image: str
+    question: str
+    answer: tuple[str, ...]
+    system: str
+    text: str
+    references: str
+    has_images: bool
+    is_rated: bool
+
+    @property
+    def of_item(self) -> tuple[str, ...]:
+        """The columns in which all rows of an item agree."""
+        image = self.image if self.has_images else ""
+        return tuple(filter(None, (image, self.question, *self.answer)))
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        return (self.id, *self.of_item, self.system, self.text)
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(filter(None, (*self.required, self.image, self.references, CORRECT))))
+
+
+def find_columns(header: tuple[str, ...], *, definition: Definition) -> Columns:
+    """Return what the columns are called in a file with this header; one it lacks goes by our name.
+
+    VTT's files call the steps `preds` and the reference steps `label`; the XAI survey's label is the question.
+    """
+    is_sequence = definition.is_sequence
+    images = ("images", "image") if is_sequence else ("image", "images")
+    image = _first(images, header)
+    questions = ("question", "statement") if is_sequence else ("question", "statement", "label")
+    references = ("references", "reference", *(["label"] if is_sequence else []))
+    return Columns(
+        id=_first(ID, header),
+        image=image,
+        question=_first(questions, header) if definition.question_label else "",
+        answer=tuple(_answer(definition)),
+        system=_first(SYSTEM, header),
+        text=_first(("steps", "preds") if is_sequence else ("explanation", "text"), header),
+        references=next((name for name in references if name in header), ""),
+        has_images=image in header or not is_sequence,
+        is_rated=any(name in header for name in _criteria(definition)),
+    )
+
+
+def is_long(header: tuple[str, ...]) -> bool:
+    """Say whether a header looks like one output a row."""
+    return "item_id" in header or not (set(header).isdisjoint(ID) or set(header).isdisjoint(SYSTEM))
+
+
+def _first(names: tuple[str, ...], header: tuple[str, ...]) -> str:
+    return next((name for name in names if name in header), names[0])
+
+
+def _answer(definition: Definition) -> Iterator[str]:
+    if definition.answer:
+        yield "answer"
+        if not definition.answer.choices:
+            yield "choices"
+
+
+def _criteria(definition: Definition) -> Iterator[str]:
+    for criterion in definition.criteria:
+        yield from (criterion.key, *criterion.aliases)
+
+
+ANY_ENDING = ".*"
+
+
+def state_name(subject: str, number: int) -> str:
+    """Return the name of a state, from 1, whose picture may be of any kind: `8_1.*`."""
+    return f"{subject}_{number}{ANY_ENDING}"
+
+
+def one_line(steps: Sequence[Cell]) -> str:
+    """Return the steps with a line each, whatever line breaks they had."""
+    return "\n".join(" ".join(step.text.split()) for step in steps)
+
+
+def images_of(row: Row, *, columns: Columns, definition: Definition) -> tuple[Cell, ...]:
+    """Return the pictures a row names; those of a sequence that names none go by its id."""
+    if columns.has_images:
+        return tuple(row.parts(columns.image))
+    cell = row.cell(columns.id)
+    n = len(row.parts(columns.text))
+    return tuple(cell._replace(text=state_name(cell.text, k)) for k in range(1, n + 2))
+
+
+def step_problems(row: Row, *, columns: Columns) -> Iterator[Problem]:
+    """Yield what doesn't fit: gaps among the texts, their number against that of the pictures and references."""
+    steps = row.parts(columns.text)
+    whole = row.cell(columns.text)
+    for n, step in enumerate(steps, 1):
+        if not step.text and len(steps) > 1:
+            yield whole.warning(f"Text {n} of {len(steps)} is empty; annotators will see a gap.")
+    images = len(row.parts(columns.image)) if columns.has_images else len(steps) + 1
+    if images != len(steps) + 1:
+        yield row.cell(columns.image).error(
+            f"There must be one picture more than texts; the row has {images} to {len(steps)}."
+        )
+    references = len(row.parts(columns.references)) if columns.references else len(steps)
+    if references != len(steps):
+        yield row.cell(columns.references).warning(
+            f"Texts: {len(steps)}, reference texts: {references}; metrics compare them line by line."
+        )

@@ -14,9 +14,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 
 from surveys.models import Item, Output, Picture, Survey
-from surveys.studies.importing.images import CheckedPicture, PictureError, check_picture
+from surveys.studies.importing.pictures import CheckedPicture, PictureError, Pictures, check_picture
 from surveys.studies.importing.plan import Plan, PlannedItem, Problem, Severity, pair_name
-from surveys.studies.importing.sources import Pictures
 
 
 class ImportRefused(Exception):

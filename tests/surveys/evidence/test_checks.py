@@ -9,8 +9,8 @@ from surveys.protocols.evil import VQAX
 from surveys.protocols.vtt import VTT
 from surveys.protocols.xai import XAI
 from surveys.results.frames.database import read_batch
+from surveys.review.decisions import decide
 from surveys.review.evidence import evidence_of_batch
-from surveys.review.judging import decide
 from surveys.studies.importing.reading import read_items
 from surveys.studies.planted_checks import CheckError, read_check
 from tests.factories import answers_for, make_published, open_for

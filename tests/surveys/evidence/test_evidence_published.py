@@ -9,7 +9,7 @@ from scipy import stats
 from annotators.models import Assignment
 from surveys.models import Batch, Rating
 from surveys.protocols.evil import ESNLIVE, VQAX
-from surveys.protocols.policy_reading import parse
+from surveys.protocols.policy import parse
 from surveys.review.evidence import evidence_of_batch, evidence_of_worker
 from tests.policy_data import THREE_OF_FIVE, policy_of
 from tests.surveys.published import load_published

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from surveys.models import Survey
-from surveys.pages.publishing.batch_form import BatchForm, policy_in_words
-from surveys.pages.publishing.durations import in_words
+from surveys.pages.publishing.batch_form import BatchForm, duration_in_words, policy_in_words
 from surveys.pages.publishing.policy_form import rows_for
 from surveys.protocols.registry import DEFINITIONS
 from tests.factories import make_draft, make_survey
@@ -313,7 +312,7 @@ def test_never_rejecting_stores_nothing_else(survey):
     ],
 )
 def test_durations_are_said_in_the_largest_whole_unit(duration, words):
-    assert in_words(duration) == words
+    assert duration_in_words(duration) == words
 
 
 def test_what_is_no_policy_says_so():

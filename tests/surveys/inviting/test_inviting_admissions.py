@@ -7,7 +7,7 @@ import pytest
 from django.core.cache import cache
 from django.utils import timezone
 
-from annotators.crowds import links
+from annotators.crowds.links import addresses
 from annotators.models import Worker
 from surveys.answering.admissions import (
     Completion,
@@ -59,8 +59,8 @@ def test_the_first_use_is_written_down() -> None:
 
 def test_what_we_never_gave_admits_nobody() -> None:
     assert refused(admit, "nonsense")[0] == "unknown"
-    assert refused(admit, links.issue(links.Holder("visit", uuid.uuid4())))[0] == "unknown"
-    assert refused(admit, links.issue(links.Holder("invitation", uuid.uuid4())))[0] == "revoked"
+    assert refused(admit, addresses.issue(addresses.Holder("visit", uuid.uuid4())))[0] == "unknown"
+    assert refused(admit, addresses.issue(addresses.Holder("invitation", uuid.uuid4())))[0] == "revoked"
 
 
 @pytest.mark.parametrize("status", ["draft", "publishing", "stopped", "complete"])

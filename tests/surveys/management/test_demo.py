@@ -14,7 +14,7 @@ import psutil
 import pytest
 from django.conf import settings
 
-from surveys.operations.processes.ports import free_port
+from surveys.operations.processes.stack import free_port
 
 PROGRAMS = ["gunicorn", "worker", "beat"]
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from surveys.operations.processes.ports import (
+from surveys.operations.processes.stack import (
     LOOPBACK_ADDRESSES,
     free_port,
     is_localhost_known,

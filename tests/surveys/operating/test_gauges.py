@@ -18,7 +18,7 @@ from annotators.models import HIT, Assignment, Call
 from config.celery import app
 from surveys import sync
 from surveys.models import Batch, Decision, Replacement
-from surveys.operations import gauges, queue
+from surveys.operations import gauges, health
 from tests.factories import make_assignment, make_batch, make_draft, make_hit, make_published, make_survey
 
 APP = {"host": "127.0.0.1"}
@@ -142,13 +142,13 @@ def test_batches_and_those_that_stand_still() -> None:
 
 @pytest.mark.django_db
 def test_a_task_that_waits_is_counted() -> None:
-    before = queue.queue_depth()
+    before = health.queue_depth()
     sync.heartbeat.delay()
     sync.heartbeat.delay()
     assert samples()["assent_queue_depth"] == before + 2
     with app.connection_for_write() as broker:
         broker.default_channel.queue_purge(app.conf.task_default_queue)
-    assert queue.queue_depth() == 0
+    assert health.queue_depth() == 0
 
 
 @pytest.mark.django_db

@@ -16,7 +16,7 @@ from kombu import Connection
 
 from config.celery import app, tell_beating
 from surveys import sync
-from surveys.operations import heartbeats
+from surveys.operations import health
 from surveys.operations.processes.stack import beat
 from surveys.operations.processes.supervisor import Supervisor
 from tests.services_site import Site, a_worker, database_environment
@@ -45,8 +45,8 @@ def seen(name: str, *, ago: float) -> None:
 
 
 def both_alive() -> None:
-    heartbeats.mark(heartbeats.WORKER)
-    heartbeats.mark(heartbeats.BEAT)
+    health.mark(health.WORKER)
+    health.mark(health.BEAT)
 
 
 @pytest.mark.django_db
@@ -92,7 +92,7 @@ def test_four_heartbeats_may_be_missing(settings: Any, ago: float, state: str) -
 @pytest.mark.django_db
 def test_a_clock_that_was_set_back_makes_no_negative_age() -> None:
     seen("beat", ago=-30)
-    assert heartbeats.pulse("beat") == heartbeats.Pulse("ok", 0.0)
+    assert health.pulse("beat") == health.Pulse("ok", 0.0)
 
 
 def test_the_database_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,7 +142,7 @@ def test_marks_that_cannot_be_read_are_unknown(monkeypatch: pytest.MonkeyPatch) 
     def refuse(name: str) -> None:
         raise ConnectionError
 
-    monkeypatch.setattr("surveys.operations.readiness.pulse", refuse)
+    monkeypatch.setattr("surveys.operations.health.pulse", refuse)
     assert states() == {"database": "ok", "broker": "ok", "worker": "unknown", "beat": "unknown"}
 
 
@@ -158,12 +158,12 @@ def test_it_can_only_be_read() -> None:
 @pytest.mark.usefixtures("eager")
 def test_any_task_shows_that_a_worker_is_alive() -> None:
     sync.heartbeat.delay()
-    assert heartbeats.pulse("worker").state == "ok"
+    assert health.pulse("worker").state == "ok"
 
 
 def test_who_sends_the_heartbeat_is_alive() -> None:
     tell_beating()
-    assert (heartbeats.pulse("beat").state, heartbeats.pulse("worker").state) == ("ok", "never")
+    assert (health.pulse("beat").state, health.pulse("worker").state) == ("ok", "never")
 
 
 def answers(site: Site) -> tuple[int, str]:

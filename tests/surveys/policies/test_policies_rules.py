@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from surveys.protocols.policy_reading import parse, read_policy
-from surveys.protocols.rules import Evidence, Flag, PolicyError
-from surveys.protocols.worker_record import GradedAnswer, RatedAlike, Record
+from surveys.protocols.policy import parse, read_policy
+from surveys.protocols.rules import Evidence, Flag, GradedAnswer, PolicyError, RatedAlike, Record
 from tests.policy_data import THREE_OF_FIVE, policy_of
 
 

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from surveys.models import Item, Picture, Survey
-from surveys.studies.importing.images import PictureError
+from surveys.studies.importing.pictures import PictureError
 from tests.surveys.importing_cases import archive, batch_csv, png, slot
 from tests.surveys.views.import_pages import TWO, preview_of, researcher, staged, upload
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotators.crowds import links
+from annotators.crowds.links import work as link_work
 from annotators.models import Assignment
 from surveys.answering.collection import given_answers
 from surveys.models import (
@@ -125,7 +125,7 @@ def test_what_was_begun_can_be_finished_after_the_batch_closed(ada: Visitor) -> 
 
 def test_answers_stay_changeable_where_they_do_not_decide_about_pay(ada: Visitor) -> None:
     ada.answer(1)
-    links.approve(Assignment.objects.get(saved_at__isnull=False), feedback="")
+    link_work.approve(Assignment.objects.get(saved_at__isnull=False), feedback="")
     assert target(ada.answer(1, fluency="1")) == (303, "/?saved=1")
     assert scores() == given(fluency="1")
 
@@ -133,8 +133,8 @@ def test_answers_stay_changeable_where_they_do_not_decide_about_pay(ada: Visitor
 @pytest.mark.parametrize(
     ("decide", "sentence"),
     [
-        (links.reject, "This annotation was not accepted. Two of five were right."),
-        (links.approve, "This annotation was looked at and accepted."),
+        (link_work.reject, "This annotation was not accepted. Two of five were right."),
+        (link_work.approve, "This annotation was looked at and accepted."),
     ],
 )
 def test_answers_that_were_decided_by_stay_as_they_are(ada: Visitor, decide: Any, sentence: str) -> None:
@@ -157,7 +157,7 @@ def test_what_is_decided_while_a_change_is_on_its_way_stays(
     is_valid = HitForm.is_valid
 
     def decided(form: HitForm) -> bool:
-        links.reject(Assignment.objects.get(saved_at__isnull=False), feedback="Two of five were right.")
+        link_work.reject(Assignment.objects.get(saved_at__isnull=False), feedback="Two of five were right.")
         return is_valid(form)
 
     before = ada.open(1)
@@ -174,7 +174,7 @@ def test_a_page_sent_twice_is_answered_as_the_first_time_though_it_was_decided_i
     Batch.objects.update(review_policy=FLAG_ONLY)
     page = ada.open(1)
     first = target(ada.answer(1, page))
-    links.approve(Assignment.objects.get(saved_at__isnull=False), feedback="")
+    link_work.approve(Assignment.objects.get(saved_at__isnull=False), feedback="")
     assert target(ada.answer(1, page)) == first
     assert scores() == given()
 

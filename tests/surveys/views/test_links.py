@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from annotators.crowds import links
+from annotators.crowds.links import work as link_work
 from annotators.models import Assignment
 from surveys.models import (
     Batch,
@@ -47,7 +47,7 @@ def test_home_lists_what_is_done_and_offers_the_next(ada: Visitor) -> None:
 
 def test_home_says_what_was_not_accepted(ada: Visitor) -> None:
     ada.answer(1)
-    links.reject(Assignment.objects.get(saved_at__isnull=False), feedback="No.")
+    link_work.reject(Assignment.objects.get(saved_at__isnull=False), feedback="No.")
     assert "Annotation 1 not accepted" in text(ada.open())
 
 

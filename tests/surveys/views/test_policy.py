@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from annotators.models import Assignment, Worker
 from surveys.models import AuditEntry, Batch, Questionnaire
-from surveys.protocols.policy_reading import rule_version
+from surveys.protocols.policy import rule_version
 from surveys.review import decisions
 from tests.factories import make_batch, make_published, make_survey, submitted
 from tests.people import client_of

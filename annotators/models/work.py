@@ -1,61 +1,11 @@
-"""Workers, HITs and assignments as MTurk names them, and the ledger of calls that cost money."""
+"""HIT types, HITs and assignments, as MTurk names them."""
 
 import uuid
 
 from django.db import models
 from django.db.models import F, Q
 
-
-class Endpoint(models.TextChoices):
-    """Which marketplace a HIT lives on, if any. Identifiers of different endpoints are never mixed."""
-
-    EMBEDDED = "embedded", "Embedded marketplace"
-    SANDBOX = "sandbox", "MTurk sandbox"
-    PRODUCTION = "production", "MTurk production (real money)"
-    LINK = "link", "No marketplace: people come by link"
-
-
-class Source(models.TextChoices):
-    """Who knows a worker by their WorkerId: a marketplace, we ourselves, or a panel ("prolific:5f2a...")."""
-
-    EMBEDDED = Endpoint.EMBEDDED.value, Endpoint.EMBEDDED.label
-    SANDBOX = Endpoint.SANDBOX.value, Endpoint.SANDBOX.label
-    PRODUCTION = Endpoint.PRODUCTION.value, Endpoint.PRODUCTION.label
-    LINK = "link", "Personal link"
-    PANEL = "panel", "Panel"
-
-
-class Channel(models.TextChoices):
-    """How a worker came to an assignment. Only the marketplace's are listed, paid and decided there."""
-
-    MARKETPLACE = "marketplace", "Marketplace"
-    LINK = "link", "Personal link"
-    PANEL = "panel", "Panel"
-
-
-class Worker(models.Model):
-    """A person who rates, as one endpoint knows them."""
-
-    class Standing(models.TextChoices):
-        OK = "ok", "May work"
-        WATCH = "watch", "Watched"
-        EXCLUDED = "excluded", "Excluded from our HITs"
-
-    worker_id = models.CharField(max_length=64)
-    source = models.CharField(max_length=16, choices=Source)
-    standing = models.CharField(max_length=16, choices=Standing, default=Standing.OK)
-    created_at = models.DateTimeField(auto_now_add=True)
-    purged_at = models.DateTimeField(
-        null=True, blank=True, help_text="The marketplace's id was replaced by our pseudonym then."
-    )
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["source", "worker_id"], name="worker_once_per_source"),
-        ]
-
-    def __str__(self) -> str:
-        return self.worker_id
+from annotators.models.people import Channel, Endpoint, Worker
 
 
 class HITType(models.Model):
@@ -186,71 +136,3 @@ class Assignment(models.Model):
         if not (self.submitted_at and self.accepted_at):
             return None
         return int(self.submitted_at.timestamp()) - int(self.accepted_at.timestamp())
-
-
-class Call(models.Model):
-    """One call that costs money or decides about a person, written down before it is made.
-
-    planned -> sent -> done | refused | unknown. A call whose answer never came is `unknown`, as is one that was sent
-    by a process that is gone; it is settled by reading the marketplace before anything is repeated. `token` is
-    deterministic, so an intent exists once. Of what the marketplace only counts (more assignments of a HIT, equal
-    bonuses of an assignment) one at a time can be unsettled, or two could be taken for one another.
-    """
-
-    class Operation(models.TextChoices):
-        CREATE_HIT = "CreateHITWithHITType", "Create HIT"
-        EXTEND = "CreateAdditionalAssignmentsForHIT"
-        APPROVE = "ApproveAssignment"
-        REJECT = "RejectAssignment"
-        OVERTURN = "ApproveAssignment(OverrideRejection)"
-        EXPIRE = "UpdateExpirationForHIT"
-        BONUS = "SendBonus"
-
-    class State(models.TextChoices):
-        PLANNED = "planned", "Planned"
-        SENT = "sent", "Sent"
-        UNKNOWN = "unknown", "Sent, outcome unknown"
-        DONE = "done", "Done"
-        REFUSED = "refused", "Refused"
-
-    token = models.CharField(max_length=64, unique=True)
-    operation = models.CharField(max_length=48, choices=Operation)
-    endpoint = models.CharField(max_length=16, choices=Endpoint)
-    hit = models.ForeignKey(
-        HIT, verbose_name="HIT", null=True, blank=True, on_delete=models.PROTECT, related_name="calls"
-    )
-    assignment = models.ForeignKey(
-        Assignment, null=True, blank=True, on_delete=models.PROTECT, related_name="calls"
-    )
-    arguments = models.JSONField(default=dict)
-    amount = models.DecimalField(
-        max_digits=10, decimal_places=2, default=0, help_text="Reward and fee at stake."
-    )
-    state = models.CharField(max_length=8, choices=State, default=State.PLANNED)
-    error = models.TextField(blank=True)
-    attempts = models.PositiveIntegerField(default=0)
-    created_at = models.DateTimeField(auto_now_add=True)
-    sent_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(
-                condition=Q(state__in=["planned", "sent", "unknown"]) | Q(finished_at__isnull=False),
-                name="finished_call_has_time",
-            ),
-            models.UniqueConstraint(
-                fields=["hit"],
-                condition=Q(operation="CreateAdditionalAssignmentsForHIT", state__in=["sent", "unknown"]),
-                name="one_unsettled_extension_of_a_hit",
-            ),
-            models.UniqueConstraint(
-                fields=["assignment"],
-                condition=Q(operation="SendBonus", state__in=["sent", "unknown"]),
-                name="one_unsettled_bonus_of_an_assignment",
-            ),
-        ]
-        indexes = [models.Index(fields=["state", "created_at"])]
-
-    def __str__(self) -> str:
-        return f"{self.operation} {self.token} ({self.state})"

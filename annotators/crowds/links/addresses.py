@@ -1,20 +1,14 @@
-"""People who come by a link: their addresses and codes, a panel's parameters, and work no marketplace knows of."""
+"""Personal addresses, access codes, and what a panel adds to an address: who comes by link."""
 
 import re
 import secrets
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from datetime import timedelta
+from dataclasses import dataclass
 from typing import Literal
 
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.core import signing
-from django.db.models import QuerySet
-from django.utils import timezone
-
-from annotators.models import HIT, Assignment, Channel, Endpoint, HITType
-from annotators.outbox.market import HITTypeTerms
 
 SALT = "annotators.crowds.links"
 CODE_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that reads like something else
@@ -23,7 +17,6 @@ CODE_LENGTH = 10  # 49 bits
 CODE_ITERATIONS = 10_000
 WORKER_ID_MAX = 64
 PANEL_VALUE = re.compile(r"[A-Za-z0-9_-]{1,64}")
-Status = Assignment.Status
 Kind = Literal["invitation", "visit"]
 
 
@@ -103,58 +96,6 @@ def read_panel(params: Mapping[str, str], *, names: ParameterNames, provider: st
     return PanelPerson(worker_id, _parameter(params, names.study), _parameter(params, names.session))
 
 
-def own_hit_type(terms: HITTypeTerms, *, name: str) -> HITType:
-    """Return the HITType called `name` for work without a marketplace; safe to repeat."""
-    hit_type, _ = HITType.objects.get_or_create(
-        endpoint=Endpoint.LINK, hit_type_id=name, defaults=asdict(terms)
-    )
-    return hit_type
-
-
-def own_hit(hit_type: HITType, *, name: str, lifetime: timedelta, max_assignments: int) -> HIT:
-    """Return the HIT called `name` for work without a marketplace; safe to repeat."""
-    now = timezone.now()
-    hit, _ = HIT.objects.get_or_create(
-        hit_type=hit_type,
-        hit_id=name,
-        defaults={
-            "max_assignments": max_assignments,
-            "created_at": now,
-            "expires_at": now + lifetime,
-        },
-    )
-    return hit
-
-
-def new_assignment_id() -> str:
-    """Return an AssignmentId no marketplace gives: theirs are in capitals and digits, ours begins with L."""
-    return f"L{uuid.uuid4().hex}"
-
-
-def submit(assignment: Assignment) -> bool:
-    """Hand in what is saved, by our own clock. False if it was before, or is not ours to say."""
-    ours = _ours(assignment, Status.ACCEPTED).filter(saved_at__isnull=False)
-    return _moved(ours, assignment, status=Status.SUBMITTED, submitted_at=timezone.now())
-
-
-def approve(assignment: Assignment, *, feedback: str) -> bool:
-    """Approve submitted link work here, where no marketplace has to hear of it. False if it is decided already."""
-    ours = _ours(assignment, Status.SUBMITTED)
-    return _moved(ours, assignment, status=Status.APPROVED, approved_at=timezone.now(), feedback=feedback)
-
-
-def reject(assignment: Assignment, *, feedback: str) -> bool:
-    """Reject submitted link work here. False if it is decided already."""
-    ours = _ours(assignment, Status.SUBMITTED)
-    return _moved(ours, assignment, status=Status.REJECTED, rejected_at=timezone.now(), feedback=feedback)
-
-
-def overturn(assignment: Assignment, *, feedback: str) -> bool:
-    """Approve rejected link work after all. False if it is not rejected."""
-    ours = _ours(assignment, Status.REJECTED)
-    return _moved(ours, assignment, status=Status.APPROVED, approved_at=timezone.now(), feedback=feedback)
-
-
 def _signer() -> signing.Signer:
     return signing.Signer(salt=SALT, sep=".")
 
@@ -168,14 +109,3 @@ def _parameter(params: Mapping[str, str], name: str) -> str:
     if value and not PANEL_VALUE.fullmatch(value):
         raise BadLink(f"The address says something about {name} that is no id. Please start again.")
     return value
-
-
-def _ours(assignment: Assignment, status: str) -> QuerySet[Assignment]:
-    by_link = Assignment.objects.exclude(channel=Channel.MARKETPLACE)
-    return by_link.filter(pk=assignment.pk, status=status)
-
-
-def _moved(rows: QuerySet[Assignment], assignment: Assignment, **changes: object) -> bool:
-    is_first = rows.update(**changes) == 1
-    assignment.refresh_from_db()
-    return is_first

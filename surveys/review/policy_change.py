@@ -9,12 +9,11 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from annotators.models import Assignment, Call
 from surveys import audit
 from surveys.models import Batch, Decision
-from surveys.protocols.policy_reading import parse, read_policy, rule_version
+from surveys.protocols.policy import parse, read_policy, rule_version
 from surveys.protocols.rules import REJECT, Verdict
 from surveys.publishing import budget
-from surveys.review.decisions import TELLING, audit_decision, carried, from_rule
+from surveys.review.decisions import TELLING, audit_decision, carried, decide_all, from_rule
 from surveys.review.errors import CannotDecide, check_reason
-from surveys.review.judging import decide_all
 
 Data = dict[str, Any]
 
