@@ -163,5 +163,5 @@ def _message(notice: Notice, *, to: list[str]) -> EmailMessage:
         "survey": " ".join(notice.batch.survey.name.split()),
         "address": settings.APP_URL + notice.facts["path"],
     }
-    body = render_to_string(f"alarms/{notice.kind}.txt", facts)
+    body = render_to_string(f"operations/alarms/{notice.kind}.txt", facts)
     return EmailMessage(f"[Assent] {name}: {notice.subject}", body, to=to)

@@ -4,7 +4,7 @@ import pytest
 
 from annotators.models import HIT, HITType
 from annotators.outbox import market
-from tests.annotators.offers import TERMS, offer
+from tests.annotators.crowds.offers import TERMS, offer
 from tests.market_site import Site, in_parallel, site, wire
 
 __all__ = ["in_parallel", "site", "wire"]

@@ -6,7 +6,7 @@ from django.test import Client
 from annotators.models import Assignment, Worker
 from surveys.models import Questionnaire
 from tests.builders import frame_query
-from tests.surveys.views.hit_pages import full_answers, open_page, post, url
+from tests.surveys.pages.hit_pages import full_answers, open_page, post, url
 
 NO_IDS = ["", " ", "3A\0B", "3A'--", "3A B", "../3A", "<b>", "3Ä", "３Ａ", "\ud7ff", "purged:0123456789ab"]
 

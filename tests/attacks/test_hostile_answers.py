@@ -12,8 +12,8 @@ from surveys.models import Questionnaire, Rating, Response
 from surveys.protocols.registry import DEFINITIONS
 from tests import factories
 from tests.link_study import SCORES, Visitor
-from tests.surveys.caption_definition import CAPTION
-from tests.surveys.views.hit_pages import draft, full_answers, open_page, post, token_of, url
+from tests.surveys.pages.hit_pages import draft, full_answers, open_page, post, token_of, url
+from tests.surveys.protocols.caption_definition import CAPTION
 
 TEN_MB = 10 * 2**20
 HOSTILE = ["a\0b", "\ud800", "\udfff tail", "\x1b[31m", "\x00", "‮abc", "x" * 100_000]

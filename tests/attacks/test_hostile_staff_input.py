@@ -5,7 +5,7 @@ from django.test import Client
 from django.urls import reverse
 
 from tests.factories import make_published, make_survey, submitted
-from tests.surveys.forms.test_batch_form import data_for
+from tests.surveys.pages.publishing.test_batch_form import data_for
 
 pytestmark = pytest.mark.django_db
 TEN_MB = "x" * (10 * 2**20)

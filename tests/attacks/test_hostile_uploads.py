@@ -14,8 +14,8 @@ from django.urls import reverse
 
 from surveys.models import Item, Picture, Survey
 from surveys.studies.importing import fetching
-from tests.surveys.importing_cases import archive, batch_csv, png, slot
-from tests.surveys.views.import_pages import NEW, researcher
+from tests.surveys.pages.study.import_pages import NEW, researcher
+from tests.surveys.studies.importing_cases import archive, batch_csv, png, slot
 
 pytestmark = pytest.mark.django_db
 SVG = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'>{}</svg>"

@@ -14,7 +14,7 @@ from surveys.models import Batch, Decision, Item, Survey
 from surveys.publishing.questionnaires import start_publishing
 from tests.factories import make_draft, make_hit_type, make_published, make_survey, submitted
 from tests.people import client_of
-from tests.surveys.forms.test_batch_form import data_for
+from tests.surveys.pages.publishing.test_batch_form import data_for
 
 pytestmark = pytest.mark.django_db
 SYSTEM_WRITES = ("status", "snapshot", "hit_type", "created_by", "created_at", "published_at", "error", "id")

@@ -11,7 +11,7 @@ from tests import builders
 from tests.answered import contents
 from tests.link_people import invite_one
 from tests.link_study import Visitor, path_of
-from tests.surveys.views.hit_pages import draft, full_answers, open_page, post, token_of
+from tests.surveys.pages.hit_pages import draft, full_answers, open_page, post, token_of
 
 
 def no_answers() -> bool:

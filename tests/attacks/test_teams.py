@@ -19,7 +19,7 @@ from surveys.urls import urlpatterns
 from tests.attacks.test_rights import ADDRESSES, ANYBODY, World
 from tests.factories import make_draft, make_hit, make_item, make_survey
 from tests.people import role_of
-from tests.surveys.views.pages import text_of
+from tests.surveys.pages.pages import text_of
 
 pytestmark = pytest.mark.django_db
 OF_NO_BATCH = {

@@ -14,7 +14,7 @@ from surveys.results.files.layouts import LAYOUTS, layouts_for
 from tests.factories import make_published, make_worker, submitted
 from tests.link_people import make_panel, take
 from tests.link_study import make_link_batch
-from tests.surveys.published import load_published
+from tests.surveys.results.published import load_published
 
 pytestmark = pytest.mark.django_db
 PANEL_ID = "5f2a0000aa11bb22cc33dd44"

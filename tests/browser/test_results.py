@@ -4,7 +4,7 @@ import pytest
 
 from surveys.protocols.registry import get_definition
 from tests.accessible import faults
-from tests.surveys.rated import Rated, rated_batch
+from tests.surveys.results.rated import Rated, rated_batch
 
 
 def study(key: str):

@@ -11,7 +11,7 @@ from surveys.protocols.evil import ESNLIVE
 from tests.factories import make_published, open_for
 from tests.judged import cautious
 from tests.market_site import eager, in_parallel, site, wire
-from tests.surveys.published import load_published
+from tests.surveys.results.published import load_published
 
 __all__ = ["cautious", "eager", "in_parallel", "site", "wire"]
 

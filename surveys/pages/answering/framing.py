@@ -80,7 +80,7 @@ def _not_served(error: CannotServe, request: HttpRequest) -> HttpResponse:
 
 def refusal(title: str, message: str, *, status: int, reload_url: str = "") -> HttpResponse:
     context: dict[str, Any] = {"title": title, "message": message, "reload_url": reload_url}
-    return HttpResponse(render_to_string("hits/refused.html", context), status=status)
+    return HttpResponse(render_to_string("answering/hits/refused.html", context), status=status)
 
 
 def with_frame_headers(response: HttpResponse) -> HttpResponse:

@@ -140,7 +140,7 @@ def _render_page(batch: Batch, form: HitForm, **context: Any) -> str:
         "time_allowed": time_allowed(batch),
         "pay_rule": pay_rule(batch),
     }
-    return render_to_string("hits/page.html", context)
+    return render_to_string("answering/hits/page.html", context)
 
 
 def _done(batch: Batch, bearer: tokens.Bearer, *, is_first_time: bool) -> HttpResponse:
@@ -154,4 +154,4 @@ def _done(batch: Batch, bearer: tokens.Bearer, *, is_first_time: bool) -> HttpRe
         "task_answers": task_answers(assignment),
         "n_items": assignment.responses.count(),
     }
-    return HttpResponse(render_to_string("hits/done.html", context))
+    return HttpResponse(render_to_string("answering/hits/done.html", context))

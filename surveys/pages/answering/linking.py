@@ -85,7 +85,7 @@ def to(name: str, *args: str | int, query: str = "") -> HttpResponse:
 
 def render(template: str, *, status: int = 200, **context: Any) -> HttpResponse:
     """Render without the request: its context processors would bring the session, thus a cookie."""
-    return HttpResponse(render_to_string(f"links/{template}.html", context), status=status)
+    return HttpResponse(render_to_string(f"answering/links/{template}.html", context), status=status)
 
 
 def on_to_next(admission: Admission, *, query: str = "") -> HttpResponse:

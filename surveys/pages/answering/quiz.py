@@ -30,7 +30,7 @@ def ask(batch: Batch, *, worker: Worker, action: str, token: str, data: Any = No
         "number": attempt.number + 1 if attempt else 1,
         "instructions": batch.definition.instructions,
     }
-    return HttpResponse(render_to_string("hits/quiz.html", context), status=422 if form.is_bound else 200)
+    return HttpResponse(render_to_string("answering/hits/quiz.html", context), status=422 if form.is_bound else 200)
 
 
 def answered(request: HttpRequest, batch: Batch, *, worker: Worker, action: str, token: str) -> HttpResponse:
@@ -54,4 +54,4 @@ def _done(batch: Batch, attempt: QuizAttempt, *, action: str) -> HttpResponse:
         "attempt": attempt,
         "marked": quizzes.marked(attempt),
     }
-    return HttpResponse(render_to_string("hits/quiz_done.html", context))
+    return HttpResponse(render_to_string("answering/hits/quiz_done.html", context))

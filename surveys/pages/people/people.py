@@ -213,7 +213,7 @@ def _render(
 ) -> HttpResponse:
     sign_in = settings.APP_URL + reverse("link_sign_in", args=[batch.pk])
     common = {**admin.site.each_context(request), "title": title, "batch": batch, "sign_in": sign_in}
-    return render(request, f"researcher/{template}.html", {**common, **context}, status=status)
+    return render(request, f"people/{template}.html", {**common, **context}, status=status)
 
 
 def _csv(batch: Batch, rows: list[tuple[Invitation, str, str]]) -> HttpResponse:

@@ -78,4 +78,4 @@ def _page(
         "facts": worker_facts(found, reader=request.user),
         "form": form or StandingForm(initial={"standing": found.standing}),
     }
-    return render(request, "researcher/worker.html", context, status=status)
+    return render(request, "people/worker.html", context, status=status)

@@ -42,7 +42,7 @@ def batch(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a batch: a draft with its price, a published one with its progress and results."""
     found = batch_or_404(pk)
     form = PublishForm(batch=found)
-    return render(request, "researcher/batch.html", page_context(request, found, form=form))
+    return render(request, "publishing/batch.html", page_context(request, found, form=form))
 
 
 @require_safe

@@ -25,7 +25,7 @@ def publish(request: HttpRequest, pk: int) -> HttpResponse:
     found = batch_or_404(pk)
     form = PublishForm(request.POST, batch=found)
     if found.status == Batch.Status.DRAFT and not form.is_valid():
-        return render(request, "researcher/batch.html", page_context(request, found, form=form), status=422)
+        return render(request, "publishing/batch.html", page_context(request, found, form=form), status=422)
     try:
         _check_account(request, found)
         is_first = questionnaires.start_publishing(found, by=request.user)
@@ -55,7 +55,7 @@ def stop(request: HttpRequest, pk: int) -> HttpResponse:
             "in_flight": stopping.in_flight(found),
             "money": budget.money(found),
         }
-        return render(request, "researcher/stop.html", {**admin.site.each_context(request), **context})
+        return render(request, "publishing/stop.html", {**admin.site.each_context(request), **context})
     if stopping.stop(found, by=request.user):
         reach("stop.stopped")
         messages.success(request, "The batch is stopped. Its HITs are taken off the marketplace.")

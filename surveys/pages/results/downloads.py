@@ -120,7 +120,7 @@ def _confirm(request: HttpRequest, batch: Batch, layout: Layout, form: WorkerIds
         "form": form,
     }
     status = 422 if form.is_bound else 200
-    return render(request, "researcher/worker_ids.html", context, status=status)
+    return render(request, "people/worker_ids.html", context, status=status)
 
 
 def _written(batch: Batch, write: Callable[[Batch, IO[str]], None]) -> IO[bytes]:

@@ -91,7 +91,7 @@ def _page(
         "run": run,
         **(_results(run, batch) if run else {}),
     }
-    return render(request, "researcher/policy.html", context, status=status)
+    return render(request, "publishing/policy.html", context, status=status)
 
 
 def _run(batch: Batch, *, policy: Policy) -> DryRun:

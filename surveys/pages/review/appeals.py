@@ -152,4 +152,4 @@ def _failure(title: str, message: str, *, status: int) -> HttpResponse:
 
 def _page(template: str, context: dict[str, Any], *, status: int) -> HttpResponse:
     """Render without the request: its context processors would bring the session, thus a cookie."""
-    return HttpResponse(render_to_string(f"appeals/{template}.html", context), status=status)
+    return HttpResponse(render_to_string(f"review/appeals/{template}.html", context), status=status)

@@ -42,7 +42,7 @@ def assignments(request: HttpRequest, pk: int) -> HttpResponse:
         "query": _query(request),
         "n_proposed": Assignment.objects.filter(proposed, hit__questionnaire__batch=batch).count(),
     }
-    return _render(request, "researcher/assignments.html", f"Assignments of {batch}", context)
+    return _render(request, "review/assignments.html", f"Assignments of {batch}", context)
 
 
 @require_POST

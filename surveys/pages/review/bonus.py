@@ -97,4 +97,4 @@ def _page(
     title = f"Bonus for {found.worker}"
     context = {"title": title, "batch": batch, "assignment": found, "form": form, **values}
     page = {**admin.site.each_context(request), **context}
-    return render(request, "researcher/bonus_confirm.html", page, status=status)
+    return render(request, "review/bonus_confirm.html", page, status=status)

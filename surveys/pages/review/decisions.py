@@ -141,4 +141,4 @@ def _detail(
         "overturn_refused": decisions.overturn_refused(found),
         "is_replaced": found.status == Status.REJECTED and is_replaced,
     }
-    return render(request, "researcher/assignment.html", context, status=422 if form else 200)
+    return render(request, "review/assignment.html", context, status=422 if form else 200)

@@ -40,7 +40,7 @@ def open_appeals(request: HttpRequest) -> HttpResponse:
         "page": Paginator(rows, PER_PAGE).get_page(request.GET.get("page", "1")),
         "old_before": timezone.now() - timedelta(days=1),
     }
-    return render(request, "researcher/appeals.html", context)
+    return render(request, "review/appeals.html", context)
 
 
 @never_cache
@@ -74,4 +74,4 @@ def _again(request: HttpRequest, found: Appeal, form: AnswerForm, *, status: int
         "answer_form": form,
         "is_replaced": is_replaced(found.assignment),
     }
-    return render(request, "researcher/appeal_again.html", context, status=status)
+    return render(request, "review/appeal_again.html", context, status=status)

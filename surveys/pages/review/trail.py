@@ -114,7 +114,7 @@ def batch_trail(request: HttpRequest, pk: int) -> HttpResponse:
         "kind": wanted,
         "query": f"kind={wanted}&" if wanted else "",
     }
-    return render(request, "researcher/trail.html", context)
+    return render(request, "review/trail.html", context)
 
 
 @never_cache

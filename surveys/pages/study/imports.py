@@ -91,7 +91,7 @@ def _form_page(request: HttpRequest, *, form: ImportForm, attach_form: AttachFor
         "attach_form": attach_form if attach_form.surveys else None,
     }
     status = 422 if form.errors or attach_form.errors else 200
-    return render(request, "researcher/import.html", context, status=status)
+    return render(request, "study/import.html", context, status=status)
 
 
 def _fetch(staged: Staged, *, prefix: str) -> None:
@@ -192,7 +192,7 @@ def _preview_page(
         "n_hidden": max(0, len(plan.problems) - SHOWN_PROBLEMS),
         "refused": refused,
     }
-    return render(request, "researcher/import_preview.html", context, status=status)
+    return render(request, "study/import_preview.html", context, status=status)
 
 
 def _preview(staged: Staged) -> tuple[Plan, list[PreviewedItem]]:

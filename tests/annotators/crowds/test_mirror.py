@@ -1,0 +1,174 @@
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from annotators.crowds.mturk.gateway import AssignmentRecord, HITRecord, MarketError
+from annotators.crowds.mturk.mirror import fetch, mirror_assignment, mirror_hit
+from annotators.models import HIT, Assignment, Worker
+from annotators.outbox import market
+from tests.annotators.crowds.offers import TERMS, offer
+from tests.factories import make_assignment, make_hit, make_worker
+from tests.market_site import Site
+
+pytestmark = pytest.mark.django_db
+ACCEPTED_AT = datetime(2026, 3, 1, 9, 0, 0, tzinfo=UTC)
+SUBMITTED_AT = datetime(2026, 3, 1, 9, 10, 30, tzinfo=UTC)
+
+
+def record(**changes: Any) -> AssignmentRecord:
+    submitted = AssignmentRecord(
+        assignment_id="3A",
+        worker_id="AWORKER",
+        hit_id="3HIT",
+        status="Submitted",
+        accepted_at=ACCEPTED_AT,
+        submitted_at=SUBMITTED_AT,
+        auto_approval_at=SUBMITTED_AT + timedelta(days=3),
+        approved_at=None,
+        rejected_at=None,
+        feedback="",
+        answer_xml="<x/>",
+    )
+    return replace(submitted, **changes)
+
+
+def hit_record(hit: HIT, **changes: Any) -> HITRecord:
+    values = {
+        "hit_id": hit.hit_id,
+        "status": "Reviewable",
+        "max_assignments": 6,
+        "created_at": hit.created_at,
+        "expires_at": SUBMITTED_AT,
+        "requester_annotation": "",
+    }
+    return HITRecord(**{**values, **changes})
+
+
+def test_a_hit_takes_over_the_marketplaces_facts() -> None:
+    hit = make_hit()
+    mirror_hit(hit, hit_record(hit))
+    for seen in (hit, HIT.objects.get()):
+        assert (seen.status, seen.max_assignments, seen.expires_at) == ("Reviewable", 6, SUBMITTED_AT)
+        assert seen.synced_at is None  # its assignments are not listed yet
+
+
+def test_an_older_answer_doesnt_shrink_a_hit() -> None:
+    hit = make_hit(max_assignments=7)
+    mirror_hit(hit, hit_record(hit, max_assignments=5))
+    assert (hit.max_assignments, HIT.objects.get().max_assignments) == (7, 7)
+
+
+def test_an_older_answer_doesnt_take_back_a_new_expiration(site: Site) -> None:
+    call = offer(site, market.offer_hit_type(TERMS, gateway=site.gateway))
+    mirrored, wanted = HIT.objects.get(pk=call.hit.pk), timezone.now() + timedelta(days=2)
+    older = site.gateway.get_hit(mirrored.hit_id)
+    market.move_expiration(HIT.objects.get(), when=wanted, gateway=site.gateway)
+    assert HIT.objects.get().expires_at == wanted
+    mirror_hit(mirrored, older)
+    assert (mirrored.expires_at, HIT.objects.get().expires_at) == (wanted, wanted)
+
+
+def test_a_submission_we_never_saw_gets_a_row() -> None:
+    assignment = mirror_assignment(make_hit(), record())
+    assert (assignment.worker.worker_id, assignment.worker.source) == ("AWORKER", "embedded")
+    assert (assignment.status, assignment.submitted_at, assignment.saved_at) == (
+        "Submitted",
+        SUBMITTED_AT,
+        None,
+    )
+    assert assignment.work_seconds == 630
+
+
+def test_our_row_is_found_by_worker_though_the_assignment_id_changed() -> None:
+    hit, worker = make_hit(), make_worker("AWORKER")
+    ours = make_assignment(hit, worker=worker, assignment_id="3OLD", saved_at=timezone.now())
+    mirrored = mirror_assignment(hit, record(assignment_id="3NEW"))
+    assert (mirrored.pk, mirrored.assignment_id, mirrored.saved_at) == (ours.pk, "3NEW", ours.saved_at)
+
+
+def test_a_recycled_assignment_id_goes_to_the_worker_the_marketplace_names() -> None:
+    hit = make_hit()
+    left = make_assignment(hit, worker=make_worker("AFIRST"), assignment_id="3A")
+    mirrored = mirror_assignment(hit, record(worker_id="ASECOND"))
+    left.refresh_from_db()
+    assert (mirrored.worker.worker_id, mirrored.status) == ("ASECOND", "Submitted")
+    assert (left.status, left.assignment_id) == ("Accepted", "3A")
+
+
+def test_a_false_claim_to_an_assignment_id_doesnt_stop_the_mirror() -> None:
+    """A worker opened another HIT's frame with the AssignmentId of this one."""
+    worker = make_worker("AWORKER")
+    claimed = make_assignment(make_hit(hit_id="3OTHER"), worker=worker, assignment_id="3A")
+    mirrored = mirror_assignment(make_hit(), record())
+    claimed.refresh_from_db()
+    assert (mirrored.assignment_id, mirrored.status) == ("3A", "Submitted")
+    assert (claimed.assignment_id, claimed.status) == (f"refuted:{claimed.pk}", "Accepted")
+
+
+def test_the_same_worker_id_elsewhere_is_another_worker() -> None:
+    elsewhere = make_worker("AWORKER", source="production")
+    assert mirror_assignment(make_hit(), record()).worker != elsewhere
+    assert Worker.objects.count() == 2
+
+
+def test_a_row_that_says_the_same_is_not_written(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    hit = make_hit()
+    first = mirror_assignment(hit, record())
+    hit = HIT.objects.select_related("hit_type").get()
+    with django_assert_num_queries(2 + 2) as captured:  # two rows read, inside a savepoint
+        assert mirror_assignment(hit, record()) == first
+    assert [q["sql"][:6] for q in captured.captured_queries if q["sql"][:6] in {"UPDATE", "INSERT"}] == []
+
+
+def test_only_what_changed_is_written() -> None:
+    hit = make_hit()
+    mirror_assignment(hit, record())
+    Assignment.objects.update(comment="kept", user_agent="kept")
+    changed = record(status="Rejected", rejected_at=SUBMITTED_AT, feedback="1 of 5")
+    mirrored = mirror_assignment(hit, changed)
+    assert (mirrored.status, mirrored.feedback, mirrored.comment) == ("Rejected", "1 of 5", "kept")
+    overturned = record(status="Approved", approved_at=SUBMITTED_AT, feedback="Sorry.")
+    mirrored = mirror_assignment(hit, overturned)
+    assert (mirrored.status, mirrored.rejected_at, mirrored.approved_at) == ("Approved", None, SUBMITTED_AT)
+
+
+def test_fetch_mirrors_in_the_order_of_submission(site: Site) -> None:
+    hit_type = market.offer_hit_type(TERMS, gateway=site.gateway)
+    call = market.offer_hit(
+        hit_type,
+        token="create:1",
+        url="http://127.0.0.1/hits/1/",
+        lifetime=timedelta(days=1),
+        max_assignments=3,
+        gateway=site.gateway,
+    )
+    assert call.hit is not None
+    first, second, third = (site.accept(call.hit) for _ in range(3))
+    site.submit(second)
+    site.pass_time(seconds=60)
+    site.submit(first)
+    fetched = fetch(call.hit, gateway=site.gateway)
+    assert [a.worker.worker_id for a in fetched] == [second.worker.worker_id, first.worker.worker_id]
+    assert Assignment.objects.filter(worker__worker_id=third.worker.worker_id).exists() is False
+    assert (call.hit.status, call.hit.synced_at is None) == ("Unassignable", False)
+
+
+def test_a_hit_whose_assignments_cannot_be_listed_is_not_synced(site: Site) -> None:
+    hit_type = market.offer_hit_type(TERMS, gateway=site.gateway)
+    call = market.offer_hit(
+        hit_type,
+        token="create:unlisted",
+        url="https://lab.example/hits/2",
+        lifetime=timedelta(days=1),
+        max_assignments=1,
+        gateway=site.gateway,
+    )
+    assert call.hit is not None
+    site.wire.block.add("ListAssignmentsForHIT")
+    with pytest.raises(MarketError):
+        fetch(call.hit, gateway=site.gateway)
+    assert HIT.objects.get(pk=call.hit.pk).synced_at is None

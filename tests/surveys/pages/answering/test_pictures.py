@@ -1,0 +1,64 @@
+"""Pictures under opaque names."""
+
+from pathlib import Path
+
+import pytest
+from django.core.files.base import ContentFile
+from django.test import Client
+from django.urls import reverse
+
+from surveys.models import Item, Picture, Survey
+from tests.surveys.studies.importing_cases import png
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def picture(settings, tmp_path: Path) -> Picture:
+    settings.MEDIA_ROOT = tmp_path
+    survey = Survey.objects.create(name="Study", slug="study", definition_key="evil-vqax")
+    item = Item.objects.create(survey=survey, external_id="17.jpg#3r1e", position=1)
+    picture = Picture(item=item, name="17.jpg#3r1e.jpg", content_type="image/png")
+    picture.file.save("17r1e.png", ContentFile(png()))
+    return picture
+
+
+@pytest.fixture
+def client() -> Client:
+    return Client(headers={"host": "127.0.0.1"})
+
+
+def test_a_picture_is_served_to_anyone_for_ever(client: Client, picture: Picture) -> None:
+    response = client.get(picture.get_absolute_url())
+    assert (response.status_code, b"".join(response.streaming_content)) == (200, png())
+    assert {
+        name: response[name] for name in response.headers if name not in ("Referrer-Policy", "X-Request-Id")
+    } == {
+        "Content-Type": "image/png",
+        "Content-Length": str(len(png())),
+        "Cache-Control": "public, max-age=31536000, immutable",
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        "Content-Disposition": "inline",
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Cross-Origin-Opener-Policy": "same-origin",
+    }
+
+
+def test_neither_address_nor_headers_tell_the_file_name(client: Client, picture: Picture) -> None:
+    response = client.get(picture.get_absolute_url())
+    response.close()
+    assert "r1e" not in picture.get_absolute_url() + str(response.headers)
+
+
+def test_head_and_post(client: Client, picture: Picture) -> None:
+    assert client.head(picture.get_absolute_url()).status_code == 200
+    assert client.post(picture.get_absolute_url()).status_code == 405
+
+
+def test_a_picture_that_is_not_there(client: Client, picture: Picture) -> None:
+    assert client.get(reverse("picture", args=["0" * 16])).status_code == 404
+    Path(picture.file.path).unlink()
+    assert client.get(picture.get_absolute_url()).status_code == 404
+    Picture.objects.update(file="")
+    assert client.get(picture.get_absolute_url()).status_code == 404

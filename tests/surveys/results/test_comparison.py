@@ -1,0 +1,191 @@
+"""Systems beside each other: the VTT authors' table, and tests paired by item."""
+
+import json
+import math
+
+import pandas as pd
+import pytest
+from scipy import stats
+
+from surveys.protocols.evil import VQAX
+from surveys.protocols.registry import get_definition
+from surveys.results.frames.annotations import read_annotations
+from surveys.results.statistics.comparison import PAIRED, POOLED, UnknownSystemError, compare, holm
+from surveys.results.statistics.student import paired_p, pooled_p
+from tests.surveys.results.raw_files import raw_file, read, row, task
+from tests.surveys.results.score_lines import line, write_lines
+
+VTT = get_definition("vtt")
+SYSTEMS = ("cst", "ttnet_base", "ttnet")
+KEYS = {"fluency": "fluency", "relevance": "relevance", "logical_consistency": "logical_soundness"}
+
+
+@pytest.fixture(scope="module")
+def files(shared):
+    return [shared / "data" / "vtt" / f"{system}.jsonl" for system in SYSTEMS]
+
+
+@pytest.fixture(scope="module")
+def frame(files):
+    return read_annotations(files, definition=VTT)
+
+
+@pytest.fixture(scope="module")
+def published(files):
+    """The files once more, by pandas alone."""
+    lines = [json.loads(text) for path in files for text in path.read_text().splitlines()]
+    return pd.DataFrame(lines)
+
+
+def study(tmp_path, lines):
+    return read_annotations([write_lines(tmp_path / "study.jsonl", lines)], definition=VTT)
+
+
+def shown(comparison):
+    return {
+        system: " ".join(f"{e.mean:.2f}{'†' if e.dagger else ''}" for e in of.values())
+        for system, of in comparison.estimates.items()
+    }
+
+
+def test_the_authors_table(frame):
+    comparison = compare(frame, method=POOLED)
+
+    assert comparison.against == "ttnet"
+    assert shown(comparison) == {
+        "cst": "2.04† 3.16† 2.96†",
+        "ttnet_base": "4.79 4.04 3.95†",
+        "ttnet": "4.78 4.10 4.11",
+    }
+    assert {e.n for of in comparison.estimates.values() for e in of.values()} == {392}
+    assert round(comparison.estimates["ttnet_base"]["logical_consistency"].p, 4) == 0.0462
+    assert [e.p for e in comparison.estimates["ttnet"].values()] == [None] * 3
+
+
+def test_the_authors_table_recomputed(frame, published):
+    comparison = compare(frame, method=POOLED)
+
+    best = published[published["exp"] == "ttnet"]
+    for system in SYSTEMS:
+        rows = published[published["exp"] == system]
+        for key, name in KEYS.items():
+            found = comparison.estimates[system][key]
+            assert found.mean == pytest.approx(rows[name].mean(), abs=1e-12)
+            assert found.sd == pytest.approx(rows[name].std(), abs=1e-12)
+            if system != "ttnet":
+                assert found.p == pytest.approx(stats.ttest_ind(best[name], rows[name]).pvalue, rel=1e-9)
+
+
+def test_tests_by_item_recomputed(frame, published):
+    comparison = compare(frame)
+
+    means = published.pivot_table(index="index", columns="exp", values=list(KEYS.values()))
+    p = {
+        (system, key): stats.ttest_rel(means[name][system], means[name]["ttnet"]).pvalue
+        for system in ("cst", "ttnet_base")
+        for key, name in KEYS.items()
+    }
+    assert comparison.method is PAIRED
+    assert {(d.system, d.criterion): d.items for d in comparison.differences} == dict.fromkeys(p, 196)
+    assert {(d.system, d.criterion): d.p for d in comparison.differences} == pytest.approx(p, rel=1e-9)
+    ordered = sorted(p.values())
+    assert comparison.estimates["ttnet_base"]["logical_consistency"].p == pytest.approx(ordered[3] * 3)
+    assert shown(comparison)["ttnet_base"] == "4.79 4.04 3.95"
+    assert shown(comparison)["cst"] == "2.04† 3.16† 2.96†"
+
+
+def test_a_skip_is_a_missing_value_and_minus_one_only_for_the_authors(tmp_path):
+    frame = study(tmp_path, [line(1, "a", (5, 4, 3)), line(2, "a", (3, 4, 5)), line(3, "a", None)])
+
+    ours, theirs = (compare(frame, method=m).estimates["a"]["fluency"] for m in (PAIRED, POOLED))
+    assert (ours.mean, ours.n, ours.skipped) == (4.0, 2, 1)
+    assert ours.sd == math.sqrt(2)
+    assert (theirs.mean, theirs.n, theirs.skipped) == (7 / 3, 3, 1)
+
+
+def test_only_items_both_were_rated_on_are_paired(tmp_path):
+    lines = [line(n, "a", (5, 5, 5)) for n in (1, 2, 3)]
+    lines += [
+        line(1, "b", (4, 4, 4)),
+        line(1, "b", (2, 4, 4)),
+        line(2, "b", (3, 5, 5)),
+        line(4, "b", (1, 1, 1)),
+    ]
+    lines += [line(3, "b", None)]
+
+    comparison = compare(study(tmp_path, lines))
+    (fluency, relevance, _) = comparison.differences
+    assert comparison.against == "a"
+    assert (fluency.system, fluency.mean, fluency.items) == ("b", -2.0, 2)
+    assert (relevance.mean, relevance.items) == (-0.5, 2)
+
+
+def test_differences_that_are_all_the_same_tell_nothing_of_their_spread(tmp_path):
+    lines = [line(n, s, (x, x, 3 + n % 2)) for n in (1, 2, 3) for s, x in (("a", 5), ("b", 4))]
+
+    comparison = compare(study(tmp_path, lines))
+    assert [(d.mean, d.p) for d in comparison.differences] == [(-1.0, None), (-1.0, None), (0.0, None)]
+    assert not any(e.dagger for e in comparison.estimates["b"].values())
+
+
+def test_systems_without_items_in_common_are_not_tested(tmp_path):
+    lines = [line(n, "a", (5, 5, 5)) for n in (1, 2)] + [line(n, "b", (1, 2, 3)) for n in (3, 4)]
+
+    comparison = compare(study(tmp_path, lines))
+    assert [(d.mean, d.items, d.p, d.interval) for d in comparison.differences] == [(None, 0, None, None)] * 3
+    assert not any(e.dagger for of in comparison.estimates.values() for e in of.values())
+
+
+def test_the_best_leads_on_most_criteria_and_the_headline_decides_between_equals(tmp_path):
+    assert VTT.headline == "relevance"
+    two_of_three = [line(1, "a", (5, 1, 1)), line(1, "b", (4, 2, 2))]
+    one_each = [line(1, "a", (5, 1, 3)), line(1, "b", (4, 2, 3))]
+
+    assert compare(study(tmp_path, two_of_three)).against == "b"
+    assert compare(study(tmp_path, one_each)).against == "b"
+
+
+def test_another_system_can_be_named(frame):
+    comparison = compare(frame, against="cst", method=POOLED)
+
+    assert comparison.against == "cst"
+    assert comparison.estimates["cst"]["fluency"].p is None
+    assert comparison.estimates["ttnet"]["fluency"].dagger is True
+
+
+def test_a_system_nobody_rated(frame):
+    with pytest.raises(UnknownSystemError) as caught:
+        compare(frame, against="gpt")
+
+    assert str(caught.value) == "There is no system 'gpt'; there is cst, ttnet_base, ttnet."
+
+
+def test_a_reference_is_what_others_are_compared_with():
+    comparison = compare(read(raw_file([row([task(1, ours="yes", gt="no")])]), definition=VQAX))
+
+    assert comparison.against == "ground_truth"
+    assert [(d.system, d.criterion, d.mean) for d in comparison.differences] == [("model", "justifies", 1.0)]
+
+
+def test_holm():
+    """Worked by hand: 4 * .01, then 3 * .02, then 2 * .02 held up by the one before, then .5."""
+    given = {("a", "x"): 0.5, ("a", "y"): 0.02, ("b", "x"): 0.01, ("b", "y"): 0.02, ("c", "x"): None}
+
+    assert holm(given) == {
+        ("a", "x"): 0.5, ("a", "y"): 0.06, ("b", "x"): 0.04, ("b", "y"): 0.06, ("c", "x"): None,
+    }  # fmt: skip
+    assert holm({("a", "x"): 0.9, ("a", "y"): 0.8}) == {("a", "x"): 1.0, ("a", "y"): 1.0}
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [([1, 2, 3], [2, 4, 6, 8]), ([5, 5, 5, 4], [1, 1, 2]), ([1, 1], [1, 1]), ([2, 2], [1, 1]), ([1], [1, 2])],
+)
+def test_student_beside_scipy(ours, theirs):
+    ours, theirs = pd.Series(ours, dtype="float64"), pd.Series(theirs, dtype="float64")
+
+    expected = stats.ttest_ind(ours, theirs).pvalue
+    assert pooled_p(ours, theirs) == (None if math.isnan(expected) else pytest.approx(expected, rel=1e-9))
+    expected = stats.ttest_1samp(theirs, 0.0).pvalue
+    if theirs.nunique() > 1:
+        assert paired_p(theirs) == pytest.approx(expected, rel=1e-9)

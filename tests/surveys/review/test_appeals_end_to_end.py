@@ -1,0 +1,59 @@
+"""From the rejection on the marketplace, by the code in it, to being paid after all."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.test import Client
+
+from marketplace import models as marketplace
+from surveys.models import Appeal, Decision
+from surveys.review.appeals import answer_appeal
+from tests.market_site import Site
+from tests.market_study import open_study, statuses, sync_study, work
+from tests.surveys.pages.pages import text_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_worker_appeals_and_is_paid(site: Site, settings) -> None:
+    cache.clear()
+    questionnaire = open_study(site)
+    work(site, questionnaire, n_correct=1)
+    sync_study(site, questionnaire)
+    told = marketplace.Assignment.objects.get().feedback
+    assert len(told) <= 1024
+    address, code = re.search(r"write to us at (\S+) with the code (\S+)\.$", told).groups()
+    assert address == f"{settings.APP_URL}/appeals/"
+
+    worker = Client(headers={"host": "127.0.0.1"})
+    page = worker.post("/appeals/", {"code": code}, follow=True)
+    assert "You answered 1 of 5 questions correctly; at least 3 are needed." in text_of(page)
+    worker.post(f"/appeals/{code}/", {"text": "Question 2 has no right answer."})
+    appeal = Appeal.objects.get()
+    assert appeal.text == "Question 2 has no right answer."
+
+    person = User.objects.create_user("carla")
+    answer_appeal(appeal, outcome="overturned", answer="You are right, thank you.", by=person)
+    sync_study(site, questionnaire)
+    assert statuses(questionnaire) == ["Approved"]
+    paid = marketplace.Assignment.objects.get()
+    assert (paid.status, paid.feedback) == ("Approved", "You are right, thank you.")
+    assert site.spent() == 46
+    page = text_of(worker.get(f"/appeals/{code}/"))
+    assert "Your work is approved." in page
+    assert "You are right, thank you." in page
+
+
+def test_the_same_message_is_sent_however_often_it_is_tried(site: Site) -> None:
+    questionnaire = open_study(site)
+    work(site, questionnaire, n_correct=1)
+    site.wire.lose.add("RejectAssignment")
+    sync_study(site, questionnaire)
+    code = Appeal.objects.get().code
+    site.wire.heal()
+    sync_study(site, questionnaire)
+    assert marketplace.Assignment.objects.get().feedback.endswith(f"with the code {code}.")
+    assert Appeal.objects.get().code == code
+    assert Decision.objects.get().reason == "You answered 1 of 5 questions correctly; at least 3 are needed."
