@@ -1,7 +1,7 @@
 """Responses to a sequence as VTT's files of human scores: JSONL, one line per response.
 
 The keys VTT's readers need have VTT's names and meanings: a skip is -1 in every score and `normal: false`. Those that
-VTT's files lack say who did it, where it came from and what became of it; see `surveys.frames.annotations`.
+VTT's files lack say who did it, where it came from and what became of it; see `surveys.results.frames.annotations`.
 """
 
 import json

@@ -11,7 +11,7 @@ class Pseudonyms:
         self._known: dict[str, str] = {}
 
     def __call__(self, worker_id: str) -> str:
-        """Return the worker's name, 12 hex digits; see `annotators.workers.pseudonym`.
+        """Return the worker's name, 12 hex digits; see `annotators.people.pseudonyms.pseudonym`.
 
         A purged worker has the one name left that they were purged to, whatever the key.
         """

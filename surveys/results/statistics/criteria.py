@@ -44,7 +44,7 @@ def ratings_of(scores: "pd.Series[float]", rows: pd.DataFrame) -> Ratings:
 
 
 def interval_of(scores: "pd.Series[float]", rows: pd.DataFrame) -> Interval | None:
-    """Return the interval of the mean of scores; see `surveys.intervals`."""
+    """Return the interval of the mean of scores; see `surveys.results.statistics.intervals`."""
     ratings = ratings_of(scores, rows)
     return mean_interval(ratings.values, items=ratings.items, workers=ratings.workers)
 

@@ -27,8 +27,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[timedelta], None]:
     """Set our clock, not the marketplace's, by so much."""
     shift = [timedelta(0)]
     ours = SimpleNamespace(now=lambda: timezone.now() + shift[0])
-    for module in ("outbox", "reading"):
-        monkeypatch.setattr(f"annotators.ledger.{module}.timezone", ours)
+    for module in ("journal", "outcomes"):
+        monkeypatch.setattr(f"annotators.outbox.{module}.timezone", ours)
 
     def jump(by: timedelta) -> None:
         shift[0] += by

@@ -34,7 +34,7 @@ raise SystemExit(3)
 OUTER = f"""
 import sys
 from pathlib import Path
-from surveys.management.supervisor import Process, Supervisor
+from surveys.operations.processes.supervisor import Process, Supervisor
 folder = Path(sys.argv[1])
 processes = [
     Process(name=name, command=[sys.executable, "-c", {SLEEPER!r}, str(folder / name)], is_ready=(folder / name).exists)
