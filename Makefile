@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --requir
 # Many processes start here, and each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-sqlite test-load test-faults lint venv lock clean
+.PHONY: demo test test-sqlite test-load test-faults lint architecture venv lock clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/python manage.py demo $(ARGS)
@@ -40,6 +40,11 @@ lint: venv
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy .
 	$(BIN)/lint-imports
+	$(BIN)/python docs/draw_architecture.py --check
+
+# Draw docs/architecture.svg from the code.
+architecture: venv
+	$(BIN)/python docs/draw_architecture.py
 
 # What runs.
 $(VENV)/.run-installed: requirements.txt | $(VENV)/.created

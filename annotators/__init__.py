@@ -1,1 +1,1 @@
-"""The people and their work, in MTurk's words."""
+"""The people, and the crowds they come from."""

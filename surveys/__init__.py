@@ -1,1 +1,1 @@
-"""The research: surveys, batches, ratings and scores."""
+"""The research: one study from its items to its numbers."""

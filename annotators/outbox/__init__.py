@@ -1,0 +1,1 @@
+"""Every call that costs money or decides about a person: intent, call, outcome. ADRs 4 and 9."""

@@ -1,0 +1,1 @@
+"""Who a worker is, also after their id is purged."""

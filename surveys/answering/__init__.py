@@ -1,0 +1,1 @@
+"""One person, from opening to saved: presentation, orders, places, quiz, answers."""

@@ -1,4 +1,4 @@
-"""The models every survey type shares. A new type needs no new model."""
+"""What is stored, for every survey type alike. A new type needs no new model."""
 
 from surveys.models.access import AnnotationSlot, Invitation, Panel, PanelVisit
 from surveys.models.alarms import Alarm

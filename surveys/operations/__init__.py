@@ -1,0 +1,1 @@
+"""Alarms, health, backups, purging, and the processes of a site."""

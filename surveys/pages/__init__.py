@@ -1,0 +1,1 @@
+"""What people see: the views, forms and admin of one room together."""

@@ -1,0 +1,1 @@
+"""What a survey asks, and by which rules work is judged. Pure Python."""

@@ -1,0 +1,1 @@
+"""A batch becomes HITs and places, and what it may cost."""

@@ -1,1 +1,1 @@
-"""A whole study with simulated workers, over HTTP, on a server of its own. The outermost layer, like commands."""
+"""A whole study by simulated people, through HTTP and boto3 alone; the books are checked to the cent."""

@@ -1,0 +1,1 @@
+"""Frames become statistics, tables, figures and files."""

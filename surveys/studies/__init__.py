@@ -1,0 +1,1 @@
+"""Items come in: importing, planted checks, scores of automatic metrics."""

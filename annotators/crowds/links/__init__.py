@@ -1,0 +1,1 @@
+"""People who come by a personal link or from a panel."""

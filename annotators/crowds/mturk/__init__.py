@@ -1,0 +1,1 @@
+"""Any endpoint that speaks MTurk: the one door to boto3."""

@@ -1,0 +1,1 @@
+"""One archive of the whole installation: made, and opened again."""

@@ -1,0 +1,1 @@
+"""The processes of a site under one roof: started together, stopped together."""

@@ -1,0 +1,1 @@
+"""What annotators see: a HIT in a frame, work by link, the quiz."""

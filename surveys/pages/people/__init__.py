@@ -1,0 +1,1 @@
+"""Workers, invitations and panels."""

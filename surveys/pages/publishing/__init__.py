@@ -1,0 +1,1 @@
+"""A batch: its terms, its price, its course."""

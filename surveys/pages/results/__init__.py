@@ -1,0 +1,1 @@
+"""Scores, comparisons, downloads, the dry run of a policy."""

@@ -1,0 +1,1 @@
+"""Submitted work: decisions, bonuses, appeals, the trail."""

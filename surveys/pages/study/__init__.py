@@ -1,0 +1,1 @@
+"""Importing items; a survey and its team."""

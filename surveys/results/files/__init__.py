@@ -1,0 +1,1 @@
+"""The files researchers download."""

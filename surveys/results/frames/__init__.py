@@ -1,0 +1,1 @@
+"""Answers of any origin as tables of one shape."""

@@ -1,0 +1,1 @@
+"""Means, intervals, comparisons, agreement."""
