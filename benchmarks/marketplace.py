@@ -46,19 +46,19 @@ def open_market() -> Market:
     from django.conf import settings
     from django.utils import timezone
 
-    from marketplace import engine_hits, keys, ledger
-    from marketplace.engine_hits import Offer, TypeValues
+    from marketplace.accounts import keys
+    from marketplace.engine import hits
+    from marketplace.engine.hits import Offer, TypeValues
     from marketplace.models import Requester
+    from marketplace.money import ledger
 
     now, requester = timezone.now(), Requester.objects.create(name="Benchmark")
     ledger.deposit(requester, cents=10**10, now=now)
     values = {"title": "Look", "description": "Look at a picture.", "keywords": "", "requirements": []}
     seconds = {"duration_seconds": 86_400, "auto_approval_seconds": 2_592_000}
-    kind = engine_hits.hit_type_for(
-        requester, values=TypeValues(reward_cents=38, **values, **seconds), now=now
-    )
+    kind = hits.hit_type_for(requester, values=TypeValues(reward_cents=38, **values, **seconds), now=now)
     offer = Offer(question=question(), max_assignments=SPARE, lifetime=timedelta(days=30))
-    hit = engine_hits.publish(kind, offer=offer, now=now)
+    hit = hits.publish(kind, offer=offer, now=now)
     key, secret = keys.create_key(requester)
     return Market(settings.MARKETPLACE_URL, settings.APP_URL, (key.key_id, secret), kind.type_id, hit.hit_id)
 
@@ -122,8 +122,8 @@ def newcomers(number: int) -> list[dict[str, str]]:
 
     from django.conf import settings
 
-    from marketplace import keys
-    from marketplace.views.session import SESSION_KEY
+    from marketplace.accounts import keys
+    from marketplace.accounts.sessions import SESSION_KEY
 
     store, sent = import_module(settings.SESSION_ENGINE).SessionStore, []
     for _ in range(number):

@@ -2,7 +2,7 @@
 
 from datetime import datetime, timedelta
 
-from marketplace import errors
+from marketplace import refusals
 from marketplace.models import HIT, Requester, Token
 
 TOKEN_LIFE = timedelta(hours=24)  # API reference, UniqueRequestToken
@@ -20,7 +20,7 @@ def earlier_use(requester: Requester, *, operation: str, token: str, now: dateti
 def refuse_used(requester: Requester, *, operation: str, token: str | None, now: datetime) -> None:
     """Raise Refusal when the token was used for the operation before. Without a token nothing is checked."""
     if token and earlier_use(requester, operation=operation, token=token, now=now) is not None:
-        raise errors.token_processed(token)
+        raise refusals.token_processed(token)
 
 
 def remember(hit: HIT, *, operation: str, token: str | None, now: datetime) -> None:

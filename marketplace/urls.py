@@ -3,7 +3,7 @@
 from django.urls import include, path, register_converter
 
 from marketplace.ids import EntityConverter
-from marketplace.views import (
+from marketplace.site import (
     accept_next,
     accounts,
     answering,
@@ -16,8 +16,8 @@ from marketplace.views import (
 )
 
 register_converter(EntityConverter, "entity")
-handler400 = "marketplace.views.refusals.bad_request"
-handler404 = "marketplace.views.refusals.not_found"
+handler400 = "marketplace.site.error_pages.bad_request"
+handler404 = "marketplace.site.error_pages.not_found"
 
 urlpatterns = [
     path("", hits.root, name="hit-list"),
@@ -42,5 +42,5 @@ urlpatterns = [
     path("assignments/<entity:assignment_id>", hits.after, name="after"),
     path("assignments/<entity:assignment_id>/answers", answering.answer, name="answers"),
     path("assignments/<entity:assignment_id>/return", hits.give_back, name="return"),
-    path("control/", include("marketplace.control.urls")),
+    path("control/", include("marketplace.rehearsing.urls")),
 ]

@@ -9,7 +9,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotators.models import HIT, Assignment, HITType, Worker
-from marketplace.answers import document
+from marketplace.questions.answer_documents import document
 from surveys.answering.answer_copy import ItemAnswer
 from surveys.answering.collection import save_answers
 from surveys.answering.presentation import Claims, open_assignment

@@ -16,8 +16,12 @@ from django.utils import timezone
 from annotators.crowds.mturk import gateway as gateway_module
 from annotators.crowds.mturk.gateway import Gateway
 from annotators.models import HIT
-from marketplace import answers, clock, engine, engine_due, keys, ledger
+from marketplace import clock
 from marketplace import models as marketplace
+from marketplace.accounts import keys
+from marketplace.engine import assignments, deadlines
+from marketplace.money import ledger
+from marketplace.questions import answer_documents
 
 Reply = tuple[int, dict[str, str], bytes]
 
@@ -98,16 +102,16 @@ class Site:
         return marketplace.HIT.objects.get(hit_id=hit.hit_id)
 
     def accept(self, hit: HIT, *, worker: marketplace.Worker | None = None) -> marketplace.Assignment:
-        return engine.accept(self.hit(hit), worker=worker or self.worker(), now=clock.now())
+        return assignments.accept(self.hit(hit), worker=worker or self.worker(), now=clock.now())
 
     def submit(self, accepted: marketplace.Assignment, **fields: str) -> marketplace.Assignment:
-        document = answers.document(fields or {"answer": "yes"})
-        engine.submit(accepted, answer=document, now=clock.now())
+        document = answer_documents.document(fields or {"answer": "yes"})
+        assignments.submit(accepted, answer=document, now=clock.now())
         accepted.refresh_from_db()
         return accepted
 
     def pass_time(self, *, seconds: float) -> None:
-        engine_due.sweep(now=clock.advance(seconds=seconds))
+        deadlines.sweep(now=clock.advance(seconds=seconds))
 
     def held(self) -> int:
         """Cents on hold."""

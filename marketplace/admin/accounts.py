@@ -10,10 +10,12 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from marketplace import clock, keys, ledger
+from marketplace import clock
+from marketplace.accounts import keys
 from marketplace.admin import statements
 from marketplace.admin.base import ModelAdmin, OwnedAdmin, is_administrator, own_requesters, show_once
 from marketplace.models import AccessKey, Requester, Worker
+from marketplace.money import ledger
 
 DEPOSIT_CENTS = 100_000
 KEY_COLUMNS = ["Requester", "Access key id", "Secret access key"]

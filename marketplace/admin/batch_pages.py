@@ -13,16 +13,18 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.http import require_POST, require_safe
 
-from marketplace import clock, engine_due, ledger
+from marketplace import clock
 from marketplace.admin.base import own_requesters
 from marketplace.batches import decisions, drafts, publishing
 from marketplace.batches import results as results_file
 from marketplace.batches.forms import BatchForm, DecisionsForm, initial_of
 from marketplace.batches.remarks import remarks
 from marketplace.batches.tables import BadTable
-from marketplace.errors import Refusal
+from marketplace.engine import deadlines
 from marketplace.models import TemplateBatch
-from marketplace.views import task_frame
+from marketplace.money import ledger
+from marketplace.refusals import Refusal
+from marketplace.site import task_frame
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, TemplateBatch, P], HttpResponseBase]
@@ -85,7 +87,7 @@ def new(request: HttpRequest) -> HttpResponse:
 @_own(SEE)
 def batch(request: HttpRequest, batch: TemplateBatch) -> HttpResponse:
     """Show a draft with its first rows and its price, or how far a published batch has come."""
-    engine_due.sweep(now=clock.now())
+    deadlines.sweep(now=clock.now())
     rows = batch.rows.order_by("number").select_related("hit")
     if batch.published_at is None:
         return _draft(request, batch)
@@ -158,7 +160,7 @@ def results(request: HttpRequest, batch: TemplateBatch) -> HttpResponseBase:
     if batch.published_at is None:
         raise Http404("A draft has no results.")
     now = clock.now()
-    engine_due.sweep(now=now)
+    deadlines.sweep(now=now)
     lines = results_file.lines(batch, now=now, for_spreadsheet=request.GET.get("for") == "spreadsheet")
     response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="Batch_{batch.pk}_batch_results.csv"'

@@ -6,10 +6,10 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 
-from marketplace import ledger
 from marketplace.admin import batch_pages
 from marketplace.admin.base import OwnedAdmin, own_requesters
 from marketplace.models import TemplateBatch
+from marketplace.money import ledger
 
 
 @admin.register(TemplateBatch)

@@ -12,7 +12,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from marketplace import clock, invitations
+from marketplace import clock
+from marketplace.accounts import invitations
 from marketplace.admin.base import ModelAdmin, is_administrator
 from marketplace.models import Invitation
 

@@ -13,11 +13,12 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 
-from marketplace import clock, ledger, statements
+from marketplace import clock
 from marketplace.admin.base import own_requesters
 from marketplace.batches.results import FORMULA
 from marketplace.models import Requester
-from marketplace.statements import Statement, Sums
+from marketplace.money import ledger, statements
+from marketplace.money.statements import Statement, Sums
 
 SHOWN_DAYS = 30
 MOVED = ("deposited", "held", "released", "rewards", "bonuses", "fees")

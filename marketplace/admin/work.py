@@ -2,7 +2,6 @@
 
 from django.contrib import admin
 
-from marketplace import ledger
 from marketplace.admin.base import ReadOnlyAdmin
 from marketplace.models import (
     HIT,
@@ -13,6 +12,7 @@ from marketplace.models import (
     HITType,
     QualificationType,
 )
+from marketplace.money import ledger
 
 OWN_REQUESTERS = ("requester", admin.RelatedOnlyFieldListFilter)
 

@@ -4,8 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from marketplace import engine, engine_hits, errors, qualification_types, visibility
+from marketplace import refusals
+from marketplace.api import visibility
+from marketplace.engine import assignments, hits
 from marketplace.models import HIT, Assignment, QualificationType, Requester, Worker
+from marketplace.qualifications import qualification_types
 
 Body = dict[str, Any]
 
@@ -19,11 +22,11 @@ class Call:
     now: datetime
 
     def hit(self) -> HIT:
-        return engine_hits.find_hit(self.body["HITId"], requester=self.requester)
+        return hits.find_hit(self.body["HITId"], requester=self.requester)
 
     def assignment(self) -> Assignment:
         """Return the assignment as the requester sees it: open until its submission is visible."""
-        found = engine.find_assignment(self.body["AssignmentId"], requester=self.requester)
+        found = assignments.find_assignment(self.body["AssignmentId"], requester=self.requester)
         if visibility.is_unseen(found, now=self.now):
             found.status = Assignment.Status.OPEN
         return found
@@ -31,7 +34,7 @@ class Call:
     def worker(self) -> Worker:
         found = Worker.objects.filter(worker_id=self.body["WorkerId"]).first()
         if found is None:
-            raise errors.worker_does_not_exist(self.body["WorkerId"])
+            raise refusals.worker_does_not_exist(self.body["WorkerId"])
         return found
 
     def own_qualification_type(self) -> QualificationType:

@@ -8,10 +8,11 @@ from typing import Any
 
 from django.conf import settings
 
-from marketplace import answer_keys, documents, qualifications, question_form_reading, questions
 from marketplace.api.errors import bad_document, bad_value, request_error
-from marketplace.engine_hits import Offer, TypeValues
-from marketplace.errors import Refusal
+from marketplace.engine.hits import Offer, TypeValues
+from marketplace.qualifications import requirements
+from marketplace.questions import answer_keys, documents, hit_questions, question_form_reading
+from marketplace.refusals import Refusal
 
 DEFAULT_AUTO_APPROVAL_SECONDS = 2_592_000  # 30 days when the member is left out (recorded in psiTurk's tests)
 HIGHEST_CENTS = 100_000_000
@@ -26,7 +27,7 @@ def type_values(body: dict[str, Any]) -> TypeValues:
         reward_cents=cents(body["Reward"], parameter="Reward"),
         duration_seconds=body["AssignmentDurationInSeconds"],
         auto_approval_seconds=body.get("AutoApprovalDelayInSeconds", DEFAULT_AUTO_APPROVAL_SECONDS),
-        requirements=[qualifications.complete(given) for given in body.get("QualificationRequirements", [])],
+        requirements=[requirements.complete(given) for given in body.get("QualificationRequirements", [])],
     )
 
 
@@ -69,14 +70,14 @@ def _check_policies(body: dict[str, Any]) -> None:
 
 def _check_question(document: str) -> None:
     with _documents_refused():
-        question = questions.parse(document)
-    if isinstance(question, questions.ExternalQuestion):
+        question = hit_questions.parse(document)
+    if isinstance(question, hit_questions.ExternalQuestion):
         _check_url(question.url)
 
 
 def _check_url(url: str) -> None:
     try:
-        questions.check_url(url, allow_http=settings.MARKETPLACE_ALLOW_HTTP_QUESTIONS)
+        hit_questions.check_url(url, allow_http=settings.MARKETPLACE_ALLOW_HTTP_QUESTIONS)
     except documents.BadQuestion as error:
         raise bad_value(url, "ExternalURL", why=str(error)) from error
 

@@ -11,16 +11,18 @@ from django.core.exceptions import RequestDataTooBig
 from django.db import OperationalError, transaction
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 
-from marketplace import call_log, call_rates, clock, engine_due, faults
-from marketplace.api import model
+from marketplace import clock
+from marketplace.api import call_log, call_rates, model
+from marketplace.api.call_log import Trace
 from marketplace.api.calls import Call
 from marketplace.api.errors import ApiError, request_error, service_fault, throttled, wrong_type
 from marketplace.api.operations import OPERATIONS
 from marketplace.api.signature import authenticate
 from marketplace.api.validation import validate
-from marketplace.call_log import Trace
-from marketplace.errors import Refusal
+from marketplace.engine import deadlines
 from marketplace.models import Fault, Requester
+from marketplace.refusals import Refusal
+from marketplace.rehearsing import faults
 
 CONTENT_TYPE = "application/x-amz-json-1.1"
 TARGET_PREFIX = "MTurkRequesterServiceV20170117."
@@ -77,7 +79,7 @@ def _answer(request: HttpRequest, trace: Trace) -> dict[str, Any]:
     _before(fault)
     trace.body = body = validate(model.input_shape(operation), _json(raw))
     now = clock.now()
-    engine_due.sweep(now=now)
+    deadlines.sweep(now=now)
     with transaction.atomic():
         answer = OPERATIONS[operation](Call(requester=requester, body=body, now=now))
     _after(fault)

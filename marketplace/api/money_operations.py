@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from marketplace import bonuses, ledger
 from marketplace.api import content, paging, serialise
 from marketplace.api.calls import Body, Call
 from marketplace.api.errors import bad_value
 from marketplace.models import Bonus
+from marketplace.money import bonuses, ledger
 
 
 def get_account_balance(call: Call) -> Body:

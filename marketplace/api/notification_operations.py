@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-from marketplace import engine_hits, notifications
 from marketplace.api.calls import Body, Call
 from marketplace.api.errors import bad_value
-from marketplace.notifications import Specification
+from marketplace.engine import hits
+from marketplace.notifications import specifications
+from marketplace.notifications.specifications import Specification
 
 VERSIONS = ("2006-05-05", "2014-08-15")  # the service model says the first, the API reference the second
 TEST_ONLY = "Ping"
@@ -20,16 +21,16 @@ def update_notification_settings(call: Call) -> Body:
     specification = _specification(given) if given is not None else None
     if specification and TEST_ONLY in specification.event_types:
         raise bad_value(TEST_ONLY, "EventTypes")
-    hit_type = engine_hits.find_hit_type(call.body["HITTypeId"], requester=call.requester)
+    hit_type = hits.find_hit_type(call.body["HITTypeId"], requester=call.requester)
     if specification:
-        notifications.configure(hit_type, specification=specification, is_active=is_active)
+        specifications.configure(hit_type, specification=specification, is_active=is_active)
     else:
-        notifications.switch(hit_type, is_active=bool(is_active))
+        specifications.switch(hit_type, is_active=bool(is_active))
     return {}
 
 
 def send_test_event_notification(call: Call) -> Body:
-    notifications.test(
+    specifications.test(
         call.requester,
         specification=_specification(call.body["Notification"]),
         event_type=call.body["TestEventType"],

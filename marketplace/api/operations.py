@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from django.db.models import Q
 
-from marketplace import engine, engine_changes, engine_hits, errors, states, visibility
+from marketplace import refusals
 from marketplace.api import (
     content,
     money_operations,
@@ -14,11 +14,13 @@ from marketplace.api import (
     qualification_operations,
     request_operations,
     serialise,
+    visibility,
     worker_operations,
 )
 from marketplace.api.calls import Body, Call
-from marketplace.errors import Refusal
+from marketplace.engine import assignments, changes, hits, states
 from marketplace.models import HIT, Assignment, HITType
+from marketplace.refusals import Refusal
 
 
 def create_hit_type(call: Call) -> Body:
@@ -27,7 +29,7 @@ def create_hit_type(call: Call) -> Body:
 
 def _hit_type(call: Call) -> HITType:
     values = content.type_values(call.body)
-    return engine_hits.hit_type_for(call.requester, values=values, now=call.now)
+    return hits.hit_type_for(call.requester, values=values, now=call.now)
 
 
 def create_hit(call: Call) -> Body:
@@ -37,12 +39,12 @@ def create_hit(call: Call) -> Body:
 
 def create_hit_with_hit_type(call: Call) -> Body:
     offer = content.offer(call.body)
-    hit_type = engine_hits.find_hit_type(call.body["HITTypeId"], requester=call.requester)
+    hit_type = hits.find_hit_type(call.body["HITTypeId"], requester=call.requester)
     return _publish(call, hit_type, offer)
 
 
-def _publish(call: Call, hit_type: HITType, offer: engine_hits.Offer) -> Body:
-    return {"HIT": serialise.hit(engine_hits.publish(hit_type, offer=offer, now=call.now), now=call.now)}
+def _publish(call: Call, hit_type: HITType, offer: hits.Offer) -> Body:
+    return {"HIT": serialise.hit(hits.publish(hit_type, offer=offer, now=call.now), now=call.now)}
 
 
 def get_hit(call: Call) -> Body:
@@ -50,19 +52,19 @@ def get_hit(call: Call) -> Body:
 
 
 def list_hits(call: Call) -> Body:
-    hits = HIT.objects.filter(requester=call.requester, disposed_at=None).select_related("hit_type")
-    rows, token = paging.page(hits, body=call.body, scope="ListHITs")
+    live = HIT.objects.filter(requester=call.requester, disposed_at=None).select_related("hit_type")
+    rows, token = paging.page(live, body=call.body, scope="ListHITs")
     return paging.answer("HITs", serialise.hits(rows, now=call.now), token=token)
 
 
 def list_reviewable_hits(call: Call) -> Body:
     """Reviewable HITs, or with Status those under review."""
     status = call.body.get("Status", states.REVIEWABLE)
-    hits = HIT.objects.filter(states.reviewable(now=call.now), requester=call.requester)
+    reviewable = HIT.objects.filter(states.reviewable(now=call.now), requester=call.requester)
     if "HITTypeId" in call.body:
-        hits = hits.filter(hit_type__type_id=call.body["HITTypeId"])
-    hits = hits.filter(is_reviewing=status == states.REVIEWING).select_related("hit_type")
-    seen = visibility.wholly_seen(hits, now=call.now)
+        reviewable = reviewable.filter(hit_type__type_id=call.body["HITTypeId"])
+    reviewable = reviewable.filter(is_reviewing=status == states.REVIEWING).select_related("hit_type")
+    seen = visibility.wholly_seen(reviewable, now=call.now)
     rows, token = paging.page(seen, body=call.body, scope=f"ListReviewableHITs {status}")
     return paging.answer("HITs", serialise.hits(rows, now=call.now), token=token)
 
@@ -70,8 +72,8 @@ def list_reviewable_hits(call: Call) -> Body:
 def list_assignments_for_hit(call: Call) -> Body:
     hit, statuses = call.hit(), call.body.get("AssignmentStatuses")
     asked = Q(status__in=statuses) if statuses else Q(submitted_at__isnull=False)
-    assignments = hit.assignments.filter(asked).select_related("hit", "worker")
-    seen = visibility.seen(assignments, now=call.now)
+    wanted = hit.assignments.filter(asked).select_related("hit", "worker")
+    seen = visibility.seen(wanted, now=call.now)
     rows, token = paging.page(seen, body=call.body, scope=hit.hit_id)
     return paging.answer("Assignments", [serialise.assignment(row) for row in rows], token=token)
 
@@ -91,7 +93,7 @@ def _submitted(call: Call) -> Assignment:
     row = call.assignment()
     if row.status == Assignment.Status.OPEN:
         # What MTurk says of work it has not seen submitted (ParlAI#2957).
-        raise errors.wrong_assignment_state("null")
+        raise refusals.wrong_assignment_state("null")
     return row
 
 
@@ -102,7 +104,7 @@ def get_file_upload_url(call: Call) -> Body:
 
 
 def approve_assignment(call: Call) -> Body:
-    engine.approve(
+    assignments.approve(
         _submitted(call),
         now=call.now,
         feedback=call.body.get("RequesterFeedback"),
@@ -112,32 +114,32 @@ def approve_assignment(call: Call) -> Body:
 
 
 def reject_assignment(call: Call) -> Body:
-    engine.reject(_submitted(call), now=call.now, feedback=call.body["RequesterFeedback"])
+    assignments.reject(_submitted(call), now=call.now, feedback=call.body["RequesterFeedback"])
     return {}
 
 
 def create_additional_assignments(call: Call) -> Body:
     additional, token = call.body["NumberOfAdditionalAssignments"], call.body.get("UniqueRequestToken")
-    engine_hits.extend(call.hit(), additional=additional, token=token, now=call.now)
+    hits.extend(call.hit(), additional=additional, token=token, now=call.now)
     return {}
 
 
 def update_expiration(call: Call) -> Body:
     expires_at = datetime.fromtimestamp(call.body["ExpireAt"], tz=UTC)
-    engine_hits.move_expiry(call.hit(), expires_at=expires_at, now=call.now)
+    hits.move_expiry(call.hit(), expires_at=expires_at, now=call.now)
     return {}
 
 
 def update_hit_review_status(call: Call) -> Body:
     is_reviewing = not call.body.get("Revert", False)
-    engine_changes.set_reviewing(call.hit(), is_reviewing=is_reviewing, now=call.now)
+    changes.set_reviewing(call.hit(), is_reviewing=is_reviewing, now=call.now)
     return {}
 
 
 def update_hit_type_of_hit(call: Call) -> Body:
     hit = call.hit()
-    hit_type = engine_hits.find_hit_type(call.body["HITTypeId"], requester=call.requester)
-    engine_changes.set_type(hit, hit_type=hit_type, now=call.now)
+    hit_type = hits.find_hit_type(call.body["HITTypeId"], requester=call.requester)
+    changes.set_type(hit, hit_type=hit_type, now=call.now)
     return {}
 
 
@@ -147,7 +149,7 @@ def list_review_policy_results(call: Call) -> Body:
 
 
 def delete_hit(call: Call) -> Body:
-    engine_hits.dispose(call.hit(), now=call.now)
+    hits.dispose(call.hit(), now=call.now)
     return {}
 
 

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from marketplace import qualification_types, qualifications
 from marketplace.api import content, paging, serialise
 from marketplace.api.calls import Body, Call
 from marketplace.api.errors import bad_value
 from marketplace.models import HIT, Qualification, QualificationType
-from marketplace.qualification_types import Settings
+from marketplace.qualifications import qualification_types, requirements
+from marketplace.qualifications.qualification_types import Settings
 
 MEMBERS = {
     "Description": "description",
@@ -70,7 +70,7 @@ def update_qualification_type(call: Call) -> Body:
 
 def get_qualification_type(call: Call) -> Body:
     type_id = call.body["QualificationTypeId"]
-    if type_id in qualifications.SYSTEM_NAMES:
+    if type_id in requirements.SYSTEM_NAMES:
         return {"QualificationType": serialise.system_qualification_type(type_id)}
     return _shown(call, qualification_types.find(type_id))
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from marketplace import qualification_requests
 from marketplace.api import paging, serialise
 from marketplace.api.calls import Body, Call
 from marketplace.models import QualificationRequest
+from marketplace.qualifications import qualification_requests
 
 
 def list_qualification_requests(call: Call) -> Body:

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from marketplace import ledger, qualifications, states, visibility
+from marketplace.api import visibility
+from marketplace.engine import states
 from marketplace.models import (
     HIT,
     Assignment,
@@ -14,6 +15,8 @@ from marketplace.models import (
     QualificationType,
     Requester,
 )
+from marketplace.money import ledger
+from marketplace.qualifications import requirements
 
 
 def epoch(moment: datetime | None) -> float | None:
@@ -116,7 +119,7 @@ def system_qualification_type(type_id: str) -> dict[str, Any]:
     """A QualificationType structure of one that the marketplace itself gives values on."""
     return {
         "QualificationTypeId": type_id,
-        "Name": qualifications.SYSTEM_NAMES[type_id],
+        "Name": requirements.SYSTEM_NAMES[type_id],
         "QualificationTypeStatus": "Active",
         "IsRequestable": False,
         "AutoGranted": False,

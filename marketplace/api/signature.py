@@ -11,7 +11,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from marketplace import keys
+from marketplace.accounts import keys
 from marketplace.api.errors import ApiError, not_signed_in
 from marketplace.models import AccessKey, Requester
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from marketplace import contact
+from marketplace.accounts import contact
 from marketplace.api import paging
 from marketplace.api.calls import Body, Call
 

@@ -5,11 +5,11 @@ from datetime import datetime
 
 from django.db import transaction
 
-from marketplace import engine, engine_due
 from marketplace.batches import tables
 from marketplace.batches.tables import BadTable
-from marketplace.errors import Refusal
+from marketplace.engine import assignments, deadlines
 from marketplace.models import LIVE, Assignment, TemplateBatch
+from marketplace.refusals import Refusal
 
 NEEDED = ("AssignmentId", "Approve", "Reject")
 LONGEST_FEEDBACK = 1024
@@ -85,7 +85,7 @@ def carry_out(batch: TemplateBatch, *, decisions: list[Decision], now: datetime)
 
     `Approve` on rejected work reverses the rejection, within the 30 days MTurk allows.
     """
-    engine_due.sweep(now=now)
+    deadlines.sweep(now=now)
     with transaction.atomic():
         rows = _rows(batch, decisions)
         problems = [text for decision in decisions for text in _obstacle(decision, rows)]
@@ -119,9 +119,9 @@ def _obstacle(decision: Decision, rows: dict[str, Assignment]) -> list[str]:
 def _decide(decision: Decision, row: Assignment, *, now: datetime) -> None:
     try:
         if decision.is_approval:
-            engine.approve(row, now=now, override=True)
+            assignments.approve(row, now=now, override=True)
         else:
-            engine.reject(row, now=now, feedback=decision.feedback)
+            assignments.reject(row, now=now, feedback=decision.feedback)
     except Refusal as refusal:
         raise BadTable([f"Row {decision.number}: {_reason(refusal)}"]) from refusal
 

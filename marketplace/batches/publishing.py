@@ -6,10 +6,13 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 
-from marketplace import answers, engine_hits, events, ids, ledger, questions
+from marketplace import ids
 from marketplace.batches.template import Template
-from marketplace.engine_hits import TypeValues
+from marketplace.engine.hits import TypeValues, hit_type_for
 from marketplace.models import HIT, BatchRow, HITType, NotificationSetting, TemplateBatch
+from marketplace.money import ledger
+from marketplace.notifications import events
+from marketplace.questions import answer_documents, hit_questions
 
 LONGEST_QUESTION = 65_535  # bytes; the service model's limit of Question
 FORM = re.compile(r"<(?:form|crowd-form)\b", re.IGNORECASE)
@@ -67,7 +70,7 @@ def page(batch: TemplateBatch, values: list[str]) -> str:
 def question(html: str, *, frame_height: int) -> str:
     """Return the HTMLQuestion document of a page."""
     content = html.replace("]]>", "]]]]><![CDATA[>")
-    schema = questions.HTML.strip("{}")
+    schema = hit_questions.HTML.strip("{}")
     return (
         f'<HTMLQuestion xmlns="{schema}"><HTMLContent><![CDATA[{content}]]></HTMLContent>'
         f"<FrameHeight>{frame_height}</FrameHeight></HTMLQuestion>"
@@ -77,7 +80,7 @@ def question(html: str, *, frame_height: int) -> str:
 def problems(batch: TemplateBatch, rows: list[list[str]], *, may_be_empty: bool) -> list[str]:
     """Return a sentence for everything that keeps the rows from becoming HITs."""
     template = template_of(batch)
-    if answers.ILLEGAL.search(batch.template):
+    if answer_documents.ILLEGAL.search(batch.template):
         return ["The template holds a control character."]
     asked = template.names(batch.columns)
     found = [_missing(Template(batch.template), name) for name in asked if name not in batch.columns]
@@ -107,7 +110,7 @@ def publish(batch: TemplateBatch, *, now: datetime) -> None:
 
     Then nothing has been written.
     """
-    kind = engine_hits.hit_type_for(batch.requester, values=_type_values(batch), now=now)
+    kind = hit_type_for(batch.requester, values=_type_values(batch), now=now)
     draft = TemplateBatch.objects.filter(pk=batch.pk, published_at=None)
     if not draft.update(published_at=now, hit_type=kind):
         raise AlreadyPublished

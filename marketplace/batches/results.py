@@ -11,9 +11,10 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import QuerySet
 
-from marketplace import answers, ledger
 from marketplace.batches.rates import NEVER, rates
 from marketplace.models import HIT, Assignment, TemplateBatch
+from marketplace.money import ledger
+from marketplace.questions import answer_documents
 
 FIXED = [
     "HITId", "HITTypeId", "Title", "Description", "Keywords", "Reward", "CreationTime", "MaxAssignments",
@@ -61,9 +62,9 @@ def _field_names(batch: TemplateBatch) -> list[str]:
 
 
 def answer_fields(document: str) -> dict[str, str]:
-    """Return {field: text} of an answer document written by `answers.document`."""
+    """Return {field: text} of an answer document written by `answer_documents.document`."""
     root = ElementTree.fromstring(document)  # noqa: S314
-    space = f"{{{answers.NAMESPACE}}}"
+    space = f"{{{answer_documents.NAMESPACE}}}"
     return {
         answer.findtext(f"{space}QuestionIdentifier", ""): answer.findtext(f"{space}FreeText", "")
         for answer in root.iter(f"{space}Answer")

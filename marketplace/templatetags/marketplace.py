@@ -2,7 +2,7 @@
 
 from django import template
 
-from marketplace import ledger
+from marketplace.money import ledger
 
 register = template.Library()
 UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))

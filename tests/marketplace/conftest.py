@@ -18,9 +18,12 @@ from marketplace_notices import QUEUE, spec
 from marketplace_words import QUESTION, html_question
 from playwright.sync_api import expect
 
-from marketplace import clock, engine_hits, keys, ledger
-from marketplace.engine_hits import TypeValues
+from marketplace import clock
+from marketplace.accounts import keys
+from marketplace.engine import hits
+from marketplace.engine.hits import TypeValues
 from marketplace.models import HITType, Requester, Worker
+from marketplace.money import ledger
 
 TYPE = {
     "title": "Look at a picture",
@@ -247,12 +250,10 @@ def publish(requester: Requester) -> Callable[..., HITType]:
 
     def publish(question: str, *, count: int = 1, max_assignments: int = 1, **changes: Any) -> HITType:
         now = timezone.now()
-        kind = engine_hits.hit_type_for(requester, values=TypeValues(**{**TYPE, **changes}), now=now)
+        kind = hits.hit_type_for(requester, values=TypeValues(**{**TYPE, **changes}), now=now)
         for _ in range(count):
-            offer = engine_hits.Offer(
-                question=question, max_assignments=max_assignments, lifetime=timedelta(days=1)
-            )
-            engine_hits.publish(kind, offer=offer, now=now)
+            offer = hits.Offer(question=question, max_assignments=max_assignments, lifetime=timedelta(days=1))
+            hits.publish(kind, offer=offer, now=now)
         return kind
 
     return publish

@@ -2,8 +2,8 @@
 
 from django.utils import timezone
 
-from marketplace import engine
 from marketplace.batches import drafts, publishing, tables
+from marketplace.engine import assignments
 from marketplace.models import HIT, TemplateBatch
 
 TEMPLATE = '<crowd-form><p>${question}</p><img src="${picture}" alt=""><input name="answer"></crowd-form>'
@@ -40,7 +40,7 @@ def hits(batch):
 def work(hit, *, worker, answer, now=None):
     """Accept and submit; return the assignment."""
     now = now or timezone.now()
-    assignment = engine.accept(hit, worker=worker, now=now)
-    engine.submit(assignment, answer=answer, now=now)
+    assignment = assignments.accept(hit, worker=worker, now=now)
+    assignments.submit(assignment, answer=answer, now=now)
     assignment.refresh_from_db()
     return assignment

@@ -5,7 +5,7 @@ from threading import Barrier
 
 from django.db import connection
 
-from marketplace.errors import Refusal, WorkerRefusal
+from marketplace.refusals import Refusal, WorkerRefusal
 
 
 def at_once(calls):

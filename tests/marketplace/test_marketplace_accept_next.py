@@ -6,8 +6,8 @@ import pytest
 from marketplace_words import QUESTION, html_question
 from playwright.sync_api import expect
 
-from marketplace import qualifications
 from marketplace.models import Assignment
+from marketplace.qualifications import requirements
 
 HTML = """<crowd-form><h1>Task</h1><crowd-input name="a" label="Answer" value="yes"></crowd-input></crowd-form>"""
 AUTO = "data-go-on"
@@ -60,7 +60,7 @@ def test_the_queue_comes_before_new_hits(kind, new_worker):
 
 def test_nothing_is_offered_that_could_not_be_accepted(publish, new_worker, new_hit):
     below = {"QualificationTypeId": "00000000000000000040", "Comparator": "LessThan", "IntegerValues": [1]}
-    kind = publish(QUESTION, count=2, auto_approval_seconds=0, requirements=[qualifications.complete(below)])
+    kind = publish(QUESTION, count=2, auto_approval_seconds=0, requirements=[requirements.complete(below)])
     browser = new_worker()
     row = accept(browser, kind.type_id)
     browser.submit(row.assignment_id)
@@ -131,7 +131,7 @@ def test_pages_of_the_list_keep_search_and_order(publish, client):
 
 def test_requirements_are_shown_in_the_list(publish, new_worker):
     above = {"QualificationTypeId": "00000000000000000040", "Comparator": "GreaterThan", "IntegerValues": [9]}
-    publish(QUESTION, requirements=[qualifications.complete(above)])
+    publish(QUESTION, requirements=[requirements.complete(above)])
     page = text(new_worker().client.get("/"))
     assert re.findall(r'<li class="unmet">(.*?)</li>', page) == [
         "Number of HITs approved: more than 9 · you do not have it"

@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 from django.contrib.admin.models import LogEntry
 
-from marketplace import keys
+from marketplace.accounts import keys
 from marketplace.models import AccessKey, Balance, Entry, Worker
 
 

@@ -3,7 +3,7 @@
 import pytest
 from marketplace_forms import answer_key, key_question, question, question_form, selection
 
-from marketplace import answer_keys, question_form_reading
+from marketplace.questions import answer_keys, question_form_reading
 
 TEST = question_form_reading.read(question_form(question("q", selection("a", "b", most=2))))
 RANGES = (

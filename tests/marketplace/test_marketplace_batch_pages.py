@@ -7,8 +7,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from marketplace_batches import TABLE, TEMPLATE, draft, hits, published, work
 from marketplace_people import researcher_of
 
-from marketplace import answers, keys
+from marketplace.accounts import keys
 from marketplace.models import HIT, Assignment, BatchRow, Requester, TemplateBatch
+from marketplace.questions import answer_documents
 
 LIST = "/admin/marketplace/templatebatch/"
 TERMS = {
@@ -128,7 +129,7 @@ def test_a_draft_can_be_discarded_and_a_published_batch_not(researcher, requeste
 
 def test_results_are_downloaded_and_uploaded_again(researcher, requester):
     batch = published(requester)
-    row = work(hits(batch)[0], worker=keys.create_worker()[0], answer=answers.document({"a": "1"}))
+    row = work(hits(batch)[0], worker=keys.create_worker()[0], answer=answer_documents.document({"a": "1"}))
     response = researcher.get(f"{LIST}{batch.pk}/results.csv")
     assert response["Content-Disposition"] == f'attachment; filename="Batch_{batch.pk}_batch_results.csv"'
     raw = b"".join(response.streaming_content) + b',"x",""'

@@ -4,20 +4,22 @@ import pytest
 from django.utils import timezone
 from marketplace_batches import TABLE, draft, hits, published
 
-from marketplace import audit, ledger, questions, reset
 from marketplace.batches import publishing, tables
-from marketplace.errors import Refusal
 from marketplace.models import HIT, Entry, HITType, TemplateBatch
+from marketplace.money import audit, ledger
+from marketplace.questions import hit_questions
+from marketplace.refusals import Refusal
+from marketplace.rehearsing import reset
 
 
 def test_every_row_is_a_hit_of_one_type(requester):
     batch = published(requester)
     first, second = hits(batch)
     assert first.hit_type == second.hit_type == batch.hit_type
-    assert questions.parse(first.question).html == (
+    assert hit_questions.parse(first.question).html == (
         '<crowd-form><p>Who, and where?</p><img src="1.jpg" alt=""><input name="answer"></crowd-form>'
     )
-    assert "<p>&lt;b&gt;Why?&lt;/b&gt;</p>" in questions.parse(second.question).html
+    assert "<p>&lt;b&gt;Why?&lt;/b&gt;</p>" in hit_questions.parse(second.question).html
     assert (first.max_assignments, first.free, second.held_slots) == (5, 5, 5)
     assert first.annotation == f"BatchId:{batch.pk};OriginalHitTemplateId:{batch.pk};"
 
@@ -68,7 +70,7 @@ def test_a_template_without_a_form_gets_mturks(requester):
 
 def test_the_end_of_a_cdata_section_in_a_value_is_kept(requester):
     batch = published(requester, table=b"picture,question\n1,]]>\n", values_are_html=True)
-    assert "<p>]]></p>" in questions.parse(hits(batch)[0].question).html
+    assert "<p>]]></p>" in hit_questions.parse(hits(batch)[0].question).html
 
 
 def problems(requester, template, table=TABLE, **options):

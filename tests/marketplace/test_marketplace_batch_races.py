@@ -5,11 +5,13 @@ from django.utils import timezone
 from marketplace_batches import draft, hits, published, work
 from marketplace_threads import at_once
 
-from marketplace import audit, clock, invitations, keys
+from marketplace import clock
+from marketplace.accounts import invitations, keys
 from marketplace.batches import decisions, publishing
 from marketplace.batches.tables import BadTable
-from marketplace.errors import WorkerRefusal
 from marketplace.models import HIT, Assignment, Invitation, TemplateBatch, Worker
+from marketplace.money import audit
+from marketplace.refusals import WorkerRefusal
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -8,11 +8,14 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from marketplace_batches import hits, published, work
 
-from marketplace import answers, audit, engine, keys
+from marketplace.accounts import keys
 from marketplace.batches import decisions, results
 from marketplace.batches.rates import rates
 from marketplace.batches.tables import BadTable
+from marketplace.engine import assignments
 from marketplace.models import Assignment
+from marketplace.money import audit
+from marketplace.questions import answer_documents
 
 NOW = datetime(
     2022, 11, 6, 8, 45, 27, tzinfo=UTC
@@ -42,9 +45,9 @@ def done(batch, workers):
         fields = (
             {"taskAnswers": json.dumps([{"answer": text}]), "remark": text} if text else {"b": "1", "a": "2"}
         )
-        made.append(work(hit, worker=worker, answer=answers.document(fields), now=NOW))
-    engine.approve(made[0], now=NOW + timedelta(hours=4))
-    engine.reject(made[1], now=NOW + timedelta(hours=2), feedback="You answered 2 of 5.")
+        made.append(work(hit, worker=worker, answer=answer_documents.document(fields), now=NOW))
+    assignments.approve(made[0], now=NOW + timedelta(hours=4))
+    assignments.reject(made[1], now=NOW + timedelta(hours=2), feedback="You answered 2 of 5.")
     return made
 
 
@@ -143,7 +146,7 @@ def statuses():
 @pytest.fixture
 def three(batch, workers):
     """Three undecided assignments of the first HIT."""
-    document = answers.document({"a": "1"})
+    document = answer_documents.document({"a": "1"})
     return [work(hits(batch)[0], worker=worker, answer=document, now=NOW).assignment_id for worker in workers]
 
 

@@ -6,9 +6,11 @@ import pytest
 from django.utils import timezone
 from marketplace_batches import hits, published, work
 
-from marketplace import answers, keys, ledger, questions
+from marketplace.accounts import keys
 from marketplace.batches import results
 from marketplace.batches.remarks import remarks
+from marketplace.money import ledger
+from marketplace.questions import answer_documents, hit_questions
 
 ITEM = (
     '<h2>${question_N}</h2><img src="https://lab.example/${img_name_N}" alt="">'
@@ -31,14 +33,14 @@ def batch(requester, shared):
 
 def test_every_row_of_the_study_is_a_hit(batch, shared):
     rows = list(csv.DictReader((shared / "data/ofax/vqa.csv").open(newline="")))
-    pages = [questions.parse(hit.question).html for hit in hits(batch)]
+    pages = [hit_questions.parse(hit.question).html for hit in hits(batch)]
     assert len(pages) == len(rows) == 60
     assert ["${" in page for page in pages] == [False] * 60
     assert not any("<bin_" in page for page in pages)
 
 
 def test_the_header_is_the_published_files(batch, shared):
-    document = answers.document({"taskAnswers": "[{}]"})
+    document = answer_documents.document({"taskAnswers": "[{}]"})
     work(hits(batch)[0], worker=keys.create_worker()[0], answer=document)
     raw = (shared / "data/ofax/vqax_results_raw.csv").read_bytes().decode()
     header = next(results.lines(batch, now=timezone.now()))

@@ -3,8 +3,8 @@
 import pytest
 from test_marketplace_errors import refusal
 
-from marketplace import audit
 from marketplace.models import Bonus
+from marketplace.money import audit
 
 
 @pytest.fixture

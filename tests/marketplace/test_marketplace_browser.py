@@ -10,8 +10,10 @@ from django.utils import timezone
 from marketplace_words import external_question
 from playwright.sync_api import expect
 
-from marketplace import bonuses, engine, qualification_types, qualifications
+from marketplace.engine import assignments
 from marketplace.models import Assignment
+from marketplace.money import bonuses
+from marketplace.qualifications import qualification_types, requirements
 from tests.accessible import faults
 
 TASK = """<!doctype html><html lang="en"><title>Task</title><h1>Task</h1>
@@ -123,7 +125,7 @@ def guarded(assignment, publish):
     hit_type = publish(
         assignment.hit.question,
         title="Judge German explanations",
-        requirements=[qualifications.complete(asked)],
+        requirements=[requirements.complete(asked)],
     )
     return hit_type.type_id
 
@@ -141,8 +143,8 @@ def test_every_page_is_accessible_and_fits(worker_page, publish, worker_site):
     done = Assignment.objects.get()
     page.goto(f"{worker_site}/work")
     seen["queue"] = faults(page)
-    engine.submit(done, answer="-", now=timezone.now())
-    engine.reject(done, now=timezone.now(), feedback="Two of five were right.")
+    assignments.submit(done, answer="-", now=timezone.now())
+    assignments.reject(done, now=timezone.now(), feedback="Two of five were right.")
     page.goto(f"{worker_site}/assignments/{done.assignment_id}")
     seen["after"] = faults(page)
     talk_to(done)

@@ -3,7 +3,7 @@
 import pytest
 from botocore.exceptions import ClientError
 
-from marketplace import call_log
+from marketplace.api import call_log
 from marketplace.models import LoggedCall
 
 

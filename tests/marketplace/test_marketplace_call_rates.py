@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 from marketplace_threads import at_once
 
-from marketplace import call_rates
+from marketplace.api import call_rates
 from marketplace.models import CallRate
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

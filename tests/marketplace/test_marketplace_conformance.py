@@ -4,7 +4,8 @@ import pytest
 from botocore.model import ListShape, StructureShape
 from marketplace_bodies import BODIES
 
-from marketplace import clock, keys
+from marketplace import clock
+from marketplace.accounts import keys
 from marketplace.api import calls, model
 from marketplace.api.operations import OPERATIONS
 from marketplace.api.validation import TYPES, validate

@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from marketplace_bodies import QUALIFICATION
 from marketplace_words import external_question
 
-from marketplace import keys
+from marketplace.accounts import keys
 from marketplace.models import HIT
 
 STATUSES = "This operation can be called with a status of: "

@@ -7,8 +7,9 @@ from botocore.exceptions import ClientError
 from django.db import OperationalError
 from marketplace_words import SCHEMA, external_question
 
-from marketplace import engine_due, keys
+from marketplace.accounts import keys
 from marketplace.api import operations
+from marketplace.engine import deadlines
 
 NOBODY = {"HITId": "3NOSUCHHIT"}
 HTTP = external_question("http://lab.example/hits/7")
@@ -263,7 +264,7 @@ def test_a_busy_database_is_a_throttle(mturk, monkeypatch):
     def locked(*, now):
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(engine_due, "sweep", locked)
+    monkeypatch.setattr(deadlines, "sweep", locked)
     assert refusal(mturk.get_account_balance) == (400, "ThrottlingException", "", "Rate exceeded")
 
 

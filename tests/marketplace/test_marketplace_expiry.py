@@ -7,25 +7,28 @@ import pytest
 from django.utils import timezone
 from marketplace_batches import hits, published, work
 
-from marketplace import audit, engine, engine_due, engine_hits, keys, ledger
-from marketplace.errors import WorkerRefusal
+from marketplace.accounts import keys
+from marketplace.engine import assignments, deadlines
+from marketplace.engine.hits import move_expiry
 from marketplace.models import Entry, NotificationSetting
+from marketplace.money import audit, ledger
+from marketplace.refusals import WorkerRefusal
 
 
 def test_what_nobody_took_is_released_and_what_is_open_stays_held(requester):
     batch, now = published(requester, max_assignments=2), timezone.now()
     first, second = hits(batch)
-    engine.accept(first, worker=keys.create_worker()[0], now=now)
+    assignments.accept(first, worker=keys.create_worker()[0], now=now)
     work(second, worker=keys.create_worker()[0], answer="-")
     later = now + timedelta(days=1, seconds=1)
-    engine_due.sweep(now=now + timedelta(minutes=50))
+    deadlines.sweep(now=now + timedelta(minutes=50))
     assert ledger.balance_of(requester).held_cents == 4 * 46
     batch.hit_type.hits.update(expires_at=now + timedelta(minutes=55))
-    engine_due.sweep(now=now + timedelta(minutes=56))
+    deadlines.sweep(now=now + timedelta(minutes=56))
     balance = ledger.balance_of(requester)
     assert (balance.available_cents, balance.held_cents) == (100_000 - 2 * 46, 2 * 46)
     assert audit.report()["is_sound"] is True
-    engine_due.sweep(now=later)
+    deadlines.sweep(now=later)
     assert ledger.balance_of(requester).held_cents == 46
     assert audit.report()["is_sound"] is True
 
@@ -33,28 +36,29 @@ def test_what_nobody_took_is_released_and_what_is_open_stays_held(requester):
 def test_expiry_happens_once(requester):
     batch = published(requester)
     for _ in range(2):
-        engine_due.sweep(now=timezone.now() + timedelta(days=2))
+        deadlines.sweep(now=timezone.now() + timedelta(days=2))
     assert Entry.objects.filter(source="held", target="available").count() == 2
     assert set(batch.hit_type.hits.values_list("held_slots", "is_expired")) == {(0, True)}
 
 
 def test_who_read_the_clock_right_before_the_end_gets_nothing_after_it(requester):
     batch, before = published(requester), timezone.now()
-    engine_due.sweep(now=before + timedelta(days=2))
+    deadlines.sweep(now=before + timedelta(days=2))
     with pytest.raises(WorkerRefusal, match="No more of this HIT"):
-        engine.accept(hits(batch)[0], worker=keys.create_worker()[0], now=before)
+        assignments.accept(hits(batch)[0], worker=keys.create_worker()[0], now=before)
     assert ledger.balance_of(requester).held_cents == 0
 
 
 @pytest.mark.parametrize(
-    ("step", "held"), [(engine.give_back, 0), (partial(engine.submit, answer="-"), 46), (engine.abandon, 0)]
+    ("step", "held"),
+    [(assignments.give_back, 0), (partial(assignments.submit, answer="-"), 46), (assignments.abandon, 0)],
 )
 def test_a_clock_read_right_before_the_end_holds_nothing_again(requester, step, held):
     batch, before = published(requester, max_assignments=3), timezone.now()
-    assignment = engine.accept(hits(batch)[0], worker=keys.create_worker()[0], now=before)
+    assignment = assignments.accept(hits(batch)[0], worker=keys.create_worker()[0], now=before)
     after = before + timedelta(minutes=1)
     batch.hit_type.hits.update(expires_at=after)
-    engine_due.sweep(now=after)
+    deadlines.sweep(now=after)
     step(assignment, now=before)
     assert ledger.balance_of(requester).held_cents == held
     assert audit.report()["is_sound"] is True
@@ -62,8 +66,8 @@ def test_a_clock_read_right_before_the_end_holds_nothing_again(requester, step, 
 
 def test_a_longer_life_holds_the_money_again(requester):
     batch, now = published(requester), timezone.now() + timedelta(days=2)
-    engine_due.sweep(now=now)
-    engine_hits.move_expiry(hits(batch)[0], expires_at=now + timedelta(days=1), now=now)
+    deadlines.sweep(now=now)
+    move_expiry(hits(batch)[0], expires_at=now + timedelta(days=1), now=now)
     assert ledger.balance_of(requester).held_cents == 5 * 46
     assert audit.report()["is_sound"] is True
 
@@ -71,7 +75,7 @@ def test_a_longer_life_holds_the_money_again(requester):
 def test_a_thousand_expire_in_few_queries(requester, django_assert_max_num_queries):
     published(requester, table=b"picture,question\n" + b"1,2\n" * 1000, max_assignments=1)
     with django_assert_max_num_queries(40):
-        engine_due.sweep(now=timezone.now() + timedelta(days=2))
+        deadlines.sweep(now=timezone.now() + timedelta(days=2))
     assert ledger.balance_of(requester).held_cents == 0
     assert audit.report()["is_sound"] is True
 
@@ -81,7 +85,7 @@ def test_who_is_told_of_events_hears_of_every_hit(requester):
     NotificationSetting.objects.create(
         hit_type=batch.hit_type, destination="-", transport="SQS", version="-", event_types=["HITExpired"]
     )
-    engine_due.sweep(now=timezone.now() + timedelta(days=2))
+    deadlines.sweep(now=timezone.now() + timedelta(days=2))
     told = requester.events.values_list("body__HITId", flat=True)
     assert sorted(told) == sorted(hit.hit_id for hit in hits(batch))
     assert audit.report()["is_sound"] is True

@@ -3,8 +3,10 @@
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
 
-from marketplace import audit, faults, keys
+from marketplace.accounts import keys
 from marketplace.models import Bonus, Fault
+from marketplace.money import audit
+from marketplace.rehearsing import faults
 from surveys.operations.processes.stack import addresses, free_port, web
 from tests.services_site import database_environment, settle, supervise
 

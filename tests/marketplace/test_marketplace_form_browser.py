@@ -7,8 +7,10 @@ from django.utils import timezone
 from marketplace_forms import BIRDS, BIRDS_KEY, EXAMPLE, SECRET
 from playwright.sync_api import expect
 
-from marketplace import engine_hits, keys, qualification_types
+from marketplace.accounts import keys
+from marketplace.engine import hits
 from marketplace.models import Assignment, Qualification
+from marketplace.qualifications import qualification_types
 from tests.accessible import faults
 
 
@@ -22,7 +24,7 @@ def address(live_server, requester, settings):
 
 @pytest.fixture
 def hit_type(requester):
-    values = engine_hits.TypeValues(
+    values = hits.TypeValues(
         title="Look at a street",
         description="Seven questions.",
         keywords="",
@@ -31,9 +33,9 @@ def hit_type(requester):
         auto_approval_seconds=3600,
         requirements=[],
     )
-    hit_type = engine_hits.hit_type_for(requester, values=values, now=timezone.now())
-    offer = engine_hits.Offer(question=EXAMPLE, max_assignments=1, lifetime=timedelta(days=1))
-    engine_hits.publish(hit_type, offer=offer, now=timezone.now())
+    hit_type = hits.hit_type_for(requester, values=values, now=timezone.now())
+    offer = hits.Offer(question=EXAMPLE, max_assignments=1, lifetime=timedelta(days=1))
+    hits.publish(hit_type, offer=offer, now=timezone.now())
     return hit_type
 
 

@@ -6,10 +6,18 @@ import pytest
 from marketplace_forms import FORM, free_text, overview, question, question_form, selection
 from test_marketplace_errors import refusal
 
-from marketplace import question_form_reading
 from marketplace.api import content
 from marketplace.api.errors import ApiError
-from marketplace.question_form import Block, Choice, ChoiceAnswer, Overview, Pattern, Question, TextAnswer
+from marketplace.questions import question_form_reading
+from marketplace.questions.question_form import (
+    Block,
+    Choice,
+    ChoiceAnswer,
+    Overview,
+    Pattern,
+    Question,
+    TextAnswer,
+)
 
 START = "There was an error parsing the XML question or answer data in your request. "
 

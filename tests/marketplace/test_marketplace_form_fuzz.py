@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from marketplace_forms import BIRDS, BIRDS_KEY, EXAMPLE
 
-from marketplace import answer_keys, question_form_reading
-from marketplace.answer_forms import AnswerForm
-from marketplace.documents import BadQuestion
+from marketplace.questions import answer_keys, question_form_reading
+from marketplace.questions.answer_forms import AnswerForm
+from marketplace.questions.documents import BadQuestion
 
 PIECES = sorted(set(re.findall(r"</?\w+[^>]*>|[^<>]+", EXAMPLE + BIRDS_KEY)))
 WILD = st.sampled_from([*PIECES, "", "&", "<", "]]>", "<!-- -->", "&nbsp;", "-1", "99999999999", "\u0301"])

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from marketplace_signing import send
 
-from marketplace import keys
+from marketplace.accounts import keys
 from marketplace.api import model
 from marketplace.api.operations import OPERATIONS
 from marketplace.models import HIT, Assignment, HITType, Worker

@@ -15,7 +15,7 @@ from django.test import Client
 from marketplace_mutations import malformed
 from marketplace_signing import respond
 
-from marketplace import keys
+from marketplace.accounts import keys
 from marketplace.models import CallRate, FailedSignIn, LoggedCall
 
 CASES = int(os.environ.get("FUZZ_CASES", "150"))

@@ -6,7 +6,7 @@ import pytest
 from marketplace_words import html_question
 from test_marketplace_errors import refusal
 
-from marketplace import questions
+from marketplace.questions import hit_questions
 
 PAGE = (
     "<!DOCTYPE html><html><head><title>T</title></head><body>"
@@ -21,7 +21,7 @@ def hit(mturk, new_hit):
 
 
 def test_the_document_is_read_whole():
-    assert questions.parse(html_question(PAGE, height="450")) == questions.HTMLQuestion(PAGE, 450)
+    assert hit_questions.parse(html_question(PAGE, height="450")) == hit_questions.HTMLQuestion(PAGE, 450)
 
 
 BAD = [

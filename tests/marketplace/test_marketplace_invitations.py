@@ -9,7 +9,8 @@ import pytest
 from django.test import Client
 from playwright.sync_api import expect
 
-from marketplace import clock, invitations, keys
+from marketplace import clock
+from marketplace.accounts import invitations, keys
 from marketplace.models import Invitation, Worker
 from tests.accessible import faults
 

@@ -8,8 +8,10 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
-from marketplace import audit, clock, engine_due, ledger
+from marketplace import clock
+from marketplace.engine import deadlines
 from marketplace.models import HIT, Assignment, Balance, Entry
+from marketplace.money import audit, ledger
 
 
 @pytest.mark.parametrize(
@@ -125,9 +127,9 @@ def test_what_cannot_be_paid_for_changes_nothing(mturk, requester, new_hit, new_
 def test_a_sweep_done_twice_changes_nothing(mturk, new_hit, new_worker, later):
     run(new_hit, new_worker, mturk, workers=2)
     now = later(seconds=400_000)
-    engine_due.sweep(now=now)
+    deadlines.sweep(now=now)
     entries = Entry.objects.count()
-    engine_due.sweep(now=now)
+    deadlines.sweep(now=now)
     assert Entry.objects.count() == entries
     assert audit.report()["is_sound"]
 

@@ -13,8 +13,10 @@ from django.utils import timezone
 from marketplace_notices import Receiver, kept, spec, told
 
 from config.celery import app
-from marketplace import clock, engine_due, notification_delivery, notification_messages
+from marketplace import clock
+from marketplace.engine import deadlines
 from marketplace.models import Event
+from marketplace.notifications import delivery, messages
 from marketplace.tasks import keep_time
 from tests.services_site import a_worker, supervise
 
@@ -35,7 +37,7 @@ def receiver():
 
 
 def deliver(*, after=0):
-    return notification_delivery.deliver(now=timezone.now() + timedelta(seconds=after))
+    return delivery.deliver(now=timezone.now() + timedelta(seconds=after))
 
 
 def test_the_life_of_a_hit_is_told_in_order(mturk, watched, new_worker, later):
@@ -87,7 +89,7 @@ def test_a_hit_expires_once_and_again_once_it_was_reopened(mturk, watched):
 def test_work_that_ran_out_of_time_ended_then(watched, new_worker, later):
     type_id, hit_id = watched(spec(events=["AssignmentAccepted", "AssignmentAbandoned"]))
     new_worker().accept(type_id, hit_id)
-    engine_due.sweep(now=later(seconds=86_400))
+    deadlines.sweep(now=later(seconds=86_400))
     accepted, abandoned = [hours(row.body) for row in Event.objects.order_by("pk")]
     assert round(abandoned - accepted, 3) == 1
 
@@ -142,7 +144,7 @@ def test_a_queue_receives_messages_of_a_queue(targets, watched, requester):
     assert body == {
         "EventDocVersion": "2014-08-15",
         "EventDocId": body["EventDocId"],
-        "CustomerId": notification_messages.customer_id(requester),
+        "CustomerId": messages.customer_id(requester),
         "Events": [mine.body],
     }
     assert (mine.body["EventType"], mine.body["HITId"]) == ("HITCreated", hit_id)
@@ -180,7 +182,7 @@ def test_events_travel_together_and_only_those_asked_for(targets, watched, new_w
 
 
 def test_many_events_are_cut_into_documents(targets, watched, monkeypatch, new_hit):
-    monkeypatch.setattr(notification_delivery, "MOST_EVENTS", 2)
+    monkeypatch.setattr(delivery, "MOST_EVENTS", 2)
     watched()
     for _ in range(4):
         new_hit()
@@ -227,7 +229,7 @@ def test_a_host_no_longer_allowed_is_not_called(receiver, settings, watched):
 
 
 def test_what_nobody_fetches_is_bounded(watched, new_hit, monkeypatch, settings):
-    monkeypatch.setattr(notification_delivery, "MOST_WAITING", 3)
+    monkeypatch.setattr(delivery, "MOST_WAITING", 3)
     watched()
     hits = [new_hit() for _ in range(5)]
     settings.MARKETPLACE_NOTIFICATION_TARGETS = {}

@@ -5,8 +5,9 @@ from django.contrib.auth.models import User
 from marketplace_batches import TABLE, TEMPLATE, draft, hits, published, work
 from playwright.sync_api import expect
 
-from marketplace import answers, keys
+from marketplace.accounts import keys
 from marketplace.models import HIT
+from marketplace.questions import answer_documents
 from tests.accessible import faults
 
 
@@ -45,7 +46,7 @@ def test_a_batch_from_upload_to_publication(office, requester):
 
 def test_every_page_is_accessible_and_fits(office, requester, page):
     first, second = draft(requester, max_assignments=400), published(requester)
-    work(hits(second)[0], worker=keys.create_worker()[0], answer=answers.document({"a": "1"}))
+    work(hits(second)[0], worker=keys.create_worker()[0], answer=answer_documents.document({"a": "1"}))
     seen = {}
     for path in (
         "",

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from marketplace_words import external_question
 
-from marketplace import keys
+from marketplace.accounts import keys
 from marketplace.models import Worker
 
 

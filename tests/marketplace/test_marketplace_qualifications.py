@@ -3,8 +3,8 @@
 import pytest
 from test_marketplace_errors import refusal
 
-from marketplace import qualifications
-from marketplace.qualifications import Record
+from marketplace.qualifications import requirements
+from marketplace.qualifications.requirements import Record
 
 VALUES = {"Name": "Has seen set 7", "Description": "Set 7 was shown.", "QualificationTypeStatus": "Active"}
 TEST = {"Test": "<QuestionForm/>", "TestDurationInSeconds": 600}
@@ -203,7 +203,7 @@ COMPARED = [
 def test_comparators(comparator, integers, met):
     asked = {"QualificationTypeId": "3X", "Comparator": comparator, "IntegerValues": integers}
     records = {value: Record(granted={} if value is None else {"3X": value}) for value in (None, 4, 5, 6)}
-    assert {value for value, record in records.items() if qualifications.is_met(asked, record=record)} == met
+    assert {value for value, record in records.items() if requirements.is_met(asked, record=record)} == met
 
 
 PLACES = {"": Record(), "US": Record(country="US"), "CA": Record(country="US", subdivision="CA")}
@@ -221,8 +221,8 @@ LOCATED = [
 
 @pytest.mark.parametrize(("comparator", "places", "met"), LOCATED)
 def test_locales(comparator, places, met):
-    asked = {"QualificationTypeId": qualifications.LOCALE, "Comparator": comparator, "LocaleValues": places}
-    assert {name for name, row in PLACES.items() if qualifications.is_met(asked, record=row)} == met
+    asked = {"QualificationTypeId": requirements.LOCALE, "Comparator": comparator, "LocaleValues": places}
+    assert {name for name, row in PLACES.items() if requirements.is_met(asked, record=row)} == met
 
 
 @pytest.mark.parametrize(
@@ -231,11 +231,11 @@ def test_locales(comparator, places, met):
     ids=str,
 )
 def test_a_place_is_compared_with_places(mturk, values, changes):
-    asked = {"QualificationTypeId": qualifications.LOCALE, "Comparator": "EqualTo", **changes}
+    asked = {"QualificationTypeId": requirements.LOCALE, "Comparator": "EqualTo", **changes}
     said = refusal(mturk.create_hit, **values, QualificationRequirements=[asked])
     assert said[2] == "InvalidQualificationRequirement"
 
 
 def test_the_systems_own_types_can_be_read(mturk):
-    found = mturk.get_qualification_type(QualificationTypeId=qualifications.LOCALE)["QualificationType"]
+    found = mturk.get_qualification_type(QualificationTypeId=requirements.LOCALE)["QualificationType"]
     assert (found["Name"], found["IsRequestable"]) == ("Location", False)

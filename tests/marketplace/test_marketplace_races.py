@@ -7,20 +7,9 @@ import pytest
 from django.utils import timezone
 from marketplace_threads import at_once
 
-from marketplace import (
-    audit,
-    bonuses,
-    engine,
-    engine_due,
-    engine_hits,
-    keys,
-    ledger,
-    notification_delivery,
-    qualification_requests,
-    qualification_types,
-)
-from marketplace.engine_hits import Offer, TypeValues
-from marketplace.errors import Refusal
+from marketplace.accounts import keys
+from marketplace.engine import assignments, deadlines, hits
+from marketplace.engine.hits import Offer, TypeValues
 from marketplace.models import (
     HIT,
     Assignment,
@@ -30,6 +19,10 @@ from marketplace.models import (
     Qualification,
     QualificationRequest,
 )
+from marketplace.money import audit, bonuses, ledger
+from marketplace.notifications import delivery
+from marketplace.qualifications import qualification_requests, qualification_types
+from marketplace.refusals import Refusal
 
 pytestmark = pytest.mark.django_db(transaction=True)
 KIND = TypeValues(
@@ -45,16 +38,16 @@ KIND = TypeValues(
 
 def publish(requester, *, token=None, max_assignments=1):
     now = timezone.now()
-    hit_type = engine_hits.hit_type_for(requester, values=KIND, now=now)
+    hit_type = hits.hit_type_for(requester, values=KIND, now=now)
     offer = Offer(question="-", max_assignments=max_assignments, lifetime=timedelta(days=1), token=token)
-    return engine_hits.publish(hit_type, offer=offer, now=now)
+    return hits.publish(hit_type, offer=offer, now=now)
 
 
 def test_the_last_assignment_goes_to_one_of_eight(requester):
     hit, now = publish(requester), timezone.now()
     workers = [keys.create_worker()[0] for _ in range(8)]
     results = at_once(
-        [lambda worker=worker: engine.accept(hit, worker=worker, now=now) for worker in workers]
+        [lambda worker=worker: assignments.accept(hit, worker=worker, now=now) for worker in workers]
     )
     assert sum(isinstance(result, Assignment) for result in results) == 1
     hit.refresh_from_db()
@@ -64,36 +57,38 @@ def test_the_last_assignment_goes_to_one_of_eight(requester):
 def test_one_worker_in_two_windows_gets_a_hit_once(requester):
     hit, now = publish(requester, max_assignments=5), timezone.now()
     worker = keys.create_worker()[0]
-    results = at_once([lambda: engine.accept(hit, worker=worker, now=now)] * 6)
+    results = at_once([lambda: assignments.accept(hit, worker=worker, now=now)] * 6)
     assert sum(isinstance(result, Assignment) for result in results) == 1
 
 
 def test_a_recycled_id_goes_to_one_worker(requester):
     hit, now = publish(requester, max_assignments=3), timezone.now()
     first, *others = [keys.create_worker()[0] for _ in range(4)]
-    given_back = engine.accept(hit, worker=first, now=now)
-    engine.give_back(given_back, now=now)
-    results = at_once([lambda worker=worker: engine.accept(hit, worker=worker, now=now) for worker in others])
+    given_back = assignments.accept(hit, worker=first, now=now)
+    assignments.give_back(given_back, now=now)
+    results = at_once(
+        [lambda worker=worker: assignments.accept(hit, worker=worker, now=now) for worker in others]
+    )
     names = [result.assignment_id for result in results]
     assert (len(set(names)), names.count(given_back.assignment_id)) == (3, 1)
 
 
 def test_work_submitted_twice_at_once_is_recorded_once(requester):
     hit, now = publish(requester), timezone.now()
-    assignment = engine.accept(hit, worker=keys.create_worker()[0], now=now)
-    results = at_once([lambda: engine.submit(assignment, answer="-", now=now)] * 4)
+    assignment = assignments.accept(hit, worker=keys.create_worker()[0], now=now)
+    results = at_once([lambda: assignments.submit(assignment, answer="-", now=now)] * 4)
     assert results.count(None) == 1
     assert HIT.objects.values_list("pending", "submitted").get() == (0, 1)
 
 
 def test_approval_and_rejection_at_once_are_one_decision(requester):
     hit, now = publish(requester), timezone.now()
-    assignment = engine.accept(hit, worker=keys.create_worker()[0], now=now)
-    engine.submit(assignment, answer="-", now=now)
-    rows = [engine.find_assignment(assignment.assignment_id, requester=requester) for _ in range(4)]
+    assignment = assignments.accept(hit, worker=keys.create_worker()[0], now=now)
+    assignments.submit(assignment, answer="-", now=now)
+    rows = [assignments.find_assignment(assignment.assignment_id, requester=requester) for _ in range(4)]
     results = at_once(
-        [lambda row=row: engine.approve(row, now=now) for row in rows[:2]]
-        + [lambda row=row: engine.reject(row, now=now, feedback="") for row in rows[2:]]
+        [lambda row=row: assignments.approve(row, now=now) for row in rows[:2]]
+        + [lambda row=row: assignments.reject(row, now=now, feedback="") for row in rows[2:]]
     )
     assert results.count(None) == 1
     assert audit.report()["is_sound"]
@@ -101,12 +96,12 @@ def test_approval_and_rejection_at_once_are_one_decision(requester):
 
 def test_rejection_and_the_time_of_approval_at_once_are_one_decision(requester):
     hit, now = publish(requester), timezone.now()
-    assignment = engine.accept(hit, worker=keys.create_worker()[0], now=now)
-    engine.submit(assignment, answer="-", now=now)
+    assignment = assignments.accept(hit, worker=keys.create_worker()[0], now=now)
+    assignments.submit(assignment, answer="-", now=now)
     due = now + timedelta(seconds=3600)
-    row = engine.find_assignment(assignment.assignment_id, requester=requester)
+    row = assignments.find_assignment(assignment.assignment_id, requester=requester)
     results = at_once(
-        [lambda: engine_due.sweep(now=due)] * 3 + [lambda: engine.reject(row, now=due, feedback="")]
+        [lambda: deadlines.sweep(now=due)] * 3 + [lambda: assignments.reject(row, now=due, feedback="")]
     )
     assert results[:3] == [None] * 3
     status = Assignment.objects.values_list("status", flat=True).get()
@@ -131,11 +126,11 @@ def test_publishing_and_deciding_at_once_do_not_lock_each_other_out(requester):
     now = timezone.now()
     rows = []
     for _ in range(4):
-        assignment = engine.accept(publish(requester), worker=keys.create_worker()[0], now=now)
-        engine.submit(assignment, answer="-", now=now)
-        rows.append(engine.find_assignment(assignment.assignment_id, requester=requester))
+        assignment = assignments.accept(publish(requester), worker=keys.create_worker()[0], now=now)
+        assignments.submit(assignment, answer="-", now=now)
+        rows.append(assignments.find_assignment(assignment.assignment_id, requester=requester))
     results = at_once(
-        [lambda row=row: engine.reject(row, now=now, feedback="") for row in rows]
+        [lambda row=row: assignments.reject(row, now=now, feedback="") for row in rows]
         + [lambda n=n: publish(requester, token=f"create:{n}") for n in range(4)]
     )
     assert [type(result) for result in results] == [type(None)] * 4 + [HIT] * 4
@@ -145,9 +140,9 @@ def test_publishing_and_deciding_at_once_do_not_lock_each_other_out(requester):
 @pytest.fixture
 def submitted(requester):
     hit, now = publish(requester), timezone.now()
-    assignment = engine.accept(hit, worker=keys.create_worker()[0], now=now)
-    engine.submit(assignment, answer="-", now=now)
-    return engine.find_assignment(assignment.assignment_id, requester=requester)
+    assignment = assignments.accept(hit, worker=keys.create_worker()[0], now=now)
+    assignments.submit(assignment, answer="-", now=now)
+    return assignments.find_assignment(assignment.assignment_id, requester=requester)
 
 
 def bonus_call(assignment, *, token):
@@ -177,7 +172,7 @@ def test_a_message_is_told_by_one_of_four(requester, settings, tmp_path):
     now = timezone.now()
     told = {"destination": "q", "transport": "SQS", "version": "2014-08-15", "due_at": now}
     Event.objects.bulk_create(Event(requester=requester, body={"n": n}, **told) for n in range(20))
-    results = at_once([lambda: notification_delivery.deliver(now=now)] * 4)
+    results = at_once([lambda: delivery.deliver(now=now)] * 4)
     documents = [json.loads(line)["Body"] for line in (tmp_path / "q.jsonl").read_text().splitlines()]
     numbers = [event["n"] for document in documents for event in json.loads(document)["Events"]]
     assert (sum(results), sorted(numbers)) == (len(documents), list(range(20)))

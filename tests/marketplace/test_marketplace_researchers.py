@@ -7,8 +7,9 @@ from django.utils import timezone
 from marketplace_batches import hits, published, work
 from marketplace_people import researcher_of
 
-from marketplace import bonuses, contact, keys, ledger
+from marketplace.accounts import contact, keys
 from marketplace.models import AccessKey, Entry, Requester, Worker
+from marketplace.money import bonuses, ledger
 
 LISTS = (
     "requester",

@@ -2,8 +2,9 @@
 
 import pytest
 
-from marketplace import audit, ledger, reset
 from marketplace.models import AccessKey, Entry, HITType, Requester, Worker
+from marketplace.money import audit, ledger
+from marketplace.rehearsing import reset
 
 
 @pytest.fixture

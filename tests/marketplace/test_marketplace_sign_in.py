@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from marketplace import keys
+from marketplace.accounts import keys
 from marketplace.models import Assignment, FailedSignIn
 
 

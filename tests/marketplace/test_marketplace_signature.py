@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.db import IntegrityError
 from marketplace_signing import send
 
-from marketplace import keys
+from marketplace.accounts import keys
 from marketplace.models import AccessKey
 
 DEMO = ("AKIDASSENTDEMO", "assent-demo-secret-loopback-only")

@@ -9,8 +9,10 @@ import pytest
 from marketplace_batches import hits, published, work
 from marketplace_people import researcher_of
 
-from marketplace import audit, bonuses, engine, engine_due, keys, ledger, statements
+from marketplace.accounts import keys
+from marketplace.engine import assignments, deadlines
 from marketplace.models import Entry, Requester
+from marketplace.money import audit, bonuses, ledger, statements
 
 DAY = datetime(2026, 3, 1, 23, 59, tzinfo=UTC)
 MARCH = {"since": date(2026, 3, 1), "until": date(2026, 3, 31)}
@@ -29,10 +31,10 @@ def busy(lab):
     batch = published(lab, now=DAY, max_assignments=1)
     later = DAY + timedelta(minutes=2)
     first, second = (work(hit, worker=keys.create_worker()[0], answer="-", now=DAY) for hit in hits(batch))
-    engine.approve(first, now=later)
+    assignments.approve(first, now=later)
     bonuses.send(first, worker_id=first.worker.worker_id, cents=150, reason="", token=None, now=later)
-    engine.reject(second, now=DAY + timedelta(days=2), feedback="-")
-    engine_due.sweep(now=DAY + timedelta(days=3))
+    assignments.reject(second, now=DAY + timedelta(days=2), feedback="-")
+    deadlines.sweep(now=DAY + timedelta(days=3))
     return lab
 
 

@@ -6,9 +6,11 @@ from django.utils import timezone
 from marketplace_forms import BIRDS, BIRDS_KEY
 from marketplace_threads import at_once
 
-from marketplace import keys, qualification_tests, qualification_types, question_form_reading
-from marketplace.answer_forms import AnswerForm
+from marketplace.accounts import keys
 from marketplace.models import Qualification, QualificationRequest
+from marketplace.qualifications import qualification_tests, qualification_types
+from marketplace.questions import question_form_reading
+from marketplace.questions.answer_forms import AnswerForm
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

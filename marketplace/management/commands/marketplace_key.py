@@ -6,8 +6,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import transaction
 
-from marketplace import clock, keys, ledger
+from marketplace import clock
+from marketplace.accounts import keys
 from marketplace.models import Requester
+from marketplace.money import ledger
 
 
 class Command(BaseCommand):

@@ -5,7 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from marketplace import audit, clock, engine_due
+from marketplace import clock
+from marketplace.engine import deadlines
+from marketplace.money import audit
 
 COLUMNS = ("deposited", "available", "held", "rewards", "bonuses", "fees", "charged", "approved")
 
@@ -19,7 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="Print JSON, amounts as text in dollars.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        engine_due.sweep(now=clock.now())
+        deadlines.sweep(now=clock.now())
         report = audit.report()
         self.stdout.write(json.dumps(report, indent=2) if options["json"] else table(report))
         if not report["is_sound"]:

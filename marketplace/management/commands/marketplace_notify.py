@@ -5,13 +5,15 @@ from typing import Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from marketplace import clock, engine_due, notification_delivery
+from marketplace import clock
+from marketplace.engine import deadlines
+from marketplace.notifications import delivery
 
 
 class Command(BaseCommand):
     help = "Expire, abandon and approve what is due, then send the notifications that wait."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        engine_due.sweep(now=clock.now())
-        arrived = notification_delivery.deliver(now=timezone.now())
+        deadlines.sweep(now=clock.now())
+        arrived = delivery.deliver(now=timezone.now())
         self.stdout.write(f"Messages that arrived: {arrived}")

@@ -30,7 +30,9 @@ def ask(batch: Batch, *, worker: Worker, action: str, token: str, data: Any = No
         "number": attempt.number + 1 if attempt else 1,
         "instructions": batch.definition.instructions,
     }
-    return HttpResponse(render_to_string("answering/hits/quiz.html", context), status=422 if form.is_bound else 200)
+    return HttpResponse(
+        render_to_string("answering/hits/quiz.html", context), status=422 if form.is_bound else 200
+    )
 
 
 def answered(request: HttpRequest, batch: Batch, *, worker: Worker, action: str, token: str) -> HttpResponse:

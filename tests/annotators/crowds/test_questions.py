@@ -6,8 +6,8 @@ from annotators.crowds.mturk.questions import (
     external_question,
     parse_answers,
 )
-from marketplace import questions as marketplace_questions
-from marketplace.answers import document
+from marketplace.questions import hit_questions as marketplace_questions
+from marketplace.questions.answer_documents import document
 
 NS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd"
 

@@ -12,8 +12,9 @@ from django.utils import timezone
 from annotators.models import HIT, Assignment, Call, HITType
 from annotators.outbox import market
 from annotators.outbox.journal import SHOWN_WITHIN, TOKEN_LIFE, perform, unsettled
-from marketplace import audit, faults
 from marketplace import models as marketplace
+from marketplace.money import audit
+from marketplace.rehearsing import faults
 from tests.annotators.crowds.offers import decide, listed, offer, pay
 from tests.market_site import Site
 

@@ -8,8 +8,8 @@ from django.db import OperationalError, connection, transaction
 from django.utils import timezone
 
 from annotators.models import Call, Worker
-from marketplace import audit, ledger
 from marketplace import models as marketplace
+from marketplace.money import audit, ledger
 from surveys.models import Batch, Survey
 from surveys.operations.backups import rows
 from surveys.operations.backups.archive import BackupError

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from annotators.models import Assignment, Call
-from marketplace import audit
+from marketplace.money import audit
 from surveys.models import Questionnaire, Replacement
 from surveys.operations.backups.making import backup
 from surveys.operations.backups.restoring import restore

@@ -13,7 +13,7 @@ from django.db import connection
 from annotators.crowds.mturk.mirror import fetch
 from annotators.models import Assignment
 from annotators.outbox import market
-from marketplace.errors import WorkerRefusal
+from marketplace.refusals import WorkerRefusal
 from surveys.models import Batch, Questionnaire, Replacement
 from surveys.publishing import bonuses, budget, questionnaires, stopping
 from surveys.publishing.budget import OverBudget

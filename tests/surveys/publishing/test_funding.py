@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from annotators.crowds.mturk.gateway import MarketError
-from marketplace import ledger
 from marketplace.models import Balance
+from marketplace.money import ledger
 from surveys import sync
 from surveys.models import Batch
 from surveys.publishing import hits, preconditions, pricing, questionnaires

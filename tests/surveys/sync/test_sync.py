@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Call
-from marketplace import engine
 from marketplace import models as marketplace
+from marketplace.engine import assignments
 from surveys import sync
 from surveys.answering.collection import task_answers
 from surveys.models import Batch, Decision, Questionnaire, Rating, Replacement, Response
@@ -292,7 +292,7 @@ def test_work_given_back_and_taken_by_another_is_graded_by_worker(site: Site) ->
     answer(
         open_for(questionnaire, worker=first.worker.worker_id, assignment=first.assignment_id), n_correct=5
     )
-    engine.give_back(first, now=timezone.now())
+    assignments.give_back(first, now=timezone.now())
     done = work(site, questionnaire, n_correct=1)
     assert done.assignment_id == first.assignment_id
     sync.sync_hit(questionnaire.hit_id)

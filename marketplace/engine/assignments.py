@@ -1,0 +1,190 @@
+"""What a worker does with a HIT, and what a requester decides about it. One locked HIT per step.
+
+Every function takes the marketplace's time and runs its own transaction.
+"""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+
+from marketplace import ids, refusals
+from marketplace.engine import states
+from marketplace.models import HIT, LIVE, Assignment, Requester, Worker
+from marketplace.money import ledger
+from marketplace.notifications import events
+from marketplace.refusals import WorkerRefusal
+
+Status = Assignment.Status
+OVERRIDE_WITHIN = timedelta(days=30)  # API reference, ApproveAssignment
+
+
+def locked(hit_pk: int) -> HIT:
+    """Return the HIT with its row locked (on SQLite the IMMEDIATE transaction is the lock)."""
+    hits = HIT.objects.select_for_update(of=("self",), no_key=True)
+    return hits.select_related("hit_type", "requester").get(pk=hit_pk)
+
+
+def settle(hit: HIT, *, now: datetime) -> None:
+    """Write the counts and bring the held money in line with them."""
+    hit.save(update_fields=["pending", "submitted", "approved", "rejected"])
+    ledger.set_hold(hit, slots=states.slots_to_fund(hit, now=now), now=now)
+
+
+@transaction.atomic
+def accept(hit: HIT, *, worker: Worker, now: datetime) -> Assignment:
+    """Give the worker an assignment of the HIT. Raises WorkerRefusal when there is none to give."""
+    hit = locked(hit.pk)
+    if states.hit_status(hit, now=now) != states.ASSIGNABLE:
+        raise WorkerRefusal("No more of this HIT is available.")
+    if hit.assignments.filter(worker=worker, status__in=LIVE).exists():
+        raise WorkerRefusal("You already have, or have done, this HIT.")
+    assignment = Assignment.objects.create(
+        assignment_id=_next_assignment_id(hit, worker=worker),
+        hit=hit,
+        worker=worker,
+        accepted_at=now,
+        deadline=now + hit.hit_type.duration,
+    )
+    hit.pending += 1
+    settle(hit, now=now)
+    events.record(hit, "AssignmentAccepted", at=now, assignment=assignment)
+    return assignment
+
+
+def _next_assignment_id(hit: HIT, *, worker: Worker) -> str:
+    """Recycle the id of work given back by another worker; who comes back gets a new one, as on MTurk."""
+    returned = hit.assignments.filter(is_reusable=True).exclude(worker=worker).order_by("pk").first()
+    if returned is None:
+        return ids.entity_id()
+    Assignment.objects.filter(pk=returned.pk).update(is_reusable=False)
+    return returned.assignment_id
+
+
+def give_back(assignment: Assignment, *, now: datetime) -> None:
+    """Return an open assignment. Raises WorkerRefusal when it is not open any more."""
+    if not _release(assignment, status=Status.RETURNED, now=now):
+        raise WorkerRefusal("This assignment is not open any more.")
+
+
+def abandon(assignment: Assignment, *, now: datetime) -> bool:
+    return _release(assignment, status=Status.ABANDONED, now=now)
+
+
+@transaction.atomic
+def _release(assignment: Assignment, *, status: str, now: datetime) -> bool:
+    hit = locked(assignment.hit_id)
+    open_row = Assignment.objects.filter(pk=assignment.pk, status=Status.OPEN)
+    if not open_row.update(status=status, is_reusable=True):
+        return False
+    hit.pending -= 1
+    settle(hit, now=now)
+    ended = [f"Assignment{status}", *events.reviewable(hit, now=now)]
+    events.record(hit, *ended, at=min(now, assignment.deadline), assignment=assignment)
+    return True
+
+
+@transaction.atomic
+def submit(assignment: Assignment, *, answer: str, now: datetime) -> None:
+    """Record the worker's answer document. Raises WorkerRefusal unless the assignment is open and in time."""
+    hit = locked(assignment.hit_id)
+    open_row = Assignment.objects.filter(pk=assignment.pk, status=Status.OPEN, deadline__gt=now)
+    recorded = open_row.update(
+        status=Status.SUBMITTED,
+        answer=answer,
+        submitted_at=now,
+        auto_approval_at=now + hit.hit_type.auto_approval_delay,
+    )
+    if not recorded:
+        raise WorkerRefusal("This assignment is not open any more.")
+    hit.pending -= 1
+    hit.submitted += 1
+    settle(hit, now=now)
+    ended = ["AssignmentSubmitted", *events.reviewable(hit, now=now)]
+    events.record(hit, *ended, at=now, assignment=assignment)
+
+
+def find_assignment(assignment_id: str, *, requester: Requester) -> Assignment:
+    """Return the live row of an AssignmentId. Raises Refusal AssignmentDoesNotExist."""
+    rows = Assignment.objects.filter(assignment_id=assignment_id, hit__requester=requester, status__in=LIVE)
+    assignment = rows.select_related("hit__hit_type", "hit__requester", "worker").first()
+    if assignment is None:
+        raise refusals.assignment_does_not_exist(assignment_id)
+    return assignment
+
+
+@transaction.atomic
+def approve(
+    assignment: Assignment, *, now: datetime, feedback: str | None = None, override: bool = False
+) -> None:
+    """Approve submitted work, or with `override` rejected work. Raises Refusal on any other state."""
+    hit = _reread(assignment)
+    if assignment.status == Status.REJECTED and override:
+        _check_override(assignment, now=now)
+        ledger.set_hold(hit, slots=hit.held_slots + 1, now=now)
+        hit.rejected -= 1
+    elif assignment.status == Status.SUBMITTED:
+        hit.submitted -= 1
+    else:
+        raise _undecidable(assignment)
+    _pay_out(assignment, approved_at=now, feedback=feedback, now=now)
+
+
+@transaction.atomic
+def approve_by_time(assignment: Assignment, *, now: datetime) -> None:
+    """Approve work whose AutoApprovalTime has come, unless it was decided meanwhile."""
+    hit = _reread(assignment)
+    if assignment.status == Status.SUBMITTED and assignment.auto_approval_at is not None:
+        hit.submitted -= 1
+        _pay_out(assignment, approved_at=assignment.auto_approval_at, feedback=None, now=now)
+
+
+def _reread(assignment: Assignment) -> HIT:
+    """Lock the HIT, then read the assignment again; what stands in both now stays so to the end."""
+    hit = locked(assignment.hit_id)
+    assignment.refresh_from_db()
+    assignment.hit = hit
+    return hit
+
+
+def _pay_out(assignment: Assignment, *, approved_at: datetime, feedback: str | None, now: datetime) -> None:
+    hit = assignment.hit
+    hit.approved += 1
+    _decide(assignment, status=Status.APPROVED, feedback=feedback, at=approved_at)
+    ledger.pay(assignment, now=approved_at)
+    settle(hit, now=now)
+    events.record(hit, "AssignmentApproved", at=approved_at, assignment=assignment)
+
+
+def _check_override(assignment: Assignment, *, now: datetime) -> None:
+    submitted_at = assignment.submitted_at or now
+    if now - submitted_at > OVERRIDE_WITHIN or assignment.hit.disposed_at is not None:
+        raise refusals.wrong_assignment_state("Submitted")
+
+
+def _undecidable(assignment: Assignment) -> refusals.Refusal:
+    # "status of: null" is what MTurk says of work it has not seen submitted (ParlAI#2957).
+    return refusals.wrong_assignment_state("null" if assignment.status == Status.OPEN else "Submitted")
+
+
+@transaction.atomic
+def reject(assignment: Assignment, *, now: datetime, feedback: str) -> None:
+    """Reject submitted work and release its money. Raises Refusal on any other state."""
+    hit = _reread(assignment)
+    if assignment.status != Status.SUBMITTED:
+        raise _undecidable(assignment)
+    hit.submitted -= 1
+    hit.rejected += 1
+    _decide(assignment, status=Status.REJECTED, feedback=feedback, at=now)
+    settle(hit, now=now)
+    events.record(hit, "AssignmentRejected", at=now, assignment=assignment)
+
+
+def _decide(assignment: Assignment, *, status: Status, feedback: str | None, at: datetime) -> None:
+    assignment.status = status
+    if feedback is not None:
+        assignment.feedback = feedback
+    if status == Status.APPROVED:
+        assignment.approved_at, assignment.rejected_at = at, None
+    else:
+        assignment.rejected_at = at
+    assignment.save(update_fields=["status", "feedback", "approved_at", "rejected_at"])

@@ -1,0 +1,1 @@
+"""Every cent: the double entry, bonuses, statements, and whether all of it agrees."""

@@ -1,0 +1,1 @@
+"""What HITs ask of workers, what workers have, and how they come by it."""

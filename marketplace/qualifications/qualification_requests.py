@@ -1,0 +1,103 @@
+"""Workers ask for a qualification; a requester, or the type itself, gives it."""
+
+from datetime import datetime, timedelta
+
+from django.db import IntegrityError, transaction
+
+from marketplace import ids
+from marketplace.models import (
+    Qualification,
+    QualificationRequest,
+    QualificationType,
+    Requester,
+    Worker,
+)
+from marketplace.qualifications import qualification_types
+from marketplace.refusals import Refusal, WorkerRefusal
+
+Status = QualificationRequest.Status
+
+
+def check(kind: QualificationType, *, worker: Worker, now: datetime) -> None:
+    """Raise WorkerRefusal when the worker cannot ask for the qualification now."""
+    if kind.status != QualificationType.Status.ACTIVE or kind.disposed_at is not None:
+        raise WorkerRefusal("This qualification cannot be requested at present.")
+    held = Qualification.objects.filter(
+        qualification_type=kind, worker=worker, status=Qualification.Status.GRANTED
+    )
+    if not kind.is_retakeable and held.exists():
+        raise WorkerRefusal("You have this qualification.")
+    last = QualificationRequest.objects.filter(qualification_type=kind, worker=worker).order_by("pk").last()
+    if last is not None:
+        _check_retry(kind, last=last, now=now)
+
+
+def _check_retry(kind: QualificationType, *, last: QualificationRequest, now: datetime) -> None:
+    """Without a RetryDelayInSeconds a worker asks once (API reference, CreateQualificationType)."""
+    if last.status == Status.STARTED and last.deadline is not None and last.deadline > now:
+        raise WorkerRefusal("You are taking the test of this qualification.")
+    if last.status == Status.PENDING:
+        raise WorkerRefusal("You have requested this qualification; the requester has not answered yet.")
+    if kind.retry_seconds is None:
+        raise WorkerRefusal("This qualification can be requested once, and you have done so.")
+    again_at = last.submitted_at + timedelta(seconds=kind.retry_seconds)
+    if again_at > now:
+        raise WorkerRefusal(f"You can request this qualification again on {again_at:%d %B %Y at %H:%M} UTC.")
+
+
+@transaction.atomic
+def submit(kind: QualificationType, *, worker: Worker, now: datetime) -> QualificationRequest:
+    """Ask for a qualification without a test; an auto-granted one is given at once. Raises WorkerRefusal."""
+    check(kind, worker=worker, now=now)
+    try:
+        with transaction.atomic():
+            request = QualificationRequest.objects.create(
+                request_id=ids.entity_id(),
+                qualification_type=kind,
+                worker=worker,
+                submitted_at=now,
+                status=Status.GRANTED if kind.auto_granted else Status.PENDING,
+            )
+    except IntegrityError as error:
+        raise WorkerRefusal("You have requested this qualification already.") from error
+    if kind.auto_granted:
+        value = kind.auto_granted_value
+        qualification_types.grant(kind, worker=worker, value=value, notify=False, now=now)
+    return request
+
+
+@transaction.atomic
+def accept(request: QualificationRequest, *, value: int, now: datetime) -> None:
+    """Give what was asked for. Raises Refusal when the request was answered before."""
+    _answer(request, status=Status.GRANTED)
+    kind = request.qualification_type
+    qualification_types.grant(kind, worker=request.worker, value=value, notify=True, now=now)
+
+
+@transaction.atomic
+def reject(request: QualificationRequest, *, reason: str, now: datetime) -> None:
+    """Refuse what was asked for and tell the worker. Raises Refusal when the request was answered before."""
+    _answer(request, status=Status.REJECTED)
+    kind = request.qualification_type
+    subject = f"Your request for “{kind.name}” was not granted"
+    qualification_types.tell(kind, worker=request.worker, subject=subject, text=reason, now=now)
+
+
+def _answer(request: QualificationRequest, *, status: str) -> None:
+    pending = QualificationRequest.objects.filter(pk=request.pk, status=Status.PENDING)
+    if not pending.update(status=status):
+        raise Refusal(
+            "InvalidQualificationRequestState",
+            "This operation can be called with a status of: Submitted",
+        )
+
+
+def find(request_id: str, *, owner: Requester) -> QualificationRequest:
+    """Return a request for one of the owner's types. Raises Refusal QualificationRequestDoesNotExist."""
+    rows = QualificationRequest.objects.filter(request_id=request_id, qualification_type__requester=owner)
+    found = rows.select_related("qualification_type__requester", "worker").first()
+    if found is None:
+        raise Refusal(
+            "QualificationRequestDoesNotExist", f"QualificationRequest {request_id} does not exist."
+        )
+    return found

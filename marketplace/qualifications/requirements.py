@@ -1,0 +1,163 @@
+"""Qualification requirements: what HITs ask of a worker, and whether this worker has it.
+
+Two of MTurk's system qualifications are counted (approval rate, approved HITs), the locale is what an
+administrator entered, a requester's own types hold what was granted. Nobody is a Master or has stated an age.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db.models import Count, Q
+
+from marketplace import refusals
+from marketplace.models import Assignment, Block, HITType, Qualification, QualificationType, Worker
+from marketplace.refusals import Refusal
+
+APPROVAL_RATE = "000000000000000000L0"
+HITS_APPROVED = "00000000000000000040"
+LOCALE = "00000000000000000071"
+SYSTEM_NAMES = {
+    APPROVAL_RATE: "HIT approval rate (%)",
+    HITS_APPROVED: "Number of HITs approved",
+    LOCALE: "Location",
+    "00000000000000000060": "Adult content",
+    "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH": "Masters",
+    "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6": "Masters (sandbox)",
+}
+RATE_COUNTS_FROM = 100  # a new worker's rate reads 100 % until then (psiTurk's notes on its settings)
+
+COMPARE: dict[str, Callable[[int, list[int]], bool]] = {
+    "LessThan": lambda value, given: value < given[0],
+    "LessThanOrEqualTo": lambda value, given: value <= given[0],
+    "GreaterThan": lambda value, given: value > given[0],
+    "GreaterThanOrEqualTo": lambda value, given: value >= given[0],
+    "EqualTo": lambda value, given: value == given[0],
+    "NotEqualTo": lambda value, given: value != given[0],
+    "In": lambda value, given: value in given,
+    "NotIn": lambda value, given: value not in given,
+    "Exists": lambda value, given: True,
+    "DoesNotExist": lambda value, given: False,
+}
+TRUE_WITHOUT_VALUE = frozenset({"DoesNotExist", "NotEqualTo", "NotIn"})
+WITHOUT_OPERAND = frozenset({"Exists", "DoesNotExist"})
+OPERANDS = {"Exists": (0, 0), "DoesNotExist": (0, 0), "In": (1, 30), "NotIn": (1, 30)}
+ORDERED = frozenset({"LessThan", "LessThanOrEqualTo", "GreaterThan", "GreaterThanOrEqualTo"})
+
+
+@dataclass(frozen=True)
+class Record:
+    """All that requirements can ask of a worker: decided work, place, granted values, and who blocks them."""
+
+    approved: int = 0
+    rejected: int = 0
+    country: str = ""
+    subdivision: str = ""
+    granted: dict[str, int] = field(default_factory=dict)
+    blocked_by: frozenset[int] = frozenset()
+
+    @property
+    def rate(self) -> int | None:
+        """Percent approved, rounded half up; None before anything was decided."""
+        decided = self.approved + self.rejected
+        return (200 * self.approved + decided) // (2 * decided) if decided else None
+
+    @property
+    def values(self) -> dict[str, int]:
+        decided = self.approved + self.rejected
+        rate = self.rate if decided >= RATE_COUNTS_FROM else 100
+        counted = {APPROVAL_RATE: 100 if rate is None else rate, HITS_APPROVED: self.approved}
+        return {**self.granted, **counted}
+
+
+def record_of(worker: Worker) -> Record:
+    """Gather what is known about a worker. Three queries."""
+    status = Assignment.Status
+    counts = Assignment.objects.filter(worker=worker).aggregate(
+        approved=Count("pk", filter=Q(status=status.APPROVED)),
+        rejected=Count("pk", filter=Q(status=status.REJECTED)),
+    )
+    held = Qualification.objects.filter(worker=worker, status=Qualification.Status.GRANTED)
+    return Record(
+        **counts,
+        country=worker.country,
+        subdivision=worker.subdivision,
+        granted=dict(held.values_list("qualification_type__type_id", "value")),
+        blocked_by=frozenset(Block.objects.filter(worker=worker).values_list("requester", flat=True)),
+    )
+
+
+def complete(given: dict[str, Any]) -> dict[str, Any]:
+    """Fill in what MTurk fills in; the older RequiredToPreview guards the preview as well."""
+    to_preview = given.get("RequiredToPreview", False)
+    guarded = "PreviewAndAccept" if to_preview else "Accept"
+    return {"ActionsGuarded": guarded, "RequiredToPreview": to_preview, **given}
+
+
+def check(requirements: Iterable[dict[str, Any]]) -> list[QualificationType]:
+    """Return the requesters' own types that are asked for. Raises Refusal for what cannot be asked."""
+    for requirement in requirements:
+        _check_operands(requirement)
+    asked = {requirement["QualificationTypeId"] for requirement in requirements} - SYSTEM_NAMES.keys()
+    found = QualificationType.objects.filter(type_id__in=asked, disposed_at=None)
+    kinds = {kind.type_id: kind for kind in found} if asked else {}
+    for type_id in sorted(asked):
+        _check_kind(type_id, kind=kinds.get(type_id))
+    return list(kinds.values())
+
+
+def _check_kind(type_id: str, *, kind: QualificationType | None) -> None:
+    if kind is None:
+        raise refusals.qualification_type_does_not_exist(type_id)
+    if kind.status != QualificationType.Status.ACTIVE:
+        raise Refusal(
+            "InvalidQualificationTypeState", "This operation can be called with a status of: Active"
+        )
+
+
+def _check_operands(requirement: dict[str, Any]) -> None:
+    comparator, is_place = requirement["Comparator"], requirement["QualificationTypeId"] == LOCALE
+    right, wrong = ("LocaleValues", "IntegerValues") if is_place else ("IntegerValues", "LocaleValues")
+    number = len(requirement.get(right, []))
+    least, most = OPERANDS.get(comparator, (1, 1))
+    if not least <= number <= most or requirement.get(wrong) or (is_place and comparator in ORDERED):
+        raise Refusal(
+            "InvalidQualificationRequirement",
+            f"The values do not suit {requirement['QualificationTypeId']} and the comparator {comparator}.",
+        )
+
+
+def is_met(requirement: dict[str, Any], *, record: Record) -> bool:
+    """Tell whether what is known about a worker meets one requirement."""
+    comparator, type_id = requirement["Comparator"], requirement["QualificationTypeId"]
+    if type_id == LOCALE and record.country:
+        return _is_in_place(requirement, record=record)
+    value = record.values.get(type_id)
+    if value is None:
+        return comparator in TRUE_WITHOUT_VALUE
+    compare: Callable[[int, list[int]], bool] = COMPARE[comparator]
+    return compare(value, requirement.get("IntegerValues", []))
+
+
+def _is_in_place(requirement: dict[str, Any], *, record: Record) -> bool:
+    """A place without a subdivision is the whole country."""
+    comparator: str = requirement["Comparator"]
+    if comparator in WITHOUT_OPERAND:
+        return comparator == "Exists"
+    matches = any(
+        (place["Country"], place.get("Subdivision", record.subdivision))
+        == (record.country, record.subdivision)
+        for place in requirement["LocaleValues"]
+    )
+    return matches == (comparator not in TRUE_WITHOUT_VALUE)
+
+
+def may(action: str, hit_type: HITType, *, record: Record) -> bool:
+    """Tell whether a worker may take an action (Accept, Preview or Discover) on HITs of the type."""
+    if action == "Accept" and hit_type.requester_id in record.blocked_by:
+        return False
+    return all(
+        is_met(requirement, record=record)
+        for requirement in hit_type.requirements
+        if action in requirement["ActionsGuarded"]
+    )

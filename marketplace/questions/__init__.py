@@ -1,0 +1,1 @@
+"""Question documents and the answers to them, in MTurk's formats."""

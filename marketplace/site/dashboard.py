@@ -1,0 +1,55 @@
+"""What a worker holds, has done, has earned and was told."""
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from marketplace import clock
+from marketplace.accounts.sessions import worker_required
+from marketplace.engine import deadlines
+from marketplace.models import Assignment, Message, Qualification, Worker
+from marketplace.money import earnings
+from marketplace.qualifications import requirements
+
+Status = Assignment.Status
+SHOWN_PER_PAGE = 25
+
+
+@require_safe
+@worker_required
+def my_work(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """Show the queue, what was submitted and decided, and the earnings."""
+    deadlines.sweep(now=clock.now())
+    context = {
+        "worker": worker,
+        "earnings": earnings.of(worker),
+        "record": requirements.record_of(worker),
+        "done": Paginator(_done(worker), SHOWN_PER_PAGE).get_page(request.GET.get("page")),
+        **_possessions(worker),
+    }
+    return render(request, "marketplace/my_work.html", context)
+
+
+def _done(worker: Worker) -> Any:
+    rows = Assignment.objects.filter(
+        worker=worker, status__in=[Status.SUBMITTED, Status.APPROVED, Status.REJECTED]
+    )
+    ordered = rows.select_related("hit__hit_type__requester").order_by("-submitted_at", "-pk")
+    return ordered.prefetch_related("bonuses")
+
+
+def _possessions(worker: Worker) -> dict[str, Any]:
+    """Return what the worker holds: open HITs, qualifications, messages."""
+    rows = Assignment.objects.filter(worker=worker)
+    granted = Qualification.objects.filter(worker=worker, status=Qualification.Status.GRANTED)
+    received = Message.objects.filter(worker=worker).select_related("requester")
+    return {
+        "queue": rows.filter(status=Status.OPEN)
+        .select_related("hit__hit_type__requester")
+        .order_by("deadline"),
+        "held": granted.select_related("qualification_type__requester").order_by("pk"),
+        "messages_received": received.order_by("-pk")[:SHOWN_PER_PAGE],
+    }

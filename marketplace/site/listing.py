@@ -1,0 +1,85 @@
+"""What a worker can find: HITs that still have an assignment for exactly this worker."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+
+from marketplace.engine import states
+from marketplace.models import HIT, LIVE, Assignment, HITType, Worker
+from marketplace.qualifications import requirement_words, requirements
+from marketplace.qualifications.requirement_words import Line
+from marketplace.qualifications.requirements import Record
+
+GROUPS_PER_PAGE = 25
+NEWCOMER = Record()
+SORTS = {
+    "newest": ("Newest first", "-newest"),
+    "reward": ("Highest reward first", "-hit_type__reward_cents"),
+    "time": ("Least time allowed first", "hit_type__duration_seconds"),
+    "hits": ("Most HITs first", "-available"),
+}
+
+
+@dataclass(frozen=True)
+class Group:
+    """All HITs of one type, as one line of the list."""
+
+    hit_type: HITType
+    available: int
+    is_open: bool
+    requirements: list[Line]
+
+
+def offered(*, worker: Worker | None, now: datetime) -> QuerySet[HIT]:
+    """Return the HITs a worker could accept now, qualifications aside."""
+    hits = HIT.objects.filter(states.assignable(now=now))
+    if worker is None:
+        return hits
+    mine = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker, status__in=LIVE)
+    return hits.exclude(Exists(mine))
+
+
+def groups(
+    *, worker: Worker | None, now: datetime, search: str, number: str | None, sort: str = "newest"
+) -> "Page[Any]":
+    """Return one page of groups in one of the orders of SORTS, each with `hit_type` (its key) and `available`."""
+    hits = offered(worker=worker, now=now)
+    for word in search.split()[:10]:
+        hits = hits.filter(_matches(word))
+    found = hits.values("hit_type").annotate(available=Count("pk"), newest=Max("created_at"))
+    ordered = found.order_by(SORTS[sort][1], "-newest", "-hit_type")
+    return Paginator(ordered, GROUPS_PER_PAGE).get_page(number)
+
+
+def _matches(word: str) -> Q:
+    fields = ("title", "description", "keywords", "requester__name")
+    found = Q()
+    for field in fields:
+        found |= Q(**{f"hit_type__{field}__icontains": word})
+    return found
+
+
+def described(page: "Page[Any]", *, worker: Worker | None) -> list[Group]:
+    """Add the types to a page of groups, without those the worker may not even discover. Three queries."""
+    record = requirements.record_of(worker) if worker else NEWCOMER
+    types = HITType.objects.select_related("requester").prefetch_related("qualification_types")
+    kinds = types.in_bulk([row["hit_type"] for row in page])
+    return [
+        Group(
+            kind,
+            row["available"],
+            requirements.may("Accept", kind, record=record),
+            requirement_words.lines(kind, record=record),
+        )
+        for row in page
+        if requirements.may("Discover", kind := kinds[row["hit_type"]], record=record)
+    ]
+
+
+def next_hit(hit_type: HITType, *, worker: Worker | None, now: datetime) -> HIT | None:
+    """Return the oldest HIT of the type the worker could accept."""
+    hits = offered(worker=worker, now=now).filter(hit_type=hit_type)
+    return hits.select_related("hit_type__requester").order_by("pk").first()

@@ -1,0 +1,70 @@
+"""One qualification type as workers see it, and their request for it."""
+
+from datetime import datetime
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods
+
+from marketplace import clock
+from marketplace.accounts.sessions import worker_required
+from marketplace.models import Qualification, QualificationRequest, QualificationType, Worker
+from marketplace.qualifications import qualification_requests, qualification_tests
+from marketplace.questions import question_form_reading
+from marketplace.refusals import WorkerRefusal
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@worker_required
+def qualification(request: HttpRequest, worker: Worker, type_id: str) -> HttpResponse:
+    kinds = QualificationType.objects.select_related("requester")
+    kind = get_object_or_404(kinds, type_id=type_id, disposed_at=None)
+    now = clock.now()
+    if request.method == "POST":
+        return redirect(_ask(request, worker, kind, now=now), type_id=type_id)
+    context = {"worker": worker, "kind": kind, "obstacle": _obstacle(kind, worker=worker, now=now)}
+    return render(request, "marketplace/qualification.html", context | _test(kind, worker=worker, now=now))
+
+
+def _ask(request: HttpRequest, worker: Worker, kind: QualificationType, *, now: datetime) -> str:
+    """Ask for the qualification, or begin its test. Return the name of the page to go to."""
+    if qualification_tests.running(kind, worker=worker, now=now):
+        return "qualification-test"
+    try:
+        if kind.test:
+            qualification_tests.start(kind, worker=worker, now=now)
+            return "qualification-test"
+        made = qualification_requests.submit(kind, worker=worker, now=now)
+    except WorkerRefusal as refusal:
+        messages.error(request, str(refusal))
+        return "qualification"
+    is_granted = made.status == QualificationRequest.Status.GRANTED
+    messages.success(
+        request, "The qualification is yours." if is_granted else "The requester will see your request."
+    )
+    return "qualification"
+
+
+def _obstacle(kind: QualificationType, *, worker: Worker, now: datetime) -> str:
+    """Return why the worker cannot ask now; empty when nothing is in the way."""
+    try:
+        qualification_requests.check(kind, worker=worker, now=now)
+    except WorkerRefusal as refusal:
+        return str(refusal)
+    return ""
+
+
+def _test(kind: QualificationType, *, worker: Worker, now: datetime) -> dict[str, Any]:
+    """Return what the page says of the test, if there is one: its length, and what the worker has so far."""
+    if not kind.test:
+        return {}
+    granted = Qualification.Status.GRANTED
+    held = kind.qualifications.filter(worker=worker, status=granted).values_list("value", flat=True).first()
+    return {
+        "running": qualification_tests.running(kind, worker=worker, now=now),
+        "questions": len(question_form_reading.read(kind.test).questions),
+        "is_marked_at_once": bool(kind.answer_key),
+        "held": held,
+    }
