@@ -2,7 +2,7 @@
 
 import re
 
-# The elements static/marketplace/crowd.js makes, and the parts of them that show their text.
+# The elements static/marketplace/site/crowd.js makes, and the parts of them that show their text.
 CROWD_ELEMENTS = frozenset(
     f"crowd-{name}"
     for name in (

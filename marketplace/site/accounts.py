@@ -62,7 +62,7 @@ def sign_in_page(request: HttpRequest) -> HttpResponse:
         sign_in(request, worker=form.worker)
         return redirect(_back(request))
     context = {"form": form, "next": _back(request), "may_join": settings.MARKETPLACE_OPEN_SIGNUP}
-    return render(request, "marketplace/sign_in.html", context, status=_status(form))
+    return render(request, "marketplace/site/sign_in.html", context, status=_status(form))
 
 
 def _status(form: SignInForm) -> int:
@@ -102,13 +102,13 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             messages.error(request, str(refusal))
     found = invitations.find(token, now=now)
     context = {"invitation": found, "worker": current_worker(request)}
-    return render(request, "marketplace/invitation.html", context, status=200 if found else 410)
+    return render(request, "marketplace/site/invitation.html", context, status=200 if found else 410)
 
 
 def _welcome(request: HttpRequest, worker: Worker, code: str) -> HttpResponse:
     sign_in(request, worker=worker)
     context = {"worker": worker, "code": code, "next": _back(request)}
-    response = render(request, "marketplace/joined.html", context)
+    response = render(request, "marketplace/site/joined.html", context)
     response["Cache-Control"] = "no-store"
     return response
 

@@ -30,7 +30,7 @@ def my_work(request: HttpRequest, worker: Worker) -> HttpResponse:
         "done": Paginator(_done(worker), SHOWN_PER_PAGE).get_page(request.GET.get("page")),
         **_possessions(worker),
     }
-    return render(request, "marketplace/my_work.html", context)
+    return render(request, "marketplace/site/my_work.html", context)
 
 
 def _done(worker: Worker) -> Any:

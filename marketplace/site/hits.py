@@ -46,7 +46,7 @@ def hit_list(request: HttpRequest) -> HttpResponse:
         "sorts": [(key, words) for key, (words, _) in listing.SORTS.items()],
         "query": urlencode({"q": search, "sort": sort}),
     }
-    return render(request, "marketplace/hit_list.html", context)
+    return render(request, "marketplace/site/hit_list.html", context)
 
 
 @require_safe
@@ -80,7 +80,7 @@ def preview(request: HttpRequest, identifier: str) -> HttpResponse:
     }
     if hit and requirements.may("Preview", hit_type, record=record):
         context |= tasks.shown(hit)
-    return tasks.page(request, "marketplace/preview.html", context)
+    return tasks.page(request, "marketplace/site/preview.html", context)
 
 
 @require_POST
@@ -161,4 +161,4 @@ def after(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpRespo
         "accepts_next": accept_next.is_on(request),
         "goes_on": accept_next.goes_on(request, assignment, now=now),
     }
-    return render(request, "marketplace/after.html", context)
+    return render(request, "marketplace/site/after.html", context)

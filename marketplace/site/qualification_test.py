@@ -32,7 +32,7 @@ def qualification_test(request: HttpRequest, worker: Worker, type_id: str) -> Ht
     asked = question_form_reading.read(under_way.test)
     form = AnswerForm(asked, request.POST if request.method == "POST" else None)
     if not form.is_valid():
-        return tasks.page(request, "marketplace/qualification_test.html", _context(under_way, form))
+        return tasks.page(request, "marketplace/site/qualification_test.html", _context(under_way, form))
     _hand_in(request, under_way, form)
     return redirect("qualification", type_id=type_id)
 

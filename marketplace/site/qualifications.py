@@ -25,7 +25,9 @@ def qualification(request: HttpRequest, worker: Worker, type_id: str) -> HttpRes
     if request.method == "POST":
         return redirect(_ask(request, worker, kind, now=now), type_id=type_id)
     context = {"worker": worker, "kind": kind, "obstacle": _obstacle(kind, worker=worker, now=now)}
-    return render(request, "marketplace/qualification.html", context | _test(kind, worker=worker, now=now))
+    return render(
+        request, "marketplace/site/qualification.html", context | _test(kind, worker=worker, now=now)
+    )
 
 
 def _ask(request: HttpRequest, worker: Worker, kind: QualificationType, *, now: datetime) -> str:

@@ -24,8 +24,8 @@ def external_submit(request: HttpRequest) -> HttpResponse:
             raise WorkerRefusal("A HEAD request submits nothing.")
         assignment = _record(_form(request))
     except WorkerRefusal as refusal:
-        return render(request, "marketplace/frame_refused.html", {"reason": str(refusal)}, status=400)
-    return render(request, "marketplace/frame_submitted.html", {"assignment": assignment})
+        return render(request, "marketplace/site/frame_refused.html", {"reason": str(refusal)}, status=400)
+    return render(request, "marketplace/site/frame_submitted.html", {"assignment": assignment})
 
 
 def _form(request: HttpRequest) -> dict[str, list[str]]:

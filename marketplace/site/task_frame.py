@@ -22,7 +22,7 @@ CROWD_SCRIPT = re.compile(
     r"<script\b[^<>]*\bsrc\s*=\s*[\"']?https://assets\.crowd\.aws/crowd-html-elements\.js[^<>]*>\s*</script\s*>",
     re.IGNORECASE,
 )
-SCRIPTS = "marketplace/task_frame.js", "marketplace/crowd.js"
+SCRIPTS = "marketplace/site/task_frame.js", "marketplace/site/crowd.js"
 
 
 @require_safe
@@ -57,7 +57,7 @@ def _prepared(html: str) -> str:
     """Point the form here and load our scripts before any other, and instead of Amazon's crowd elements."""
     html = SUBMIT_ADDRESSES.sub("/mturk/externalSubmit", CROWD_SCRIPT.sub("", html))
     scripts = "".join(f'<script src="{static(name)}"></script>' for name in SCRIPTS)
-    ours = f'{scripts}<link rel="stylesheet" href="{static("marketplace/crowd.css")}">'
+    ours = f'{scripts}<link rel="stylesheet" href="{static("marketplace/site/crowd.css")}">'
     found = next(filter(None, (pattern.search(html) for pattern in BEGINNING)), None)
     position = found.end() if found else 0
     return html[:position] + ours + html[position:]

@@ -69,7 +69,7 @@ def _address(question: ExternalQuestion | HTMLQuestion, hit: HIT, assignment: As
 
 def work_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
     """Answer with the page of an accepted HIT."""
-    template = "marketplace/work_form.html" if "form" in context else "marketplace/work.html"
+    template = "marketplace/site/work_form.html" if "form" in context else "marketplace/site/work.html"
     return page(request, template, context | {"accepts_next": accept_next.is_on(request)})
 
 

@@ -44,7 +44,7 @@ def test_a_torn_form_is_shown_or_refused(document):
         asked = question_form_reading.read(document)
     except BadQuestion:
         return
-    page = render_to_string("marketplace/question_form.html", {"form": AnswerForm(asked)})
+    page = render_to_string("marketplace/site/question_form.html", {"form": AnswerForm(asked)})
     assert page.count('<fieldset class="question"') == len(asked.questions) > 0
 
 
@@ -66,6 +66,6 @@ def test_wild_answers_are_written_or_named(data):
         root = ElementTree.fromstring(form.document())
         assert len(root) == len(ASKED.questions)
     else:
-        page = render_to_string("marketplace/question_form.html", {"form": form})
+        page = render_to_string("marketplace/site/question_form.html", {"form": form})
         assert page.count("autofocus") == 1
         assert page.count('class="question gap"') == sum(bool(row.problems) for row in form.rows()) > 0
