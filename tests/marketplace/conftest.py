@@ -13,9 +13,6 @@ from botocore.config import Config
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
-from marketplace_bodies import NOTIFICATION, QUALIFICATION
-from marketplace_notices import QUEUE, spec
-from marketplace_words import QUESTION, html_question
 from playwright.sync_api import expect
 
 from marketplace import clock
@@ -24,6 +21,9 @@ from marketplace.engine import hits
 from marketplace.engine.hits import TypeValues
 from marketplace.models import HITType, Requester, Worker
 from marketplace.money import ledger
+from tests.marketplace.api.bodies import NOTIFICATION, QUALIFICATION
+from tests.marketplace.notifications.notices import QUEUE, spec
+from tests.marketplace.question_documents import QUESTION, html_question
 
 TYPE = {
     "title": "Look at a picture",

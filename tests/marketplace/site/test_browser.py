@@ -1,0 +1,167 @@
+"""The worker site in a real browser, with a task on another site inside the frame."""
+
+import re
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import expect
+
+from marketplace.engine import assignments
+from marketplace.models import Assignment
+from marketplace.money import bonuses
+from marketplace.qualifications import qualification_types, requirements
+from tests.accessible import faults
+from tests.marketplace.question_documents import external_question
+
+TASK = """<!doctype html><html lang="en"><title>Task</title><h1>Task</h1>
+<form method="post"><input type="hidden" name="assignmentId"><input name="answer" aria-label="Answer" value="yes">
+<button>Send</button><button type="button" id="window">Window</button></form>
+<script>
+const given = new URLSearchParams(location.search), form = document.forms[0];
+form.assignmentId.value = given.get("assignmentId");
+form.action = given.get("turkSubmitTo") + "/mturk/externalSubmit";
+document.getElementById("window").onclick = () => {
+  form.answer.value = window.open("about:blank") ? "open" : "closed";
+};
+</script>"""
+
+
+class TaskHandler(BaseHTTPRequestHandler):
+    """The requester's own server."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.end_headers()
+        self.wfile.write(TASK.encode())
+
+    def log_message(self, *args: object) -> None:
+        """Keep the test's output clean."""
+
+
+@pytest.fixture
+def task_url() -> Iterator[str]:
+    """The task's address: on 127.0.0.1, which is another site than localhost."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), TaskHandler)
+    Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/task"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def worker_page(sign_in, publish, task_url):
+    """A signed-in worker's page, before the list with two HITs on offer."""
+    publish(external_question(task_url), count=2, max_assignments=2)
+    return sign_in()
+
+
+def see_task(page):
+    expect(page.frame_locator("#task").get_by_role("heading", name="Task")).to_be_visible()
+
+
+def start(page):
+    page.get_by_role("link", name="Look at a picture").click()
+    page.get_by_role("button", name="Accept").click()
+    see_task(page)
+
+
+def test_a_task_on_another_site_may_open_a_window_of_its_own(worker_page):
+    start(worker_page)
+    task = worker_page.frame_locator("#task")
+    with worker_page.context.expect_page():
+        task.get_by_role("button", name="Window").click()
+    expect(task.get_by_label("Answer")).to_have_value("open")
+
+
+def test_a_task_on_another_site_submits_and_the_page_moves_on(worker_page):
+    start(worker_page)
+    expect(worker_page.locator("#countdown")).to_have_text(re.compile(r"00:5\d:\d\d"))
+    worker_page.frame_locator("#task").get_by_role("button", name="Send").press("Enter")
+    expect(worker_page.get_by_role("heading", name="Submitted")).to_be_visible()
+    row = Assignment.objects.get()
+    assert row.status == "Submitted"
+    assert "<QuestionIdentifier>answer</QuestionIdentifier><FreeText>yes</FreeText>" in row.answer
+    worker_page.get_by_role("button", name="Accept the next HIT").click()
+    expect(worker_page.locator("#task")).to_be_visible()
+
+
+def test_a_submission_after_the_time_says_so_in_the_frame(worker_page, later):
+    start(worker_page)
+    later(seconds=3601)
+    worker_page.frame_locator("#task").get_by_role("button", name="Send").press("Enter")
+    expect(worker_page.frame_locator("#task").locator("#refused")).to_contain_text("its time ran out")
+    assert Assignment.objects.get().status == "Abandoned"
+
+
+def make_type(assignment, *, name):
+    settings = qualification_types.Settings(description="One sentence about it.", status="Active")
+    return qualification_types.create(
+        assignment.hit.requester, name=name, keywords="", settings=settings, now=timezone.now()
+    )
+
+
+def talk_to(assignment):
+    """Give the worker a bonus, a qualification and the message that comes with it."""
+    kind, now = make_type(assignment, name="Second wave"), timezone.now()
+    qualification_types.grant(kind, worker=assignment.worker, value=2, notify=True, now=now)
+    bonuses.send(
+        assignment,
+        worker_id=assignment.worker.worker_id,
+        cents=150,
+        reason="Careful remarks.",
+        token=None,
+        now=now,
+    )
+
+
+def guarded(assignment, publish):
+    """Publish a HIT that needs a qualification the worker lacks; return its HITTypeId."""
+    kind = make_type(assignment, name="Reads German")
+    asked = {"QualificationTypeId": kind.type_id, "Comparator": "Exists"}
+    hit_type = publish(
+        assignment.hit.question,
+        title="Judge German explanations",
+        requirements=[requirements.complete(asked)],
+    )
+    return hit_type.type_id
+
+
+def test_every_page_is_accessible_and_fits(worker_page, publish, worker_site):
+    page = worker_page
+    seen = {"list": faults(page)}
+    page.get_by_role("link", name="Look at a picture").click()
+    see_task(page)
+    seen["preview"] = faults(page)
+    page.get_by_role("button", name="Accept").click()
+    expect(page.locator("#countdown")).to_be_visible()
+    see_task(page)
+    seen["work"] = faults(page)
+    done = Assignment.objects.get()
+    page.goto(f"{worker_site}/work")
+    seen["queue"] = faults(page)
+    assignments.submit(done, answer="-", now=timezone.now())
+    assignments.reject(done, now=timezone.now(), feedback="Two of five were right.")
+    page.goto(f"{worker_site}/assignments/{done.assignment_id}")
+    seen["after"] = faults(page)
+    talk_to(done)
+    page.goto(f"{worker_site}/work")
+    expect(page.locator("#messages li")).to_have_count(1)
+    expect(page.locator("#qualifications li")).to_have_count(1)
+    seen["decided"] = faults(page)
+    page.goto(f"{worker_site}/projects/{guarded(done, publish)}/tasks")
+    seen["guarded"] = faults(page)
+    page.get_by_role("link", name="Request").click()
+    seen["qualification"] = faults(page)
+    page.get_by_role("button", name="Request this qualification").click()
+    seen["requested"] = faults(page)
+    page.goto(f"{worker_site}/mturk/externalSubmit")
+    seen["refused"] = faults(page)
+    page.goto(f"{worker_site}/sign-in")
+    seen["sign-in"] = faults(page)
+    page.get_by_role("button", name="Join as a new worker").click()
+    seen["joined"] = faults(page)
+    assert {name: found for name, found in seen.items() if found} == {}

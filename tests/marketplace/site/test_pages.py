@@ -1,0 +1,286 @@
+"""The worker site without JavaScript: finding, accepting, doing and returning HITs."""
+
+import html
+import re
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from django.test import Client
+
+from marketplace.accounts import keys
+from marketplace.models import Worker
+from tests.marketplace.question_documents import external_question
+
+
+@pytest.fixture
+def visitor():
+    return Client(headers={"host": "localhost"}, enforce_csrf_checks=True)
+
+
+@pytest.fixture
+def kind(mturk, new_hit):
+    """The HITTypeId of three published HITs of two assignments each."""
+    hits = [new_hit(MaxAssignments=2) for _ in range(3)]
+    return mturk.get_hit(HITId=hits[0])["HIT"]["HITTypeId"]
+
+
+def text(response):
+    return response.content.decode()
+
+
+def frame(response):
+    """Return (address without query, query pairs, attributes) of the task's frame."""
+    tag = re.search(r'<iframe id="task"[^>]*>', text(response)).group()
+    address = html.unescape(re.search(r'src="([^"]*)"', tag).group(1))
+    return address.partition("?")[0], parse_qsl(urlsplit(address).query), tag
+
+
+def post_form(client, page, address, data=None):
+    """Post with the page's own CSRF token."""
+    token = re.search(r'name="csrfmiddlewaretoken" value="(\w+)"', text(page)).group(1)
+    return client.post(address, {"csrfmiddlewaretoken": token, **(data or {})}, follow=True)
+
+
+def available(response):
+    found = re.findall(r'data-hit-type="(\w+)".*?class="available">(\d+)<', text(response), re.S)
+    return {type_id: int(number) for type_id, number in found}
+
+
+def test_a_visitor_joins_accepts_works_and_goes_on(visitor, kind, settings):
+    page = visitor.get(f"/sign-in?next=/projects/{kind}/tasks")
+    joined = post_form(visitor, page, "/join", {"next": f"/projects/{kind}/tasks"})
+    worker_id = re.search(r'id="new-worker-id">(A[A-Z0-9]{13})<', text(joined)).group(1)
+    code = re.search(r'id="new-access-code">([A-Z0-9]{16})<', text(joined)).group(1)
+    assert joined["Cache-Control"] == "no-store"
+
+    preview = visitor.get(f"/projects/{kind}/tasks")
+    work = post_form(visitor, preview, f"/projects/{kind}/tasks/accept_random")
+    address, query, tag = frame(work)
+    assignment_id = re.search(r'data-assignment-id="(\w+)"', tag).group(1)
+    hit_id = dict(query)["hitId"]
+    assert address == "https://lab.example/hits/7"
+    assert query == [
+        ("lang", "en"),
+        ("v", "2"),
+        ("assignmentId", assignment_id),
+        ("hitId", hit_id),
+        ("workerId", worker_id),
+        ("turkSubmitTo", "http://localhost"),
+    ]
+    assert 'sandbox="allow-scripts allow-same-origin allow-forms allow-popups allow-modals"' in tag
+    assert 'title="Task: Look at a picture"' in tag
+
+    visitor.post("/mturk/externalSubmit", {"assignmentId": assignment_id, "answer": "yes"})
+    after = visitor.get(f"/assignments/{assignment_id}")
+    assert 'id="submitted"' in text(after)
+    assert (
+        post_form(visitor, after, f"/projects/{kind}/tasks/accept_random").redirect_chain[0][0]
+        != work.request["PATH_INFO"]
+    )
+    other = Client(headers={"host": "localhost"})
+    signed_in = other.post(
+        "/sign-in", {"worker_id": f" {worker_id.lower()} ", "access_code": code, "next": "/work"}
+    )
+    assert (signed_in.status_code, signed_in["Location"]) == (302, "/work")
+
+
+def test_a_preview_names_no_worker(new_worker, kind):
+    _, query, _ = frame(new_worker().client.get(f"/projects/{kind}/tasks"))
+    assert dict(query)["assignmentId"] == "ASSIGNMENT_ID_NOT_AVAILABLE"
+    assert [name for name, _ in query] == ["lang", "v", "assignmentId", "hitId"]
+
+
+@pytest.mark.parametrize("which", ["HITTypeId", "HITGroupId"])
+def test_the_addresses_tools_print_lead_to_the_preview(mturk, kind, visitor, which):
+    identifier = mturk.list_hits()["HITs"][0][which]
+    page = visitor.get(f"/mturk/preview?groupId={identifier}", follow=True)
+    assert (page.status_code, page.redirect_chain) == (200, [(f"/projects/{identifier}/tasks", 302)])
+
+
+def test_the_list_counts_what_is_left_for_this_worker(kind, new_worker, visitor):
+    first, second, third = new_worker(), new_worker(), new_worker()
+    assert available(visitor.get("/")) == {kind: 3}
+    first.accept(kind)
+    assert available(first.client.get("/")) == {kind: 2}
+    second.accept(kind)
+    assert available(third.client.get("/")) == {kind: 2}
+
+
+def test_a_worker_gets_each_hit_once_and_then_no_more(kind, new_worker):
+    worker = new_worker()
+    held = [worker.accept(kind) for _ in range(4)]
+    assert (len(set(held[:3])), held[3]) == (3, None)
+    assert available(worker.client.get("/")) == {}
+    queue = text(worker.client.get("/work"))
+    assert queue.count('name="csrfmiddlewaretoken"') == 4
+    worker.submit(held[0])
+    assert worker.accept(kind) is None
+
+
+def test_who_asks_for_a_taken_hit_gets_the_next_one(mturk, kind, new_worker):
+    hits = sorted(row["HITId"] for row in mturk.list_hits()["HITs"])
+    workers = [new_worker() for _ in range(3)]
+    for worker in workers:
+        worker.accept(kind, hits[0])
+    taken = {row["HITId"]: row["NumberOfAssignmentsPending"] for row in mturk.list_hits()["HITs"]}
+    assert (taken.pop(hits[0]), sorted(taken.values())) == (2, [0, 1])
+
+
+def test_the_list_is_searched(new_hit, mturk, visitor):
+    new_hit(Title="Describe a street")
+    new_hit(Title="Count the birds", Keywords="nature")
+    for search, titles in [
+        ("birds", ["Count the birds"]),
+        ("NATURE count", ["Count the birds"]),
+        ("zebra", []),
+    ]:
+        assert re.findall(r"tasks\">([^<]+)</a>", text(visitor.get("/", {"q": search}))) == titles
+    assert len(re.findall(r"tasks\">([^<]+)</a>", text(visitor.get("/", {"q": "vision lab"})))) == 2
+
+
+def test_my_work_shows_decisions_and_earnings(mturk, kind, new_worker):
+    worker = new_worker()
+    good, bad, waiting = [worker.accept(kind) for _ in range(3)]
+    for assignment_id in (good, bad, waiting):
+        worker.submit(assignment_id)
+    mturk.approve_assignment(AssignmentId=good)
+    mturk.reject_assignment(AssignmentId=bad, RequesterFeedback="Only 2 of 5 <were> right.")
+    page = text(worker.client.get("/work"))
+    totals = {
+        name: re.search(rf'id="{name}">([^<]+)<', page).group(1)
+        for name in ("earned", "approved", "rejected", "waiting", "rate")
+    }
+    assert totals == {"earned": "$0.38", "approved": "1", "rejected": "1", "waiting": "1", "rate": "50 %"}
+    assert "Only 2 of 5 &lt;were&gt; right." in page
+
+
+def test_a_stranger_sees_and_returns_nothing_of_anothers_work(kind, new_worker):
+    owner, stranger = new_worker(), new_worker()
+    assignment_id = owner.accept(kind)
+    assert stranger.client.get(f"/assignments/{assignment_id}").status_code == 404
+    stranger.give_back(assignment_id)
+    assert 'id="queue"' in text(owner.client.get("/work"))
+
+
+def test_after_recycling_each_worker_sees_the_own_end_of_it(kind, mturk, new_hit, new_worker):
+    type_id = mturk.get_hit(HITId=new_hit(MaxAssignments=1, Title="One only"))["HIT"]["HITTypeId"]
+    first, second = new_worker(), new_worker()
+    assignment_id = first.accept(type_id)
+    first.give_back(assignment_id)
+    second.accept(type_id)
+    assert "<h1>Returned</h1>" in text(first.client.get(f"/assignments/{assignment_id}"))
+    assert "<h1>Not submitted yet</h1>" in text(second.client.get(f"/assignments/{assignment_id}"))
+
+
+@pytest.mark.parametrize("address", ["accept_random", "return", "sign-out", "join"])
+def test_state_changes_need_the_token_and_a_post(visitor, kind, new_worker, address):
+    worker = new_worker()
+    assignment_id = worker.accept(kind)
+    full = {
+        "accept_random": f"/projects/{kind}/tasks/accept_random",
+        "return": f"/assignments/{assignment_id}/return",
+    }.get(address, f"/{address}")
+    visitor.cookies = worker.client.cookies
+    assert (visitor.get(full).status_code, visitor.post(full).status_code) == (405, 403)
+    assert 'id="queue"' in text(worker.client.get("/work"))
+
+
+@pytest.mark.parametrize(
+    ("worker_id", "code"), [("A1", "right"), ("ANOBODY", "right"), ("A1", ""), ("", "RIGHT")], ids=str
+)
+def test_a_wrong_id_or_code_is_refused_alike(visitor, db, worker_id, code):
+    Worker.objects.create(worker_id="A1", code_digest=keys.code_digest("LEFT"))
+    page = visitor.get("/sign-in")
+    answer = post_form(visitor, page, "/sign-in", {"worker_id": worker_id, "access_code": code})
+    assert answer.status_code == 422
+    assert "do not belong together" in text(answer)
+
+
+def test_a_closed_account_is_signed_out(new_worker):
+    worker = new_worker()
+    Worker.objects.update(is_active=False)
+    assert worker.client.get("/work")["Location"] == "/sign-in?next=%2Fwork"
+
+
+@pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
+def test_signing_in_leads_to_no_other_site(visitor, db, back):
+    Worker.objects.create(worker_id="A1", code_digest=keys.code_digest("RIGHT"))
+    page = visitor.get("/sign-in")
+    form = {"worker_id": "A1", "access_code": "RIGHT", "next": back}
+    assert post_form(visitor, page, "/sign-in", form).redirect_chain == [("/", 302)]
+
+
+def test_nobody_joins_when_joining_is_closed(visitor, db, settings):
+    settings.MARKETPLACE_OPEN_SIGNUP = False
+    page = visitor.get("/sign-in")
+    assert 'id="join"' not in text(page)
+    assert post_form(visitor, page, "/join").status_code == 404
+    assert Worker.objects.count() == 0
+
+
+@pytest.mark.parametrize("address", ["/projects/3NO/tasks", "/mturk/preview", "/projects/3NO/tasks/3NO"])
+def test_unknown_addresses_are_not_found(new_worker, address):
+    assert new_worker().client.get(address, follow=True).status_code == 404
+
+
+REQUIREMENT = {
+    "QualificationTypeId": "00000000000000000040",
+    "Comparator": "GreaterThan",
+    "IntegerValues": [0],
+}
+
+
+@pytest.mark.parametrize(
+    ("guard", "listed", "framed"),
+    [
+        ({}, 1, True),
+        ({"ActionsGuarded": "Accept"}, 1, True),
+        ({"ActionsGuarded": "PreviewAndAccept"}, 1, False),
+        ({"RequiredToPreview": True}, 1, False),
+        ({"ActionsGuarded": "DiscoverPreviewAndAccept"}, 0, False),
+    ],
+)
+def test_requirements_guard_finding_previewing_and_accepting(
+    mturk, new_hit, new_worker, guard, listed, framed
+):
+    hit_id = new_hit(Title="For the experienced", QualificationRequirements=[REQUIREMENT | guard])
+    type_id = mturk.get_hit(HITId=hit_id)["HIT"]["HITTypeId"]
+    worker = new_worker()
+    page = worker.client.get(f"/projects/{type_id}/tasks")
+    assert (len(available(worker.client.get("/"))), '<iframe id="task"' in text(page)) == (listed, framed)
+    assert worker.accept(type_id) is None
+
+
+def test_experience_opens_what_requires_it(mturk, new_hit, new_worker):
+    worker = new_worker()
+    types = [
+        mturk.get_hit(HITId=new_hit(Title=title, QualificationRequirements=requirements))["HIT"]["HITTypeId"]
+        for title, requirements in [("First", []), ("Then", [REQUIREMENT])]
+    ]
+    assignment_id = worker.accept(types[0])
+    worker.submit(assignment_id)
+    assert worker.accept(types[1]) is None
+    mturk.approve_assignment(AssignmentId=assignment_id)
+    assert worker.accept(types[1]) is not None
+
+
+def test_a_given_frame_height_is_kept(mturk, new_hit, visitor):
+    new_hit(Question=external_question("https://lab.example/#top", height="450"))
+    type_id = mturk.list_hits()["HITs"][0]["HITTypeId"]
+    response = visitor.get(f"/projects/{type_id}/tasks")
+    address = html.unescape(re.search(r'src="(https[^"]*)"', text(response)).group(1))
+    assert re.fullmatch(
+        r"https://lab\.example/\?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=\w+#top", address
+    )
+    assert 'height="450"' in frame(response)[2]
+
+
+def test_no_page_may_be_framed_by_others(visitor, db):
+    assert visitor.get("/")["X-Frame-Options"] == "DENY"
+
+
+def test_a_page_that_is_not_there_signs_nobody_out(new_worker):
+    worker = new_worker()
+    response = worker.client.get("/nowhere")
+    assert response.status_code == 404
+    assert f'<span id="worker-id">{worker.worker.worker_id}</span>' in text(response)
