@@ -1,7 +1,10 @@
 """Addresses of the marketplace: the requester API and the worker site, spelled as MTurk's."""
 
+from django.http import HttpRequest, HttpResponse
 from django.urls import include, path, register_converter
+from django.views.decorators.csrf import csrf_exempt
 
+from marketplace.api import dispatch
 from marketplace.ids import EntityConverter
 from marketplace.site import (
     accept_next,
@@ -19,8 +22,15 @@ register_converter(EntityConverter, "entity")
 handler400 = "marketplace.site.error_pages.bad_request"
 handler404 = "marketplace.site.error_pages.not_found"
 
+
+@csrf_exempt
+def root(request: HttpRequest) -> HttpResponse:
+    """Requesters post their calls to `/`; workers read the list of HITs there."""
+    return dispatch.handle(request) if request.method == "POST" else hits.hit_list(request)
+
+
 urlpatterns = [
-    path("", hits.root, name="hit-list"),
+    path("", root, name="hit-list"),
     path("sign-in", accounts.sign_in_page, name="sign-in"),
     path("join", accounts.join, name="join"),
     path("invitations/<slug:token>", accounts.invitation, name="invitation"),

@@ -3,6 +3,7 @@
 import json
 import logging
 import socket
+import time
 import uuid
 from typing import Any
 
@@ -22,7 +23,6 @@ from marketplace.api.validation import validate
 from marketplace.engine import deadlines
 from marketplace.models import Fault, Requester
 from marketplace.refusals import Refusal
-from marketplace.rehearsing import faults
 
 CONTENT_TYPE = "application/x-amz-json-1.1"
 TARGET_PREFIX = "MTurkRequesterServiceV20170117."
@@ -75,7 +75,7 @@ def _answer(request: HttpRequest, trace: Trace) -> dict[str, Any]:
     trace.requester = requester = authenticate(request)
     trace.operation = operation = _operation(request.headers.get("X-Amz-Target", ""))
     _check_rate(requester, operation)
-    fault = faults.take(requester, operation=operation)
+    fault = Fault.objects.take_for_call(requester, operation=operation)
     _before(fault)
     trace.body = body = validate(model.input_shape(operation), _json(raw))
     now = clock.now()
@@ -97,7 +97,7 @@ def _before(fault: Fault | None) -> None:
     if fault is None:
         return
     if fault.kind == Fault.Kind.LAG:
-        faults.wait(fault)
+        time.sleep(fault.seconds)
     elif fault.kind == Fault.Kind.THROTTLE:
         raise throttled()
     elif fault.kind == Fault.Kind.SERVICE_FAULT:
@@ -107,7 +107,7 @@ def _before(fault: Fault | None) -> None:
 def _after(fault: Fault | None) -> None:
     """Act a planned fault out that comes after the work was committed."""
     if fault is not None and fault.kind == Fault.Kind.TIMEOUT:
-        faults.wait(fault)
+        time.sleep(fault.seconds)
         raise Unanswered
 
 

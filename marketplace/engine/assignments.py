@@ -6,10 +6,11 @@ Every function takes the marketplace's time and runs its own transaction.
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 
 from marketplace import ids, refusals
 from marketplace.engine import states
-from marketplace.models import HIT, LIVE, Assignment, Requester, Worker
+from marketplace.models import HIT, LIVE, Assignment, HITType, Requester, Worker
 from marketplace.money import ledger
 from marketplace.notifications import events
 from marketplace.refusals import WorkerRefusal
@@ -28,6 +29,21 @@ def settle(hit: HIT, *, now: datetime) -> None:
     """Write the counts and bring the held money in line with them."""
     hit.save(update_fields=["pending", "submitted", "approved", "rejected"])
     ledger.set_hold(hit, slots=states.slots_to_fund(hit, now=now), now=now)
+
+
+def offered(*, worker: Worker | None, now: datetime) -> QuerySet[HIT]:
+    """Return the HITs a worker could accept now, qualifications aside."""
+    hits = HIT.objects.filter(states.assignable(now=now))
+    if worker is None:
+        return hits
+    mine = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker, status__in=LIVE)
+    return hits.exclude(Exists(mine))
+
+
+def next_hit(hit_type: HITType, *, worker: Worker | None, now: datetime) -> HIT | None:
+    """Return the oldest HIT of the type the worker could accept."""
+    hits = offered(worker=worker, now=now).filter(hit_type=hit_type)
+    return hits.select_related("hit_type__requester").order_by("pk").first()
 
 
 @transaction.atomic
@@ -78,7 +94,7 @@ def _release(assignment: Assignment, *, status: str, now: datetime) -> bool:
         return False
     hit.pending -= 1
     settle(hit, now=now)
-    ended = [f"Assignment{status}", *events.reviewable(hit, now=now)]
+    ended = [f"Assignment{status}", *states.became_reviewable(hit, now=now)]
     events.record(hit, *ended, at=min(now, assignment.deadline), assignment=assignment)
     return True
 
@@ -99,7 +115,7 @@ def submit(assignment: Assignment, *, answer: str, now: datetime) -> None:
     hit.pending -= 1
     hit.submitted += 1
     settle(hit, now=now)
-    ended = ["AssignmentSubmitted", *events.reviewable(hit, now=now)]
+    ended = ["AssignmentSubmitted", *states.became_reviewable(hit, now=now)]
     events.record(hit, *ended, at=now, assignment=assignment)
 
 

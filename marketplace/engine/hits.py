@@ -162,7 +162,7 @@ def expire(hit: HIT, *, now: datetime) -> None:
     hit.is_expired = True
     hit.save(update_fields=["is_expired"])
     assignments.settle(hit, now=now)
-    is_new = events.reviewable(hit, now=now) if hit.free else []
+    is_new = states.became_reviewable(hit, now=now) if hit.free else []
     events.record(hit, "HITExpired", *is_new, at=hit.expires_at)
 
 

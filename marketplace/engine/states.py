@@ -22,6 +22,11 @@ def hit_status(hit: HIT, *, now: datetime) -> str:
     return REVIEWING if hit.is_reviewing else REVIEWABLE
 
 
+def became_reviewable(hit: HIT, *, now: datetime) -> list[str]:
+    """Return the event HITReviewable if that is what the HIT, which was not, has just become."""
+    return ["HITReviewable"] if hit_status(hit, now=now) == REVIEWABLE else []
+
+
 def is_full() -> Q:
     return Q(max_assignments=F("pending") + F("submitted") + F("approved") + F("rejected"))
 

@@ -1,9 +1,34 @@
 """What rehearsals and tests need: planned faults, a log of calls, and how fast a requester may call."""
 
+from typing import ClassVar
+
+from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from marketplace.models.people import Requester
+
+
+class FaultManager(models.Manager["Fault"]):
+    """Uses planned faults up, the oldest plan first. None is in force while the control API is closed."""
+
+    def take_for_call(self, requester: Requester, *, operation: str) -> "Fault | None":
+        """Use up one planned fault for this call; None when none is planned."""
+        return self._take(requester, ~Q(kind__in=Fault.OF_MESSAGES), Q(operation__in=["", operation]))
+
+    def take_for_message(self, requester: Requester) -> "Fault | None":
+        """Use up one planned fault for this message of notifications."""
+        return self._take(requester, Q(kind__in=Fault.OF_MESSAGES))
+
+    def _take(self, requester: Requester, *meant: Q) -> "Fault | None":
+        if not settings.MARKETPLACE_CONTROL_TOKEN:
+            return None
+        theirs = self.filter(Q(requester=None) | Q(requester=requester), *meant)
+        for fault in theirs.filter(remaining__gt=0).order_by("pk"):
+            left = self.filter(pk=fault.pk, remaining__gt=0)
+            if left.update(remaining=F("remaining") - 1):
+                return fault
+        return None
 
 
 class Fault(models.Model):
@@ -20,6 +45,7 @@ class Fault(models.Model):
         DUPLICATE = "duplicate"
         REORDER = "reorder"
 
+    OF_MESSAGES = (Kind.DUPLICATE, Kind.REORDER)
     operation = models.CharField(max_length=64, blank=True)
     requester = models.ForeignKey(
         Requester, null=True, blank=True, on_delete=models.CASCADE, related_name="faults"
@@ -27,6 +53,8 @@ class Fault(models.Model):
     kind = models.CharField(max_length=16, choices=Kind)
     remaining = models.PositiveIntegerField()
     seconds = models.FloatField(default=0)
+
+    objects: ClassVar[FaultManager] = FaultManager()
 
     class Meta:
         constraints = [

@@ -14,7 +14,6 @@ from marketplace.models import Event, Fault
 from marketplace.notifications import destinations, messages
 from marketplace.notifications.messages import Message
 from marketplace.refusals import Refusal
-from marketplace.rehearsing import faults
 
 MOST_EVENTS = 50  # in one document
 MOST_MESSAGES = 100  # in one run
@@ -63,7 +62,7 @@ def _claim(*, now: datetime, without: Collection[str]) -> list[Event]:
 def _send(rows: list[Event], *, now: datetime) -> bool:
     try:
         target = destinations.target_of(rows[0].destination)
-        fault = faults.take_for_message(rows[0].requester)
+        fault = Fault.objects.take_for_message(rows[0].requester)
         kind = fault.kind if fault else ""
         told = rows[::-1] if kind == Fault.Kind.REORDER else rows
         message = messages.message(told, now=now)

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.utils import timezone
 
-from marketplace.engine import states
 from marketplace.models import HIT, Assignment, Event, NotificationSetting, Requester
 
 
@@ -18,11 +17,6 @@ def record(hit: HIT, *event_types: str, at: datetime, assignment: Assignment | N
         if setting and event_type in wanted:
             body = _body(event_type, at=at, ids=(hit.hit_type.type_id, hit.hit_id, assignment_id))
             _keep(hit.requester, setting=setting, body=body)
-
-
-def reviewable(hit: HIT, *, now: datetime) -> list[str]:
-    """Return HITReviewable if that is what the HIT, which was not, has just become."""
-    return ["HITReviewable"] if states.hit_status(hit, now=now) == states.REVIEWABLE else []
 
 
 def record_test(requester: Requester, *, setting: NotificationSetting, event_type: str, at: datetime) -> None:

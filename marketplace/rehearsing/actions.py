@@ -39,7 +39,7 @@ def ledger(body: Body) -> Answer:
 def plan_fault(body: Body) -> Answer:
     """Let the next `times` calls of `operation`, of one `requester` or all, go wrong. Returns the plan."""
     kind = Fault.Kind(gate.one_of(body, "kind", allowed=list(Fault.Kind.values)))
-    names = [] if kind in faults.OF_MESSAGES else sorted(model.operation_names())
+    names = [] if kind in Fault.OF_MESSAGES else sorted(model.operation_names())
     fault = faults.plan(
         operation=gate.one_of(body, "operation", allowed=["", *names]),
         requester=gate.any_requester(body),

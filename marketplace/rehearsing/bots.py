@@ -10,7 +10,6 @@ from marketplace.models import HIT, Assignment, Requester, Worker
 from marketplace.qualifications import requirements
 from marketplace.questions import answer_documents
 from marketplace.refusals import Refusal, WorkerRefusal
-from marketplace.site import listing
 
 
 class Action(StrEnum):
@@ -78,7 +77,7 @@ def _wanted(requester: Requester, worker: Worker, step: Step) -> HIT:
     if step.hit_id:
         return hits.find_hit(step.hit_id, requester=requester)
     kind = hits.find_hit_type(step.type_id, requester=requester)
-    found = listing.next_hit(kind, worker=worker, now=clock.now())
+    found = assignments.next_hit(kind, worker=worker, now=clock.now())
     if found is None:
         raise WorkerRefusal("No more of this HIT is available.")
     return found

@@ -7,12 +7,10 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock, ids
 from marketplace.accounts.sessions import current_worker, worker_required
-from marketplace.api.dispatch import handle
 from marketplace.engine import assignments, deadlines
 from marketplace.models import HIT, Assignment, HITType, Worker
 from marketplace.qualifications import requirement_words, requirements
@@ -21,12 +19,6 @@ from marketplace.refusals import WorkerRefusal
 from marketplace.site import accept_next, listing, tasks
 
 ACCEPT_TRIES = 5
-
-
-@csrf_exempt
-def root(request: HttpRequest) -> HttpResponse:
-    """Requesters post their calls to `/`; workers read the list of HITs there."""
-    return handle(request) if request.method == "POST" else hit_list(request)
 
 
 @require_safe
@@ -68,7 +60,7 @@ def _hit_type(identifier: str) -> HITType:
 def preview(request: HttpRequest, identifier: str) -> HttpResponse:
     hit_type, worker, now = _hit_type(identifier), current_worker(request), clock.now()
     deadlines.sweep(now=now)
-    hit = listing.next_hit(hit_type, worker=worker, now=now)
+    hit = assignments.next_hit(hit_type, worker=worker, now=now)
     record = requirements.record_of(worker) if worker else listing.NEWCOMER
     context = {
         "worker": worker,
@@ -97,7 +89,7 @@ def accept(request: HttpRequest, worker: Worker, identifier: str) -> HttpRespons
         hit_id=answer_documents.legal(request.POST.get("hitId", "")), hit_type=hit_type
     ).first()
     for _ in range(ACCEPT_TRIES):
-        hit = wanted or listing.next_hit(hit_type, worker=worker, now=now)
+        hit = wanted or assignments.next_hit(hit_type, worker=worker, now=now)
         if hit is None:
             break
         try:
@@ -157,7 +149,7 @@ def after(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpRespo
         "assignment": assignment,
         "hit_type": hit_type,
         "queued": queued,
-        "next_hit": listing.next_hit(hit_type, worker=worker, now=now) if may_accept else None,
+        "next_hit": assignments.next_hit(hit_type, worker=worker, now=now) if may_accept else None,
         "accepts_next": accept_next.is_on(request),
         "goes_on": accept_next.goes_on(request, assignment, now=now),
     }

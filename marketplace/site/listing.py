@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
+from django.db.models import Count, Max, Q
 
-from marketplace.engine import states
-from marketplace.models import HIT, LIVE, Assignment, HITType, Worker
+from marketplace.engine import assignments
+from marketplace.models import HITType, Worker
 from marketplace.qualifications import requirement_words, requirements
 from marketplace.qualifications.requirement_words import Line
 from marketplace.qualifications.requirements import Record
@@ -33,20 +33,11 @@ class Group:
     requirements: list[Line]
 
 
-def offered(*, worker: Worker | None, now: datetime) -> QuerySet[HIT]:
-    """Return the HITs a worker could accept now, qualifications aside."""
-    hits = HIT.objects.filter(states.assignable(now=now))
-    if worker is None:
-        return hits
-    mine = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker, status__in=LIVE)
-    return hits.exclude(Exists(mine))
-
-
 def groups(
     *, worker: Worker | None, now: datetime, search: str, number: str | None, sort: str = "newest"
 ) -> "Page[Any]":
     """Return one page of groups in one of the orders of SORTS, each with `hit_type` (its key) and `available`."""
-    hits = offered(worker=worker, now=now)
+    hits = assignments.offered(worker=worker, now=now)
     for word in search.split()[:10]:
         hits = hits.filter(_matches(word))
     found = hits.values("hit_type").annotate(available=Count("pk"), newest=Max("created_at"))
@@ -77,9 +68,3 @@ def described(page: "Page[Any]", *, worker: Worker | None) -> list[Group]:
         for row in page
         if requirements.may("Discover", kind := kinds[row["hit_type"]], record=record)
     ]
-
-
-def next_hit(hit_type: HITType, *, worker: Worker | None, now: datetime) -> HIT | None:
-    """Return the oldest HIT of the type the worker could accept."""
-    hits = offered(worker=worker, now=now).filter(hit_type=hit_type)
-    return hits.select_related("hit_type__requester").order_by("pk").first()

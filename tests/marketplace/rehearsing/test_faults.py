@@ -4,9 +4,9 @@ import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
 
 from marketplace.accounts import keys
+from marketplace.api import dispatch
 from marketplace.models import Bonus, Fault
 from marketplace.money import audit
-from marketplace.rehearsing import faults
 from surveys.operations.processes.stack import addresses, free_port, web
 from tests.services_site import database_environment, settle, supervise
 
@@ -83,7 +83,7 @@ def test_a_lost_answer_with_a_token_pays_once(control, ordinary, bonus):
 
 def test_lag_keeps_the_caller_waiting_and_then_works(control, mturk, monkeypatch):
     waited = []
-    monkeypatch.setattr(faults.time, "sleep", waited.append)
+    monkeypatch.setattr(dispatch.time, "sleep", waited.append)
     control("POST", "faults", {"operation": "GetAccountBalance", "kind": "lag", "seconds": 2.5})
     assert mturk.get_account_balance()["AvailableBalance"] == "1000.00"
     assert waited == [2.5]
