@@ -1,26 +1,14 @@
-"""Addresses of the marketplace: the requester API and the worker site, spelled as MTurk's."""
+"""Addresses of the marketplace: `/` for requesters and workers, the worker site, the control API."""
 
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse
-from django.urls import include, path, register_converter
+from django.shortcuts import render
+from django.urls import include, path
 from django.views.decorators.csrf import csrf_exempt
 
+from marketplace.accounts.sessions import current_worker
 from marketplace.api import dispatch
-from marketplace.ids import EntityConverter
-from marketplace.site import (
-    accept_next,
-    accounts,
-    answering,
-    dashboard,
-    hits,
-    qualification_test,
-    qualifications,
-    submit,
-    task_frame,
-)
-
-register_converter(EntityConverter, "entity")
-handler400 = "marketplace.site.error_pages.bad_request"
-handler404 = "marketplace.site.error_pages.not_found"
+from marketplace.site import hits
 
 
 @csrf_exempt
@@ -29,28 +17,20 @@ def root(request: HttpRequest) -> HttpResponse:
     return dispatch.handle(request) if request.method == "POST" else hits.hit_list(request)
 
 
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Say what was wrong with the form; what a worker typed is still there one page back."""
+    is_too_large = isinstance(exception, RequestDataTooBig | TooManyFieldsSent)
+    return render(request, "marketplace/site/bad_request.html", {"is_too_large": is_too_large}, status=400)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Lead back to the list; whoever is signed in stays so."""
+    return render(request, "marketplace/site/not_found.html", {"worker": current_worker(request)}, status=404)
+
+
+handler400, handler404 = bad_request, not_found
 urlpatterns = [
     path("", root, name="hit-list"),
-    path("sign-in", accounts.sign_in_page, name="sign-in"),
-    path("join", accounts.join, name="join"),
-    path("invitations/<slug:token>", accounts.invitation, name="invitation"),
-    path("sign-out", accounts.sign_out, name="sign-out"),
-    path("work", dashboard.my_work, name="my-work"),
-    path("work/accept-next", accept_next.accept_next, name="accept-next"),
-    path("mturk/preview", hits.preview_by_group, name="preview-by-group"),
-    path("mturk/externalSubmit", submit.external_submit, name="external-submit"),
-    path("projects/<entity:identifier>/tasks", hits.preview, name="preview"),
-    path("projects/<entity:identifier>/tasks/accept_random", hits.accept, name="accept"),
-    path("projects/<entity:identifier>/tasks/<entity:hit_id>", hits.work, name="work"),
-    path("frames/<entity:hit_id>", task_frame.task_frame, name="task-frame"),
-    path("qualifications/<entity:type_id>", qualifications.qualification, name="qualification"),
-    path(
-        "qualifications/<entity:type_id>/test",
-        qualification_test.qualification_test,
-        name="qualification-test",
-    ),
-    path("assignments/<entity:assignment_id>", hits.after, name="after"),
-    path("assignments/<entity:assignment_id>/answers", answering.answer, name="answers"),
-    path("assignments/<entity:assignment_id>/return", hits.give_back, name="return"),
+    path("", include("marketplace.site.urls")),
     path("control/", include("marketplace.rehearsing.urls")),
 ]

@@ -1,0 +1,42 @@
+"""Addresses of the worker site, spelled as MTurk's."""
+
+from django.urls import path, register_converter
+
+from marketplace.ids import EntityConverter
+from marketplace.site import (
+    accept_next,
+    accounts,
+    answering,
+    dashboard,
+    hits,
+    qualification_test,
+    qualifications,
+    submit,
+    task_frame,
+)
+
+register_converter(EntityConverter, "entity")
+
+urlpatterns = [
+    path("sign-in", accounts.sign_in_page, name="sign-in"),
+    path("join", accounts.join, name="join"),
+    path("invitations/<slug:token>", accounts.invitation, name="invitation"),
+    path("sign-out", accounts.sign_out, name="sign-out"),
+    path("work", dashboard.my_work, name="my-work"),
+    path("work/accept-next", accept_next.accept_next, name="accept-next"),
+    path("mturk/preview", hits.preview_by_group, name="preview-by-group"),
+    path("mturk/externalSubmit", submit.external_submit, name="external-submit"),
+    path("projects/<entity:identifier>/tasks", hits.preview, name="preview"),
+    path("projects/<entity:identifier>/tasks/accept_random", hits.accept, name="accept"),
+    path("projects/<entity:identifier>/tasks/<entity:hit_id>", hits.work, name="work"),
+    path("frames/<entity:hit_id>", task_frame.task_frame, name="task-frame"),
+    path("qualifications/<entity:type_id>", qualifications.qualification, name="qualification"),
+    path(
+        "qualifications/<entity:type_id>/test",
+        qualification_test.qualification_test,
+        name="qualification-test",
+    ),
+    path("assignments/<entity:assignment_id>", hits.after, name="after"),
+    path("assignments/<entity:assignment_id>/answers", answering.answer, name="answers"),
+    path("assignments/<entity:assignment_id>/return", hits.give_back, name="return"),
+]
