@@ -19,3 +19,9 @@ def html_question(html: str, *, height: str = "0") -> str:
         f'<HTMLQuestion xmlns="{schema}"><HTMLContent><![CDATA[{html}]]></HTMLContent>'
         f"<FrameHeight>{height}</FrameHeight></HTMLQuestion>"
     )
+
+
+OPENING = (
+    '<?xml version="1.0" encoding="ASCII"?><QuestionFormAnswers xmlns="http://mechanicalturk.amazonaws.com/'
+    'AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd">'
+)

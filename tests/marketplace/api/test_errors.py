@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from botocore.exceptions import ClientError
 from django.db import OperationalError
 
 from marketplace.accounts import keys
 from marketplace.api import operations
 from marketplace.engine import deadlines
 from tests.marketplace.question_documents import SCHEMA, external_question
+from tests.marketplace.refusals import refusal
 
 NOBODY = {"HITId": "3NOSUCHHIT"}
 HTTP = external_question("http://lab.example/hits/7")
@@ -18,20 +18,6 @@ REQUIREMENT = {
     "Comparator": "GreaterThan",
     "IntegerValues": [50],
 }
-
-
-def refusal(call, **values):
-    """Return (HTTP status, code, last part of TurkErrorCode, message) of a refused call."""
-    with pytest.raises(ClientError) as caught:
-        call(**values)
-    answer = caught.value.response
-    turk_code = answer.get("TurkErrorCode", "").removeprefix("AWS.MechanicalTurk.")
-    return (
-        answer["ResponseMetadata"]["HTTPStatusCode"],
-        answer["Error"]["Code"],
-        turk_code,
-        answer["Error"]["Message"],
-    )
 
 
 UNKNOWN = [

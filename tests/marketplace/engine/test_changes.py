@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.marketplace.api.test_errors import refusal
+from tests.marketplace.refusals import refusal
 
 
 def expired(mturk, new_hit):

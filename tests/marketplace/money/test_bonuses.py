@@ -4,7 +4,7 @@ import pytest
 
 from marketplace.models import Bonus
 from marketplace.money import audit
-from tests.marketplace.api.test_errors import refusal
+from tests.marketplace.refusals import refusal
 
 
 @pytest.fixture

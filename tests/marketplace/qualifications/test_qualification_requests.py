@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.marketplace.api.test_errors import refusal
+from tests.marketplace.qualifications.granting import requests, score
+from tests.marketplace.refusals import refusal
 
 VALUES = {"Name": "Reads German", "Description": "Fluently.", "QualificationTypeStatus": "Active"}
 
@@ -18,15 +19,6 @@ def make(mturk):
 def ask(browser, type_id):
     """Press the button; return what the page says then."""
     return browser.client.post(f"/qualifications/{type_id}", follow=True).content.decode()
-
-
-def requests(mturk, **call):
-    return mturk.list_qualification_requests(**call)["QualificationRequests"]
-
-
-def score(mturk, type_id, browser):
-    call = {"QualificationTypeId": type_id, "WorkerId": browser.worker.worker_id}
-    return mturk.get_qualification_score(**call)["Qualification"]["IntegerValue"]
 
 
 def test_a_request_is_listed_and_granted_once(mturk, make, new_worker):

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from marketplace.models import Qualification, QualificationRequest
-from tests.marketplace.api.test_errors import refusal
-from tests.marketplace.qualifications.test_qualification_requests import requests, score
+from tests.marketplace.qualifications.granting import requests, score
+from tests.marketplace.question_documents import OPENING
 from tests.marketplace.questions.form_documents import (
     BIRDS,
     BIRDS_KEY,
@@ -18,7 +18,7 @@ from tests.marketplace.questions.form_documents import (
     question_form,
     selection,
 )
-from tests.marketplace.site.test_submit import OPENING
+from tests.marketplace.refusals import refusal
 
 VALUES = {
     "Name": "Knows birds",

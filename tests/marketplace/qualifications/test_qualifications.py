@@ -4,7 +4,7 @@ import pytest
 
 from marketplace.qualifications import requirements
 from marketplace.qualifications.requirements import Record
-from tests.marketplace.api.test_errors import refusal
+from tests.marketplace.refusals import refusal
 
 VALUES = {"Name": "Has seen set 7", "Description": "Set 7 was shown.", "QualificationTypeStatus": "Active"}
 TEST = {"Test": "<QuestionForm/>", "TestDurationInSeconds": 600}

@@ -16,7 +16,6 @@ from marketplace.questions.question_form import (
     Question,
     TextAnswer,
 )
-from tests.marketplace.api.test_errors import refusal
 from tests.marketplace.questions.form_documents import (
     FORM,
     free_text,
@@ -25,6 +24,7 @@ from tests.marketplace.questions.form_documents import (
     question_form,
     selection,
 )
+from tests.marketplace.refusals import refusal
 
 START = "There was an error parsing the XML question or answer data in your request. "
 

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from marketplace.questions import hit_questions
-from tests.marketplace.api.test_errors import refusal
 from tests.marketplace.question_documents import html_question
+from tests.marketplace.refusals import refusal
 
 PAGE = (
     "<!DOCTYPE html><html><head><title>T</title></head><body>"

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from marketplace.models import Assignment
+from tests.marketplace.question_documents import OPENING
 from tests.marketplace.questions.form_documents import (
     EXAMPLE,
     GOOD,
@@ -19,7 +20,6 @@ from tests.marketplace.questions.form_documents import (
     selection,
     send,
 )
-from tests.marketplace.site.test_submit import OPENING
 
 
 @pytest.fixture

@@ -6,11 +6,7 @@ import pytest
 from django.test import Client
 
 from marketplace.models import Assignment
-
-OPENING = (
-    '<?xml version="1.0" encoding="ASCII"?><QuestionFormAnswers xmlns="http://mechanicalturk.amazonaws.com/'
-    'AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd">'
-)
+from tests.marketplace.question_documents import OPENING
 
 
 @pytest.fixture
