@@ -18,7 +18,7 @@ from marketplace.api import (
     worker_operations,
 )
 from marketplace.api.calls import Body, Call
-from marketplace.engine import assignments, changes, hits, states
+from marketplace.engine import assignments, hits
 from marketplace.models import HIT, Assignment, HITType
 from marketplace.refusals import Refusal
 
@@ -59,11 +59,11 @@ def list_hits(call: Call) -> Body:
 
 def list_reviewable_hits(call: Call) -> Body:
     """Reviewable HITs, or with Status those under review."""
-    status = call.body.get("Status", states.REVIEWABLE)
-    reviewable = HIT.objects.filter(states.reviewable(now=call.now), requester=call.requester)
+    status = call.body.get("Status", HIT.Status.REVIEWABLE)
+    reviewable = HIT.objects.reviewable(now=call.now).filter(requester=call.requester)
     if "HITTypeId" in call.body:
         reviewable = reviewable.filter(hit_type__type_id=call.body["HITTypeId"])
-    reviewable = reviewable.filter(is_reviewing=status == states.REVIEWING).select_related("hit_type")
+    reviewable = reviewable.filter(is_reviewing=status == HIT.Status.REVIEWING).select_related("hit_type")
     seen = visibility.wholly_seen(reviewable, now=call.now)
     rows, token = paging.page(seen, body=call.body, scope=f"ListReviewableHITs {status}")
     return paging.answer("HITs", serialise.hits(rows, now=call.now), token=token)
@@ -132,14 +132,14 @@ def update_expiration(call: Call) -> Body:
 
 def update_hit_review_status(call: Call) -> Body:
     is_reviewing = not call.body.get("Revert", False)
-    changes.set_reviewing(call.hit(), is_reviewing=is_reviewing, now=call.now)
+    hits.set_reviewing(call.hit(), is_reviewing=is_reviewing, now=call.now)
     return {}
 
 
 def update_hit_type_of_hit(call: Call) -> Body:
     hit = call.hit()
     hit_type = hits.find_hit_type(call.body["HITTypeId"], requester=call.requester)
-    changes.set_type(hit, hit_type=hit_type, now=call.now)
+    hits.set_type(hit, hit_type=hit_type, now=call.now)
     return {}
 
 

@@ -5,7 +5,6 @@ from datetime import datetime
 from typing import Any
 
 from marketplace.api import visibility
-from marketplace.engine import states
 from marketplace.models import (
     HIT,
     Assignment,
@@ -36,7 +35,7 @@ def hits(rows: Iterable[HIT], *, now: datetime) -> list[dict[str, Any]]:
 def hit(row: HIT, *, now: datetime) -> dict[str, Any]:
     """A HIT structure. Reads `row.hit_type`."""
     kind = row.hit_type
-    status = states.hit_status(row, now=now)
+    status = row.status(now=now)
     return _present(
         {
             "HITId": row.hit_id,
@@ -57,7 +56,7 @@ def hit(row: HIT, *, now: datetime) -> dict[str, Any]:
             "QualificationRequirements": kind.requirements,
             "HITReviewStatus": "NotReviewed",
             "NumberOfAssignmentsPending": row.pending,
-            "NumberOfAssignmentsAvailable": row.free if status == states.ASSIGNABLE else 0,
+            "NumberOfAssignmentsAvailable": row.free if status == HIT.Status.ASSIGNABLE else 0,
             "NumberOfAssignmentsCompleted": row.approved + row.rejected,
         }
     )

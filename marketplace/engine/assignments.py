@@ -9,7 +9,6 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from marketplace import ids, refusals
-from marketplace.engine import states
 from marketplace.models import HIT, LIVE, Assignment, HITType, Requester, Worker
 from marketplace.money import ledger
 from marketplace.notifications import events
@@ -19,25 +18,13 @@ Status = Assignment.Status
 OVERRIDE_WITHIN = timedelta(days=30)  # API reference, ApproveAssignment
 
 
-def locked(hit_pk: int) -> HIT:
-    """Return the HIT with its row locked (on SQLite the IMMEDIATE transaction is the lock)."""
-    hits = HIT.objects.select_for_update(of=("self",), no_key=True)
-    return hits.select_related("hit_type", "requester").get(pk=hit_pk)
-
-
-def settle(hit: HIT, *, now: datetime) -> None:
-    """Write the counts and bring the held money in line with them."""
-    hit.save(update_fields=["pending", "submitted", "approved", "rejected"])
-    ledger.set_hold(hit, slots=states.slots_to_fund(hit, now=now), now=now)
-
-
 def offered(*, worker: Worker | None, now: datetime) -> QuerySet[HIT]:
     """Return the HITs a worker could accept now, qualifications aside."""
-    hits = HIT.objects.filter(states.assignable(now=now))
+    found = HIT.objects.assignable(now=now)
     if worker is None:
-        return hits
+        return found
     mine = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker, status__in=LIVE)
-    return hits.exclude(Exists(mine))
+    return found.exclude(Exists(mine))
 
 
 def next_hit(hit_type: HITType, *, worker: Worker | None, now: datetime) -> HIT | None:
@@ -49,8 +36,8 @@ def next_hit(hit_type: HITType, *, worker: Worker | None, now: datetime) -> HIT 
 @transaction.atomic
 def accept(hit: HIT, *, worker: Worker, now: datetime) -> Assignment:
     """Give the worker an assignment of the HIT. Raises WorkerRefusal when there is none to give."""
-    hit = locked(hit.pk)
-    if states.hit_status(hit, now=now) != states.ASSIGNABLE:
+    hit = HIT.objects.locked(hit.pk)
+    if hit.status(now=now) != HIT.Status.ASSIGNABLE:
         raise WorkerRefusal("No more of this HIT is available.")
     if hit.assignments.filter(worker=worker, status__in=LIVE).exists():
         raise WorkerRefusal("You already have, or have done, this HIT.")
@@ -62,7 +49,7 @@ def accept(hit: HIT, *, worker: Worker, now: datetime) -> Assignment:
         deadline=now + hit.hit_type.duration,
     )
     hit.pending += 1
-    settle(hit, now=now)
+    ledger.settle(hit, now=now)
     events.record(hit, "AssignmentAccepted", at=now, assignment=assignment)
     return assignment
 
@@ -88,13 +75,13 @@ def abandon(assignment: Assignment, *, now: datetime) -> bool:
 
 @transaction.atomic
 def _release(assignment: Assignment, *, status: str, now: datetime) -> bool:
-    hit = locked(assignment.hit_id)
+    hit = HIT.objects.locked(assignment.hit_id)
     open_row = Assignment.objects.filter(pk=assignment.pk, status=Status.OPEN)
     if not open_row.update(status=status, is_reusable=True):
         return False
     hit.pending -= 1
-    settle(hit, now=now)
-    ended = [f"Assignment{status}", *states.became_reviewable(hit, now=now)]
+    ledger.settle(hit, now=now)
+    ended = [f"Assignment{status}", *events.reviewable(hit, now=now)]
     events.record(hit, *ended, at=min(now, assignment.deadline), assignment=assignment)
     return True
 
@@ -102,7 +89,7 @@ def _release(assignment: Assignment, *, status: str, now: datetime) -> bool:
 @transaction.atomic
 def submit(assignment: Assignment, *, answer: str, now: datetime) -> None:
     """Record the worker's answer document. Raises WorkerRefusal unless the assignment is open and in time."""
-    hit = locked(assignment.hit_id)
+    hit = HIT.objects.locked(assignment.hit_id)
     open_row = Assignment.objects.filter(pk=assignment.pk, status=Status.OPEN, deadline__gt=now)
     recorded = open_row.update(
         status=Status.SUBMITTED,
@@ -114,8 +101,8 @@ def submit(assignment: Assignment, *, answer: str, now: datetime) -> None:
         raise WorkerRefusal("This assignment is not open any more.")
     hit.pending -= 1
     hit.submitted += 1
-    settle(hit, now=now)
-    ended = ["AssignmentSubmitted", *states.became_reviewable(hit, now=now)]
+    ledger.settle(hit, now=now)
+    ended = ["AssignmentSubmitted", *events.reviewable(hit, now=now)]
     events.record(hit, *ended, at=now, assignment=assignment)
 
 
@@ -156,7 +143,7 @@ def approve_by_time(assignment: Assignment, *, now: datetime) -> None:
 
 def _reread(assignment: Assignment) -> HIT:
     """Lock the HIT, then read the assignment again; what stands in both now stays so to the end."""
-    hit = locked(assignment.hit_id)
+    hit = HIT.objects.locked(assignment.hit_id)
     assignment.refresh_from_db()
     assignment.hit = hit
     return hit
@@ -167,7 +154,7 @@ def _pay_out(assignment: Assignment, *, approved_at: datetime, feedback: str | N
     hit.approved += 1
     _decide(assignment, status=Status.APPROVED, feedback=feedback, at=approved_at)
     ledger.pay(assignment, now=approved_at)
-    settle(hit, now=now)
+    ledger.settle(hit, now=now)
     events.record(hit, "AssignmentApproved", at=approved_at, assignment=assignment)
 
 
@@ -191,7 +178,7 @@ def reject(assignment: Assignment, *, now: datetime, feedback: str) -> None:
     hit.submitted -= 1
     hit.rejected += 1
     _decide(assignment, status=Status.REJECTED, feedback=feedback, at=now)
-    settle(hit, now=now)
+    ledger.settle(hit, now=now)
     events.record(hit, "AssignmentRejected", at=now, assignment=assignment)
 
 

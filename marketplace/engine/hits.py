@@ -1,4 +1,4 @@
-"""What a requester does with a whole HIT: publish, extend, move the expiry, dispose."""
+"""What a requester does with a whole HIT: publish, extend, move the expiry, review, give another type, dispose."""
 
 import hashlib
 import json
@@ -8,9 +8,9 @@ from typing import Any
 
 from django.db import transaction
 
-from marketplace import ids, refusals, tokens
-from marketplace.engine import assignments, states
-from marketplace.models import HIT, HITType, Requester
+from marketplace import ids, refusals
+from marketplace.models import HIT, HITType, Requester, Token
+from marketplace.money import ledger
 from marketplace.notifications import events
 from marketplace.qualifications import requirements
 from marketplace.refusals import Refusal
@@ -69,8 +69,8 @@ def find_hit_type(type_id: str, *, requester: Requester) -> HITType:
 
 
 def find_hit(hit_id: str, *, requester: Requester) -> HIT:
-    hits = HIT.objects.filter(hit_id=hit_id, requester=requester)
-    found = hits.select_related("hit_type", "requester").first()
+    own = HIT.objects.filter(hit_id=hit_id, requester=requester)
+    found = own.select_related("hit_type", "requester").first()
     if found is None:
         raise refusals.hit_does_not_exist(hit_id)
     return found
@@ -95,31 +95,37 @@ def publish(hit_type: HITType, *, offer: Offer, now: datetime) -> HIT:
         created_at=now,
         expires_at=now + offer.lifetime,
     )
-    assignments.settle(hit, now=now)
-    tokens.remember(hit, operation="CreateHIT", token=offer.token, now=now)
+    ledger.settle(hit, now=now)
+    Token.objects.remember(hit, operation="CreateHIT", token=offer.token, now=now)
     events.record(hit, "HITCreated", at=now)
     return hit
+
+
+def _refuse_known_hit(requester: Requester, *, token: str, now: datetime) -> None:
+    use = Token.objects.earlier_use(requester, operation="CreateHIT", token=token, now=now)
+    if use is not None:
+        raise Refusal("HitAlreadyExists", f'The HIT with ID "{use.hit.hit_id}" already exists.')
 
 
 @transaction.atomic
 def extend(hit: HIT, *, additional: int, token: str | None, now: datetime) -> None:
     """Add assignments. Raises Refusal for a used token, the ten-assignment rule, or missing money."""
-    hit = assignments.locked(hit.pk)
-    tokens.refuse_used(hit.requester, operation="Extend", token=token, now=now)
+    hit = HIT.objects.locked(hit.pk)
+    Token.objects.refuse_used(hit.requester, operation="Extend", token=token, now=now)
     _check_not_disposed(hit)
     _check_extension(hit, additional=additional)
     hit.max_assignments += additional
     hit.is_reviewing = False
     hit.save(update_fields=["max_assignments", "is_reviewing"])
-    assignments.settle(hit, now=now)
-    tokens.remember(hit, operation="Extend", token=token, now=now)
+    ledger.settle(hit, now=now)
+    Token.objects.remember(hit, operation="Extend", token=token, now=now)
     events.record(hit, "HITExtended", at=now)
 
 
 def _check_not_disposed(hit: HIT) -> None:
     if hit.disposed_at is not None:
         allowed = "Assignable,Unassignable,Reviewable,Reviewing"
-        raise refusals.wrong_hit_state(hit.hit_id, status=states.DISPOSED, allowed=allowed)
+        raise refusals.wrong_hit_state(hit.hit_id, status=HIT.Status.DISPOSED, allowed=allowed)
 
 
 def _check_extension(hit: HIT, *, additional: int) -> None:
@@ -141,16 +147,16 @@ def _check_extension(hit: HIT, *, additional: int) -> None:
 @transaction.atomic
 def move_expiry(hit: HIT, *, expires_at: datetime, now: datetime) -> None:
     """Set a new expiry; a past one expires the HIT at once. The same time twice is refused, as on MTurk."""
-    hit = assignments.locked(hit.pk)
+    hit = HIT.objects.locked(hit.pk)
     _check_not_disposed(hit)
     token = f"{hit.hit_id}-{int(expires_at.timestamp() * 1000)}"
-    tokens.refuse_used(hit.requester, operation="MoveExpiry", token=token, now=now)
+    Token.objects.refuse_used(hit.requester, operation="MoveExpiry", token=token, now=now)
     is_past, is_longer = expires_at <= now, expires_at > max(hit.expires_at, now)
     hit.expires_at, hit.is_expired = max(expires_at, now), hit.is_expired and is_past
     hit.is_reviewing = hit.is_reviewing and hit.expires_at <= now
     hit.save(update_fields=["expires_at", "is_expired", "is_reviewing"])
-    assignments.settle(hit, now=now)
-    tokens.remember(hit, operation="MoveExpiry", token=token, now=now)
+    ledger.settle(hit, now=now)
+    Token.objects.remember(hit, operation="MoveExpiry", token=token, now=now)
     if is_longer:
         events.record(hit, "HITExtended", at=now)
     if is_past and not hit.is_expired:
@@ -161,25 +167,48 @@ def expire(hit: HIT, *, now: datetime) -> None:
     """Act upon an expiry that has come: release what nobody took. The HIT's row must be locked."""
     hit.is_expired = True
     hit.save(update_fields=["is_expired"])
-    assignments.settle(hit, now=now)
-    is_new = states.became_reviewable(hit, now=now) if hit.free else []
+    ledger.settle(hit, now=now)
+    is_new = events.reviewable(hit, now=now) if hit.free else []
     events.record(hit, "HITExpired", *is_new, at=hit.expires_at)
 
 
 @transaction.atomic
 def dispose(hit: HIT, *, now: datetime) -> None:
     """Delete a HIT that is reviewable and wholly decided. Raises Refusal InvalidHITState otherwise."""
-    hit = assignments.locked(hit.pk)
-    status = states.hit_status(hit, now=now)
-    if status not in {states.REVIEWABLE, states.REVIEWING} or hit.submitted:
+    hit = HIT.objects.locked(hit.pk)
+    status = hit.status(now=now)
+    if status not in {HIT.Status.REVIEWABLE, HIT.Status.REVIEWING} or hit.submitted:
         raise refusals.wrong_hit_state(hit.hit_id, status=status, allowed="Reviewing,Reviewable")
     hit.disposed_at = now
     hit.save(update_fields=["disposed_at"])
-    assignments.settle(hit, now=now)
+    ledger.settle(hit, now=now)
     events.record(hit, "HITDisposed", at=now)
 
 
-def _refuse_known_hit(requester: Requester, *, token: str, now: datetime) -> None:
-    use = tokens.earlier_use(requester, operation="CreateHIT", token=token, now=now)
-    if use is not None:
-        raise Refusal("HitAlreadyExists", f'The HIT with ID "{use.hit.hit_id}" already exists.')
+@transaction.atomic
+def set_reviewing(hit: HIT, *, is_reviewing: bool, now: datetime) -> None:
+    """Move a HIT from Reviewable to Reviewing or back. Raises Refusal InvalidHITState from anywhere else."""
+    hit = HIT.objects.locked(hit.pk)
+    needed = HIT.Status.REVIEWABLE if is_reviewing else HIT.Status.REVIEWING
+    status = hit.status(now=now)
+    if status != needed:
+        raise refusals.wrong_hit_state(hit.hit_id, status=status, allowed=needed)
+    hit.is_reviewing = is_reviewing
+    hit.save(update_fields=["is_reviewing"])
+
+
+@transaction.atomic
+def set_type(hit: HIT, *, hit_type: HITType, now: datetime) -> None:
+    """Give a HIT the properties of another type. Raises Refusal InvalidHITState, InsufficientFunds.
+
+    The reward stays once somebody has accepted the HIT: what was promised is what is paid.
+    """
+    requirements.check(hit_type.requirements)
+    hit = HIT.objects.locked(hit.pk)
+    status = hit.status(now=now)
+    if status == HIT.Status.DISPOSED or (hit.taken and hit.hit_type.reward_cents != hit_type.reward_cents):
+        raise refusals.wrong_hit_state(hit.hit_id, status=status, allowed=HIT.Status.ASSIGNABLE)
+    ledger.set_hold(hit, slots=0, now=now)
+    hit.hit_type = hit_type
+    hit.save(update_fields=["hit_type"])
+    ledger.settle(hit, now=now)

@@ -1,13 +1,16 @@
 """What is offered and what was done, in MTurk's words."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import F, Q
 
+from marketplace import refusals
 from marketplace.models.people import Requester, Worker
 from marketplace.models.qualifications import QualificationType
 
+TOKEN_LIFE = timedelta(hours=24)  # API reference, UniqueRequestToken
 LIVE = ("Open", "Submitted", "Approved", "Rejected")
 
 
@@ -48,11 +51,39 @@ class HITType(models.Model):
         return timedelta(seconds=self.auto_approval_seconds)
 
 
+def _is_full() -> Q:
+    return Q(max_assignments=F("pending") + F("submitted") + F("approved") + F("rejected"))
+
+
+class HITQuerySet(models.QuerySet["HIT"]):
+    """The same rule as `HIT.status`, over a query."""
+
+    def assignable(self, *, now: datetime) -> Self:
+        return self.filter(Q(disposed_at=None, expires_at__gt=now, is_expired=False) & ~_is_full())
+
+    def reviewable(self, *, now: datetime) -> Self:
+        """Return what is Reviewable or Reviewing."""
+        has_ended = _is_full() | Q(expires_at__lte=now) | Q(is_expired=True)
+        return self.filter(Q(disposed_at=None, pending=0) & has_ended)
+
+    def locked(self, pk: int) -> "HIT":
+        """Return the HIT with its row locked (on SQLite the IMMEDIATE transaction is the lock)."""
+        rows = self.select_for_update(of=("self",), no_key=True)
+        return rows.select_related("hit_type", "requester").get(pk=pk)
+
+
 class HIT(models.Model):
-    """One HIT with the counts of its assignments; its status follows from them (`states.hit_status`).
+    """One HIT with the counts of its assignments; its status follows from them and the time.
 
     `held_slots` is how many of its assignments have money set aside at this moment.
     """
+
+    class Status(models.TextChoices):
+        ASSIGNABLE = "Assignable"
+        UNASSIGNABLE = "Unassignable"
+        REVIEWABLE = "Reviewable"
+        REVIEWING = "Reviewing"
+        DISPOSED = "Disposed"
 
     hit_id = models.CharField("HITId", max_length=64, unique=True)
     hit_type = models.ForeignKey(HITType, on_delete=models.PROTECT, related_name="hits")
@@ -70,6 +101,8 @@ class HIT(models.Model):
     disposed_at = models.DateTimeField(null=True, blank=True)
     is_expired = models.BooleanField(default=False, help_text="The expiry has been noticed and acted upon.")
     is_reviewing = models.BooleanField(default=False, help_text="Counts while the HIT is reviewable.")
+
+    objects = HITQuerySet.as_manager()
 
     class Meta:
         verbose_name = "HIT"
@@ -105,6 +138,22 @@ class HIT(models.Model):
     @property
     def free(self) -> int:
         return self.max_assignments - self.taken
+
+    def status(self, *, now: datetime) -> str:
+        """Return the HITStatus. Source: the life-cycle table of MTurk's developer guide."""
+        if self.disposed_at is not None:
+            return self.Status.DISPOSED
+        # A clock that was read before the HIT's lock may be behind an expiry that was acted upon.
+        if self.free > 0 and self.expires_at > now and not self.is_expired:
+            return self.Status.ASSIGNABLE
+        if self.pending:
+            return self.Status.UNASSIGNABLE
+        return self.Status.REVIEWING if self.is_reviewing else self.Status.REVIEWABLE
+
+    def slots_to_fund(self, *, now: datetime) -> int:
+        """Return how many assignments may still have to be paid."""
+        undecided = self.pending + self.submitted
+        return undecided + (self.free if self.status(now=now) == self.Status.ASSIGNABLE else 0)
 
 
 class Assignment(models.Model):
@@ -182,6 +231,33 @@ class Assignment(models.Model):
         return self.assignment_id
 
 
+class TokenManager(models.Manager["Token"]):
+    """What a requester repeats within 24 hours is refused, not done twice."""
+
+    def earlier_use(
+        self, requester: Requester, *, operation: str, token: str, now: datetime
+    ) -> "Token | None":
+        """Return the token's use of the last 24 hours; the locked requester keeps two from passing."""
+        Requester.objects.select_for_update(no_key=True).get(pk=requester.pk)
+        lately = self.filter(requester=requester, used_at__gt=now - TOKEN_LIFE)
+        return lately.filter(operation=operation, token=token).select_related("hit").first()
+
+    def refuse_used(self, requester: Requester, *, operation: str, token: str | None, now: datetime) -> None:
+        """Raise Refusal when the token was used for the operation before. Without a token nothing is checked."""
+        if token and self.earlier_use(requester, operation=operation, token=token, now=now) is not None:
+            raise refusals.token_processed(token)
+
+    def remember(self, hit: HIT, *, operation: str, token: str | None, now: datetime) -> None:
+        """Note that the token was used, on this HIT."""
+        if token:
+            self.update_or_create(
+                requester=hit.requester,
+                operation=operation,
+                token=token,
+                defaults={"hit": hit, "used_at": now},
+            )
+
+
 class Token(models.Model):
     """An idempotency token a requester has used for one operation; it counts for 24 hours."""
 
@@ -190,6 +266,8 @@ class Token(models.Model):
     token = models.CharField(max_length=128)
     hit = models.ForeignKey(HIT, on_delete=models.CASCADE)
     used_at = models.DateTimeField()
+
+    objects: ClassVar[TokenManager] = TokenManager()
 
     class Meta:
         constraints = [

@@ -4,8 +4,8 @@ from datetime import datetime
 
 from django.db import transaction
 
-from marketplace import refusals, tokens
-from marketplace.models import Assignment, Bonus
+from marketplace import refusals
+from marketplace.models import Assignment, Bonus, Token
 from marketplace.money import ledger
 
 OPERATION = "SendBonus"
@@ -19,9 +19,9 @@ def send(
     # MTurk does not know an assignment before it is submitted (Mephisto#1081).
     if assignment.status == Assignment.Status.OPEN or assignment.worker.worker_id != worker_id:
         raise refusals.assignment_does_not_exist(assignment.assignment_id)
-    tokens.refuse_used(assignment.hit.requester, operation=OPERATION, token=token, now=now)
+    Token.objects.refuse_used(assignment.hit.requester, operation=OPERATION, token=token, now=now)
     # The higher fee of HITs with ten or more assignments is on the reward only.
     fee = ledger.fee_cents(cents, max_assignments=1)
     ledger.pay_bonus(assignment, cents=cents, fee=fee, now=now)
-    tokens.remember(assignment.hit, operation=OPERATION, token=token, now=now)
+    Token.objects.remember(assignment.hit, operation=OPERATION, token=token, now=now)
     return Bonus.objects.create(assignment=assignment, cents=cents, fee_cents=fee, reason=reason, paid_at=now)

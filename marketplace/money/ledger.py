@@ -69,6 +69,12 @@ def set_hold(hit: HIT, *, slots: int, now: datetime) -> None:
     hit.save(update_fields=["held_slots"])
 
 
+def settle(hit: HIT, *, now: datetime) -> None:
+    """Write the HIT's counts and bring the money held for it in line with them. Its row must be locked."""
+    hit.save(update_fields=["pending", "submitted", "approved", "rejected"])
+    set_hold(hit, slots=hit.slots_to_fund(now=now), now=now)
+
+
 def hold_new(hits: list[HIT], *, now: datetime) -> None:
     """Hold the money of all `held_slots` of new HITs of one requester. Raises Refusal; then nothing has moved."""
     requester = hits[0].requester

@@ -19,6 +19,11 @@ def record(hit: HIT, *event_types: str, at: datetime, assignment: Assignment | N
             _keep(hit.requester, setting=setting, body=body)
 
 
+def reviewable(hit: HIT, *, now: datetime) -> list[str]:
+    """Return HITReviewable if that is what the HIT, which was not, has just become."""
+    return ["HITReviewable"] if hit.status(now=now) == HIT.Status.REVIEWABLE else []
+
+
 def record_test(requester: Requester, *, setting: NotificationSetting, event_type: str, at: datetime) -> None:
     """Keep an event that never happened, about ids that belong to nothing, whatever the setting asks for."""
     body = _body(event_type, at=at, ids=("3TESTTYPE", "3TESTHIT", "3TESTASSIGNMENT"))
