@@ -11,7 +11,7 @@ from django.conf import settings
 from marketplace.api.errors import bad_document, bad_value, request_error
 from marketplace.engine.hits import Offer, TypeValues
 from marketplace.qualifications import requirements
-from marketplace.questions import answer_keys, documents, hit_questions, question_form_reading
+from marketplace.questions import answer_keys, documents, hit_questions, question_forms
 from marketplace.refusals import Refusal
 
 DEFAULT_AUTO_APPROVAL_SECONDS = 2_592_000  # 30 days when the member is left out (recorded in psiTurk's tests)
@@ -85,7 +85,7 @@ def _check_url(url: str) -> None:
 def check_test(test: str, *, answer_key: str) -> None:
     """Raise ApiError unless the documents of a qualification type, where it has some, are valid together."""
     with _documents_refused():
-        form = question_form_reading.read(test) if test else None
+        form = question_forms.read(test) if test else None
         if form is not None and answer_key:
             answer_keys.read(answer_key, test=form)
 

@@ -6,7 +6,7 @@ from marketplace.api import content, paging, serialise
 from marketplace.api.calls import Body, Call
 from marketplace.api.errors import bad_value
 from marketplace.models import Bonus
-from marketplace.money import bonuses, ledger
+from marketplace.money import ledger
 
 
 def get_account_balance(call: Call) -> Body:
@@ -21,7 +21,7 @@ def send_bonus(call: Call) -> Body:
     cents = content.cents(call.body["BonusAmount"], parameter="BonusAmount")
     if cents == 0:
         raise bad_value(call.body["BonusAmount"], "BonusAmount")
-    bonuses.send(
+    ledger.send_bonus(
         call.assignment(),
         worker_id=call.body["WorkerId"],
         cents=cents,

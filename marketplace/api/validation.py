@@ -11,7 +11,7 @@ from typing import Any
 from botocore.model import ListShape, Shape, StructureShape
 
 from marketplace.api.errors import ApiError, bad_value, missing_value, wrong_type
-from marketplace.questions.answer_documents import ILLEGAL
+from marketplace.questions.documents import ILLEGAL
 
 LATEST = 253_402_300_799  # 9999-12-31T23:59:59Z, the last second a datetime holds
 YEAR, MONTH = 31_536_000, 2_592_000

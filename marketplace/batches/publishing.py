@@ -12,7 +12,7 @@ from marketplace.engine.hits import TypeValues, hit_type_for
 from marketplace.models import HIT, BatchRow, HITType, NotificationSetting, TemplateBatch
 from marketplace.money import ledger
 from marketplace.notifications import events
-from marketplace.questions import answer_documents, hit_questions
+from marketplace.questions import documents, hit_questions
 
 LONGEST_QUESTION = 65_535  # bytes; the service model's limit of Question
 FORM = re.compile(r"<(?:form|crowd-form)\b", re.IGNORECASE)
@@ -80,7 +80,7 @@ def question(html: str, *, frame_height: int) -> str:
 def problems(batch: TemplateBatch, rows: list[list[str]], *, may_be_empty: bool) -> list[str]:
     """Return a sentence for everything that keeps the rows from becoming HITs."""
     template = template_of(batch)
-    if answer_documents.ILLEGAL.search(batch.template):
+    if documents.ILLEGAL.search(batch.template):
         return ["The template holds a control character."]
     asked = template.names(batch.columns)
     found = [_missing(Template(batch.template), name) for name in asked if name not in batch.columns]

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from marketplace.questions import answer_documents
+from marketplace.questions import documents
 
 MOST_ROWS = 5_000
 MOST_PROBLEMS = 20
@@ -82,7 +82,7 @@ def _records(text: str) -> Iterator[list[str]]:
 def _header_problems(header: list[str]) -> list[str]:
     twice = [name for name, count in Counter(header).items() if count > 1 and name]
     problems = [f"The column “{name}” occurs twice." for name in twice]
-    if any(map(answer_documents.ILLEGAL.search, header)):
+    if any(map(documents.ILLEGAL.search, header)):
         problems.append("The name of a column holds a control character.")
     return problems if any(header) else [*problems, "The first line names no column."]
 
@@ -96,6 +96,6 @@ def _row_problems(number: int, cells: list[str], *, header: list[str], may_be_sh
     problems += [
         f"Row {number}, column “{name}”, holds a control character."
         for name, cell in zip(header, cells, strict=False)
-        if answer_documents.ILLEGAL.search(cell)
+        if documents.ILLEGAL.search(cell)
     ]
     return problems

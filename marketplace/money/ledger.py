@@ -1,14 +1,17 @@
-"""Money in whole cents, by double entry: held at publication, paid at approval, released otherwise."""
+"""Money in whole cents, by double entry: held at publication, paid at approval, released otherwise; bonuses at once."""
 
 from collections import Counter
 from datetime import datetime
 
+from django.db import transaction
 from django.db.models import F, Sum
 
-from marketplace.models import HIT, Assignment, Balance, Entry, Requester
+from marketplace import refusals
+from marketplace.models import HIT, Assignment, Balance, Bonus, Entry, Requester, Token
 from marketplace.refusals import Refusal
 
 Account = Entry.Account
+SEND_BONUS = "SendBonus"
 
 
 def fee_cents(reward_cents: int, *, max_assignments: int) -> int:
@@ -143,7 +146,23 @@ def pay(assignment: Assignment, *, now: datetime) -> None:
     hit.save(update_fields=["held_slots"])
 
 
-def pay_bonus(assignment: Assignment, *, cents: int, fee: int, now: datetime) -> None:
+@transaction.atomic
+def send_bonus(
+    assignment: Assignment, *, worker_id: str, cents: int, reason: str, token: str | None, now: datetime
+) -> Bonus:
+    """Pay the worker of an assignment. Raises Refusal for another worker's or open work, a used token, no money."""
+    # MTurk does not know an assignment before it is submitted (Mephisto#1081).
+    if assignment.status == Assignment.Status.OPEN or assignment.worker.worker_id != worker_id:
+        raise refusals.assignment_does_not_exist(assignment.assignment_id)
+    Token.objects.refuse_used(assignment.hit.requester, operation=SEND_BONUS, token=token, now=now)
+    # The higher fee of HITs with ten or more assignments is on the reward only.
+    fee = fee_cents(cents, max_assignments=1)
+    _pay_bonus(assignment, cents=cents, fee=fee, now=now)
+    Token.objects.remember(assignment.hit, operation=SEND_BONUS, token=token, now=now)
+    return Bonus.objects.create(assignment=assignment, cents=cents, fee_cents=fee, reason=reason, paid_at=now)
+
+
+def _pay_bonus(assignment: Assignment, *, cents: int, fee: int, now: datetime) -> None:
     """Move a bonus and its fee from the money available. Raises Refusal InsufficientFunds; then nothing moved."""
     requester = assignment.hit.requester
     _take(requester, column="available_cents", cents=cents + fee)

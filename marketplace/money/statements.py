@@ -1,14 +1,14 @@
-"""A requester's account over a span of days, from the ledger's entries alone. Days are days of UTC."""
+"""A requester's account over a span of days (of UTC), and a worker's earnings, from the ledger's entries alone."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 
-from django.db.models import Q, QuerySet, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 
-from marketplace.models import Entry, Requester
+from marketplace.models import Assignment, Entry, Requester, Worker
 
 Account = Entry.Account
 KINDS = {
@@ -117,3 +117,31 @@ def running(requester: Requester, *, since: date, until: date) -> Iterator[tuple
     for entry in rows.iterator(chunk_size=500):
         standing = standing.after(source=entry.source, target=entry.target, cents=entry.cents)
         yield entry, KINDS[Account(entry.source), Account(entry.target)], standing
+
+
+@dataclass(frozen=True)
+class Earnings:
+    """Cents: `rewards` and `bonuses` were paid; `pending` is for the `waiting` assignments not decided yet."""
+
+    rewards: int
+    bonuses: int
+    waiting: int
+    pending: int
+
+    @property
+    def paid(self) -> int:
+        return self.rewards + self.bonuses
+
+
+def earnings_of(worker: Worker) -> Earnings:
+    """Add a worker's money up. Two queries."""
+    # Rewards come out of what is held, bonuses out of what is available (`ledger`).
+    paid = Entry.objects.filter(assignment__worker=worker, target=Account.WORKERS).aggregate(
+        rewards=Sum("cents", filter=Q(source=Account.HELD), default=0),
+        bonuses=Sum("cents", filter=Q(source=Account.AVAILABLE), default=0),
+    )
+    open_rows = Assignment.objects.filter(worker=worker, status=Assignment.Status.SUBMITTED)
+    undecided = open_rows.aggregate(
+        waiting=Count("pk"), pending=Sum("hit__hit_type__reward_cents", default=0)
+    )
+    return Earnings(**paid, **undecided)

@@ -1,18 +1,25 @@
-"""Telling what has happened: at least once, in no promised order, never inside a request or a transaction."""
+"""Telling what has happened: at least once, in no promised order, never inside a request or a transaction.
 
+A receiver reads MTurk's document of events, wrapped as a queue or a topic would wrap it.
+"""
+
+import hashlib
+import json
 import logging
 import uuid
-from collections.abc import Collection
-from datetime import datetime, timedelta
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import urllib3
 from django.conf import settings
 from django.db.models import Count, F
 
-from marketplace.models import Event, Fault
-from marketplace.notifications import destinations, messages
-from marketplace.notifications.messages import Message
+from marketplace import ids
+from marketplace.models import Event, Fault, NotificationSetting, Requester
+from marketplace.notifications import specifications
 from marketplace.refusals import Refusal
 
 MOST_EVENTS = 50  # in one document
@@ -23,6 +30,14 @@ FIRST_DELAY = timedelta(seconds=10)
 LEASE = timedelta(seconds=60)  # what a crash leaves behind is tried again after this long
 TIMEOUT = urllib3.Timeout(connect=3, read=5)
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Message:
+    """One HTTP POST, or one line of a file."""
+
+    body: str
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 def deliver(*, now: datetime) -> int:
@@ -61,12 +76,12 @@ def _claim(*, now: datetime, without: Collection[str]) -> list[Event]:
 
 def _send(rows: list[Event], *, now: datetime) -> bool:
     try:
-        target = destinations.target_of(rows[0].destination)
+        target = specifications.target_of(rows[0].destination)
         fault = Fault.objects.take_for_message(rows[0].requester)
         kind = fault.kind if fault else ""
-        told = rows[::-1] if kind == Fault.Kind.REORDER else rows
-        message = messages.message(told, now=now)
-        send = _post if destinations.is_web_address(target) else _append
+        ordered = rows[::-1] if kind == Fault.Kind.REORDER else rows
+        message = message_of(ordered, now=now)
+        send = _post if specifications.is_web_address(target) else _append
         return all(send(target, message=message) for _ in range(2 if kind == Fault.Kind.DUPLICATE else 1))
     except (Refusal, urllib3.exceptions.HTTPError, OSError, ValueError) as error:
         logger.info("A notification for %s did not arrive: %s", rows[0].destination, error)
@@ -116,3 +131,60 @@ def _drop_surplus() -> None:
         oldest_kept = rows.values_list("pk", flat=True)[MOST_WAITING - 1]
         dropped, _ = Event.objects.filter(requester=row["requester"], pk__lt=oldest_kept).delete()
         logger.warning("Dropped %d events that nobody listened to.", dropped)
+
+
+def message_of(rows: Sequence[Event], *, now: datetime) -> Message:
+    """Wrap events of one document. At least one row; all of one requester, destination, transport and version."""
+    if rows[0].transport == NotificationSetting.Transport.SNS:
+        return _from_topic(rows[0], document=document(rows), now=now)
+    return _from_queue(rows[0], document=document(rows))
+
+
+def document(rows: Sequence[Event]) -> str:
+    """The JSON all transports carry. Source: API reference, "Elements of a Notification Message"."""
+    return json.dumps(
+        {
+            "EventDocVersion": rows[0].version,
+            "EventDocId": str(rows[0].document_id),
+            "CustomerId": customer_id(rows[0].requester),
+            "Events": [row.body for row in rows],
+        }
+    )
+
+
+def customer_id(requester: Requester) -> str:
+    """Return the requester's number in MTurk's form, always the same for one account."""
+    return "A" + ids.seeded(key=b"customer", message=str(requester.pk), length=13)
+
+
+def _from_topic(row: Event, *, document: str, now: datetime) -> Message:
+    """Source: Amazon SNS developer guide, "HTTP/HTTPS notification JSON format". Nothing is signed here."""
+    body = {
+        "Type": "Notification",
+        "MessageId": str(row.document_id),
+        "TopicArn": row.destination,
+        "Message": document,
+        "Timestamp": now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z"),
+        "SignatureVersion": "1",
+        "Signature": "",
+        "SigningCertURL": "",
+        "UnsubscribeURL": "",
+    }
+    headers = {
+        "Content-Type": "text/plain; charset=UTF-8",
+        "x-amz-sns-message-type": "Notification",
+        "x-amz-sns-message-id": str(row.document_id),
+        "x-amz-sns-topic-arn": row.destination,
+    }
+    return Message(json.dumps(body), headers)
+
+
+def _from_queue(row: Event, *, document: str) -> Message:
+    """A Message structure of ReceiveMessage. Source: botocore's service model of SQS."""
+    body: dict[str, Any] = {
+        "MessageId": str(row.document_id),
+        "ReceiptHandle": str(row.document_id),
+        "MD5OfBody": hashlib.md5(document.encode(), usedforsecurity=False).hexdigest(),
+        "Body": document,
+    }
+    return Message(json.dumps(body), {"Content-Type": "application/json"})

@@ -7,7 +7,7 @@ from django.db import IntegrityError, transaction
 from marketplace import ids
 from marketplace.models import QualificationRequest, QualificationType, Worker
 from marketplace.qualifications import qualification_requests, qualification_types
-from marketplace.questions import answer_keys, question_form_reading
+from marketplace.questions import answer_keys, question_forms
 from marketplace.questions.answer_forms import AnswerForm
 from marketplace.refusals import WorkerRefusal
 
@@ -60,5 +60,5 @@ def hand_in(request: QualificationRequest, *, form: AnswerForm, now: datetime) -
 def _value(request: QualificationRequest, *, form: AnswerForm) -> int | None:
     if not request.answer_key:
         return None
-    key = answer_keys.read(request.answer_key, test=question_form_reading.read(request.test))
+    key = answer_keys.read(request.answer_key, test=question_forms.read(request.test))
     return key.value(form.choices())

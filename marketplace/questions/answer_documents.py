@@ -1,15 +1,14 @@
 """The QuestionFormAnswers document MTurk makes of a submitted form."""
 
-import re
 from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape
+
+from marketplace.questions import documents
 
 NAMESPACE = (
     "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2005-10-01/QuestionFormAnswers.xsd"
 )
 DROPPED = frozenset({"assignmentId", "hitId"})
-# Everything outside the Char production of XML 1.0, section 2.2.
-ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def fields_of(form: Iterable[tuple[str, list[str]]]) -> dict[str, str]:
@@ -35,16 +34,11 @@ def written(answers: Iterable[tuple[str, Sequence[tuple[str, str]]]]) -> str:
     )
 
 
-def legal(text: str) -> str:
-    """Leave out the characters XML 1.0 does not allow, which no database need take either."""
-    return ILLEGAL.sub("", text)
-
-
 def _element(tag: str, value: str) -> str:
     return f"<{tag}>{_text(value)}</{tag}>"
 
 
 def _text(value: str) -> str:
     # A bare carriage return would be read back as a line feed (XML 1.0, section 2.11).
-    escaped = escape(legal(value), {"\r": "&#13;"})
+    escaped = escape(documents.legal(value), {"\r": "&#13;"})
     return escaped.encode("ascii", "xmlcharrefreplace").decode("ascii")

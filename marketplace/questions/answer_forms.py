@@ -1,17 +1,233 @@
-"""A QuestionForm as a Django form, and its answers in MTurk's shape."""
+"""A QuestionForm as a Django form: its words for the worker, its fields and rows, its answers in MTurk's shape."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
+import regex
 from django import forms
 from django.utils.datastructures import MultiValueDict
 
-from marketplace.questions import answer_documents
-from marketplace.questions.answer_fields import MISSING, ChoiceField, TextField
-from marketplace.questions.answer_rows import Row, is_required
-from marketplace.questions.question_form import ChoiceAnswer, Overview, Question, QuestionForm, TextAnswer
+from marketplace.questions import answer_documents, documents
+from marketplace.questions.question_forms import (
+    LONGEST_TEXT,
+    Block,
+    ChoiceAnswer,
+    Overview,
+    Pattern,
+    Question,
+    QuestionForm,
+    TextAnswer,
+)
 
+SELECTS = frozenset({"dropdown", "combobox", "list"})
+OPEN_LISTS = frozenset({"list", "multichooser"})
+MISSING = "This question needs an answer."
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)", re.ASCII)
+SECONDS_PER_PATTERN = 0.2
 Given = list[tuple[str, str]]
+
+
+def control_of(answer: ChoiceAnswer) -> str:
+    """Return radio, checkbox, select or multiple: StyleSuggestion as far as counts and labels allow."""
+    if answer.style in SELECTS and answer.most == 1 and answer.has_plain_labels:
+        return "select"
+    if answer.style in OPEN_LISTS and answer.has_plain_labels:
+        return "multiple"
+    return "radio" if answer.most == 1 and answer.style != "checkbox" else "checkbox"
+
+
+def size_of(answer: ChoiceAnswer) -> int:
+    """Return how many choices of a list show at once; 0 where it is no open list."""
+    return min(len(answer.choices) + 1, 8) if answer.style in OPEN_LISTS else 0
+
+
+def hint_of(answer: TextAnswer | ChoiceAnswer) -> str:
+    """Return a sentence about what is asked; empty when anything goes."""
+    if isinstance(answer, ChoiceAnswer):
+        return "" if control_of(answer) in {"radio", "select"} else f"Choose {count_in_words(answer)}."
+    parts = [number_in_words(answer)] if answer.is_numeric else []
+    if answer.shortest or answer.longest < LONGEST_TEXT:
+        parts.append(length_in_words(answer))
+    sentence = ", ".join(parts)
+    return f"{sentence[0].upper()}{sentence[1:]}." if sentence else ""
+
+
+def count_in_words(answer: ChoiceAnswer) -> str:
+    if answer.fewest == answer.most:
+        return f"exactly {answer.most}"
+    return f"{answer.fewest} to {answer.most}" if answer.fewest else f"up to {answer.most}"
+
+
+def length_in_words(answer: TextAnswer) -> str:
+    if answer.shortest == answer.longest:
+        return f"exactly {_characters(answer.longest)}"
+    if answer.longest == LONGEST_TEXT and answer.shortest:
+        return f"at least {_characters(answer.shortest)}"
+    low = f"{answer.shortest} to " if answer.shortest else "at most "
+    return f"{low}{_characters(answer.longest)}"
+
+
+def _characters(number: int) -> str:
+    return "1 character" if number == 1 else f"{number} characters"
+
+
+def number_in_words(answer: TextAnswer) -> str:
+    if answer.lowest is not None and answer.highest is not None:
+        return f"a number from {answer.lowest} to {answer.highest}"
+    if answer.lowest is not None:
+        return f"a number of at least {answer.lowest}"
+    return "a number" if answer.highest is None else f"a number of at most {answer.highest}"
+
+
+class TextField(forms.CharField):
+    """Text as typed, its lines ended by a line feed alone."""
+
+    def __init__(self, answer: TextAnswer, *, is_required: bool) -> None:
+        super().__init__(
+            strip=False, required=is_required, initial=answer.default, error_messages={"required": MISSING}
+        )
+        self.answer = answer
+
+    def to_python(self, value: Any) -> str:
+        return documents.legal((super().to_python(value) or "").replace("\r\n", "\n").replace("\r", "\n"))
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if not value:
+            return
+        if not self.answer.shortest <= len(value) <= self.answer.longest:
+            raise forms.ValidationError(
+                f"This answer has {length_in_words(self.answer)}; yours has {len(value)}."
+            )
+        if self.answer.is_numeric:
+            _check_number(value, self.answer)
+        for pattern in self.answer.patterns:
+            _check_pattern(value, pattern)
+
+
+def _check_number(value: str, answer: TextAnswer) -> None:
+    number = Decimal(value.strip()) if NUMBER.fullmatch(value.strip()) else None
+    is_low = number is not None and answer.lowest is not None and number < answer.lowest
+    is_high = number is not None and answer.highest is not None and number > answer.highest
+    if number is None or is_low or is_high:
+        raise forms.ValidationError(f"Enter {number_in_words(answer)}.")
+
+
+def _check_pattern(value: str, pattern: Pattern) -> None:
+    flags = regex.IGNORECASE if pattern.ignore_case else 0
+    try:
+        found = regex.search(pattern.regex, value, flags=flags, timeout=SECONDS_PER_PATTERN)
+    except TimeoutError:
+        found = None
+    if found is None:
+        raise forms.ValidationError(pattern.message)
+
+
+class ChoiceField(forms.MultipleChoiceField):
+    """What was chosen, by identifier. The page has only numbers: identifiers are the requester's own notes."""
+
+    def __init__(self, answer: ChoiceAnswer) -> None:
+        self.identifiers = {str(number): row.identifier for number, row in enumerate(answer.choices, start=1)}
+        choices = list(self.identifiers.items())
+        super().__init__(choices=choices, required=False, widget=forms.SelectMultiple)
+        self.answer = answer
+
+    def to_python(self, value: Any) -> list[str]:
+        return [chosen for chosen in dict.fromkeys(super().to_python(value)) if chosen]
+
+    def validate(self, value: Any) -> None:
+        super().validate(value)
+        if value and not self.answer.fewest <= len(value) <= self.answer.most:
+            raise forms.ValidationError(f"Choose {count_in_words(self.answer)}; you chose {len(value)}.")
+
+    def clean(self, value: Any) -> list[str]:
+        return [self.identifiers[number] for number in super().clean(value)]
+
+
+@dataclass(frozen=True)
+class Option:
+    value: str
+    label: Block
+    is_chosen: bool
+
+
+@dataclass
+class Row:
+    """One question on the page; `other` is the field of its alternative text."""
+
+    number: int
+    question: Question
+    field: forms.BoundField
+    other: forms.BoundField | None
+
+    @property
+    def control(self) -> str:
+        """Return how the question is asked: text, radio, checkbox, select or multiple."""
+        answer = self.question.answer
+        return "text" if isinstance(answer, TextAnswer) else control_of(answer)
+
+    @property
+    def title(self) -> str:
+        return self.question.name or f"Question {self.number}"
+
+    @property
+    def problems(self) -> list[str]:
+        """Return what is wrong, of the field and of the alternative text."""
+        fields = [self.field] if self.other is None else [self.field, self.other]
+        return [str(error) for field in fields for error in field.errors]
+
+    @property
+    def first_id(self) -> str:
+        """Return the id of the element to go to when something is wrong."""
+        return self.field.html_name if self.field.errors or self.other is None else self.other.html_name
+
+    @property
+    def hint(self) -> str:
+        return hint_of(self.question.answer)
+
+    @property
+    def described_by(self) -> str:
+        """Return the ids of the hint and of what is wrong, as far as they are on the page."""
+        parts = {"hint": self.hint, "errors": self.problems}
+        return " ".join(f"{self.field.html_name}-{name}" for name, shown in parts.items() if shown)
+
+    @property
+    def is_marked_required(self) -> bool:
+        """Tell whether the control itself must be filled in; one of several boxes, or beside a text, need not."""
+        return not self.is_optional and self.other is None and self.control in {"text", "radio", "select"}
+
+    @property
+    def other_hint(self) -> str:
+        answer = self.question.answer
+        return hint_of(answer.other) if isinstance(answer, ChoiceAnswer) and answer.other else ""
+
+    @property
+    def is_optional(self) -> bool:
+        return not is_required(self.question)
+
+    @property
+    def options(self) -> list[Option]:
+        """Return the choices; none of a text field."""
+        answer, chosen = self.question.answer, self.field.value() or []
+        choices = answer.choices if isinstance(answer, ChoiceAnswer) else ()
+        numbered = ((str(number), choice.label) for number, choice in enumerate(choices, start=1))
+        return [Option(number, label, number in chosen) for number, label in numbered]
+
+    @property
+    def size(self) -> int:
+        """Return how many choices of a list show at once; 0 for a list that opens."""
+        answer = self.question.answer
+        return size_of(answer) if isinstance(answer, ChoiceAnswer) else 0
+
+
+def is_required(question: Question) -> bool:
+    """A minLength makes an answer required; no selection at all can be an answer (API reference, QuestionForm)."""
+    if isinstance(question.answer, TextAnswer):
+        return question.is_required or question.answer.shortest > 0
+    return question.is_required and question.answer.fewest > 0
 
 
 class AnswerForm(forms.Form):

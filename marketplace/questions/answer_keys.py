@@ -6,7 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from marketplace.questions import documents
 from marketplace.questions.documents import BadForm, Element, child, children, line_of, text
-from marketplace.questions.question_form import ChoiceAnswer, QuestionForm
+from marketplace.questions.question_forms import ChoiceAnswer, QuestionForm
 
 NAMESPACES = (f"{documents.SCHEMAS}/2005-10-01/AnswerKey.xsd",)
 LOWEST, HIGHEST = Decimal(-(2**31)), Decimal(2**31 - 1)  # a value is a 32-bit integer (service model)

@@ -1,5 +1,6 @@
 """Requesters' XML documents: read without entities, held against a schema, refused by line."""
 
+import re
 from collections.abc import Collection
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,8 @@ from lxml import etree
 SCHEMAS = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas"
 FOLDER = Path(__file__).parent / "schemas"
 Element: TypeAlias = etree._Element
+# Everything outside the Char production of XML 1.0, section 2.2.
+ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class BadQuestion(ValueError):
@@ -26,6 +29,11 @@ class BadForm(BadQuestion):
     def __init__(self, message: str, *, line: int, code: str = "XMLParseError") -> None:
         super().__init__(f"Line {line}: {message}")
         self.code = code
+
+
+def legal(text: str) -> str:
+    """Leave out the characters XML 1.0 does not allow, which no database need take either."""
+    return ILLEGAL.sub("", text)
 
 
 class _WithoutDoctype(ElementTree.TreeBuilder):

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from urllib.parse import quote, urlsplit
 from xml.etree import ElementTree
 
-from marketplace.questions import question_form_reading
+from marketplace.questions import question_forms
 from marketplace.questions.documents import SCHEMAS, BadQuestion, well_formed
-from marketplace.questions.question_form import QuestionForm
+from marketplace.questions.question_forms import QuestionForm
 
 EXTERNAL = f"{{{SCHEMAS}/2006-07-14/ExternalQuestion.xsd}}"
 HTML = f"{{{SCHEMAS}/2011-11-11/HTMLQuestion.xsd}}"
@@ -42,7 +42,7 @@ def parse(document: str) -> ExternalQuestion | HTMLQuestion | QuestionForm:
             raise BadQuestion("The HTMLContent is empty.")
         return HTMLQuestion(html=html, frame_height=_height(root, HTML))
     if root.tag.endswith("QuestionForm"):
-        return question_form_reading.read(document)
+        return question_forms.read(document)
     raise BadQuestion("The Question is no ExternalQuestion, HTMLQuestion or QuestionForm.")
 
 

@@ -10,7 +10,7 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.csrf import csrf_exempt
 
 from marketplace.models import Requester
-from marketplace.questions.answer_documents import ILLEGAL
+from marketplace.questions.documents import ILLEGAL
 from marketplace.refusals import Refusal
 
 Body = dict[str, Any]

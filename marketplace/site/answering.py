@@ -11,7 +11,7 @@ from marketplace.engine import assignments, deadlines
 from marketplace.models import Assignment, Worker
 from marketplace.questions import hit_questions
 from marketplace.questions.answer_forms import AnswerForm
-from marketplace.questions.question_form import QuestionForm
+from marketplace.questions.question_forms import QuestionForm
 from marketplace.refusals import WorkerRefusal
 from marketplace.site import accept_next, tasks
 

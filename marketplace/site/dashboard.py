@@ -11,7 +11,7 @@ from marketplace import clock
 from marketplace.accounts.sessions import worker_required
 from marketplace.engine import deadlines
 from marketplace.models import Assignment, Message, Qualification, Worker
-from marketplace.money import earnings
+from marketplace.money import statements
 from marketplace.qualifications import requirements
 
 Status = Assignment.Status
@@ -25,7 +25,7 @@ def my_work(request: HttpRequest, worker: Worker) -> HttpResponse:
     deadlines.sweep(now=clock.now())
     context = {
         "worker": worker,
-        "earnings": earnings.of(worker),
+        "earnings": statements.earnings_of(worker),
         "record": requirements.record_of(worker),
         "done": Paginator(_done(worker), SHOWN_PER_PAGE).get_page(request.GET.get("page")),
         **_possessions(worker),

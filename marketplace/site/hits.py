@@ -14,7 +14,7 @@ from marketplace.accounts.sessions import current_worker, worker_required
 from marketplace.engine import assignments, deadlines
 from marketplace.models import HIT, Assignment, HITType, Worker
 from marketplace.qualifications import requirement_words, requirements
-from marketplace.questions import answer_documents
+from marketplace.questions import documents
 from marketplace.refusals import WorkerRefusal
 from marketplace.site import accept_next, listing, tasks
 
@@ -25,7 +25,7 @@ ACCEPT_TRIES = 5
 def hit_list(request: HttpRequest) -> HttpResponse:
     now, worker = clock.now(), current_worker(request)
     deadlines.sweep(now=now)
-    search = answer_documents.legal(request.GET.get("q", "")).strip()[:100]
+    search = documents.legal(request.GET.get("q", "")).strip()[:100]
     sort = request.GET.get("sort", "")
     sort = sort if sort in listing.SORTS else "newest"
     page = listing.groups(worker=worker, now=now, search=search, number=request.GET.get("page"), sort=sort)
@@ -86,7 +86,7 @@ def accept(request: HttpRequest, worker: Worker, identifier: str) -> HttpRespons
         messages.error(request, "Your account does not meet the requirements of these HITs.")
         return redirect("preview", identifier=hit_type.type_id)
     wanted = HIT.objects.filter(
-        hit_id=answer_documents.legal(request.POST.get("hitId", "")), hit_type=hit_type
+        hit_id=documents.legal(request.POST.get("hitId", "")), hit_type=hit_type
     ).first()
     for _ in range(ACCEPT_TRIES):
         hit = wanted or assignments.next_hit(hit_type, worker=worker, now=now)

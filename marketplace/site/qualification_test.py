@@ -12,7 +12,7 @@ from marketplace import clock
 from marketplace.accounts.sessions import worker_required
 from marketplace.models import QualificationRequest, QualificationType, Worker
 from marketplace.qualifications import qualification_tests
-from marketplace.questions import question_form_reading
+from marketplace.questions import question_forms
 from marketplace.questions.answer_forms import AnswerForm
 from marketplace.refusals import WorkerRefusal
 from marketplace.site import tasks
@@ -29,7 +29,7 @@ def qualification_test(request: HttpRequest, worker: Worker, type_id: str) -> Ht
         if request.method == "POST":
             messages.error(request, qualification_tests.TIME_IS_UP)
         return redirect("qualification", type_id=type_id)
-    asked = question_form_reading.read(under_way.test)
+    asked = question_forms.read(under_way.test)
     form = AnswerForm(asked, request.POST if request.method == "POST" else None)
     if not form.is_valid():
         return tasks.page(request, "marketplace/site/qualification_test.html", _context(under_way, form))

@@ -12,7 +12,7 @@ from marketplace import clock
 from marketplace.accounts.sessions import worker_required
 from marketplace.models import Qualification, QualificationRequest, QualificationType, Worker
 from marketplace.qualifications import qualification_requests, qualification_tests
-from marketplace.questions import question_form_reading
+from marketplace.questions import question_forms
 from marketplace.refusals import WorkerRefusal
 
 
@@ -66,7 +66,7 @@ def _test(kind: QualificationType, *, worker: Worker, now: datetime) -> dict[str
     held = kind.qualifications.filter(worker=worker, status=granted).values_list("value", flat=True).first()
     return {
         "running": qualification_tests.running(kind, worker=worker, now=now),
-        "questions": len(question_form_reading.read(kind.test).questions),
+        "questions": len(question_forms.read(kind.test).questions),
         "is_marked_at_once": bool(kind.answer_key),
         "held": held,
     }

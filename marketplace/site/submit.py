@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods
 from marketplace import clock
 from marketplace.engine import assignments, deadlines
 from marketplace.models import Assignment
-from marketplace.questions import answer_documents, hit_questions
+from marketplace.questions import answer_documents, documents, hit_questions
 from marketplace.refusals import WorkerRefusal
 
 
@@ -53,7 +53,7 @@ def _open_assignment(form: dict[str, list[str]]) -> Assignment:
     if assignment_id in {"", hit_questions.PREVIEW_ID}:
         raise WorkerRefusal("This was a preview. Accept the HIT before you submit it.")
     rows = Assignment.objects.filter(
-        assignment_id=answer_documents.legal(assignment_id), status=Assignment.Status.OPEN
+        assignment_id=documents.legal(assignment_id), status=Assignment.Status.OPEN
     )
     assignment = rows.select_related("worker", "hit").first()
     if assignment is None:

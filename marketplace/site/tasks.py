@@ -12,7 +12,7 @@ from marketplace.models import HIT, Assignment, Worker
 from marketplace.questions import hit_questions
 from marketplace.questions.answer_forms import AnswerForm
 from marketplace.questions.hit_questions import ExternalQuestion, HTMLQuestion
-from marketplace.questions.question_form import QuestionForm
+from marketplace.questions.question_forms import QuestionForm
 from marketplace.site import accept_next
 from marketplace.site.sandbox import permissions
 

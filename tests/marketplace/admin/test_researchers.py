@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from marketplace.accounts import contact, keys
 from marketplace.models import AccessKey, Entry, Requester, Worker
-from marketplace.money import bonuses, ledger
+from marketplace.money import ledger
 from tests.marketplace.admin.researchers import researcher_of
 from tests.marketplace.batches.batches_made import hits, published, work
 
@@ -31,7 +31,7 @@ def fill(requester):
     keys.create_key(requester)
     worker, now = keys.create_worker()[0], timezone.now()
     row = work(hits(published(requester, table=b"picture,question\n1,2\n"))[0], worker=worker, answer="-")
-    bonuses.send(row, worker_id=worker.worker_id, cents=10, reason="", token=None, now=now)
+    ledger.send_bonus(row, worker_id=worker.worker_id, cents=10, reason="", token=None, now=now)
     contact.block(requester, worker=worker, reason="-")
 
 

@@ -18,7 +18,7 @@ from marketplace.models import (
     Qualification,
     QualificationRequest,
 )
-from marketplace.money import audit, bonuses, ledger
+from marketplace.money import audit, ledger
 from marketplace.notifications import delivery
 from marketplace.qualifications import qualification_requests, qualification_types
 from marketplace.refusals import Refusal
@@ -147,7 +147,9 @@ def submitted(requester):
 
 def bonus_call(assignment, *, token):
     worker_id, now = assignment.worker.worker_id, timezone.now()
-    return lambda: bonuses.send(assignment, worker_id=worker_id, cents=100, reason="", token=token, now=now)
+    return lambda: ledger.send_bonus(
+        assignment, worker_id=worker_id, cents=100, reason="", token=token, now=now
+    )
 
 
 def test_a_token_pays_one_bonus_of_six(requester, submitted):

@@ -10,7 +10,7 @@ import pytest
 from marketplace.accounts import keys
 from marketplace.engine import assignments, deadlines
 from marketplace.models import Entry, Requester
-from marketplace.money import audit, bonuses, ledger, statements
+from marketplace.money import audit, ledger, statements
 from tests.marketplace.admin.researchers import researcher_of
 from tests.marketplace.batches.batches_made import hits, published, work
 
@@ -32,7 +32,7 @@ def busy(lab):
     later = DAY + timedelta(minutes=2)
     first, second = (work(hit, worker=keys.create_worker()[0], answer="-", now=DAY) for hit in hits(batch))
     assignments.approve(first, now=later)
-    bonuses.send(first, worker_id=first.worker.worker_id, cents=150, reason="", token=None, now=later)
+    ledger.send_bonus(first, worker_id=first.worker.worker_id, cents=150, reason="", token=None, now=later)
     assignments.reject(second, now=DAY + timedelta(days=2), feedback="-")
     deadlines.sweep(now=DAY + timedelta(days=3))
     return lab

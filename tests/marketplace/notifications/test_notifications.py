@@ -15,7 +15,7 @@ from config.celery import app
 from marketplace import clock
 from marketplace.engine import deadlines
 from marketplace.models import Event
-from marketplace.notifications import delivery, messages
+from marketplace.notifications import delivery
 from marketplace.tasks import keep_time
 from tests.marketplace.notifications.notices import Receiver, kept, spec, told
 from tests.services_site import a_worker, supervise
@@ -144,7 +144,7 @@ def test_a_queue_receives_messages_of_a_queue(targets, watched, requester):
     assert body == {
         "EventDocVersion": "2014-08-15",
         "EventDocId": body["EventDocId"],
-        "CustomerId": messages.customer_id(requester),
+        "CustomerId": delivery.customer_id(requester),
         "Events": [mine.body],
     }
     assert (mine.body["EventType"], mine.body["HITId"]) == ("HITCreated", hit_id)

@@ -7,7 +7,7 @@ from django.utils import timezone
 from marketplace.accounts import keys
 from marketplace.models import Qualification, QualificationRequest
 from marketplace.qualifications import qualification_tests, qualification_types
-from marketplace.questions import question_form_reading
+from marketplace.questions import question_forms
 from marketplace.questions.answer_forms import AnswerForm
 from tests.marketplace.questions.form_documents import BIRDS, BIRDS_KEY
 from tests.marketplace.threads import at_once
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def filled(query):
-    form = AnswerForm(question_form_reading.read(BIRDS), QueryDict(query))
+    form = AnswerForm(question_forms.read(BIRDS), QueryDict(query))
     assert form.is_valid()
     return form
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from marketplace.questions import answer_keys, question_form_reading
+from marketplace.questions import answer_keys, question_forms
 from tests.marketplace.questions.form_documents import (
     answer_key,
     key_question,
@@ -11,7 +11,7 @@ from tests.marketplace.questions.form_documents import (
     selection,
 )
 
-TEST = question_form_reading.read(question_form(question("q", selection("a", "b", most=2))))
+TEST = question_forms.read(question_form(question("q", selection("a", "b", most=2))))
 RANGES = (
     "<RangeMapping>"
     "<SummedScoreRange><InclusiveLowerBound>5</InclusiveLowerBound><InclusiveUpperBound>7</InclusiveUpperBound>"
@@ -57,7 +57,7 @@ def test_a_sum_becomes_a_value(mapping, total, value):
 
 def test_many_high_scores_are_worth_the_highest_value():
     names = [f"q{number}" for number in range(10)]
-    test = question_form_reading.read(question_form(*(question(name, selection("a")) for name in names)))
+    test = question_forms.read(question_form(*(question(name, selection("a")) for name in names)))
     rows = "".join(key_question(name, (2**31 - 1, "a")) for name in names)
     key = answer_keys.read(answer_key(rows, mapping=scale("9" * 18)), test=test)
     assert key.value(dict.fromkeys(names, frozenset("a"))) == 2**31 - 1

@@ -6,8 +6,8 @@ import pytest
 
 from marketplace.api import content
 from marketplace.api.errors import ApiError
-from marketplace.questions import question_form_reading
-from marketplace.questions.question_form import (
+from marketplace.questions import question_forms
+from marketplace.questions.question_forms import (
     Block,
     Choice,
     ChoiceAnswer,
@@ -51,7 +51,7 @@ def test_a_form_is_read_whole():
         question("choice", selection("x", style="list", fewest=0, most=1, other=True)),
     )
     well = (Block(kind="text", text="Well?"),)
-    form = question_form_reading.read(document)
+    form = question_forms.read(document)
     assert form.parts == (
         Overview(
             content=(
@@ -73,7 +73,7 @@ def test_a_form_is_read_whole():
                 shortest=2,
                 patterns=(
                     Pattern(regex="a", ignore_case=True, message="An a."),
-                    Pattern(regex="b", ignore_case=False, message=question_form_reading.WRONG_FORM),
+                    Pattern(regex="b", ignore_case=False, message=question_forms.WRONG_FORM),
                 ),
             ),
         ),
@@ -220,7 +220,7 @@ def test_listed_markup_is_written_as_html_that_keeps_to_its_place():
         'I <b>like</b> &eacute;&nbsp;&lt;x&gt;<br/><a href="https://lab.example/?a=1&amp;b=2" target="_top" '
         'tabindex="9" title="&quot;&gt;">there</a><img src="http://lab.example/a.png" alt="A"/>'
     )
-    (overview_part, _) = question_form_reading.read(formatted(given)).parts
+    (overview_part, _) = question_forms.read(formatted(given)).parts
     (block,) = overview_part.content
     assert block.markup == (
         'I <b>like</b> é\xa0&lt;x&gt;<br><a href="https://lab.example/?a=1&amp;b=2" '
@@ -254,5 +254,5 @@ def test_a_declared_encoding_is_not_believed(encoding):
     document = f'<?xml version="1.0" encoding="{encoding}"?>' + question_form(
         question("q", free_text(), content="<Text>\u00e9\u4e16</Text>")
     )
-    (asked,) = question_form_reading.read(document).questions
+    (asked,) = question_forms.read(document).questions
     assert asked.content == (Block(kind="text", text="é世"),)

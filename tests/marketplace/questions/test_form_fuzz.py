@@ -8,7 +8,7 @@ from django.utils.datastructures import MultiValueDict
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from marketplace.questions import answer_keys, question_form_reading
+from marketplace.questions import answer_keys, question_forms
 from marketplace.questions.answer_forms import AnswerForm
 from marketplace.questions.documents import BadQuestion
 from tests.marketplace.questions.form_documents import BIRDS, BIRDS_KEY, EXAMPLE
@@ -18,7 +18,7 @@ WILD = st.sampled_from([*PIECES, "", "&", "<", "]]>", "<!-- -->", "&nbsp;", "-1"
 QUIET = settings(
     max_examples=100, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-ASKED = question_form_reading.read(EXAMPLE)
+ASKED = question_forms.read(EXAMPLE)
 NAMES = [f"q{number}" for number in range(9)] + ["q1-other", "q2-other", "csrfmiddlewaretoken"]
 VALUES = st.sampled_from(["1", "2", "3", "4", "7", "abc-12", ""]) | st.text(max_size=20)
 
@@ -41,7 +41,7 @@ def torn(document):
 @given(torn(EXAMPLE))
 def test_a_torn_form_is_shown_or_refused(document):
     try:
-        asked = question_form_reading.read(document)
+        asked = question_forms.read(document)
     except BadQuestion:
         return
     page = render_to_string("marketplace/site/question_form.html", {"form": AnswerForm(asked)})
@@ -52,7 +52,7 @@ def test_a_torn_form_is_shown_or_refused(document):
 @given(torn(BIRDS_KEY))
 def test_a_torn_key_marks_or_is_refused(document):
     try:
-        key = answer_keys.read(document, test=question_form_reading.read(BIRDS))
+        key = answer_keys.read(document, test=question_forms.read(BIRDS))
     except BadQuestion:
         return
     assert isinstance(key.value({"first": frozenset({"wren"})}), int)

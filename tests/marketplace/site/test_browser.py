@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from marketplace.engine import assignments
 from marketplace.models import Assignment
-from marketplace.money import bonuses
+from marketplace.money import ledger
 from marketplace.qualifications import qualification_types, requirements
 from tests.accessible import faults
 from tests.marketplace.question_documents import external_question
@@ -108,7 +108,7 @@ def talk_to(assignment):
     """Give the worker a bonus, a qualification and the message that comes with it."""
     kind, now = make_type(assignment, name="Second wave"), timezone.now()
     qualification_types.grant(kind, worker=assignment.worker, value=2, notify=True, now=now)
-    bonuses.send(
+    ledger.send_bonus(
         assignment,
         worker_id=assignment.worker.worker_id,
         cents=150,

@@ -1,25 +1,19 @@
-"""A QuestionForm document into its values. Every problem is a BadForm that names the line."""
+"""A QuestionForm: what it says, as values, and how it is read. Every problem is a BadForm that names the line."""
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import regex
+from django.utils.safestring import SafeString
 from lxml import etree
 
 from marketplace.questions import documents, markup
 from marketplace.questions.documents import BadForm, Element, child, children, line_of, text
-from marketplace.questions.question_form import (
-    LONGEST_TEXT,
-    Block,
-    Choice,
-    ChoiceAnswer,
-    Overview,
-    Pattern,
-    Question,
-    QuestionForm,
-    TextAnswer,
-)
 
+# Characters of one answer where the form sets no limit; all answers have 2 MB together.
+LONGEST_TEXT = 100_000
+MOST_LINES = 30
 # Both are taken (API reference, Data Structure Schema Locations).
 NAMESPACES = tuple(f"{documents.SCHEMAS}/{date}/QuestionForm.xsd" for date in ("2017-11-06", "2005-10-01"))
 ENDED = frozenset({"FileUploadAnswer", "Application"})
@@ -29,6 +23,90 @@ FOR_SEVERAL = frozenset({"checkbox", "list", "multichooser"})
 COUNT = re.compile(r"\{(\d+)(?:,\d*)?\}", re.ASCII)
 MOST_REPEATS = 100_000
 WRONG_FORM = "This answer does not have the form that is asked for."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Block:
+    """A piece of content. `kind` is title, text, list, markup, image, audio or video; sizes are in pixels."""
+
+    kind: str
+    text: str = ""
+    items: tuple[str, ...] = ()
+    markup: SafeString | None = None
+    url: str = ""
+    width: str = ""
+    height: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overview:
+    content: tuple[Block, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pattern:
+    """A regular expression that has to be found in the text; `message` is for the worker."""
+
+    regex: str
+    ignore_case: bool
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextAnswer:
+    """A text field. Numbers are bounds of the value, lengths of characters; `lines` is its height."""
+
+    default: str = ""
+    lines: int = 1
+    is_numeric: bool = False
+    lowest: int | None = None
+    highest: int | None = None
+    shortest: int = 0
+    longest: int = LONGEST_TEXT
+    patterns: tuple[Pattern, ...] = ()
+
+    @property
+    def shown_lines(self) -> int:
+        return min(self.lines, MOST_LINES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    identifier: str
+    label: Block
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChoiceAnswer:
+    """A multiple-choice field; `fewest` and `most` bound how many choices an answer has."""
+
+    style: str
+    fewest: int
+    most: int
+    choices: tuple[Choice, ...]
+    other: TextAnswer | None = None
+
+    @property
+    def has_plain_labels(self) -> bool:
+        return all(choice.label.kind == "text" for choice in self.choices)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    identifier: str
+    name: str
+    is_required: bool
+    content: tuple[Block, ...]
+    answer: TextAnswer | ChoiceAnswer
+
+
+@dataclass(frozen=True)
+class QuestionForm:
+    parts: tuple[Overview | Question, ...]
+
+    @property
+    def questions(self) -> list[Question]:
+        return [part for part in self.parts if isinstance(part, Question)]
 
 
 def read(document: str) -> QuestionForm:
