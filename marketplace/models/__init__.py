@@ -1,11 +1,11 @@
 """The marketplace's own tables: who asks, who works, what is offered, and where the money is."""
 
 from marketplace.models.access import FailedSignIn, Invitation
+from marketplace.models.accounts import AccessKey, Requester, Worker
 from marketplace.models.batches import BatchRow, TemplateBatch
 from marketplace.models.contact import Block, Message
 from marketplace.models.money import Balance, Bonus, Entry
 from marketplace.models.notices import Event, NotificationSetting
-from marketplace.models.people import AccessKey, Requester, Worker
 from marketplace.models.qualifications import (
     Qualification,
     QualificationRequest,

@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from marketplace.models.people import Requester
+from marketplace.models.accounts import Requester
 from marketplace.models.work import HIT, HITType
 
 

@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from marketplace.models.people import Requester, Worker
+from marketplace.models.accounts import Requester, Worker
 
 
 class Block(models.Model):

@@ -5,7 +5,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import F, Q
 
-from marketplace.models.people import Requester
+from marketplace.models.accounts import Requester
 from marketplace.models.work import HIT, Assignment
 
 

@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from marketplace.models.people import Requester, Worker
+from marketplace.models.accounts import Requester, Worker
 
 
 class QualificationType(models.Model):

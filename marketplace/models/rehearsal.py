@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from marketplace.models.people import Requester
+from marketplace.models.accounts import Requester
 
 
 class FaultManager(models.Manager["Fault"]):

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from marketplace import refusals
-from marketplace.models.people import Requester, Worker
+from marketplace.models.accounts import Requester, Worker
 from marketplace.models.qualifications import QualificationType
 
 TOKEN_LIFE = timedelta(hours=24)  # API reference, UniqueRequestToken

@@ -12,7 +12,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST
 
 from marketplace import clock
-from marketplace.accounts import invitations, keys, sign_in_limits
+from marketplace.accounts import invitations, keys, limits
 from marketplace.accounts.sessions import SESSION_KEY, current_worker, sign_in
 from marketplace.models import Worker
 from marketplace.refusals import WorkerRefusal
@@ -41,14 +41,14 @@ class SignInForm(forms.Form):
     def clean(self) -> dict[str, str]:
         worker_id = self.cleaned_data.get("worker_id", "").strip().upper()
         visitor = {"worker_id": worker_id, "address": self.address}
-        if sign_in_limits.is_blocked(**visitor, now=timezone.now()):
+        if limits.is_blocked(**visitor, now=timezone.now()):
             self.is_blocked = True
             raise forms.ValidationError("Too many attempts have failed. Wait a quarter of an hour.")
         worker = Worker.objects.filter(worker_id=worker_id, is_active=True).first()
         if worker is None or not keys.check_code(worker, code=self.cleaned_data.get("access_code", "")):
-            sign_in_limits.note_failure(**visitor, now=timezone.now())
+            limits.note_failure(**visitor, now=timezone.now())
             raise forms.ValidationError("This worker id and access code do not belong together.")
-        sign_in_limits.forget(worker_id=worker_id)
+        limits.forget(worker_id=worker_id)
         self.worker = worker
         return self.cleaned_data
 
