@@ -13,7 +13,8 @@ from django.db import OperationalError, transaction
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 
 from marketplace import clock
-from marketplace.api import call_log, call_rates, model
+from marketplace.accounts import limits
+from marketplace.api import call_log, model
 from marketplace.api.call_log import Trace
 from marketplace.api.calls import Call
 from marketplace.api.errors import ApiError, request_error, service_fault, throttled, wrong_type
@@ -88,7 +89,7 @@ def _answer(request: HttpRequest, trace: Trace) -> dict[str, Any]:
 
 def _check_rate(requester: Requester, operation: str) -> None:
     is_limited = bool(settings.MARKETPLACE_RATE_LIMITS)
-    if is_limited and not call_rates.is_within(requester, operation=operation, now=clock.now()):
+    if is_limited and not limits.may_call(requester, operation=operation, now=clock.now()):
         raise throttled()
 
 

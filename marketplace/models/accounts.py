@@ -1,10 +1,10 @@
-"""Who asks and who works."""
+"""Who asks and who works, how they come in, and what passes between them besides HITs."""
 
 from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 
 class NamedManager(models.Manager["Requester"]):
@@ -71,3 +71,92 @@ class Worker(models.Model):
 
     def __str__(self) -> str:
         return self.worker_id
+
+
+class Invitation(models.Model):
+    """A link with which `most_uses` people become workers until it expires. The link is kept as a digest."""
+
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    note = models.CharField(max_length=128, blank=True, help_text="Seen in the admin only.")
+    most_uses = models.PositiveIntegerField()
+    used = models.PositiveIntegerField(default=0)
+    is_active = models.BooleanField(default=True)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(used__lte=F("most_uses")), name="marketplace_invitation_not_overused"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.note or 'Invitation'} {self.pk}"
+
+
+class FailedSignIn(models.Model):
+    """A sign-in that failed, kept while it counts against the worker id and the address."""
+
+    worker_id = models.CharField(max_length=64)
+    address = models.CharField(max_length=64)
+    failed_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["worker_id", "failed_at"]),
+            models.Index(fields=["address", "failed_at"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.worker_id} from {self.address}"
+
+
+class CallRate(models.Model):
+    """When a requester has paid off the calls of one operation made so far."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="call_rates")
+    operation = models.CharField(max_length=64)
+    free_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["requester", "operation"], name="marketplace_one_rate_per_operation"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.operation} from {self.free_at}"
+
+
+class Block(models.Model):
+    """A worker who may accept no HIT of the requester."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="blocks")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="blocks")
+    reason = models.TextField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["requester", "worker"], name="marketplace_block_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.requester} / {self.worker}"
+
+
+class Message(models.Model):
+    """Text a requester sent; the worker reads it under My work."""
+
+    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="messages")
+    worker = models.ForeignKey(Worker, on_delete=models.CASCADE, related_name="messages")
+    subject = models.CharField(max_length=255)
+    text = models.TextField()
+    sent_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["worker", "id"])]
+
+    def __str__(self) -> str:
+        return self.subject

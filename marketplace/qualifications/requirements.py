@@ -39,6 +39,18 @@ COMPARE: dict[str, Callable[[int, list[int]], bool]] = {
     "Exists": lambda value, given: True,
     "DoesNotExist": lambda value, given: False,
 }
+WORDS = {
+    "LessThan": "less than",
+    "LessThanOrEqualTo": "at most",
+    "GreaterThan": "more than",
+    "GreaterThanOrEqualTo": "at least",
+    "EqualTo": "exactly",
+    "NotEqualTo": "not",
+    "In": "one of",
+    "NotIn": "none of",
+    "Exists": "any value",
+    "DoesNotExist": "no value",
+}
 TRUE_WITHOUT_VALUE = frozenset({"DoesNotExist", "NotEqualTo", "NotIn"})
 WITHOUT_OPERAND = frozenset({"Exists", "DoesNotExist"})
 OPERANDS = {"Exists": (0, 0), "DoesNotExist": (0, 0), "In": (1, 30), "NotIn": (1, 30)}
@@ -161,3 +173,43 @@ def may(action: str, hit_type: HITType, *, record: Record) -> bool:
         for requirement in hit_type.requirements
         if action in requirement["ActionsGuarded"]
     )
+
+
+@dataclass(frozen=True)
+class Line:
+    """One requirement: `name`, what is asked, whether the worker has it; a type_id where it can be requested."""
+
+    name: str
+    asked: str
+    is_met: bool
+    type_id: str
+
+
+def lines(hit_type: HITType, *, record: Record) -> list[Line]:
+    """Describe what HITs of the type ask of a worker. At most one query."""
+    names = dict(SYSTEM_NAMES)
+    own = []
+    if any(row["QualificationTypeId"] not in names for row in hit_type.requirements):
+        own = list(hit_type.qualification_types.all())
+    names.update({kind.type_id: kind.name for kind in own})
+    on_request = {
+        kind.type_id
+        for kind in own
+        if kind.disposed_at is None and (kind.is_retakeable or kind.type_id not in record.granted)
+    }
+    return [
+        _line(row, name=names[row["QualificationTypeId"]], record=record, on_request=on_request)
+        for row in hit_type.requirements
+    ]
+
+
+def _line(requirement: dict[str, Any], *, name: str, record: Record, on_request: set[str]) -> Line:
+    type_id, has_it = requirement["QualificationTypeId"], is_met(requirement, record=record)
+    may_help = not has_it and type_id in on_request
+    return Line(name, _asked(requirement), has_it, type_id if may_help else "")
+
+
+def _asked(requirement: dict[str, Any]) -> str:
+    places = ["-".join(place.values()) for place in requirement.get("LocaleValues", [])]
+    values = [str(value) for value in requirement.get("IntegerValues", [])] or places
+    return f"{WORDS[requirement['Comparator']]} {', '.join(values)}".strip()

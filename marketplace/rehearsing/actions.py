@@ -6,10 +6,12 @@ from marketplace.api import call_log, model
 from marketplace.engine import deadlines
 from marketplace.models import Fault, LoggedCall
 from marketplace.money import audit
-from marketplace.rehearsing import bots, faults, gate, reset
+from marketplace.rehearsing import bots, gate, reset
 from marketplace.rehearsing.gate import Answer, BadRequest, Body
 
 MOST_WORKERS = 10_000
+MOST_FAULTS = 1_000_000
+LONGEST_FAULT = 300  # seconds
 MOST_STEPS = 1_000
 MOST_CALLS_SHOWN = 500
 LONGEST_STEP = 10 * 365 * 86_400
@@ -40,12 +42,12 @@ def plan_fault(body: Body) -> Answer:
     """Let the next `times` calls of `operation`, of one `requester` or all, go wrong. Returns the plan."""
     kind = Fault.Kind(gate.one_of(body, "kind", allowed=list(Fault.Kind.values)))
     names = [] if kind in Fault.OF_MESSAGES else sorted(model.operation_names())
-    fault = faults.plan(
+    fault = Fault.objects.plan(
         operation=gate.one_of(body, "operation", allowed=["", *names]),
         requester=gate.any_requester(body),
         kind=kind,
-        times=gate.whole({"times": 1, **body}, "times", low=1, high=faults.MOST_CALLS),
-        seconds=gate.seconds(body, "seconds", high=faults.LONGEST_SECONDS),
+        times=gate.whole({"times": 1, **body}, "times", low=1, high=MOST_FAULTS),
+        seconds=gate.seconds(body, "seconds", high=LONGEST_FAULT),
     )
     return _fault(fault)
 

@@ -13,7 +13,7 @@ from marketplace import clock, ids
 from marketplace.accounts.sessions import current_worker, worker_required
 from marketplace.engine import assignments, deadlines
 from marketplace.models import HIT, Assignment, HITType, Worker
-from marketplace.qualifications import requirement_words, requirements
+from marketplace.qualifications import requirements
 from marketplace.questions import documents
 from marketplace.refusals import WorkerRefusal
 from marketplace.site import accept_next, listing, tasks
@@ -66,7 +66,7 @@ def preview(request: HttpRequest, identifier: str) -> HttpResponse:
         "worker": worker,
         "hit_type": hit_type,
         "hit": hit,
-        "requirements": requirement_words.lines(hit_type, record=record),
+        "requirements": requirements.lines(hit_type, record=record),
         "may_accept": requirements.may("Accept", hit_type, record=record),
         "accepts_next": accept_next.is_on(request),
     }

@@ -9,9 +9,8 @@ from django.db.models import Count, Max, Q
 
 from marketplace.engine import assignments
 from marketplace.models import HITType, Worker
-from marketplace.qualifications import requirement_words, requirements
-from marketplace.qualifications.requirement_words import Line
-from marketplace.qualifications.requirements import Record
+from marketplace.qualifications import requirements
+from marketplace.qualifications.requirements import Line, Record
 
 GROUPS_PER_PAGE = 25
 NEWCOMER = Record()
@@ -63,7 +62,7 @@ def described(page: "Page[Any]", *, worker: Worker | None) -> list[Group]:
             kind,
             row["available"],
             requirements.may("Accept", kind, record=record),
-            requirement_words.lines(kind, record=record),
+            requirements.lines(kind, record=record),
         )
         for row in page
         if requirements.may("Discover", kind := kinds[row["hit_type"]], record=record)

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from marketplace import clock
 from marketplace.accounts.sessions import worker_required
 from marketplace.models import QualificationRequest, QualificationType, Worker
-from marketplace.qualifications import qualification_tests
+from marketplace.qualifications import qualification_requests
 from marketplace.questions import question_forms
 from marketplace.questions.answer_forms import AnswerForm
 from marketplace.refusals import WorkerRefusal
@@ -24,10 +24,10 @@ from marketplace.site import tasks
 def qualification_test(request: HttpRequest, worker: Worker, type_id: str) -> HttpResponse:
     """Show the worker's test under way, or take its answers. Nothing of the AnswerKey is read here."""
     kind, now = get_object_or_404(QualificationType, type_id=type_id, disposed_at=None), clock.now()
-    under_way = qualification_tests.running(kind, worker=worker, now=now)
+    under_way = qualification_requests.running_test(kind, worker=worker, now=now)
     if under_way is None:
         if request.method == "POST":
-            messages.error(request, qualification_tests.TIME_IS_UP)
+            messages.error(request, qualification_requests.TIME_IS_UP)
         return redirect("qualification", type_id=type_id)
     asked = question_forms.read(under_way.test)
     form = AnswerForm(asked, request.POST if request.method == "POST" else None)
@@ -49,7 +49,7 @@ def _context(under_way: QualificationRequest, form: AnswerForm) -> dict[str, Any
 
 def _hand_in(request: HttpRequest, under_way: QualificationRequest, form: AnswerForm) -> None:
     try:
-        value = qualification_tests.hand_in(under_way, form=form, now=clock.now())
+        value = qualification_requests.hand_in_test(under_way, form=form, now=clock.now())
     except WorkerRefusal as refusal:
         messages.error(request, str(refusal))
         return

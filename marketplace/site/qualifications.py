@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 from marketplace import clock
 from marketplace.accounts.sessions import worker_required
 from marketplace.models import Qualification, QualificationRequest, QualificationType, Worker
-from marketplace.qualifications import qualification_requests, qualification_tests
+from marketplace.qualifications import qualification_requests
 from marketplace.questions import question_forms
 from marketplace.refusals import WorkerRefusal
 
@@ -32,11 +32,11 @@ def qualification(request: HttpRequest, worker: Worker, type_id: str) -> HttpRes
 
 def _ask(request: HttpRequest, worker: Worker, kind: QualificationType, *, now: datetime) -> str:
     """Ask for the qualification, or begin its test. Return the name of the page to go to."""
-    if qualification_tests.running(kind, worker=worker, now=now):
+    if qualification_requests.running_test(kind, worker=worker, now=now):
         return "qualification-test"
     try:
         if kind.test:
-            qualification_tests.start(kind, worker=worker, now=now)
+            qualification_requests.start_test(kind, worker=worker, now=now)
             return "qualification-test"
         made = qualification_requests.submit(kind, worker=worker, now=now)
     except WorkerRefusal as refusal:
@@ -65,7 +65,7 @@ def _test(kind: QualificationType, *, worker: Worker, now: datetime) -> dict[str
     granted = Qualification.Status.GRANTED
     held = kind.qualifications.filter(worker=worker, status=granted).values_list("value", flat=True).first()
     return {
-        "running": qualification_tests.running(kind, worker=worker, now=now),
+        "running": qualification_requests.running_test(kind, worker=worker, now=now),
         "questions": len(question_forms.read(kind.test).questions),
         "is_marked_at_once": bool(kind.answer_key),
         "held": held,

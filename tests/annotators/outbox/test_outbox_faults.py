@@ -14,7 +14,6 @@ from annotators.outbox import market
 from annotators.outbox.journal import SHOWN_WITHIN, TOKEN_LIFE, perform, unsettled
 from marketplace import models as marketplace
 from marketplace.money import audit
-from marketplace.rehearsing import faults
 from tests.annotators.crowds.offers import decide, listed, offer, pay
 from tests.market_site import Site
 
@@ -83,7 +82,7 @@ def stage(site: Site, hit: HIT, settings: Any) -> Stage:
 
 def go_wrong(name: str, kind: str, *, times: int = 4) -> None:
     """Let all of botocore's tries of a call fail."""
-    faults.plan(
+    marketplace.Fault.objects.plan(
         operation=OPERATIONS[name], requester=None, kind=marketplace.Fault.Kind(kind), times=times, seconds=0
     )
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from botocore.exceptions import ClientError
 
-from marketplace.api import call_rates
+from marketplace.accounts import limits
 from marketplace.models import CallRate
 from tests.marketplace.threads import at_once
 
@@ -26,7 +26,7 @@ def calls(requester):
 
     def calls(*moments, operation="GetHIT"):
         return [
-            call_rates.is_within(requester, operation=operation, now=START + timedelta(seconds=moment))
+            limits.may_call(requester, operation=operation, now=START + timedelta(seconds=moment))
             for moment in moments
         ]
 
@@ -93,6 +93,6 @@ def test_a_throttled_call_does_nothing(limit, mturk, values):
 @pytest.mark.django_db(transaction=True)
 def test_calls_at_once_share_one_limit(limit, requester):
     limit(any=3)
-    call = lambda: call_rates.is_within(requester, operation="GetHIT", now=START)  # noqa: E731
+    call = lambda: limits.may_call(requester, operation="GetHIT", now=START)  # noqa: E731
     assert sorted(at_once([call] * 6)).count(True) <= 3
-    assert call_rates.is_within(requester, operation="GetHIT", now=START + timedelta(seconds=60))
+    assert limits.may_call(requester, operation="GetHIT", now=START + timedelta(seconds=60))

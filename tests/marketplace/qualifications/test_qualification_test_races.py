@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from marketplace.accounts import keys
 from marketplace.models import Qualification, QualificationRequest
-from marketplace.qualifications import qualification_tests, qualification_types
+from marketplace.qualifications import qualification_requests, qualification_types
 from marketplace.questions import question_forms
 from marketplace.questions.answer_forms import AnswerForm
 from tests.marketplace.questions.form_documents import BIRDS, BIRDS_KEY
@@ -33,12 +33,15 @@ def kind(requester):
 
 def test_a_test_begins_once_and_is_marked_once(kind):
     worker, now = keys.create_worker()[0], timezone.now()
-    begun = at_once([lambda: qualification_tests.start(kind, worker=worker, now=now)] * 6)
+    begun = at_once([lambda: qualification_requests.start_test(kind, worker=worker, now=now)] * 6)
     assert sum(isinstance(result, QualificationRequest) for result in begun) == 1
     under_way = QualificationRequest.objects.select_related("qualification_type", "worker").get()
     forms = [filled("q1=1&q2=1"), filled("q1=2&q2=2")] * 3
     values = at_once(
-        [lambda form=form: qualification_tests.hand_in(under_way, form=form, now=now) for form in forms]
+        [
+            lambda form=form: qualification_requests.hand_in_test(under_way, form=form, now=now)
+            for form in forms
+        ]
     )
     (value,) = [result for result in values if isinstance(result, int)]
     assert Qualification.objects.values_list("value").get() == (value,)

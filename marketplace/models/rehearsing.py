@@ -1,4 +1,4 @@
-"""What rehearsals and tests need: planned faults, a log of calls, and how fast a requester may call."""
+"""What rehearsals and tests need: planned faults, a log of calls, and a clock that can be moved."""
 
 from typing import ClassVar
 
@@ -10,7 +10,7 @@ from marketplace.models.accounts import Requester
 
 
 class FaultManager(models.Manager["Fault"]):
-    """Uses planned faults up, the oldest plan first. None is in force while the control API is closed."""
+    """Plans faults and uses them up, the oldest plan first. None is in force while the control API is closed."""
 
     def take_for_call(self, requester: Requester, *, operation: str) -> "Fault | None":
         """Use up one planned fault for this call; None when none is planned."""
@@ -19,6 +19,15 @@ class FaultManager(models.Manager["Fault"]):
     def take_for_message(self, requester: Requester) -> "Fault | None":
         """Use up one planned fault for this message of notifications."""
         return self._take(requester, Q(kind__in=Fault.OF_MESSAGES))
+
+    def plan(
+        self, *, operation: str, requester: Requester | None, kind: str, times: int, seconds: float
+    ) -> "Fault":
+        """Let the next `times` calls go wrong; `seconds` is how long a lag or a time-out lasts, at most 300."""
+        self.filter(remaining=0).delete()
+        return self.create(
+            operation=operation, requester=requester, kind=kind, remaining=times, seconds=seconds
+        )
 
     def _take(self, requester: Requester, *meant: Q) -> "Fault | None":
         if not settings.MARKETPLACE_CONTROL_TOKEN:
@@ -83,19 +92,15 @@ class LoggedCall(models.Model):
         return f"{self.operation} {self.status}"
 
 
-class CallRate(models.Model):
-    """When a requester has paid off the calls of one operation made so far."""
+class ClockOffset(models.Model):
+    """How far the marketplace's clock runs ahead of real time. At most one row."""
 
-    requester = models.ForeignKey(Requester, on_delete=models.CASCADE, related_name="call_rates")
-    operation = models.CharField(max_length=64)
-    free_at = models.DateTimeField()
+    seconds = models.FloatField(default=0)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(
-                fields=["requester", "operation"], name="marketplace_one_rate_per_operation"
-            ),
+            models.CheckConstraint(condition=Q(pk=1), name="marketplace_one_clock"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.operation} from {self.free_at}"
+        return f"{self.seconds} s ahead"
