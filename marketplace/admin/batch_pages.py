@@ -24,7 +24,7 @@ from marketplace.engine import deadlines
 from marketplace.models import TemplateBatch
 from marketplace.money import ledger
 from marketplace.refusals import Refusal
-from marketplace.site import task_frame
+from marketplace.site import frames
 
 P = ParamSpec("P")
 View = Callable[Concatenate[HttpRequest, TemplateBatch, P], HttpResponseBase]
@@ -126,7 +126,7 @@ def _draft(request: HttpRequest, batch: TemplateBatch) -> HttpResponse:
 def row(request: HttpRequest, batch: TemplateBatch, number: int) -> HttpResponse:
     """Serve the page of one row as a worker's preview would show it, of no origin."""
     found = get_object_or_404(batch.rows, number=number)
-    return task_frame.document(publishing.page(batch, found.values))
+    return frames.document(publishing.page(batch, found.values))
 
 
 @require_POST

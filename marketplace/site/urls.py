@@ -8,11 +8,11 @@ from marketplace.site import (
     accounts,
     answering,
     dashboard,
+    frames,
     hits,
     qualification_test,
     qualifications,
     submit,
-    task_frame,
 )
 
 register_converter(EntityConverter, "entity")
@@ -29,7 +29,7 @@ urlpatterns = [
     path("projects/<entity:identifier>/tasks", hits.preview, name="preview"),
     path("projects/<entity:identifier>/tasks/accept_random", hits.accept, name="accept"),
     path("projects/<entity:identifier>/tasks/<entity:hit_id>", hits.work, name="work"),
-    path("frames/<entity:hit_id>", task_frame.task_frame, name="task-frame"),
+    path("frames/<entity:hit_id>", frames.task_frame, name="task-frame"),
     path("qualifications/<entity:type_id>", qualifications.qualification, name="qualification"),
     path(
         "qualifications/<entity:type_id>/test",
