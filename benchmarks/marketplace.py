@@ -153,11 +153,11 @@ def last_page(market: Market) -> str:
     """Return the token of the page that begins a hundred assignments before the end."""
     from django.core import signing
 
-    from marketplace.api import paging
+    from marketplace.api import calls
     from marketplace.models import Assignment
 
     listed = Assignment.objects.filter(status__in=["Approved", "Submitted", "Rejected"]).order_by("-pk")
-    return signing.dumps([market.hit_id, listed.values_list("pk", flat=True)[100]], salt=paging.SALT)
+    return signing.dumps([market.hit_id, listed.values_list("pk", flat=True)[100]], salt=calls.SALT)
 
 
 def accepted(pool: urllib3.PoolManager, market: Market, headers: dict[str, str], held: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""One request in, one answer out: signature, target, planned faults, JSON, checks, operation."""
+"""One request in, one answer out: signature, target, limit, JSON, checks, operation; in a rehearsal, planned faults."""
 
 import json
 import logging
@@ -14,19 +14,33 @@ from django.http import HttpRequest, HttpResponse, UnreadablePostError
 
 from marketplace import clock
 from marketplace.accounts import limits
-from marketplace.api import call_log, model
+from marketplace.api import (
+    call_log,
+    hit_operations,
+    money_operations,
+    notification_operations,
+    qualification_operations,
+    service_model,
+    worker_operations,
+)
 from marketplace.api.call_log import Trace
 from marketplace.api.calls import Call
 from marketplace.api.errors import ApiError, request_error, service_fault, throttled, wrong_type
-from marketplace.api.operations import OPERATIONS
+from marketplace.api.service_model import validate
 from marketplace.api.signature import authenticate
-from marketplace.api.validation import validate
 from marketplace.engine import deadlines
 from marketplace.models import Fault, Requester
 from marketplace.refusals import Refusal
 
 CONTENT_TYPE = "application/x-amz-json-1.1"
 TARGET_PREFIX = "MTurkRequesterServiceV20170117."
+OPERATIONS = {
+    **hit_operations.OPERATIONS,
+    **money_operations.OPERATIONS,
+    **notification_operations.OPERATIONS,
+    **qualification_operations.OPERATIONS,
+    **worker_operations.OPERATIONS,
+}
 CUT = 0  # the status logged for a call that got no answer
 logger = logging.getLogger(__name__)
 
@@ -43,7 +57,8 @@ def handle(request: HttpRequest) -> HttpResponse:
     except Unanswered:
         call_log.write(trace, status=CUT, code="")
         return _cut(request)
-    call_log.write(trace, status=status, code=code_of(body) if status != 200 else "")
+    if settings.MARKETPLACE_CONTROL_TOKEN:
+        call_log.write(trace, status=status, code=code_of(body) if status != 200 else "")
     return _response(body, status=status)
 
 
@@ -76,14 +91,16 @@ def _answer(request: HttpRequest, trace: Trace) -> dict[str, Any]:
     trace.requester = requester = authenticate(request)
     trace.operation = operation = _operation(request.headers.get("X-Amz-Target", ""))
     _check_rate(requester, operation)
-    fault = Fault.objects.take_for_call(requester, operation=operation)
-    _before(fault)
-    trace.body = body = validate(model.input_shape(operation), _json(raw))
+    fault = _planned_fault(requester, operation)
+    if fault is not None:
+        _before(fault)
+    trace.body = body = validate(service_model.input_shape(operation), _json(raw))
     now = clock.now()
     deadlines.sweep(now=now)
     with transaction.atomic():
         answer = OPERATIONS[operation](Call(requester=requester, body=body, now=now))
-    _after(fault)
+    if fault is not None:
+        _after(fault)
     return answer
 
 
@@ -93,10 +110,14 @@ def _check_rate(requester: Requester, operation: str) -> None:
         raise throttled()
 
 
-def _before(fault: Fault | None) -> None:
+def _planned_fault(requester: Requester, operation: str) -> Fault | None:
+    """Use up a fault that a rehearsal has planned; none is in force while the control API is closed."""
+    is_rehearsal = bool(settings.MARKETPLACE_CONTROL_TOKEN)
+    return Fault.objects.take_for_call(requester, operation=operation) if is_rehearsal else None
+
+
+def _before(fault: Fault) -> None:
     """Act a planned fault out that comes before the work."""
-    if fault is None:
-        return
     if fault.kind == Fault.Kind.LAG:
         time.sleep(fault.seconds)
     elif fault.kind == Fault.Kind.THROTTLE:
@@ -105,9 +126,9 @@ def _before(fault: Fault | None) -> None:
         raise service_fault()
 
 
-def _after(fault: Fault | None) -> None:
+def _after(fault: Fault) -> None:
     """Act a planned fault out that comes after the work was committed."""
-    if fault is not None and fault.kind == Fault.Kind.TIMEOUT:
+    if fault.kind == Fault.Kind.TIMEOUT:
         time.sleep(fault.seconds)
         raise Unanswered
 
@@ -133,7 +154,7 @@ def _raw_body(request: HttpRequest) -> bytes:
 
 def _operation(target: str) -> str:
     name = target.removeprefix(TARGET_PREFIX)
-    if not target.startswith(TARGET_PREFIX) or name not in model.operation_names():
+    if not target.startswith(TARGET_PREFIX) or name not in service_model.operation_names():
         raise request_error("UnknownOperation", f'The operation "{name}" does not exist.')
     return name
 

@@ -3,6 +3,8 @@
 import time
 from typing import Any
 
+from marketplace.questions.documents import BadForm, BadQuestion
+
 LONGEST_ECHO = 2100  # a little more than the longest address that can be valid
 
 
@@ -36,10 +38,14 @@ def bad_value(value: object, parameter: str, *, why: str = "") -> ApiError:
     return ApiError("ParameterValidationError", Message=text)
 
 
-def bad_document(message: str, *, code: str) -> ApiError:
-    """A QuestionForm or AnswerKey that breaks its rules (the beginning as in boto#605)."""
-    text = f"There was an error parsing the XML question or answer data in your request. {message} ({_epoch_ms()} s)"
-    return ApiError("ParameterValidationError", Message=text, TurkErrorCode=f"AWS.MechanicalTurk.{code}")
+def bad_document(problem: BadQuestion) -> ApiError:
+    """No XML, or a QuestionForm or AnswerKey that breaks its rules (the beginning as in boto#605)."""
+    if not isinstance(problem, BadForm):
+        return request_error("XMLParseError", str(problem))
+    text = f"There was an error parsing the XML question or answer data in your request. {problem} ({_epoch_ms()} s)"
+    return ApiError(
+        "ParameterValidationError", Message=text, TurkErrorCode=f"AWS.MechanicalTurk.{problem.code}"
+    )
 
 
 def missing_value(parameter: str) -> ApiError:

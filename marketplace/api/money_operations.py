@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from marketplace.api import content, paging, serialise
-from marketplace.api.calls import Body, Call
+from marketplace.api import serialise
+from marketplace.api.calls import Body, Call, listing
 from marketplace.api.errors import bad_value
 from marketplace.models import Bonus
 from marketplace.money import ledger
@@ -18,7 +18,7 @@ def get_account_balance(call: Call) -> Body:
 
 
 def send_bonus(call: Call) -> Body:
-    cents = content.cents(call.body["BonusAmount"], parameter="BonusAmount")
+    cents = call.cents("BonusAmount")
     if cents == 0:
         raise bad_value(call.body["BonusAmount"], "BonusAmount")
     ledger.send_bonus(
@@ -41,8 +41,8 @@ def list_bonus_payments(call: Call) -> Body:
     if "AssignmentId" in call.body:
         rows = rows.filter(assignment=call.assignment())
     scope = f"Bonuses {call.body.get('HITId', '')} {call.body.get('AssignmentId', '')}"
-    found, token = paging.page(rows, body=call.body, scope=scope)
-    return paging.answer("BonusPayments", [serialise.bonus(row) for row in found], token=token)
+    found, token = call.page(rows, scope=scope)
+    return listing("BonusPayments", [serialise.bonus(row) for row in found], token=token)
 
 
 OPERATIONS: dict[str, Callable[[Call], Body]] = {

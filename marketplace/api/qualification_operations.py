@@ -1,14 +1,16 @@
-"""Operations about qualification types and the values workers have on them."""
+"""Operations about qualification types, the values workers have on them, and workers' requests for one."""
 
 from collections.abc import Callable
 from typing import Any
 
-from marketplace.api import content, paging, serialise
-from marketplace.api.calls import Body, Call
-from marketplace.api.errors import bad_value
-from marketplace.models import HIT, Qualification, QualificationType
-from marketplace.qualifications import qualification_types, requirements
+from marketplace.api import serialise
+from marketplace.api.calls import Body, Call, listing
+from marketplace.api.errors import bad_document, bad_value
+from marketplace.models import HIT, Qualification, QualificationRequest, QualificationType
+from marketplace.qualifications import qualification_requests, qualification_types, requirements
 from marketplace.qualifications.qualification_types import Settings
+from marketplace.questions import answer_keys, question_forms
+from marketplace.questions.documents import BadQuestion
 
 MEMBERS = {
     "Description": "description",
@@ -34,7 +36,17 @@ def _check(settings: Settings) -> None:
         raise bad_value("...", "AnswerKey", why="It needs a Test")
     if settings.auto_granted and settings.test:
         raise bad_value("true", "AutoGranted", why="It cannot be combined with a Test")
-    content.check_test(settings.test, answer_key=settings.answer_key)
+    _check_documents(settings)
+
+
+def _check_documents(settings: Settings) -> None:
+    """Raise ApiError unless the test and its key, where there are any, are valid together."""
+    try:
+        form = question_forms.read(settings.test) if settings.test else None
+        if form is not None and settings.answer_key:
+            answer_keys.read(settings.answer_key, test=form)
+    except BadQuestion as error:
+        raise bad_document(error) from error
 
 
 def _check_new_test(body: Body) -> None:
@@ -91,9 +103,9 @@ def list_qualification_types(call: Call) -> Body:
         requestable_only=call.body["MustBeRequestable"],
         owned_only=call.body.get("MustBeOwnedByCaller", False),
     )
-    found, token = paging.page(rows, body=call.body, scope="ListQualificationTypes")
+    found, token = call.page(rows, scope="ListQualificationTypes")
     shown = [serialise.qualification_type(row, reader=call.requester) for row in found]
-    return paging.answer("QualificationTypes", shown, token=token)
+    return listing("QualificationTypes", shown, token=token)
 
 
 def associate_qualification_with_worker(call: Call) -> Body:
@@ -126,15 +138,40 @@ def list_workers_with_qualification_type(call: Call) -> Body:
     kind = call.own_qualification_type()
     status = call.body.get("Status", Qualification.Status.GRANTED)
     rows = kind.qualifications.filter(status=status).select_related("qualification_type", "worker")
-    found, token = paging.page(rows, body=call.body, scope=f"Workers {kind.type_id} {status}")
-    return paging.answer("Qualifications", [serialise.qualification(row) for row in found], token=token)
+    found, token = call.page(rows, scope=f"Workers {kind.type_id} {status}")
+    return listing("Qualifications", [serialise.qualification(row) for row in found], token=token)
 
 
 def list_hits_for_qualification_type(call: Call) -> Body:
     kind = qualification_types.find(call.body["QualificationTypeId"])
     hits = HIT.objects.filter(requester=call.requester, disposed_at=None, hit_type__qualification_types=kind)
-    rows, token = paging.page(hits.select_related("hit_type"), body=call.body, scope=f"HITs {kind.type_id}")
-    return paging.answer("HITs", serialise.hits(rows, now=call.now), token=token)
+    rows, token = call.page(hits.select_related("hit_type"), scope=f"HITs {kind.type_id}")
+    return listing("HITs", serialise.hits(rows, now=call.now), token=token)
+
+
+def list_qualification_requests(call: Call) -> Body:
+    rows = QualificationRequest.objects.filter(
+        qualification_type__requester=call.requester, status=QualificationRequest.Status.PENDING
+    )
+    if "QualificationTypeId" in call.body:
+        rows = rows.filter(qualification_type=call.own_qualification_type())
+    scope = f"Requests {call.body.get('QualificationTypeId', '')}"
+    rows = rows.select_related("qualification_type", "worker")
+    found, token = call.page(rows, scope=scope)
+    shown = [serialise.qualification_request(row) for row in found]
+    return listing("QualificationRequests", shown, token=token)
+
+
+def accept_qualification_request(call: Call) -> Body:
+    request = qualification_requests.find(call.body["QualificationRequestId"], owner=call.requester)
+    qualification_requests.accept(request, value=call.body.get("IntegerValue", 1), now=call.now)
+    return {}
+
+
+def reject_qualification_request(call: Call) -> Body:
+    request = qualification_requests.find(call.body["QualificationRequestId"], owner=call.requester)
+    qualification_requests.reject(request, reason=call.body.get("Reason", ""), now=call.now)
+    return {}
 
 
 OPERATIONS: dict[str, Callable[[Call], Body]] = {
@@ -148,4 +185,7 @@ OPERATIONS: dict[str, Callable[[Call], Body]] = {
     "GetQualificationScore": get_qualification_score,
     "ListWorkersWithQualificationType": list_workers_with_qualification_type,
     "ListHITsForQualificationType": list_hits_for_qualification_type,
+    "ListQualificationRequests": list_qualification_requests,
+    "AcceptQualificationRequest": accept_qualification_request,
+    "RejectQualificationRequest": reject_qualification_request,
 }

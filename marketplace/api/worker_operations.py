@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from marketplace.accounts import contact
-from marketplace.api import paging
-from marketplace.api.calls import Body, Call
+from marketplace.api.calls import Body, Call, listing
 
 
 def create_worker_block(call: Call) -> Body:
@@ -19,9 +18,9 @@ def delete_worker_block(call: Call) -> Body:
 
 def list_worker_blocks(call: Call) -> Body:
     rows = call.requester.blocks.select_related("worker")
-    found, token = paging.page(rows, body=call.body, scope="ListWorkerBlocks")
+    found, token = call.page(rows, scope="ListWorkerBlocks")
     blocks = [{"WorkerId": row.worker.worker_id, "Reason": row.reason} for row in found]
-    return paging.answer("WorkerBlocks", blocks, token=token)
+    return listing("WorkerBlocks", blocks, token=token)
 
 
 def notify_workers(call: Call) -> Body:

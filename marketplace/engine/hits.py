@@ -83,8 +83,9 @@ def publish(hit_type: HITType, *, offer: Offer, now: datetime) -> HIT:
     Raises Refusal HitAlreadyExists, InsufficientFunds, or for a qualification type deleted or closed meanwhile.
     """
     requirements.check(hit_type.requirements)
-    if offer.token:
-        _refuse_known_hit(hit_type.requester, token=offer.token, now=now)
+    use = Token.objects.earlier_use(hit_type.requester, operation="CreateHIT", token=offer.token, now=now)
+    if use is not None:
+        raise Refusal("HitAlreadyExists", f'The HIT with ID "{use.hit.hit_id}" already exists.')
     hit = HIT.objects.create(
         hit_id=ids.entity_id(),
         hit_type=hit_type,
@@ -92,19 +93,14 @@ def publish(hit_type: HITType, *, offer: Offer, now: datetime) -> HIT:
         question=offer.question,
         annotation=offer.annotation,
         max_assignments=offer.max_assignments,
+        held_slots=offer.max_assignments,
         created_at=now,
         expires_at=now + offer.lifetime,
     )
-    ledger.settle(hit, now=now)
+    ledger.hold_new([hit], now=now)
     Token.objects.remember(hit, operation="CreateHIT", token=offer.token, now=now)
     events.record(hit, "HITCreated", at=now)
     return hit
-
-
-def _refuse_known_hit(requester: Requester, *, token: str, now: datetime) -> None:
-    use = Token.objects.earlier_use(requester, operation="CreateHIT", token=token, now=now)
-    if use is not None:
-        raise Refusal("HitAlreadyExists", f'The HIT with ID "{use.hit.hit_id}" already exists.')
 
 
 @transaction.atomic

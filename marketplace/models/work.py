@@ -235,17 +235,20 @@ class TokenManager(models.Manager["Token"]):
     """What a requester repeats within 24 hours is refused, not done twice."""
 
     def earlier_use(
-        self, requester: Requester, *, operation: str, token: str, now: datetime
+        self, requester: Requester, *, operation: str, token: str | None, now: datetime
     ) -> "Token | None":
         """Return the token's use of the last 24 hours; the locked requester keeps two from passing."""
+        if not token:
+            return None
         Requester.objects.select_for_update(no_key=True).get(pk=requester.pk)
         lately = self.filter(requester=requester, used_at__gt=now - TOKEN_LIFE)
         return lately.filter(operation=operation, token=token).select_related("hit").first()
 
     def refuse_used(self, requester: Requester, *, operation: str, token: str | None, now: datetime) -> None:
         """Raise Refusal when the token was used for the operation before. Without a token nothing is checked."""
-        if token and self.earlier_use(requester, operation=operation, token=token, now=now) is not None:
-            raise refusals.token_processed(token)
+        use = self.earlier_use(requester, operation=operation, token=token, now=now)
+        if use is not None:
+            raise refusals.token_processed(use.token)
 
     def remember(self, hit: HIT, *, operation: str, token: str | None, now: datetime) -> None:
         """Note that the token was used, on this HIT."""

@@ -14,6 +14,14 @@ PREVIEW_ID = "ASSIGNMENT_ID_NOT_AVAILABLE"
 LONGEST_URL = 2048
 
 
+class BadAddress(BadQuestion):
+    """The ExternalURL is none that workers may be sent to."""
+
+    def __init__(self, url: str, why: str = "") -> None:
+        super().__init__(why)
+        self.url = url
+
+
 @dataclass(frozen=True)
 class ExternalQuestion:
     """`frame_height` is in pixels, 0 for as high as the window."""
@@ -58,17 +66,24 @@ def _height(root: ElementTree.Element, namespace: str) -> int:
     return int(height)
 
 
+def check(document: str, *, allow_http: bool) -> None:
+    """Raise BadQuestion for a document that cannot be shown, BadAddress for an ExternalURL that must not be."""
+    question = parse(document)
+    if isinstance(question, ExternalQuestion):
+        check_url(question.url, allow_http=allow_http)
+
+
 def check_url(url: str, *, allow_http: bool) -> None:
-    """Raise BadQuestion unless the address is absolute, short enough and HTTPS."""
+    """Raise BadAddress unless the address is absolute, short enough and HTTPS."""
     try:
         parts = urlsplit(url)
         is_absolute = bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_absolute = False
     if not is_absolute or parts.scheme not in {"http", "https"} or len(url) > LONGEST_URL:
-        raise BadQuestion("")
+        raise BadAddress(url)
     if parts.scheme == "http" and not allow_http:
-        raise BadQuestion("This URL must use the HTTPS protocol.")
+        raise BadAddress(url, "This URL must use the HTTPS protocol.")
 
 
 def frame_url(

@@ -2,7 +2,7 @@
 
 from marketplace import clock
 from marketplace.accounts import keys
-from marketplace.api import call_log, model
+from marketplace.api import call_log, service_model
 from marketplace.engine import deadlines
 from marketplace.models import Fault, LoggedCall
 from marketplace.money import audit
@@ -41,7 +41,7 @@ def ledger(body: Body) -> Answer:
 def plan_fault(body: Body) -> Answer:
     """Let the next `times` calls of `operation`, of one `requester` or all, go wrong. Returns the plan."""
     kind = Fault.Kind(gate.one_of(body, "kind", allowed=list(Fault.Kind.values)))
-    names = [] if kind in Fault.OF_MESSAGES else sorted(model.operation_names())
+    names = [] if kind in Fault.OF_MESSAGES else sorted(service_model.operation_names())
     fault = Fault.objects.plan(
         operation=gate.one_of(body, "operation", allowed=["", *names]),
         requester=gate.any_requester(body),

@@ -6,8 +6,8 @@ from random import Random
 
 from botocore.model import ListShape, StructureShape
 
-from marketplace.api import model
-from marketplace.api.validation import DOCUMENTED, DOCUMENTED_LISTS
+from marketplace.api import service_model
+from marketplace.api.service_model import DOCUMENTED, DOCUMENTED_LISTS
 from tests.marketplace.api.bodies import BODIES
 
 PREFIX = "MTurkRequesterServiceV20170117."
@@ -68,7 +68,7 @@ def places(shape, value, *, holder=None, key=None):
 
 
 def chosen(random, operation, body):
-    found = list(places(model.input_shape(operation), body))
+    found = list(places(service_model.input_shape(operation), body))
     return random.choice(found) if found else None
 
 
@@ -82,7 +82,7 @@ def ill_typed(random, operation, body):
 
 
 def incomplete(random, operation, body):
-    required = sorted(model.input_shape(operation).required_members)
+    required = sorted(service_model.input_shape(operation).required_members)
     if not required:
         return None
     name = random.choice(required)

@@ -5,9 +5,9 @@ from botocore.model import ListShape, StructureShape
 
 from marketplace import clock
 from marketplace.accounts import keys
-from marketplace.api import calls, model
-from marketplace.api.operations import OPERATIONS
-from marketplace.api.validation import TYPES, validate
+from marketplace.api import calls, service_model
+from marketplace.api.dispatch import OPERATIONS
+from marketplace.api.service_model import TYPES, validate
 from marketplace.models import HIT, Assignment
 from tests.marketplace.api.bodies import BODIES
 
@@ -32,16 +32,18 @@ def filled_lists(answer):
 
 
 def test_every_operation_is_there():
-    assert len(model.operation_names()) == 39
-    assert model.operation_names() == OPERATIONS.keys()
+    assert len(service_model.operation_names()) == 39
+    assert service_model.operation_names() == OPERATIONS.keys()
     assert OPERATIONS.keys() - ALWAYS_REFUSED == BODIES.keys()
 
 
 @pytest.mark.parametrize("operation", sorted(BODIES))
 def test_answers_have_the_output_shape(scene, requester, operation):
     body = BODIES[operation](scene)
-    shape = model.service().operation_model(operation).output_shape
-    call = calls.Call(requester=requester, body=validate(model.input_shape(operation), body), now=clock.now())
+    shape = service_model.service().operation_model(operation).output_shape
+    call = calls.Call(
+        requester=requester, body=validate(service_model.input_shape(operation), body), now=clock.now()
+    )
     answer = OPERATIONS[operation](call)
     assert list(strays(shape, answer, operation)) == []
     assert validate(shape, answer) == answer
@@ -55,7 +57,7 @@ def test_no_work_holds_a_file(mturk, scene):
     assert caught.value.response["TurkErrorCode"] == "AWS.MechanicalTurk.OperationNotSupported"
 
 
-@pytest.mark.parametrize("operation", sorted(model.operation_names()))
+@pytest.mark.parametrize("operation", sorted(service_model.operation_names()))
 def test_an_empty_request_is_never_a_fault(connect, requester, operation):
     key, secret = keys.create_key(requester)
     client = connect(key.key_id, secret, parameter_validation=False)

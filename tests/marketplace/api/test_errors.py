@@ -6,7 +6,7 @@ import pytest
 from django.db import OperationalError
 
 from marketplace.accounts import keys
-from marketplace.api import operations
+from marketplace.api import dispatch
 from marketplace.engine import deadlines
 from tests.marketplace.question_documents import SCHEMA, external_question
 from tests.marketplace.refusals import refusal
@@ -255,5 +255,5 @@ def test_a_busy_database_is_a_throttle(mturk, monkeypatch):
 
 
 def test_a_fault_of_ours_is_a_service_fault(mturk, monkeypatch):
-    monkeypatch.setitem(operations.OPERATIONS, "GetAccountBalance", lambda call: {}["AvailableBalance"])
+    monkeypatch.setitem(dispatch.OPERATIONS, "GetAccountBalance", lambda call: {}["AvailableBalance"])
     assert refusal(mturk.get_account_balance)[:3] == (500, "ServiceFault", "ServiceFault")

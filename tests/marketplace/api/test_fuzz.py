@@ -8,12 +8,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from marketplace.accounts import keys
-from marketplace.api import model
-from marketplace.api.operations import OPERATIONS
+from marketplace.api import service_model
+from marketplace.api.dispatch import OPERATIONS
 from marketplace.models import HIT, Assignment, HITType, Worker
 from tests.marketplace.api.signing import send
 
-MEMBERS = sorted({name for operation in OPERATIONS for name in model.input_shape(operation).members})
+MEMBERS = sorted({name for operation in OPERATIONS for name in service_model.input_shape(operation).members})
 TEXT = st.text(st.characters(), max_size=20)
 SCALAR = (
     st.none()

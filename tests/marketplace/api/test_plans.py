@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from marketplace import clock
-from marketplace.api import calls, operations
+from marketplace.api import calls, dispatch
 from marketplace.models import HIT, Assignment, Worker
 
 MANY = 5_000
@@ -64,7 +64,7 @@ def test_an_unindexed_question_is_noticed(full):
 @pytest.mark.parametrize("body", [{}, {"MaxResults": 100}, {"AssignmentStatuses": ["Submitted"]}], ids=str)
 def test_listing(full, requester, body):
     call = calls.Call(requester=requester, body={"HITId": full, **body}, now=clock.now())
-    assert scans(lambda: operations.OPERATIONS["ListAssignmentsForHIT"](call)) == (1, [])
+    assert scans(lambda: dispatch.OPERATIONS["ListAssignmentsForHIT"](call)) == (1, [])
 
 
 def test_accepting_returning_and_submitting(full, mturk, new_worker):

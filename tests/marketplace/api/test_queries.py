@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from marketplace import clock
-from marketplace.api import calls, operations
+from marketplace.api import calls, dispatch
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_lists_cost_the_same_for_few_and_many(scene, counted, requester, new_wor
             name: calls.Call(requester=requester, body=body(hit_id), now=clock.now())
             for name, body in LISTS.items()
         }
-        return {name: counted(partial(operations.OPERATIONS[name], call)) for name, call in listed.items()}
+        return {name: counted(partial(dispatch.OPERATIONS[name], call)) for name, call in listed.items()}
 
     few = costs()
     for number in range(1, 4):

@@ -6,11 +6,11 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from botocore.exceptions import ClientError
 
-from marketplace.api import model
+from marketplace.api import service_model
 from marketplace.models import Event
 
 QUEUE = "https://sqs.us-east-1.amazonaws.com/123456789012/lab"
-ALL = [name for name in model.service().shape_for("EventType").enum if name != "Ping"]
+ALL = [name for name in service_model.service().shape_for("EventType").enum if name != "Ping"]
 
 
 class Receiver(BaseHTTPRequestHandler):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from marketplace.api import content
+from marketplace.api import hit_operations
 from marketplace.api.errors import ApiError
 from marketplace.questions import question_forms
 from marketplace.questions.question_forms import (
@@ -235,7 +235,7 @@ def test_listed_markup_is_written_as_html_that_keeps_to_its_place():
 def test_the_wire_carries_the_code_that_older_clients_look_for(values, document, code):
     """boto3 leaves it out, for the service model does not know ParameterValidationError."""
     with pytest.raises(ApiError) as caught:
-        content.offer(values | {"Question": document})
+        hit_operations.read_offer(values | {"Question": document})
     assert caught.value.body["TurkErrorCode"] == f"AWS.MechanicalTurk.{code}"
 
 

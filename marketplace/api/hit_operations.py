@@ -1,50 +1,101 @@
-"""The operations. Each takes a checked body and returns the output structure; refusals are raised."""
+"""Operations about HITs and their assignments. Each takes a checked body and returns the output structure.
+
+Refusals are raised.
+"""
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Q
 
 from marketplace import refusals
-from marketplace.api import (
-    content,
-    money_operations,
-    notification_operations,
-    paging,
-    qualification_operations,
-    request_operations,
-    serialise,
-    visibility,
-    worker_operations,
-)
-from marketplace.api.calls import Body, Call
+from marketplace.api import serialise, visibility
+from marketplace.api.calls import Body, Call, listing
+from marketplace.api.errors import bad_document, bad_value
 from marketplace.engine import assignments, hits
+from marketplace.engine.hits import Offer, TypeValues
 from marketplace.models import HIT, Assignment, HITType
+from marketplace.qualifications import requirements
+from marketplace.questions import hit_questions
+from marketplace.questions.documents import BadQuestion
 from marketplace.refusals import Refusal
+
+DEFAULT_AUTO_APPROVAL_SECONDS = 2_592_000  # 30 days when the member is left out (recorded in psiTurk's tests)
 
 
 def create_hit_type(call: Call) -> Body:
-    return {"HITTypeId": _hit_type(call).type_id}
-
-
-def _hit_type(call: Call) -> HITType:
-    values = content.type_values(call.body)
-    return hits.hit_type_for(call.requester, values=values, now=call.now)
+    hit_type = hits.hit_type_for(call.requester, values=_type_values(call), now=call.now)
+    return {"HITTypeId": hit_type.type_id}
 
 
 def create_hit(call: Call) -> Body:
-    offer = content.offer(call.body)
-    return _publish(call, _hit_type(call), offer)
+    offer = read_offer(call.body)
+    hit_type = hits.hit_type_for(call.requester, values=_type_values(call), now=call.now)
+    return _published(call, hit_type, offer)
 
 
 def create_hit_with_hit_type(call: Call) -> Body:
-    offer = content.offer(call.body)
+    offer = read_offer(call.body)
     hit_type = hits.find_hit_type(call.body["HITTypeId"], requester=call.requester)
-    return _publish(call, hit_type, offer)
+    return _published(call, hit_type, offer)
 
 
-def _publish(call: Call, hit_type: HITType, offer: hits.Offer) -> Body:
+def _published(call: Call, hit_type: HITType, offer: Offer) -> Body:
     return {"HIT": serialise.hit(hits.publish(hit_type, offer=offer, now=call.now), now=call.now)}
+
+
+def _type_values(call: Call) -> TypeValues:
+    """Read the members HITs of a type share. Raises ApiError."""
+    body = call.body
+    return TypeValues(
+        title=body["Title"],
+        description=body["Description"],
+        keywords=body.get("Keywords", ""),
+        reward_cents=call.cents("Reward"),
+        duration_seconds=body["AssignmentDurationInSeconds"],
+        auto_approval_seconds=body.get("AutoApprovalDelayInSeconds", DEFAULT_AUTO_APPROVAL_SECONDS),
+        requirements=[requirements.complete(given) for given in body.get("QualificationRequirements", [])],
+    )
+
+
+def read_offer(body: Body) -> Offer:
+    """Read what one HIT adds. Raises ApiError, Refusal."""
+    _check_source(body)
+    _check_policies(body)
+    _check_question(body["Question"])
+    return Offer(
+        question=body["Question"],
+        max_assignments=body.get("MaxAssignments", 1),
+        lifetime=timedelta(seconds=body["LifetimeInSeconds"]),
+        annotation=body.get("RequesterAnnotation", ""),
+        token=body.get("UniqueRequestToken"),
+    )
+
+
+def _check_source(body: Body) -> None:
+    """One of Question and HITLayoutId, and no layout exists outside MTurk's own web pages."""
+    if ("Question" in body) == ("HITLayoutId" in body):
+        raise bad_value("", "Question", why="Exactly one of Question and HITLayoutId is needed")
+    if "HITLayoutId" in body:
+        raise Refusal("HITLayoutDoesNotExist", f"HITLayout {body['HITLayoutId']} does not exist.")
+
+
+def _check_policies(body: Body) -> None:
+    """A policy that nobody acts upon would approve or reject differently from what was asked."""
+    for name in ("AssignmentReviewPolicy", "HITReviewPolicy"):
+        if name in body:
+            raise Refusal("ReviewPolicyNotSupported", f"This marketplace does not act upon {name}.")
+
+
+def _check_question(document: str) -> None:
+    """Raise ApiError unless the marketplace can show the question."""
+    try:
+        hit_questions.check(document, allow_http=settings.MARKETPLACE_ALLOW_HTTP_QUESTIONS)
+    except hit_questions.BadAddress as error:
+        raise bad_value(error.url, "ExternalURL", why=str(error)) from error
+    except BadQuestion as error:
+        raise bad_document(error) from error
 
 
 def get_hit(call: Call) -> Body:
@@ -53,8 +104,8 @@ def get_hit(call: Call) -> Body:
 
 def list_hits(call: Call) -> Body:
     live = HIT.objects.filter(requester=call.requester, disposed_at=None).select_related("hit_type")
-    rows, token = paging.page(live, body=call.body, scope="ListHITs")
-    return paging.answer("HITs", serialise.hits(rows, now=call.now), token=token)
+    rows, token = call.page(live, scope="ListHITs")
+    return listing("HITs", serialise.hits(rows, now=call.now), token=token)
 
 
 def list_reviewable_hits(call: Call) -> Body:
@@ -65,8 +116,8 @@ def list_reviewable_hits(call: Call) -> Body:
         reviewable = reviewable.filter(hit_type__type_id=call.body["HITTypeId"])
     reviewable = reviewable.filter(is_reviewing=status == HIT.Status.REVIEWING).select_related("hit_type")
     seen = visibility.wholly_seen(reviewable, now=call.now)
-    rows, token = paging.page(seen, body=call.body, scope=f"ListReviewableHITs {status}")
-    return paging.answer("HITs", serialise.hits(rows, now=call.now), token=token)
+    rows, token = call.page(seen, scope=f"ListReviewableHITs {status}")
+    return listing("HITs", serialise.hits(rows, now=call.now), token=token)
 
 
 def list_assignments_for_hit(call: Call) -> Body:
@@ -74,8 +125,8 @@ def list_assignments_for_hit(call: Call) -> Body:
     asked = Q(status__in=statuses) if statuses else Q(submitted_at__isnull=False)
     wanted = hit.assignments.filter(asked).select_related("hit", "worker")
     seen = visibility.seen(wanted, now=call.now)
-    rows, token = paging.page(seen, body=call.body, scope=hit.hit_id)
-    return paging.answer("Assignments", [serialise.assignment(row) for row in rows], token=token)
+    rows, token = call.page(seen, scope=hit.hit_id)
+    return listing("Assignments", [serialise.assignment(row) for row in rows], token=token)
 
 
 def get_assignment(call: Call) -> Body:
@@ -171,9 +222,4 @@ OPERATIONS: dict[str, Callable[[Call], Body]] = {
     "UpdateHITReviewStatus": update_hit_review_status,
     "UpdateHITTypeOfHIT": update_hit_type_of_hit,
     "ListReviewPolicyResultsForHIT": list_review_policy_results,
-    **money_operations.OPERATIONS,
-    **notification_operations.OPERATIONS,
-    **qualification_operations.OPERATIONS,
-    **request_operations.OPERATIONS,
-    **worker_operations.OPERATIONS,
 }

@@ -1,14 +1,17 @@
-"""Request bodies against the service model: JSON types, then required members, then patterns and ranges.
+"""botocore's description of the service, and request bodies held against it.
 
-boto3 checks types and required members only; everything else must be refused here.
+JSON types come first, then required members, then patterns and ranges. boto3 checks types and required members only;
+everything else must be refused here.
 """
 
 import math
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
-from botocore.model import ListShape, Shape, StructureShape
+from botocore.loaders import Loader
+from botocore.model import ListShape, ServiceModel, Shape, StructureShape
 
 from marketplace.api.errors import ApiError, bad_value, missing_value, wrong_type
 from marketplace.questions.documents import ILLEGAL
@@ -47,6 +50,24 @@ IN_BYTES = frozenset({"Question", "Test", "AnswerKey"})
 WHOLE = {"integer": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
 
 Leaf = tuple[str, Shape, Any]
+
+
+@cache
+def service() -> ServiceModel:
+    return ServiceModel(Loader().load_service_model("mturk", "service-2", "2017-01-17"), "mturk")
+
+
+@cache
+def operation_names() -> frozenset[str]:
+    return frozenset(service().operation_names)
+
+
+@cache
+def input_shape(operation: str) -> StructureShape:
+    shape = service().operation_model(operation).input_shape
+    if not isinstance(shape, StructureShape):
+        raise TypeError(f"{operation} takes no structure.")
+    return shape
 
 
 def _is_number(value: Any) -> bool:
