@@ -8,13 +8,13 @@ from django.views.decorators.csrf import csrf_exempt
 
 from marketplace.accounts.sessions import current_worker
 from marketplace.api import dispatch
-from marketplace.site import hits
+from marketplace.site import hit_list
 
 
 @csrf_exempt
 def root(request: HttpRequest) -> HttpResponse:
     """Requesters post their calls to `/`; workers read the list of HITs there."""
-    return dispatch.handle(request) if request.method == "POST" else hits.hit_list(request)
+    return dispatch.handle(request) if request.method == "POST" else hit_list.hit_list(request)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

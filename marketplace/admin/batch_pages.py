@@ -126,7 +126,7 @@ def _draft(request: HttpRequest, batch: TemplateBatch) -> HttpResponse:
 def row(request: HttpRequest, batch: TemplateBatch, number: int) -> HttpResponse:
     """Serve the page of one row as a worker's preview would show it, of no origin."""
     found = get_object_or_404(batch.rows, number=number)
-    return frames.document(publishing.page(batch, found.values))
+    return frames.html_document(publishing.page(batch, found.values))
 
 
 @require_POST

@@ -82,8 +82,10 @@ class Record:
         return {**self.granted, **counted}
 
 
-def record_of(worker: Worker) -> Record:
-    """Gather what is known about a worker. Three queries."""
+def record_of(worker: Worker | None) -> Record:
+    """Gather what is known about a worker, in three queries; of a visitor nothing is."""
+    if worker is None:
+        return Record()
     status = Assignment.Status
     counts = Assignment.objects.filter(worker=worker).aggregate(
         approved=Count("pk", filter=Q(status=status.APPROVED)),

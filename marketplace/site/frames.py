@@ -1,20 +1,37 @@
-"""The document of an HTMLQuestion, served so that it is of no origin: it can reach neither cookies nor pages."""
+"""What a HIT shows a worker: a frame with the requester's page, or a form of our own; and what the frame posts.
+
+The document of an HTMLQuestion is served of no origin: it can reach neither cookies nor pages.
+"""
 
 import re
+from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
+from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
+from django.shortcuts import get_object_or_404, render
 from django.templatetags.static import static
+from django.urls import reverse
 from django.views.decorators.clickjacking import xframe_options_sameorigin
-from django.views.decorators.http import require_safe
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods, require_safe
 
+from marketplace import clock
 from marketplace.accounts.sessions import current_worker
+from marketplace.engine import assignments, deadlines
 from marketplace.models import HIT, Assignment
 from marketplace.qualifications import requirements
-from marketplace.questions import hit_questions
-from marketplace.site import listing
-from marketplace.site.sandbox import permissions
+from marketplace.questions import answer_documents, documents, hit_questions
+from marketplace.questions.answer_forms import AnswerForm
+from marketplace.questions.hit_questions import ExternalQuestion, HTMLQuestion
+from marketplace.questions.question_forms import QuestionForm
+from marketplace.refusals import WorkerRefusal
 
+# A form shows what a requester wrote and pictures from anywhere; nothing of it may run or send.
+FORM_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src * data:; media-src *; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
 # Where templates made for MTurk post to, in production and in its sandbox.
 SUBMIT_ADDRESSES = re.compile(r"https://(?:www|workersandbox)\.mturk\.com/mturk/externalSubmit")
 BEGINNING = re.compile(r"<head\b[^>]*>", re.IGNORECASE), re.compile(r"<!doctype[^>]*>", re.IGNORECASE)
@@ -25,27 +42,75 @@ CROWD_SCRIPT = re.compile(
 SCRIPTS = "marketplace/site/task_frame.js", "marketplace/site/crowd.js"
 
 
+def shown(hit: HIT, assignment: Assignment | None = None) -> dict[str, Any]:
+    """Return what the template needs: `form`, or `frame` with url and height; without assignment a preview."""
+    question = hit_questions.parse(hit.question)
+    if isinstance(question, QuestionForm):
+        return {"form": AnswerForm(question)}
+    address = _address(question, hit, assignment)
+    return {
+        "frame": {"url": address, "height": question.frame_height, "sandbox": permissions(has_origin=True)}
+    }
+
+
+def _address(question: ExternalQuestion | HTMLQuestion, hit: HIT, assignment: Assignment | None) -> str:
+    ours = reverse("task-frame", kwargs={"hit_id": hit.hit_id})
+    url = ours if isinstance(question, HTMLQuestion) else question.url
+    if assignment is None:
+        return hit_questions.frame_url(url, hit_id=hit.hit_id)
+    return hit_questions.frame_url(
+        url,
+        hit_id=hit.hit_id,
+        assignment_id=assignment.assignment_id,
+        worker_id=assignment.worker.worker_id,
+        submit_to=settings.MARKETPLACE_URL,
+    )
+
+
+def page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """Answer with a page that may have a requester's form on it: 422 when what was sent has gaps."""
+    form: AnswerForm | None = context.get("form")
+    if form is None:
+        response = render(request, template, context)
+        # Under Django's "same-origin" window.open gives another site nothing (HTML, rules for choosing a navigable).
+        response["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"
+        return response
+    response = render(request, template, context, status=422 if form.is_bound else 200)
+    response["Content-Security-Policy"] = FORM_POLICY
+    return response
+
+
 @require_safe
 @xframe_options_sameorigin
 def task_frame(request: HttpRequest, hit_id: str) -> HttpResponse:
     """Serve the HTML of a HIT to a worker who holds it or may preview it."""
     hit = get_object_or_404(HIT.objects.select_related("hit_type"), hit_id=hit_id, disposed_at=None)
     question = hit_questions.parse(hit.question)
-    if not isinstance(question, hit_questions.HTMLQuestion) or not _may_see(request, hit):
+    if not isinstance(question, HTMLQuestion) or not _may_see(request, hit):
         raise Http404("There is no such task for you.")
-    return document(question.html)
+    return html_document(question.html)
 
 
 def _may_see(request: HttpRequest, hit: HIT) -> bool:
     worker = current_worker(request)
-    if worker is None:
-        return requirements.may("Preview", hit.hit_type, record=listing.NEWCOMER)
     holds = Assignment.objects.filter(hit=hit, worker=worker, status=Assignment.Status.OPEN)
-    record = requirements.record_of(worker)
-    return holds.exists() or requirements.may("Preview", hit.hit_type, record=record)
+    if worker is not None and holds.exists():
+        return True
+    return requirements.may("Preview", hit.hit_type, record=requirements.record_of(worker))
 
 
-def document(html: str) -> HttpResponse:
+def permissions(*, has_origin: bool) -> str:
+    """Return the tokens of the HTML `sandbox` attribute. Without an origin a document can reach nothing of ours.
+
+    Templates written for MTurk tell workers what is missing with alert(), and psiTurk works in a window of its own;
+    strict frames allow neither.
+    """
+    tokens = ["allow-scripts", *(["allow-same-origin"] if has_origin else []), "allow-forms"]
+    tokens += [] if settings.MARKETPLACE_STRICT_FRAMES else ["allow-popups", "allow-modals"]
+    return " ".join(tokens)
+
+
+def html_document(html: str) -> HttpResponse:
     """Answer with a requester's document that is of no origin."""
     response = HttpResponse(_prepared(html))
     response["Content-Security-Policy"] = f"sandbox {permissions(has_origin=False)}; frame-ancestors 'self'"
@@ -61,3 +126,56 @@ def _prepared(html: str) -> str:
     found = next(filter(None, (pattern.search(html) for pattern in BEGINNING)), None)
     position = found.end() if found else 0
     return html[:position] + ours + html[position:]
+
+
+@csrf_exempt
+@xframe_options_sameorigin
+@require_http_methods(["GET", "HEAD", "POST"])
+def external_submit(request: HttpRequest) -> HttpResponse:
+    """Record the fields of an open assignment, or say in the frame why they were not recorded."""
+    try:
+        if request.method == "HEAD":
+            raise WorkerRefusal("A HEAD request submits nothing.")
+        assignment = _record(_form(request))
+    except WorkerRefusal as refusal:
+        return render(request, "marketplace/site/frame_refused.html", {"reason": str(refusal)}, status=400)
+    return render(request, "marketplace/site/frame_submitted.html", {"assignment": assignment})
+
+
+def _form(request: HttpRequest) -> dict[str, list[str]]:
+    try:
+        return dict([*request.GET.lists(), *request.POST.lists()])
+    except (RequestDataTooBig, TooManyFieldsSent) as error:
+        raise WorkerRefusal("The answers are too large to be recorded.") from error
+    except UnreadablePostError as error:
+        raise WorkerRefusal("The connection ended before the answers had arrived.") from error
+
+
+def _record(form: dict[str, list[str]]) -> Assignment:
+    now = clock.now()
+    deadlines.sweep(now=now)
+    assignment = _open_assignment(form)
+    fields = answer_documents.fields_of(form.items())
+    if not fields:
+        raise WorkerRefusal("The task sent no answer besides the assignment's own number.")
+    assignments.submit(assignment, answer=answer_documents.document(fields), now=now)
+    return assignment
+
+
+def _open_assignment(form: dict[str, list[str]]) -> Assignment:
+    assignment_id = form.get("assignmentId", [""])[0]
+    if assignment_id in {"", hit_questions.PREVIEW_ID}:
+        raise WorkerRefusal("This was a preview. Accept the HIT before you submit it.")
+    rows = Assignment.objects.filter(
+        assignment_id=documents.legal(assignment_id), status=Assignment.Status.OPEN
+    )
+    assignment = rows.select_related("worker", "hit").first()
+    if assignment is None:
+        raise WorkerRefusal(
+            "This assignment is not open. It was submitted already, returned, or its time ran out."
+        )
+    if form.get("workerId", [""])[0] not in {"", assignment.worker.worker_id}:
+        raise WorkerRefusal("This assignment now belongs to another worker.")
+    if hit_questions.is_form(assignment.hit.question):
+        raise WorkerRefusal("This HIT is answered on its own page, where the answers are checked.")
+    return assignment

@@ -1,6 +1,7 @@
-"""Finding, previewing, accepting, doing and returning HITs."""
+"""Previewing, accepting, doing and returning HITs; and going from one to the next, a switch kept in the session."""
 
-from urllib.parse import urlencode
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib import messages
 from django.db.models import Q
@@ -9,45 +10,21 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
-from marketplace import clock, ids
+from marketplace import clock
 from marketplace.accounts.sessions import current_worker, worker_required
 from marketplace.engine import assignments, deadlines
 from marketplace.models import HIT, Assignment, HITType, Worker
 from marketplace.qualifications import requirements
-from marketplace.questions import documents
+from marketplace.questions import documents, hit_questions
+from marketplace.questions.answer_forms import AnswerForm
+from marketplace.questions.question_forms import QuestionForm
 from marketplace.refusals import WorkerRefusal
-from marketplace.site import accept_next, listing, tasks
+from marketplace.site import frames
 
+SESSION_KEY = "marketplace_accept_next"
+FIELD = "accept_next"
+JUST_NOW = timedelta(minutes=1)
 ACCEPT_TRIES = 5
-
-
-@require_safe
-def hit_list(request: HttpRequest) -> HttpResponse:
-    now, worker = clock.now(), current_worker(request)
-    deadlines.sweep(now=now)
-    search = documents.legal(request.GET.get("q", "")).strip()[:100]
-    sort = request.GET.get("sort", "")
-    sort = sort if sort in listing.SORTS else "newest"
-    page = listing.groups(worker=worker, now=now, search=search, number=request.GET.get("page"), sort=sort)
-    context = {
-        "worker": worker,
-        "page": page,
-        "groups": listing.described(page, worker=worker),
-        "search": search,
-        "sort": sort,
-        "sorts": [(key, words) for key, (words, _) in listing.SORTS.items()],
-        "query": urlencode({"q": search, "sort": sort}),
-    }
-    return render(request, "marketplace/site/hit_list.html", context)
-
-
-@require_safe
-def preview_by_group(request: HttpRequest) -> HttpResponse:
-    """Follow the older address, which some requesters' tools print."""
-    identifier = request.GET.get("groupId", "")
-    if not ids.is_entity_id(identifier):
-        raise Http404("No such group of HITs.")
-    return redirect("preview", identifier=identifier)
 
 
 def _hit_type(identifier: str) -> HITType:
@@ -61,18 +38,18 @@ def preview(request: HttpRequest, identifier: str) -> HttpResponse:
     hit_type, worker, now = _hit_type(identifier), current_worker(request), clock.now()
     deadlines.sweep(now=now)
     hit = assignments.next_hit(hit_type, worker=worker, now=now)
-    record = requirements.record_of(worker) if worker else listing.NEWCOMER
+    record = requirements.record_of(worker)
     context = {
         "worker": worker,
         "hit_type": hit_type,
         "hit": hit,
         "requirements": requirements.lines(hit_type, record=record),
         "may_accept": requirements.may("Accept", hit_type, record=record),
-        "accepts_next": accept_next.is_on(request),
+        "accepts_next": _goes_to_next(request),
     }
     if hit and requirements.may("Preview", hit_type, record=record):
-        context |= tasks.shown(hit)
-    return tasks.page(request, "marketplace/site/preview.html", context)
+        context |= frames.shown(hit)
+    return frames.page(request, "marketplace/site/preview.html", context)
 
 
 @require_POST
@@ -80,7 +57,7 @@ def preview(request: HttpRequest, identifier: str) -> HttpResponse:
 def accept(request: HttpRequest, worker: Worker, identifier: str) -> HttpResponse:
     """Accept the HIT that was shown, or the next of its type when somebody was quicker."""
     hit_type, now = _hit_type(identifier), clock.now()
-    accept_next.switch(request)
+    _keep_switch(request)
     deadlines.sweep(now=now)
     if not requirements.may("Accept", hit_type, record=requirements.record_of(worker)):
         messages.error(request, "Your account does not meet the requirements of these HITs.")
@@ -111,12 +88,64 @@ def _to_work(assignment: Assignment) -> HttpResponse:
 def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> HttpResponse:
     now = clock.now()
     deadlines.sweep(now=now)
-    assignment = tasks.latest(worker, hit__hit_id=hit_id)
+    assignment = _latest(worker, hit__hit_id=hit_id)
     if assignment.status != Assignment.Status.OPEN:
         address = reverse("after", kwargs={"assignment_id": assignment.assignment_id})
         return redirect(f"{address}?stay")
-    context = tasks.work_context(assignment, now=now)
-    return tasks.work_page(request, context | tasks.shown(assignment.hit, assignment))
+    context = _work_context(assignment, now=now)
+    return _work_page(request, context | frames.shown(assignment.hit, assignment))
+
+
+def _latest(worker: Worker, **lookup: str) -> Assignment:
+    """Return the worker's own latest go; the same AssignmentId may by now be another worker's."""
+    rows = Assignment.objects.filter(worker=worker, **lookup).order_by("-pk")
+    found = rows.select_related("hit__hit_type__requester", "worker").first()
+    if found is None:
+        raise Http404("You have no such assignment.")
+    return found
+
+
+def _work_context(assignment: Assignment, *, now: datetime) -> dict[str, Any]:
+    """Return what the page of an accepted HIT says besides the task."""
+    return {
+        "worker": assignment.worker,
+        "assignment": assignment,
+        "hit_type": assignment.hit.hit_type,
+        "seconds_left": int((assignment.deadline - now).total_seconds()),
+    }
+
+
+def _work_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
+    """Answer with the page of an accepted HIT."""
+    template = "marketplace/site/work_form.html" if "form" in context else "marketplace/site/work.html"
+    return frames.page(request, template, context | {"accepts_next": _goes_to_next(request)})
+
+
+@require_POST
+@worker_required
+def answer(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
+    """Record the answers, or show the form again with the first gap focused."""
+    now = clock.now()
+    deadlines.sweep(now=now)
+    assignment = _latest(worker, assignment_id=assignment_id)
+    if assignment.status != Assignment.Status.OPEN:
+        return redirect("after", assignment_id=assignment_id)
+    form = _form(request, assignment)
+    if not form.is_valid():
+        context = _work_context(assignment, now=now)
+        return _work_page(request, context | {"form": form})
+    try:
+        assignments.submit(assignment, answer=form.document(), now=now)
+    except WorkerRefusal as refusal:
+        messages.error(request, str(refusal))
+    return redirect("after", assignment_id=assignment_id)
+
+
+def _form(request: HttpRequest, assignment: Assignment) -> AnswerForm:
+    question = hit_questions.parse(assignment.hit.question)
+    if not isinstance(question, QuestionForm):
+        raise Http404("This HIT is answered in its frame.")
+    return AnswerForm(question, request.POST)
 
 
 @require_POST
@@ -124,7 +153,7 @@ def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> 
 def give_back(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
     now = clock.now()
     deadlines.sweep(now=now)
-    assignment = tasks.latest(worker, assignment_id=assignment_id)
+    assignment = _latest(worker, assignment_id=assignment_id)
     try:
         assignments.give_back(assignment, now=now)
     except WorkerRefusal as refusal:
@@ -140,17 +169,47 @@ def after(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpRespo
     """Say what became of an assignment, and offer the next of the queue or the next HIT of the same kind."""
     now = clock.now()
     deadlines.sweep(now=now)
-    assignment = tasks.latest(worker, assignment_id=assignment_id)
+    assignment = _latest(worker, assignment_id=assignment_id)
     hit_type = assignment.hit.hit_type
-    queued = accept_next.queued(worker)
     may_accept = requirements.may("Accept", hit_type, record=requirements.record_of(worker))
     context = {
         "worker": worker,
         "assignment": assignment,
         "hit_type": hit_type,
-        "queued": queued,
+        "queued": _queued(worker),
         "next_hit": assignments.next_hit(hit_type, worker=worker, now=now) if may_accept else None,
-        "accepts_next": accept_next.is_on(request),
-        "goes_on": accept_next.goes_on(request, assignment, now=now),
+        "accepts_next": _goes_to_next(request),
+        "goes_on": _goes_on(request, assignment, now=now),
     }
     return render(request, "marketplace/site/after.html", context)
+
+
+def _queued(worker: Worker) -> Assignment | None:
+    """Return the open assignment that has to be done first."""
+    rows = Assignment.objects.filter(worker=worker, status=Assignment.Status.OPEN)
+    return rows.select_related("hit__hit_type").order_by("deadline", "pk").first()
+
+
+def _goes_on(request: HttpRequest, assignment: Assignment, *, now: datetime) -> bool:
+    """Tell whether the page may go on by itself: just submitted, and not come back to (`?stay`)."""
+    submitted_at = assignment.submitted_at
+    is_new = submitted_at is not None and now - submitted_at < JUST_NOW
+    return _goes_to_next(request) and is_new and "stay" not in request.GET
+
+
+def _goes_to_next(request: HttpRequest) -> bool:
+    """Tell whether the worker wants to go from one HIT to the next."""
+    return bool(request.session.get(SESSION_KEY, False))
+
+
+def _keep_switch(request: HttpRequest) -> None:
+    """Keep what a form with the switch on it says."""
+    request.session[SESSION_KEY] = FIELD in request.POST
+
+
+@require_POST
+@worker_required
+def accept_next(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """Turn the switch while a HIT is open; the page stays as it is."""
+    _keep_switch(request)
+    return HttpResponse(status=204)

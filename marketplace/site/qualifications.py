@@ -1,4 +1,4 @@
-"""One qualification type as workers see it, and their request for it."""
+"""One qualification type as workers see it, their request for it, and its test on a page with a countdown."""
 
 from datetime import datetime
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from marketplace import clock
@@ -13,7 +14,9 @@ from marketplace.accounts.sessions import worker_required
 from marketplace.models import Qualification, QualificationRequest, QualificationType, Worker
 from marketplace.qualifications import qualification_requests
 from marketplace.questions import question_forms
+from marketplace.questions.answer_forms import AnswerForm
 from marketplace.refusals import WorkerRefusal
+from marketplace.site import frames
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -70,3 +73,44 @@ def _test(kind: QualificationType, *, worker: Worker, now: datetime) -> dict[str
         "is_marked_at_once": bool(kind.answer_key),
         "held": held,
     }
+
+
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+@worker_required
+def qualification_test(request: HttpRequest, worker: Worker, type_id: str) -> HttpResponse:
+    """Show the worker's test under way, or take its answers. Nothing of the AnswerKey is read here."""
+    kind, now = get_object_or_404(QualificationType, type_id=type_id, disposed_at=None), clock.now()
+    under_way = qualification_requests.running_test(kind, worker=worker, now=now)
+    if under_way is None:
+        if request.method == "POST":
+            messages.error(request, qualification_requests.TIME_IS_UP)
+        return redirect("qualification", type_id=type_id)
+    asked = question_forms.read(under_way.test)
+    form = AnswerForm(asked, request.POST if request.method == "POST" else None)
+    if not form.is_valid():
+        return frames.page(request, "marketplace/site/qualification_test.html", _context(under_way, form))
+    _hand_in(request, under_way, form)
+    return redirect("qualification", type_id=type_id)
+
+
+def _context(under_way: QualificationRequest, form: AnswerForm) -> dict[str, Any]:
+    deadline = under_way.deadline or under_way.submitted_at
+    return {
+        "worker": under_way.worker,
+        "kind": under_way.qualification_type,
+        "form": form,
+        "seconds_left": max(0, int((deadline - clock.now()).total_seconds())),
+    }
+
+
+def _hand_in(request: HttpRequest, under_way: QualificationRequest, form: AnswerForm) -> None:
+    try:
+        value = qualification_requests.hand_in_test(under_way, form=form, now=clock.now())
+    except WorkerRefusal as refusal:
+        messages.error(request, str(refusal))
+        return
+    if value is None:
+        messages.success(request, "The requester will see your answers and decide.")
+    else:
+        messages.success(request, f"Your result is {value}. The qualification with this value is yours.")

@@ -3,17 +3,7 @@
 from django.urls import path, register_converter
 
 from marketplace.ids import EntityConverter
-from marketplace.site import (
-    accept_next,
-    accounts,
-    answering,
-    dashboard,
-    frames,
-    hits,
-    qualification_test,
-    qualifications,
-    submit,
-)
+from marketplace.site import accounts, dashboard, frames, hit_list, hits, qualifications
 
 register_converter(EntityConverter, "entity")
 
@@ -23,9 +13,9 @@ urlpatterns = [
     path("invitations/<slug:token>", accounts.invitation, name="invitation"),
     path("sign-out", accounts.sign_out, name="sign-out"),
     path("work", dashboard.my_work, name="my-work"),
-    path("work/accept-next", accept_next.accept_next, name="accept-next"),
-    path("mturk/preview", hits.preview_by_group, name="preview-by-group"),
-    path("mturk/externalSubmit", submit.external_submit, name="external-submit"),
+    path("work/accept-next", hits.accept_next, name="accept-next"),
+    path("mturk/preview", hit_list.preview_by_group, name="preview-by-group"),
+    path("mturk/externalSubmit", frames.external_submit, name="external-submit"),
     path("projects/<entity:identifier>/tasks", hits.preview, name="preview"),
     path("projects/<entity:identifier>/tasks/accept_random", hits.accept, name="accept"),
     path("projects/<entity:identifier>/tasks/<entity:hit_id>", hits.work, name="work"),
@@ -33,10 +23,10 @@ urlpatterns = [
     path("qualifications/<entity:type_id>", qualifications.qualification, name="qualification"),
     path(
         "qualifications/<entity:type_id>/test",
-        qualification_test.qualification_test,
+        qualifications.qualification_test,
         name="qualification-test",
     ),
     path("assignments/<entity:assignment_id>", hits.after, name="after"),
-    path("assignments/<entity:assignment_id>/answers", answering.answer, name="answers"),
+    path("assignments/<entity:assignment_id>/answers", hits.answer, name="answers"),
     path("assignments/<entity:assignment_id>/return", hits.give_back, name="return"),
 ]

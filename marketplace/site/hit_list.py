@@ -1,19 +1,25 @@
-"""What a worker can find: HITs that still have an assignment for exactly this worker."""
+"""The list of HITs: those that still have an assignment for exactly this worker, one line for each type."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Max, Q
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_safe
 
-from marketplace.engine import assignments
+from marketplace import clock, ids
+from marketplace.accounts.sessions import current_worker
+from marketplace.engine import assignments, deadlines
 from marketplace.models import HITType, Worker
 from marketplace.qualifications import requirements
-from marketplace.qualifications.requirements import Line, Record
+from marketplace.qualifications.requirements import Line
+from marketplace.questions import documents
 
 GROUPS_PER_PAGE = 25
-NEWCOMER = Record()
 SORTS = {
     "newest": ("Newest first", "-newest"),
     "reward": ("Highest reward first", "-hit_type__reward_cents"),
@@ -54,7 +60,7 @@ def _matches(word: str) -> Q:
 
 def described(page: "Page[Any]", *, worker: Worker | None) -> list[Group]:
     """Add the types to a page of groups, without those the worker may not even discover. Three queries."""
-    record = requirements.record_of(worker) if worker else NEWCOMER
+    record = requirements.record_of(worker)
     types = HITType.objects.select_related("requester").prefetch_related("qualification_types")
     kinds = types.in_bulk([row["hit_type"] for row in page])
     return [
@@ -67,3 +73,32 @@ def described(page: "Page[Any]", *, worker: Worker | None) -> list[Group]:
         for row in page
         if requirements.may("Discover", kind := kinds[row["hit_type"]], record=record)
     ]
+
+
+@require_safe
+def hit_list(request: HttpRequest) -> HttpResponse:
+    now, worker = clock.now(), current_worker(request)
+    deadlines.sweep(now=now)
+    search = documents.legal(request.GET.get("q", "")).strip()[:100]
+    sort = request.GET.get("sort", "")
+    sort = sort if sort in SORTS else "newest"
+    page = groups(worker=worker, now=now, search=search, number=request.GET.get("page"), sort=sort)
+    context = {
+        "worker": worker,
+        "page": page,
+        "groups": described(page, worker=worker),
+        "search": search,
+        "sort": sort,
+        "sorts": [(key, words) for key, (words, _) in SORTS.items()],
+        "query": urlencode({"q": search, "sort": sort}),
+    }
+    return render(request, "marketplace/site/hit_list.html", context)
+
+
+@require_safe
+def preview_by_group(request: HttpRequest) -> HttpResponse:
+    """Follow the older address, which some requesters' tools print."""
+    identifier = request.GET.get("groupId", "")
+    if not ids.is_entity_id(identifier):
+        raise Http404("No such group of HITs.")
+    return redirect("preview", identifier=identifier)
