@@ -4,15 +4,15 @@ Format: files downloaded from MTurk's requester site and published with OFA-X. U
 the last, every cell quoted, Pacific time, the header two cells longer than the rows (`Approve`, `Reject`).
 """
 
-from collections.abc import Iterator
-from datetime import datetime
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
 from xml.etree import ElementTree
 from zoneinfo import ZoneInfo
 
-from django.db.models import QuerySet
+from django.db.models import Count, Q, QuerySet
 
-from marketplace.batches.rates import NEVER, rates
-from marketplace.models import HIT, Assignment, TemplateBatch
+from marketplace.models import HIT, Assignment, Requester, TemplateBatch
 from marketplace.money import ledger
 from marketplace.questions import answer_documents
 
@@ -29,6 +29,8 @@ Status = Assignment.Status
 SUBMITTED = (Status.SUBMITTED, Status.APPROVED, Status.REJECTED)
 # A spreadsheet runs such cells as formulas (https://owasp.org/www-community/attacks/CSV_Injection).
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
+SPANS = (None, 30, 7)  # days; None is ever
+NEVER = ("0% (0/0)",) * len(SPANS)
 CHUNK = 500
 
 
@@ -100,3 +102,28 @@ def _line(cells: list[str], for_spreadsheet: bool) -> str:
     if for_spreadsheet:
         cells = [f"'{cell}" if cell.startswith(FORMULA) else cell for cell in cells]
     return ",".join('"' + cell.replace('"', '""') + '"' for cell in cells)
+
+
+def rates(requester: Requester, *, now: datetime) -> dict[int, tuple[str, ...]]:
+    """Return {worker's key: (lifetime, last 30 days, last 7 days)}, each like `92% (109/119)`. One query."""
+    counts: dict[str, Count] = {
+        f"{status}_{days}": Count("pk", filter=_decided(status, days, now))
+        for days in SPANS
+        for status in ("approved", "rejected")
+    }
+    rows = Assignment.objects.filter(hit__requester=requester).order_by().values("worker").annotate(**counts)
+    return {int(row["worker"]): tuple(_rate(row, days) for days in SPANS) for row in rows}
+
+
+def _decided(status: str, days: int | None, now: datetime) -> Q:
+    decided = Q(status=status.capitalize())
+    if days is None:
+        return decided
+    return decided & Q((f"{status}_at__gte", now - timedelta(days=days)))
+
+
+def _rate(row: Mapping[str, Any], days: int | None) -> str:
+    approved = row[f"approved_{days}"]
+    decided = approved + row[f"rejected_{days}"]
+    percent = (200 * approved + decided) // (2 * decided) if decided else 0
+    return f"{percent}% ({approved}/{decided})"

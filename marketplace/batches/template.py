@@ -1,4 +1,4 @@
-"""HTML templates with `${column}`: what they ask for, and the page a row of values makes of them.
+"""HTML templates with `${column}`: what they ask for, the page a row of values makes of them, and what they lack.
 
 MTurk's Developer Guide ("Templating") calls the filling a find and replace and speaks of no escaping; a quote or `<` in
 a value would then break the page. Here a value is escaped for the place it stands in; `Template.is_raw` turns that off.
@@ -25,6 +25,20 @@ HANDLER = re.compile(r"\son\w+\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 QUOTED = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`", re.DOTALL
 )
+# The elements static/marketplace/site/crowd.js makes, and the parts of them that show their text.
+CROWD_ELEMENTS = frozenset(
+    f"crowd-{name}"
+    for name in (
+        "button", "checkbox", "classifier", "classifier-multi-select", "form", "input", "instructions",
+        "radio-button", "radio-group", "slider", "text-area", "toggle-button",
+    )
+)  # fmt: skip
+ELEMENT = re.compile(r"<(crowd-[a-z-]+)", re.IGNORECASE)
+REMOTE = re.compile(
+    r"<(?:script|link)\b[^<>]*\b(?:src|href)\s*=\s*[\"']?(?:https?:)?//([^\"'\s>/]+)", re.IGNORECASE
+)
+CROWD_HOST = "assets.crowd.aws"
+LIQUID = re.compile(r"\{\{\s*task\.input\b")
 Writer = Callable[[str], str]
 Span = tuple[int, int]
 
@@ -141,3 +155,18 @@ def _script_writer(code: str, position: int) -> tuple[Writer, bool]:
 def _quoted(code: str) -> list[Span]:
     """Return where the strings and comments of a script are, in order."""
     return [part.span() for part in QUOTED.finditer(code)]
+
+
+def remarks(html: str) -> list[str]:
+    """Return sentences about what a template counts on that the marketplace does not bring, for its researcher."""
+    unknown = sorted({name.lower() for name in ELEMENT.findall(html)} - CROWD_ELEMENTS)
+    hosts = sorted({host.lower() for host in REMOTE.findall(html)} - {CROWD_HOST})
+    found = []
+    if unknown:
+        names = ", ".join(f"<{name}>" for name in unknown)
+        found.append(f"Only the text inside these elements is shown: {names}.")
+    if hosts:
+        found.append(f"Scripts or styles come from elsewhere and may be out of reach: {', '.join(hosts)}.")
+    if LIQUID.search(html):
+        found.append("{{ task.input }} is Ground Truth's way to write a column; here it is ${column}.")
+    return found

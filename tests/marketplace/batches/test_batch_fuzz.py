@@ -8,9 +8,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from marketplace.batches import decisions, tables
-from marketplace.batches.remarks import remarks
 from marketplace.batches.tables import BadTable
-from marketplace.batches.template import Template
+from marketplace.batches.template import Template, remarks
 from marketplace.models import TemplateBatch
 from tests.marketplace.admin.researchers import researcher_of
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from marketplace.accounts import keys
 from marketplace.batches import results
-from marketplace.batches.remarks import remarks
+from marketplace.batches.template import remarks
 from marketplace.money import ledger
 from marketplace.questions import answer_documents, hit_questions
 from tests.marketplace.batches.batches_made import hits, published, work

@@ -9,7 +9,7 @@ import pytest
 
 from marketplace.accounts import keys
 from marketplace.batches import decisions, results
-from marketplace.batches.rates import rates
+from marketplace.batches.results import rates
 from marketplace.batches.tables import BadTable
 from marketplace.engine import assignments
 from marketplace.models import Assignment
