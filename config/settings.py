@@ -6,6 +6,7 @@ marketplace on another host name of the same server, everything under `var/`.
 
 import os
 import secrets
+import tomllib
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from config.mail import read_mail_url
 from config.schedule import beat_schedule
 
 BASE_DIR = Path(__file__).resolve().parent.parent
+VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
 DEMO_PORT = env_int("ASSENT_PORT", 8000)
 DATA_DIR = Path(env("ASSENT_DATA_DIR", str(BASE_DIR / "var")))
 DATA_DIR.mkdir(parents=True, exist_ok=True)

@@ -24,6 +24,9 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Restored {summary.rows} rows of {summary.tables} tables and {summary.files} media files."
         )
+        if n := summary.n_migrations:
+            said = "1 migration was" if n == 1 else f"{n} migrations were"
+            self.stdout.write(f"An older version had made them: {said} run on them.")
         if summary.is_another_key:
             self.stderr.write(
                 "The archive was made under another SECRET_KEY: personal links that were sent are void, "

@@ -85,6 +85,16 @@ class Reader:
         self._file = file
         self.manifest = manifest
 
+    @property
+    def columns(self) -> dict[str, list[str]]:
+        columns: dict[str, list[str]] = self.manifest["columns"]
+        return columns
+
+    @property
+    def n_rows(self) -> dict[str, int]:
+        n_rows: dict[str, int] = self.manifest["tables"]
+        return n_rows
+
     def names(self, folder: str) -> list[str]:
         """Return the names of the members under `folder`, without it."""
         members = self.manifest["members"]

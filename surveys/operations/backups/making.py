@@ -22,7 +22,8 @@ from surveys.operations.backups.snapshot import snapshot
 class Summary:
     """What is in an archive: rows and tables, media files, and the names of files that rows ask for in vain.
 
-    `is_another_key` says that SECRET_KEY was another one: what hangs on it is in docs/backups.md.
+    `is_another_key` says that SECRET_KEY was another one: what hangs on it is in docs/backups.md. `n_migrations` is how
+    many migrations a restore has run on the rows, which an older version had written.
     """
 
     rows: int
@@ -30,6 +31,7 @@ class Summary:
     files: int
     missing: tuple[str, ...]
     is_another_key: bool
+    n_migrations: int = 0
 
 
 def backup(path: Path) -> Summary:

@@ -1,6 +1,9 @@
 """Putting a backup back: all of it or nothing."""
 
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from django.contrib.contenttypes.models import ContentType
@@ -8,44 +11,53 @@ from django.core.exceptions import ValidationError
 from django.core.management.color import no_style
 from django.db import DatabaseError, connection, transaction
 
-from surveys.operations.backups import media, rows, state
+from surveys.operations.backups import media, rows, state, upgrading
 from surveys.operations.backups.archive import DATABASE, BackupError, Reader, verified
 from surveys.operations.backups.making import Summary, summarise
 
-UNFIT = (DatabaseError, ValidationError, OSError, ValueError, TypeError, KeyError)
+UNFIT = (DatabaseError, ValidationError, OSError, ValueError, TypeError, KeyError, AttributeError)
 
 
 def restore(path: Path, *, force: bool = False) -> Summary:
-    """Replace the database's rows and the media files by those of an archive.
+    """Replace the database's rows and the media files by those of an archive, migrated if an older version made it.
 
     Every checksum is compared before anything is touched. BackupError, with everything as it was, if the archive is
-    damaged or of another version, or if there are rows or files and `force` is not given.
+    damaged or of a newer version, or if there are rows or files and `force` is not given.
     """
     with verified(path, room=shutil.disk_usage(media.root()).free) as archive:
-        state.check_fit(archive.manifest)
-        check_tables(archive)
         try:
-            with media.staged(archive) as new:
-                exchange(archive, new=new, force=force)
+            n_migrations = state.n_behind(archive.manifest)
+            check_tables(archive)
+            with up_to_date(archive, n_migrations=n_migrations) as tables, media.staged(archive) as new:
+                exchange(tables, new=new, force=force)
         except UNFIT as error:
             raise BackupError(f"The archive can't be restored, and nothing was changed: {error}") from error
     ContentType.objects.clear_cache()
-    return summarise(archive.manifest)
+    return replace(summarise(archive.manifest), n_migrations=n_migrations)
 
 
 def check_tables(archive: Reader) -> None:
-    theirs = {f"{model._meta.db_table}.jsonl" for model in rows.models()}
-    if set(archive.names(DATABASE)) != theirs:
+    if set(archive.names(DATABASE)) != {f"{table}.jsonl" for table in archive.columns}:
         raise BackupError("The archive is not sound: its tables are not those of its manifest.")
 
 
-def exchange(archive: Reader, *, new: Path, force: bool) -> None:
+@contextmanager
+def up_to_date(archive: Reader, *, n_migrations: int) -> Iterator[rows.Tables]:
+    """Give the archive's rows as today's tables have them."""
+    if n_migrations:
+        with upgrading.migrated(archive, folder=media.root()) as tables:
+            yield tables
+    else:
+        yield archive
+
+
+def exchange(tables: rows.Tables, *, new: Path, force: bool) -> None:
     """Write the rows, then exchange the files, then commit; a failure anywhere undoes all three."""
     with media.swapping(new) as swap, transaction.atomic(durable=True):
         if not force:
             check_empty()
         empty_tables()
-        fill_tables(archive)
+        fill_tables(tables)
         connection.check_constraints()
         swap()
 
@@ -62,16 +74,10 @@ def empty_tables() -> None:
             cursor.execute(statement)
 
 
-def fill_tables(archive: Reader) -> None:
+def fill_tables(tables: rows.Tables) -> None:
     """Insert all rows, and let new keys begin after the restored ones."""
     models = rows.models()
-    for model in models:
-        table = model._meta.db_table
-        n = rows.write(model, rows=archive.rows(table))
-        if n != archive.manifest["tables"][table]:
-            raise BackupError(
-                f"The archive is not sound: {table} has {n} rows, and its manifest says otherwise."
-            )
+    rows.fill(models, tables=tables)
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), models):
             cursor.execute(statement)

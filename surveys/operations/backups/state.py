@@ -1,12 +1,14 @@
-"""What an archive and a database must have in common: migrations, tables and columns, and the secret key."""
+"""What an archive says about the program and the database it was made of, and whether this program can take it."""
 
 import hmac
 import platform
+import re
 from typing import Any
 
 import django
 from django.conf import settings
 from django.db import connection
+from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
@@ -15,27 +17,23 @@ from surveys.operations.backups.archive import BackupError
 
 # `migrate` itself fills these; a database with nothing else is empty.
 FILLED_BY_MIGRATE = {"django_content_type", "auth_permission"}
+RELEASE = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})", re.ASCII)
+Migrations = set[tuple[str, str]]
 
 
 def describe() -> dict[str, Any]:
     """Return what the manifest says about the program and the database's shape."""
+    versions = {"assent": settings.VERSION, "django": django.get_version()}
     return {
         "made_at": timezone.now().isoformat(timespec="seconds"),
-        "versions": {"django": django.get_version(), "python": platform.python_version()},
+        "versions": {**versions, "python": platform.python_version()},
         "database": connection.vendor,
-        "migrations": migrations(),
-        "columns": shape(),
+        "migrations": sorted(
+            ".".join(migration) for migration in MigrationRecorder(connection).applied_migrations()
+        ),
+        "columns": {model._meta.db_table: rows.columns(model) for model in rows.models()},
         "key": key_print(),
     }
-
-
-def migrations() -> list[str]:
-    applied = MigrationRecorder(connection).applied_migrations()
-    return sorted(f"{app}.{name}" for app, name in applied)
-
-
-def shape() -> dict[str, list[str]]:
-    return {model._meta.db_table: rows.columns(model) for model in rows.models()}
 
 
 def key_print() -> str:
@@ -43,21 +41,57 @@ def key_print() -> str:
     return hmac.digest(settings.SECRET_KEY.encode(), b"backup", "sha256").hex()[:16]
 
 
-def check_fit(manifest: dict[str, Any]) -> None:
-    """Raise BackupError unless the archive's migrations and tables are this database's."""
-    theirs, ours = set(manifest["migrations"]), set(migrations())
-    if theirs != ours:
+def migrations_of(manifest: dict[str, Any]) -> Migrations:
+    """Return (app, name) of the migrations an archive's tables are the result of."""
+    apps_and_names = [str(migration).partition(".") for migration in manifest["migrations"]]
+    return {(app, name) for app, _, name in apps_and_names}
+
+
+def n_behind(manifest: dict[str, Any]) -> int:
+    """Return how many migrations an archive's rows have to go through before this version can use them.
+
+    BackupError for an archive of a newer version, and where the present database is not at this version's migrations.
+    """
+    known = set(MigrationLoader(connection).disk_migrations)
+    theirs, ours = migrations_of(manifest), set(MigrationRecorder(connection).applied_migrations())
+    check_not_newer(manifest, unknown=theirs - known)
+    if ours != known:
         raise BackupError(
-            "The archive was made by another version: migrations "
-            f"only in the archive: {listed(theirs - ours)}; only here: {listed(ours - theirs)}. "
-            "Run the version it was made with, and its migrate, then restore."
+            f"This database has not the migrations of this version, {settings.VERSION}: {listed(ours ^ known)}. "
+            "Run migrate with the version that is to serve it, then restore."
         )
-    if manifest["columns"] != shape():
-        raise BackupError("The archive was made by another version: its tables have other columns.")
+    return len(known - theirs)
 
 
-def listed(names: set[str]) -> str:
-    return ", ".join(sorted(names)) or "none"
+def check_not_newer(manifest: dict[str, Any], *, unknown: Migrations) -> None:
+    """Raise BackupError if the archive names a later version than this, or migrations it does not have."""
+    version = version_of(manifest)
+    if number(version) > number(settings.VERSION):
+        raise BackupError(
+            f"The archive was made by Assent {version}, and this is {settings.VERSION}: "
+            "install that version or a later one, then restore."
+        )
+    if unknown:
+        raise BackupError(
+            f"The archive was made by a newer version: this one, {settings.VERSION}, does not have "
+            f"{listed(unknown)}. Install the version it was made with or a later one, then restore."
+        )
+
+
+def version_of(manifest: dict[str, Any]) -> str:
+    """Return the version an archive was made with; before 0.1.0 none was written down."""
+    version = manifest["versions"].get("assent", "0.0.0") if "versions" in manifest else "0.0.0"
+    if not isinstance(version, str) or not RELEASE.fullmatch(version):
+        raise BackupError("The archive is not sound: its manifest names no version of Assent.")
+    return version
+
+
+def number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def listed(migrations: Migrations) -> str:
+    return ", ".join(sorted(".".join(migration) for migration in migrations))
 
 
 def is_empty() -> bool:

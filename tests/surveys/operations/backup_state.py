@@ -1,15 +1,21 @@
-"""All there is, to compare; and an end to it."""
+"""All there is, to compare, and an end to it; an archive somebody has changed, and what is said of it."""
 
+import json
 import shutil
+import zipfile
+from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.conf import settings
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from surveys.operations.backups import rows
 
 Everything = tuple[dict[str, list[list[Any]]], dict[str, bytes]]
+Members = dict[str, bytes]
 
 
 def everything() -> Everything:
@@ -23,3 +29,31 @@ def everything() -> Everything:
 def destroy() -> None:
     call_command("flush", interactive=False, verbosity=0)
     shutil.rmtree(settings.MEDIA_ROOT)
+
+
+def refused(path: Path) -> str:
+    """What the restore says, having changed nothing."""
+    before = everything()
+    with pytest.raises(CommandError) as refusal:
+        call_command("restore", str(path), "--force")
+    assert everything() == before
+    return str(refusal.value)
+
+
+def remade(path: Path, *, change: Callable[[Members, dict[str, Any]], Any]) -> Path:
+    """The archive with members or manifest changed."""
+    with zipfile.ZipFile(path) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    manifest = json.loads(members.pop("manifest.json"))
+    change(members, manifest)
+    with zipfile.ZipFile(path.with_name("changed.zip"), "w", zipfile.ZIP_DEFLATED) as new:
+        for name, data in members.items():
+            new.writestr(name, data)
+        new.writestr("manifest.json", json.dumps(manifest))
+    return path.with_name("changed.zip")
+
+
+def vouched(members: Members, manifest: dict[str, Any], *, name: str, data: bytes) -> None:
+    """Put a member in, with a manifest that vouches for it: what somebody who means harm would do."""
+    members[name] = data
+    manifest["members"][name] = {"size": len(data), "sha256": sha256(data).hexdigest()}

@@ -7,6 +7,7 @@ import pytest
 from django.core.files.base import ContentFile
 
 from surveys.models import Batch, Picture
+from surveys.operations.backups.making import backup
 from tests.factories import make_draft, make_survey
 from tests.market_site import in_parallel, site, wire
 
@@ -26,3 +27,10 @@ def batch(transactional_db: None) -> Batch:
     picture = Picture(item=survey.items.first(), name="cat.png")
     picture.file.save("cat.png", ContentFile(b"a picture"))
     return make_draft(survey)
+
+
+@pytest.fixture
+def made(batch: Batch, tmp_path: Path) -> Path:
+    """An archive of that study."""
+    backup(tmp_path / "all.zip")
+    return tmp_path / "all.zip"
