@@ -267,7 +267,7 @@ FIXED = (
     "SubmitTime", "AutoApprovalTime", "ApprovalTime", "RejectionTime", "RequesterFeedback", "WorkTimeInSeconds",
     "LifetimeApprovalRate", "Last30DaysApprovalRate", "Last7DaysApprovalRate",
 )  # fmt: skip
-ANSWER = "Answer.taskAnswers"
+COLUMN = "Answer.taskAnswers"
 REVIEW = ("Approve", "Reject")
 PACIFIC = ZoneInfo("America/Los_Angeles")
 
@@ -281,7 +281,7 @@ def write_raw(batch: Batch, stream: IO[str], *, worker_ids: bool = False) -> Non
     frame = read_batch(batch, pseudonyms=names)
     require_pairs(frame)
     sheet = InputSheet(batch)
-    stream.write(_line([*FIXED, *(f"Input.{name}" for name in sheet.header), ANSWER, *REVIEW]))
+    stream.write(_line([*FIXED, *(f"Input.{name}" for name in sheet.header), COLUMN, *REVIEW]))
     for cells in _rows(batch, frame=frame, sheet=sheet, names=names):
         stream.write("\r\n" + _line(cells))
 
