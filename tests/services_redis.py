@@ -28,9 +28,9 @@ class Redis:
         )
 
     def answers(self) -> bool:
-        """Say whether the server accepts commands."""
+        """Say whether the server accepts commands, and is ours: another may have taken the port meanwhile."""
         try:
-            return bool(redis.Redis.from_url(self.url).ping())
+            return redis.Redis.from_url(self.url).config_get("dir")["dir"] == str(self.folder.resolve())
         except redis.RedisError:
             return False
 

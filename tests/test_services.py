@@ -6,11 +6,15 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, build_opener, urlopen
 
+import psycopg2
 import pytest
 import redis
 from django.conf import settings
@@ -20,8 +24,9 @@ from django.db import connection
 from playwright.sync_api import Browser
 
 from config.celery import app
-from surveys.operations.processes.supervisor import Supervisor
-from tests import services_browser
+from surveys.operations.processes.stack import free_port
+from surveys.operations.processes.supervisor import ProcessError, Supervisor
+from tests import services, services_browser, services_postgres, services_redis
 from tests.services_live import refuse_open_pages, wait_until_answered
 from tests.services_site import Site
 
@@ -44,11 +49,49 @@ def test_the_broker_is_a_redis_server() -> None:
     assert settings.REDIS_URL == settings.CELERY_BROKER_URL
 
 
+@pytest.fixture
+def session() -> Iterator[SimpleNamespace]:
+    """What `services.start` asks of pytest's config, for a session that ends with the test."""
+    with ExitStack() as stack:
+        yield SimpleNamespace(add_cleanup=stack.callback)
+
+
+@needs_services
+@pytest.mark.parametrize("server", ["redis", "postgres"])
+def test_a_port_that_is_taken_meanwhile_is_left_to_whoever_has_it(
+    server: str, session: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The port another server of that kind answers on, ours of this session, is offered first."""
+    taken = {
+        "redis": int(settings.REDIS_URL.rsplit(":", 1)[1].split("/")[0]),
+        "postgres": int(connection.settings_dict["PORT"]),
+    }[server]
+    ports = iter([taken])
+    kind = {"redis": services_redis, "postgres": services_postgres}[server]
+    monkeypatch.setattr(kind, "free_port", lambda: next(ports, None) or free_port())
+    places = services.start(readable(tmp_path), session)
+    url = places["REDIS_URL" if server == "redis" else "DATABASE_URL"]
+    assert f":{taken}/" not in url
+    assert redis.Redis.from_url(places["REDIS_URL"]).ping()
+    psycopg2.connect(places["DATABASE_URL"].removesuffix("assent") + "postgres").close()
+
+
+@needs_services
+def test_a_server_that_never_comes_up_says_why(
+    session: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    taken = int(settings.REDIS_URL.rsplit(":", 1)[1].split("/")[0])
+    monkeypatch.setattr(services_redis, "free_port", lambda: taken)
+    with pytest.raises(ProcessError, match="redis ended with exit code 1"):
+        services.start(readable(tmp_path), session)
+
+
 def test_data_lie_outside_the_project() -> None:
     assert not settings.DATA_DIR.is_relative_to(settings.BASE_DIR)
     assert not settings.MEDIA_ROOT.is_relative_to(settings.BASE_DIR)
 
 
+@pytest.mark.processes
 def test_a_session_removes_what_it_made(tmp_path: Path) -> None:
     """A session inside the session, because its end can't be seen from within."""
     inner = tmp_path / "test_inner.py"
@@ -67,6 +110,7 @@ def test_a_session_removes_what_it_made(tmp_path: Path) -> None:
     assert not Path(place).parent.exists()
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("chosen", "engine"), [("sqlite", "sqlite3"), ("", "postgresql")])
 def test_the_workers_of_a_session_use_the_chosen_database(tmp_path: Path, chosen: str, engine: str) -> None:
     outside = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
@@ -110,11 +154,13 @@ def test_a_driver_that_does_not_run_is_told_so(monkeypatch: pytest.MonkeyPatch) 
         services_browser.chromium()
 
 
+@pytest.mark.processes
 def test_a_real_worker_answers(celery_worker_process: Supervisor) -> None:
     replies = app.control.inspect(timeout=10, limit=1).ping()
     assert list(replies.values()) == [{"ok": "pong"}]
 
 
+@pytest.mark.processes
 def test_a_real_worker_has_two_forked_processes(celery_worker_process: Supervisor) -> None:
     (stats,) = app.control.inspect(timeout=10, limit=1).stats().values()
     pool = stats["pool"]
@@ -122,6 +168,7 @@ def test_a_real_worker_has_two_forked_processes(celery_worker_process: Superviso
     assert (pool["max-concurrency"], len(set(pool["processes"]))) == (2, 2)
 
 
+@pytest.mark.processes
 def test_the_running_site_shares_the_test_database(running_site: Site) -> None:
     get_user_model().objects.create_superuser("researcher", password="known-to-this-test")
     browser = build_opener(HTTPCookieProcessor())
