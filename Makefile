@@ -9,20 +9,27 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --requir
 # Many processes start here, and each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-sqlite test-load test-faults lint architecture venv lock clean
+.PHONY: demo test test-processes test-sqlite test-load test-faults lint architecture venv lock clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/python manage.py demo $(ARGS)
 
 # Several processes, each with a PostgreSQL and a Redis of its own; a file's tests stay together.
+PYTEST := $(BIN)/python -m pytest -n auto --dist=loadfile --no-loadscope-reorder
+
+# All tests but those that start processes of the site, which are half of the time: `make test-processes`.
 test: venv
-	@$(BIN)/python -m pytest -n auto --dist=loadfile --no-loadscope-reorder $(ARGS)
+	@$(PYTEST) -m "not processes and not slow_faults" $(ARGS)
 
-# The same on what `make demo` runs on: SQLite and the filesystem broker.
+# gunicorn, Celery, beat and whole commands as processes: rehearsals, the demo, load, and the core of the crash tests.
+test-processes: venv
+	@$(PYTEST) -m "processes and not slow_faults" $(ARGS)
+
+# Both on what `make demo` runs on: SQLite and the filesystem broker.
 test-sqlite: venv
-	@ASSENT_TEST_DATABASE=sqlite $(BIN)/python -m pytest -n auto --dist=loadfile --no-loadscope-reorder $(ARGS)
+	@ASSENT_TEST_DATABASE=sqlite $(PYTEST) -m "not slow_faults" $(ARGS)
 
-# Kill every process at every failpoint, and take away what it stands on; `make test` has only the core of it.
+# Kill every process at every failpoint, and take away what it stands on; `make test-processes` has only the core of it.
 test-faults: venv
 	@FAULTS_REPORT=$${ASSENT_DATA_DIR:-var}/faults.txt \
 		$(BIN)/python -m pytest -q -p no:randomly -m "slow_faults or not slow_faults" tests/faults $(ARGS)

@@ -27,8 +27,10 @@ expect.set_options(timeout=20_000)  # ms, for a machine that has other things to
 STORAGES = django_settings.STORAGES
 PLAIN_STATIC = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 
-# Files that take long, mostly because they start processes: one of them begun last would run on alone.
+# Files that take long: one of them begun last would run on alone.
 LONG = ("load/", "test_rehearse", "faults/", "test_demo", "test_services", "browser/")
+# What starts processes of the site; tests with one of these are `make test-processes`.
+OF_PROCESSES = {"running_site", "celery_worker_process", "load_site", "lab"}
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -42,6 +44,15 @@ def pytest_xdist_auto_num_workers() -> int | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long; pytest-randomly has mixed the files before."""
     items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
+    unmarked = [item.nodeid for item in items if is_unmarked(item)]
+    if unmarked:
+        raise pytest.UsageError(f"These start processes and lack the marker `processes`: {unmarked}")
+
+
+def is_unmarked(item: pytest.Item) -> bool:
+    """Tell whether a test starts processes of the site but would run in `make test`."""
+    starts = not OF_PROCESSES.isdisjoint(getattr(item, "fixturenames", ()))
+    return starts and item.get_closest_marker("processes") is None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -13,6 +13,8 @@ from surveys.protocols.evil import VQAX
 from surveys.results.files.report import make_report
 from surveys.results.frames.mturk_csv import read_mturk_csv
 
+pytestmark = pytest.mark.processes
+
 DEMO = settings.BASE_DIR / "fixtures" / "demo"
 N_HITS = 3
 

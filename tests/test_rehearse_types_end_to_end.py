@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+pytestmark = pytest.mark.processes
+
 DEMO = settings.BASE_DIR / "fixtures" / "demo"
 STUDIES = {
     "xai": [f"--items={DEMO / 'xai' / 'items.csv'}", f"--images={DEMO / 'xai' / 'pictures'}"],

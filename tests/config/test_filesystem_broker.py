@@ -5,7 +5,10 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from kombu import Connection
+
+pytestmark = pytest.mark.processes
 
 PRODUCERS, CONSUMERS, MESSAGES = 3, 3, 300
 

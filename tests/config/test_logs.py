@@ -233,6 +233,7 @@ def read(url: str) -> None:
 VISITED = ["/links/T0KEN/", "/panel/C0DE/?PROLIFIC_PID=5f2aPID", "/hits/nothing/?workerId=W0RKER", "/healthz"]
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("form", ["plain", "json"])
 def test_gunicorn_writes_no_secret(
     transactional_db: None, collected_static: None, tmp_path: Path, form: str

@@ -13,6 +13,8 @@ from tests.faults.points import COURSES, Point, cases, placed, points
 from tests.faults.report import Line
 from tests.faults.studies import Lab, Study
 
+pytestmark = pytest.mark.processes
+
 
 @contextmanager
 def killed(name: str, *, lab: Lab, line: Line) -> Iterator[None]:

@@ -19,6 +19,8 @@ from tests.faults.points import Point, slow
 from tests.faults.report import Line
 from tests.faults.studies import Lab, Study, make_study
 
+pytestmark = pytest.mark.processes
+
 Operation = Call.Operation
 MOST_TRIES = 4  # of one call, by boto3
 TWO_HOURS = 7200

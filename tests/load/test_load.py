@@ -11,6 +11,8 @@ from tests.load.report import report
 from tests.load.rush import Rush
 from tests.load.site import LoadSite
 
+pytestmark = pytest.mark.processes
+
 SECONDS = float(os.environ.get("LOAD_SECONDS", "5"))
 ANNOTATORS = int(os.environ.get("LOAD_ANNOTATORS", "8"))
 

@@ -254,6 +254,7 @@ def test_planned_faults_repeat_and_reorder_messages(targets, control, mturk, wat
     assert control("GET", "faults") == []
 
 
+@pytest.mark.processes
 def test_a_celery_worker_tells(receiver, requester, transactional_db, tmp_path):
     Event.objects.create(
         requester=requester,

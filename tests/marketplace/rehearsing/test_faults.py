@@ -123,6 +123,7 @@ def served(transactional_db, collected_static, settings, tmp_path):
         yield site.marketplace_url
 
 
+@pytest.mark.processes
 def test_under_gunicorn_the_connection_is_cut_once_the_work_is_done(served, bonus, requester, connect):
     Fault.objects.create(operation="SendBonus", kind=Fault.Kind.TIMEOUT, remaining=1)
     key, secret = keys.create_key(requester)

@@ -16,6 +16,8 @@ from django.conf import settings
 
 from surveys.operations.processes.stack import free_port
 
+pytestmark = pytest.mark.processes
+
 PROGRAMS = ["gunicorn", "worker", "beat"]
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 

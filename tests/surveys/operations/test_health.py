@@ -189,6 +189,7 @@ def every_second(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ASSENT_HEARTBEAT_SECONDS", "1")
 
 
+@pytest.mark.processes
 def test_real_processes_come_and_go(every_second: None, running_site: Site, tmp_path: Path) -> None:
     """gunicorn, a forking worker and beat: ready; the worker killed, then beat: not ready, and it says who."""
     site = running_site
