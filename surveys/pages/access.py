@@ -1,15 +1,15 @@
 """Who may open a researcher's page: staff, with the permissions it names, and in the team of its survey."""
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any
 
 from django.contrib.admin.views.decorators import staff_member_required
 from django.contrib.auth.decorators import permission_required
-from django.http import Http404, HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404
 
 from surveys.models import Batch
-from surveys.teams import hidden_from
+from surveys.teams import seen_by
 
 View = Callable[..., HttpResponseBase]
 
@@ -17,23 +17,18 @@ View = Callable[..., HttpResponseBase]
 def researcher(*permissions: str) -> Callable[[View], View]:
     """Send strangers to the login, answer 403 to staff without all `permissions`.
 
-    `pk` in a page's address is a batch; one of a survey that is hidden from them is 404.
+    Whose the batch in an address is, the page asks with `batch_for`.
     """
 
     def protect(view: View) -> View:
-        checked: Any = permission_required(permissions, raise_exception=True)(_of_team(view))
+        checked: Any = permission_required(permissions, raise_exception=True)(view)
         protected: View = staff_member_required(checked, login_url="admin:login")
         return protected
 
     return protect
 
 
-def _of_team(view: View) -> View:
-    @wraps(view)
-    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        hidden = Batch.objects.filter(survey__in=hidden_from(request.user))
-        if (pk := kwargs.get("pk")) and hidden.filter(pk=pk).exists():
-            raise Http404("No such batch.")
-        return view(request, *args, **kwargs)
-
-    return wrapped
+def batch_for(request: HttpRequest, pk: int) -> Batch:
+    """Return the batch a page is about. Raises Http404 if there is none, or its survey is hidden from the reader."""
+    batches = Batch.objects.select_related("survey", "hit_type", "created_by")
+    return get_object_or_404(seen_by(request.user, batches), pk=pk)

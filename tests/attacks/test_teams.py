@@ -15,6 +15,7 @@ from annotators.models import HIT, Assignment, Call
 from surveys import audit
 from surveys.models import Appeal, Batch, Decision, Picture, Questionnaire, Survey, create_token
 from surveys.operations import alarms
+from surveys.pages import access
 from surveys.urls import urlpatterns
 from tests.attacks.test_rights import ADDRESSES, ANYBODY, World
 from tests.factories import make_draft, make_hit, make_item, make_survey
@@ -91,6 +92,30 @@ def test_nothing_of_another_teams_batch_is_there(lab: Lab, name: str) -> None:
     before = lab.facts()
     assert lab.ask(lab.eves, name).status_code == 404
     assert lab.facts() == before
+
+
+class Asked(Exception):
+    """Somebody asked whose a batch is."""
+
+
+@pytest.mark.parametrize("name", sorted({*OF_A_BATCH} - {"answer_appeal"}))
+def test_a_page_of_a_batch_asks_whose_it_is_before_anything_else(
+    lab: Lab, name: str, admin_client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that reads the number in its address by itself goes on here, and fails."""
+
+    def ask(*_: object) -> None:
+        raise Asked
+
+    monkeypatch.setattr(access, "seen_by", ask)
+    answers = []
+    for method in (admin_client.get, admin_client.post):
+        try:
+            answers.append(method(lab.address(name)).status_code)
+        except Asked:
+            answers.append(Asked)
+    assert Asked in answers
+    assert set(answers) <= {Asked, 405}
 
 
 @pytest.mark.parametrize("name", OF_A_BATCH)

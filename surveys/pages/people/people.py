@@ -27,7 +27,7 @@ from surveys.answering.invitations import (
     revoke,
 )
 from surveys.models import Batch, Invitation, Panel, PanelVisit
-from surveys.pages.access import researcher
+from surveys.pages.access import batch_for, researcher
 from surveys.pages.people.people_forms import InviteForm, PanelForm, RenewForm
 from surveys.publishing import quota
 from surveys.results.files.links import write_links
@@ -55,7 +55,7 @@ class Row:
 @researcher(*VIEW)
 def people(request: HttpRequest, pk: int) -> HttpResponse:
     """Show who is invited, what they have done, and how a panel sends its people."""
-    return _page(request, _batch(pk))
+    return _page(request, _batch(request, pk))
 
 
 @never_cache
@@ -63,7 +63,7 @@ def people(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher(*VIEW, "surveys.add_invitation")
 def invite_people(request: HttpRequest, pk: int) -> HttpResponse:
     """Make personal links. Their access codes are in this answer and nowhere else: as a page, or as a file."""
-    batch = _batch(pk)
+    batch = _batch(request, pk)
     form = InviteForm(request.POST, request.FILES)
     if not form.is_valid():
         return _page(request, batch, invite_form=form, status=422)
@@ -82,7 +82,7 @@ def invite_people(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher(*VIEW)
 def links_csv(request: HttpRequest, pk: int) -> HttpResponse:
     """Send the addresses that are valid now. Access codes can't be told again: only their hashes are kept."""
-    batch = _batch(pk)
+    batch = _batch(request, pk)
     valid = batch.invitations.filter(revoked_at=None, expires_at__gt=timezone.now()).select_related("worker")
     return _csv(batch, [(invitation, address(invitation), "") for invitation in valid])
 
@@ -92,7 +92,7 @@ def links_csv(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher(*VIEW, "surveys.change_invitation")
 def revoke_link(request: HttpRequest, pk: int, invitation_pk: int) -> HttpResponse:
     """Make a link void. What was answered stays."""
-    batch = _batch(pk)
+    batch = _batch(request, pk)
     invitation = get_object_or_404(batch.invitations, pk=invitation_pk)
     if revoke(invitation):
         _note(request, invitation, CHANGE, "Link taken back.")
@@ -107,7 +107,7 @@ def revoke_link(request: HttpRequest, pk: int, invitation_pk: int) -> HttpRespon
 @researcher(*VIEW, "surveys.change_invitation")
 def renew_link(request: HttpRequest, pk: int, invitation_pk: int) -> HttpResponse:
     """Make a new link and access code for somebody; the old ones are void."""
-    batch = _batch(pk)
+    batch = _batch(request, pk)
     invitation = get_object_or_404(batch.invitations.select_related("worker"), pk=invitation_pk)
     form = RenewForm(request.POST)
     if not form.is_valid():
@@ -123,7 +123,7 @@ def renew_link(request: HttpRequest, pk: int, invitation_pk: int) -> HttpRespons
 @researcher(*VIEW, "surveys.change_panel")
 def save_panel(request: HttpRequest, pk: int) -> HttpResponse:
     """Keep how a panel sends its people, and what they take back."""
-    batch = _batch(pk)
+    batch = _batch(request, pk)
     is_new = _panel(batch) is None
     form = PanelForm(request.POST, instance=_panel(batch) or Panel(batch=batch))
     if not form.is_valid():
@@ -134,8 +134,8 @@ def save_panel(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect(reverse("people", args=[batch.pk]) + "#panel")
 
 
-def _batch(pk: int) -> Batch:
-    batch = get_object_or_404(Batch.objects.select_related("survey"), pk=pk)
+def _batch(request: HttpRequest, pk: int) -> Batch:
+    batch = batch_for(request, pk)
     if not quota.has_slots(batch):
         raise Http404("Nobody comes to this batch by link.")
     return batch

@@ -8,13 +8,13 @@ from django.contrib import admin, messages
 from django.core.paginator import Page, Paginator
 from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotators.models import Assignment, Endpoint
 from surveys import sync, teams
 from surveys.models import Batch
-from surveys.pages.access import researcher
+from surveys.pages.access import batch_for, researcher
 from surveys.pages.enqueue import enqueue
 from surveys.pages.publishing.batch_form import (
     ENDPOINTS,
@@ -40,7 +40,7 @@ HITS_PER_PAGE = 30
 @researcher("surveys.view_batch")
 def batch(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a batch: a draft with its price, a published one with its progress and results."""
-    found = batch_or_404(pk)
+    found = batch_for(request, pk)
     form = PublishForm(batch=found)
     return render(request, "publishing/batch.html", page_context(request, found, form=form))
 
@@ -49,7 +49,7 @@ def batch(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher("surveys.view_batch")
 def progress(request: HttpRequest, pk: int) -> JsonResponse:
     """Answer with the batch's counts, for the page that shows them."""
-    found = batch_or_404(pk)
+    found = batch_for(request, pk)
     counts = pricing.progress(found)
     derived = {"n_kept": counts.n_kept, "n_urgent": urgent(found).count()}
     derived["n_surplus"] = surplus_of(found).count()
@@ -60,14 +60,10 @@ def progress(request: HttpRequest, pk: int) -> JsonResponse:
 @researcher("surveys.view_batch", "annotators.change_assignment")
 def sync_now(request: HttpRequest, pk: int) -> HttpResponse:
     """Fetch what workers have submitted now instead of at the next sweep."""
-    found = batch_or_404(pk)
+    found = batch_for(request, pk)
     enqueue(sync.sync_batch, found.pk)
     messages.success(request, "Asked the marketplace for news.")
     return redirect(found)
-
-
-def batch_or_404(pk: int) -> Batch:
-    return get_object_or_404(Batch.objects.select_related("survey", "hit_type", "created_by"), pk=pk)
 
 
 def page_context(request: HttpRequest, batch: Batch, *, form: PublishForm) -> dict[str, Any]:

@@ -10,10 +10,10 @@ from annotators.failpoints import reach
 from annotators.models import Endpoint
 from surveys import sync
 from surveys.models import Batch
-from surveys.pages.access import researcher
+from surveys.pages.access import batch_for, researcher
 from surveys.pages.enqueue import enqueue
 from surveys.pages.publishing.batch_form import PublishForm, is_paying
-from surveys.pages.publishing.batches import batch_or_404, page_context
+from surveys.pages.publishing.batches import page_context
 from surveys.pages.publishing.money import BudgetForm
 from surveys.publishing import budget, hits, preconditions, pricing, questionnaires, stopping
 
@@ -22,7 +22,7 @@ from surveys.publishing import budget, hits, preconditions, pricing, questionnai
 @researcher("surveys.publish_batch")
 def publish(request: HttpRequest, pk: int) -> HttpResponse:
     """Publish a draft. Sent twice, the second changes nothing."""
-    found = batch_or_404(pk)
+    found = batch_for(request, pk)
     form = PublishForm(request.POST, batch=found)
     if found.status == Batch.Status.DRAFT and not form.is_valid():
         return render(request, "publishing/batch.html", page_context(request, found, form=form), status=422)
@@ -46,7 +46,7 @@ def publish(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher("surveys.publish_batch")
 def stop(request: HttpRequest, pk: int) -> HttpResponse:
     """Say what remains in flight and ask, then take no more workers and expire every HIT. Safe to repeat."""
-    found = batch_or_404(pk)
+    found = batch_for(request, pk)
     if request.method != "POST":
         context = {
             "title": f"Stop {found.name}?",
@@ -72,7 +72,7 @@ def stop(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher("surveys.publish_batch")
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
     """Try HITs again that the marketplace refused."""
-    found = batch_or_404(pk)
+    found = batch_for(request, pk)
     hits.retry_refused(found, by=request.user)
     enqueue(sync.publish_batch, found.pk)
     messages.success(request, "Trying again.")
@@ -83,7 +83,7 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher("surveys.publish_batch")
 def set_budget(request: HttpRequest, pk: int) -> HttpResponse:
     """Raise the budget of a published batch, and let go on what it held back."""
-    found = batch_or_404(pk)
+    found = batch_for(request, pk)
     form = BudgetForm(request.POST)
     if found.status == Batch.Status.DRAFT or not form.is_valid():
         sentences = [str(text) for texts in form.errors.values() for text in texts]

@@ -10,7 +10,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from surveys import audit
 from surveys.models import Batch
-from surveys.pages.access import researcher
+from surveys.pages.access import batch_for, researcher
 from surveys.results.files.layouts import LAYOUTS, Layout, count_rows, layouts_for
 from surveys.results.files.pairs import LayoutError
 
@@ -51,7 +51,7 @@ class Download:
 @researcher("surveys.view_batch")
 def download(request: HttpRequest, pk: int, layout: str) -> HttpResponseBase:
     """Send one file of a published batch, workers under pseudonyms. Raw files go to those who may export them."""
-    batch, wanted = _asked_for(pk, layout)
+    batch, wanted = _asked_for(request, pk, layout)
     if not _may_have(request, wanted):
         raise PermissionDenied("This file is raw.")
     try:
@@ -66,7 +66,7 @@ def download(request: HttpRequest, pk: int, layout: str) -> HttpResponseBase:
 @researcher("surveys.view_batch", EXPORT_RAW)
 def download_with_ids(request: HttpRequest, pk: int, layout: str) -> HttpResponseBase:
     """Ask what for, then send a raw file with worker ids. That it was asked for is on record before the first byte."""
-    batch, wanted = _asked_for(pk, layout)
+    batch, wanted = _asked_for(request, pk, layout)
     if wanted.write_with_ids is None:
         raise Http404("This file never has worker ids.")
     form = WorkerIdsForm(request.POST or None)
@@ -97,11 +97,10 @@ def downloads(request: HttpRequest, batch: Batch) -> list[Download]:
     ]
 
 
-def _asked_for(pk: int, layout: str) -> tuple[Batch, Layout]:
-    published = Batch.objects.exclude(status=Batch.Status.DRAFT).select_related("survey")
-    batch = get_object_or_404(published, pk=pk)
+def _asked_for(request: HttpRequest, pk: int, layout: str) -> tuple[Batch, Layout]:
+    batch = batch_for(request, pk)
     wanted = LAYOUTS.get(layout)
-    if wanted is None:
+    if wanted is None or batch.status == Batch.Status.DRAFT:
         raise Http404("There is no such file.")
     return batch, wanted
 

@@ -7,13 +7,13 @@ from typing import Any
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotators.models import Worker
 from surveys import sync
 from surveys.models import Batch
-from surveys.pages.access import researcher
+from surveys.pages.access import batch_for, researcher
 from surveys.pages.enqueue import enqueue
 from surveys.pages.publishing.batch_form import policy_in_words
 from surveys.pages.publishing.policy_form import ApplyForm, PolicyForm
@@ -34,7 +34,7 @@ ROWS_SHOWN = 20
 @researcher("surveys.view_batch")
 def policy(request: HttpRequest, pk: int) -> HttpResponse:
     """Try a policy out, as the address says it; posted, apply it."""
-    batch = get_object_or_404(Batch.objects.select_related("survey"), pk=pk)
+    batch = batch_for(request, pk)
     if request.method == "POST":
         return _apply(request, batch)
     form = PolicyForm(request.GET if "try" in request.GET else None, batch=batch)

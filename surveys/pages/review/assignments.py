@@ -6,14 +6,14 @@ from django.contrib import admin, messages
 from django.core.paginator import Page, Paginator
 from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotators.models import Assignment
 from surveys import sync
 from surveys.models import Batch, is_used
-from surveys.pages.access import researcher
+from surveys.pages.access import batch_for, researcher
 from surveys.pages.enqueue import enqueue
 from surveys.pages.review.decision_forms import LEFT_OUT, UNDECIDED, USED, BulkForm, FilterForm
 from surveys.pages.review.decisions import record, suggested_reason, what_follows
@@ -30,7 +30,7 @@ _OF_USE = {USED: is_used(), LEFT_OUT: Q(inclusion__is_included=False)}
 @researcher("surveys.view_batch", "annotators.view_assignment")
 def assignments(request: HttpRequest, pk: int) -> HttpResponse:
     """List a batch's assignments, the most urgent first."""
-    batch = _batch(pk)
+    batch = batch_for(request, pk)
     form = FilterForm(request.GET)
     proposed = Q(decision__verdict=PROPOSE, status=Assignment.Status.SUBMITTED)
     page = _page(_filtered(batch, form), batch=batch, number=request.GET.get("page", "1"))
@@ -49,7 +49,7 @@ def assignments(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher("surveys.view_batch", "annotators.change_assignment")
 def decide_many(request: HttpRequest, pk: int) -> HttpResponse:
     """Record the same decision about the selected assignments. What can't be decided is left as it is."""
-    batch = _batch(pk)
+    batch = batch_for(request, pk)
     form = BulkForm(request.POST, assignments=Assignment.objects.filter(hit__questionnaire__batch=batch))
     if form.is_valid():
         _decide_all(request, batch, **form.cleaned_data)
@@ -78,10 +78,6 @@ def _decide_all(
         messages.success(request, f"{len(done)} decided. {what_follows(done)}")
     if refused:
         messages.error(request, f"{len(refused)} could not be decided. {' '.join(refused[:3])}")
-
-
-def _batch(pk: int) -> Batch:
-    return get_object_or_404(Batch.objects.select_related("survey"), pk=pk)
 
 
 def _filtered(batch: Batch, form: FilterForm) -> QuerySet[Assignment]:

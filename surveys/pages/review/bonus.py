@@ -15,7 +15,7 @@ from annotators.crowds.mturk.fees import price
 from annotators.models import Assignment
 from annotators.outbox.market import FEEDBACK_MAX
 from surveys import sync
-from surveys.pages.access import researcher
+from surveys.pages.access import batch_for, researcher
 from surveys.pages.enqueue import enqueue
 from surveys.publishing import bonuses, budget
 from surveys.publishing.budget import OverBudget
@@ -57,7 +57,7 @@ def give_bonus(request: HttpRequest, pk: int, assignment_pk: int) -> HttpRespons
     related = Assignment.objects.select_related(
         "worker", "hit__hit_type", "hit__questionnaire__batch__survey"
     )
-    found = get_object_or_404(related, pk=assignment_pk, hit__questionnaire__batch=pk)
+    found = get_object_or_404(related, pk=assignment_pk, hit__questionnaire__batch=batch_for(request, pk))
     form = BonusForm(request.POST)
     if not form.is_valid():
         return _page(request, found, form, status=422)

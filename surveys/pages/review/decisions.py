@@ -12,7 +12,7 @@ from annotators.failpoints import reach
 from annotators.models import Assignment, Channel
 from surveys import sync
 from surveys.models import Batch, Decision, Inclusion
-from surveys.pages.access import researcher
+from surveys.pages.access import batch_for, researcher
 from surveys.pages.enqueue import enqueue
 from surveys.pages.review.answers import answered_items
 from surveys.pages.review.bonus import bonus_block
@@ -29,21 +29,21 @@ Status = Assignment.Status
 @researcher("surveys.view_batch", "annotators.view_assignment")
 def assignment(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
     """Show one assignment: the decisions, the answers beside the gold ones, and what happened when."""
-    return _detail(request, _assignment(pk, assignment_pk))
+    return _detail(request, _assignment(batch_for(request, pk), assignment_pk))
 
 
 @require_POST
 @researcher("surveys.view_batch", "annotators.change_assignment")
 def decide(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
     """Record a person's decision about the payment; a task tells the marketplace."""
-    found = _assignment(pk, assignment_pk)
+    found = _assignment(batch_for(request, pk), assignment_pk)
     form = ReasonForm(request.POST)
     if not form.is_valid():
         return _detail(request, found, form=form)
     try:
         record(found, by=request.user, **form.cleaned_data)
     except errors.CannotDecide as error:
-        return _refused(request, pk, assignment_pk, form=form, error=error)
+        return _refused(request, found, form=form, error=error)
     reach("decide.recorded")
     enqueue(sync.sync_hit, found.hit_id)
     reach("decide.requested")
@@ -55,25 +55,26 @@ def decide(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
 @researcher("surveys.view_batch", "annotators.change_assignment")
 def use(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
     """Record whether the answers are used in the analysis; a task opens what is to be collected once more."""
-    found = _assignment(pk, assignment_pk)
+    found = _assignment(batch_for(request, pk), assignment_pk)
     form = UseForm(request.POST)
     if not form.is_valid():
         return _detail(request, found, form=form)
     try:
         _record_use(found, by=request.user, **form.cleaned_data)
     except errors.CannotDecide as error:
-        return _refused(request, pk, assignment_pk, form=form, error=error)
+        return _refused(request, found, form=form, error=error)
     enqueue(sync.sync_hit, found.hit_id)
     messages.success(request, "Your decision is recorded. The results follow it at once.")
     return redirect("assignment", pk=pk, assignment_pk=found.pk)
 
 
 def _refused(
-    request: HttpRequest, batch_pk: int, pk: int, *, form: ReasonForm | UseForm, error: errors.CannotDecide
+    request: HttpRequest, found: Assignment, *, form: ReasonForm | UseForm, error: errors.CannotDecide
 ) -> HttpResponse:
     """Show the page as things stand by now, with what was typed."""
     messages.error(request, str(error))
-    return _detail(request, _assignment(batch_pk, pk), form=form)
+    by_now = _assignment(found.hit.questionnaire.batch, found.pk)
+    return _detail(request, by_now, form=form)
 
 
 def record(found: Assignment, action: str, *, by: Any, reason: str, use_answers: bool = False) -> Decision:
@@ -106,7 +107,7 @@ def _record_use(found: Assignment, *, action: str, by: Any, reason: str, replace
     return analysis_use.include(found, by=by, reason=reason)
 
 
-def _assignment(batch_pk: int, pk: int) -> Assignment:
+def _assignment(batch: Batch, pk: int) -> Assignment:
     """Return one of the batch's assignments; 404 for anybody else's."""
     assignments = Assignment.objects.select_related(
         "worker",
@@ -115,7 +116,7 @@ def _assignment(batch_pk: int, pk: int) -> Assignment:
         "decision__overturned_by",
         "inclusion__decided_by",
     )
-    return get_object_or_404(assignments, pk=pk, hit__questionnaire__batch=batch_pk)
+    return get_object_or_404(assignments, pk=pk, hit__questionnaire__batch=batch)
 
 
 def _detail(

@@ -10,7 +10,7 @@ from django.contrib import admin
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
@@ -19,7 +19,7 @@ from annotators.models import Assignment, Call, Channel
 from annotators.people.pseudonyms import without_id
 from surveys import audit
 from surveys.models import AuditEntry, Batch, Replacement
-from surveys.pages.access import researcher
+from surveys.pages.access import batch_for, researcher
 from surveys.results.files.csv_text import safe_text
 from surveys.results.frames.pseudonyms import Pseudonyms
 
@@ -99,7 +99,7 @@ class Line:
 @researcher(*VIEW)
 def batch_trail(request: HttpRequest, pk: int) -> HttpResponse:
     """Show what was decided about a batch and the work in it, the newest first."""
-    batch = get_object_or_404(Batch, pk=pk)
+    batch = batch_for(request, pk)
     kind = request.GET.get("kind", "")
     wanted = kind if kind in AuditEntry.Kind.values else ""
     page = Paginator(_trail(batch, kind=wanted), PER_PAGE).get_page(request.GET.get("page", "1"))
@@ -122,7 +122,7 @@ def batch_trail(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher(*VIEW)
 def batch_trail_csv(request: HttpRequest, pk: int) -> StreamingHttpResponse:
     """Send the whole trail of a batch, the oldest first."""
-    batch = get_object_or_404(Batch, pk=pk)
+    batch = batch_for(request, pk)
     response = StreamingHttpResponse(_lines(batch), content_type="text/csv; charset=utf-8")
     name = f"{slugify(batch.name) or batch.pk}-audit.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
