@@ -10,9 +10,9 @@ from django.db.models import Count, Max
 from annotators.models import Assignment
 from surveys.models import Batch
 from surveys.pages.results.charts import Chart, score_chart, share_chart
-from surveys.pages.results.result_blocks import blocks_of
 from surveys.pages.results.result_cells import Block
 from surveys.pages.results.result_standings import Standings, standings
+from surveys.pages.results.tables import blocks_of
 from surveys.results.files.report import Report, make_report
 from surveys.results.frames.database import SUBMITTED, read_batch
 from surveys.results.statistics.agreement import Agreement
