@@ -25,8 +25,7 @@ from surveys.pages.publishing.batch_form import (
 )
 from surveys.pages.publishing.money import BudgetForm, money_block, money_counts
 from surveys.pages.results.downloads import downloads
-from surveys.pages.results.metric_results import metric_results
-from surveys.pages.results.results import results
+from surveys.pages.results.results import metric_results, results
 from surveys.protocols.policy import judges
 from surveys.publishing import preconditions, pricing, stopping
 from surveys.publishing.quota import has_slots

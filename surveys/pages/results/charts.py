@@ -1,12 +1,14 @@
-"""Geometry of the drawings on a results page: across in percent of their width, down in pixels.
+"""Geometry of the drawings on a results page. Templates draw; no script.
 
-So a drawing is as wide as there is room, on a phone too, and its letters keep their size. Templates draw; no script.
+Bars and marks: across in percent of their width, down in pixels. So a drawing is as wide as there is room, on a phone
+too, and its letters keep their size. Plots: both in pixels.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from surveys.pages.results.result_cells import number, places_of
+from surveys.pages.results.tables import number, places_of
+from surveys.results.statistics.correlation import Correlation
 from surveys.results.statistics.numbers import BLANK, CriterionSummary, Selection, Share
 
 LEFT, RIGHT = 2.0, 98.0  # of the scale, so that a mark at its end is whole
@@ -154,3 +156,64 @@ def _on_scale(value: float, scale: Sequence[float]) -> float:
     low, high = min(scale), max(scale)
     share = (value - low) / (high - low) if high > low else 0.5
     return round(LEFT + share * (RIGHT - LEFT), 3)
+
+
+PLOT_WIDTH, PLOT_HEIGHT, PLOT_MARGIN = 240, 180, 24
+MOST_DOTS = 800
+COLOURS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """One metric against one criterion: `dots` are (x, y, number of the system, title)."""
+
+    title: str
+    x_label: str
+    note: str
+    dots: tuple[tuple[float, float, int, str], ...]
+    x_ends: tuple[str, str]
+    y_ends: tuple[str, str]
+    width: int = PLOT_WIDTH
+    height: int = PLOT_HEIGHT
+
+    @property
+    def middle(self) -> int:
+        return self.width // 2
+
+    @property
+    def outer_width(self) -> int:
+        """With room on the left for the ends of the scale."""
+        return self.width + PLOT_MARGIN
+
+
+def scatter_plot(correlation: Correlation, *, criterion: str, systems: Sequence[str]) -> Plot:
+    """Draw one metric against the ratings on one scale: a dot an output, at most `MOST_DOTS` of them."""
+    points = correlation.points
+    drawn = points[:: -(-len(points) // MOST_DOTS)]
+    x_ends, y_ends = _ends([x for _, x, _ in points]), _ends([y for _, _, y in points])
+    colours = {system: n % COLOURS for n, system in enumerate(systems)}
+    dots = tuple(
+        (
+            _placed(x, *x_ends, PLOT_WIDTH),
+            PLOT_HEIGHT - _placed(y, *y_ends, PLOT_HEIGHT),
+            colours.get(system, 0),
+            f"{system}: {number(x, places=3)}, {number(y, places=2)}",
+        )
+        for system, x, y in drawn
+    )
+    note = f"{len(drawn)} of {len(points)} outputs drawn" if len(drawn) < len(points) else ""
+    title = f"{criterion} by {correlation.metric}"
+    return Plot(title, correlation.metric, note, dots, _in_words(x_ends), _in_words(y_ends))
+
+
+def _ends(values: Sequence[float]) -> tuple[float, float]:
+    return min(values), max(values)
+
+
+def _in_words(ends: tuple[float, float]) -> tuple[str, str]:
+    return number(ends[0], places=2), number(ends[1], places=2)
+
+
+def _placed(value: float, low: float, high: float, length: int) -> float:
+    share = (value - low) / (high - low) if high > low else 0.5
+    return round(PLOT_MARGIN + share * (length - 2 * PLOT_MARGIN), 1)

@@ -1,6 +1,6 @@
-"""The numbers of a batch as a page shows them: a table of systems, drawings, one grid, and how far raters agree."""
+"""What a results page shows of a batch: tables and drawings of the ratings, and of the metrics beside them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar, cast
 
@@ -8,17 +8,28 @@ from django.core.cache import cache
 from django.db.models import Count, Max
 
 from annotators.models import Assignment
-from surveys.models import Batch
-from surveys.pages.results.charts import Chart, score_chart, share_chart
-from surveys.pages.results.result_cells import Block
-from surveys.pages.results.result_standings import Standings, standings
-from surveys.pages.results.tables import blocks_of
+from surveys.models import Batch, MetricScore
+from surveys.pages.results.charts import Chart, Plot, scatter_plot, score_chart, share_chart
+from surveys.pages.results.tables import (
+    LEVELS,
+    Block,
+    Row,
+    SystemsTable,
+    blocks_of,
+    heat_maps,
+    means_of_metrics,
+    means_of_ratings,
+    systems_table,
+)
+from surveys.protocols.definition import Definition
 from surveys.results.files.report import Report, make_report
-from surveys.results.frames.database import SUBMITTED, read_batch
+from surveys.results.frames.database import SUBMITTED, read_batch, read_scores
 from surveys.results.statistics.agreement import Agreement
+from surveys.results.statistics.correlation import Correlation
+from surveys.results.statistics.metrics import MetricSummary, summarise_metrics
 from surveys.results.statistics.numbers import Counts, Minutes, Selection, Summary
 
-VERSION = 3  # of what is cached: raise it when Results changes
+VERSION = 4  # of what is cached: raise it when a class in it changes or moves
 CACHED_SECONDS = 3600
 T = TypeVar("T")
 SELECTIONS = {
@@ -44,13 +55,13 @@ class Figure:
 class Results:
     """What a results page shows. `columns` repeats the systems for each of `selections`.
 
-    `standings` is None where the protocol has a reference: there the grid has the differences from it.
+    `side_by_side` is None where the protocol has a reference: there the grid has the differences from it.
     """
 
     counts: Counts
     minutes: Minutes
     systems: tuple[str, ...]
-    standings: Standings | None
+    side_by_side: SystemsTable | None
     figures: tuple[Figure, ...]
     selections: tuple[str, ...]
     columns: tuple[str, ...]
@@ -58,21 +69,44 @@ class Results:
     agreement: tuple[Agreement, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class MetricResults:
+    """`means`: a row a metric, a cell a system; `ratings`: the same of each scale. `maps`: a table each coefficient."""
+
+    systems: tuple[str, ...]
+    means: tuple[Row, ...]
+    ratings: tuple[Row, ...]
+    metrics: tuple[str, ...]
+    maps: tuple[tuple[str, tuple[Row, ...]], ...]
+    notes: tuple[str, ...]
+    plots: tuple[Plot, ...]
+    versions: tuple[str, ...]
+
+
 def results(batch: Batch) -> Results | None:
     """Return a batch's results, None before anything was submitted. Counted anew only when something changed."""
     state = state_of(batch)
     if not state["n"]:
         return None
-    return cached(f"results:{VERSION}:{batch.pk}", state, lambda: arrange(make_report(read_batch(batch))))
+    return cached(f"results:{batch.pk}", state, lambda: _arranged(make_report(read_batch(batch))))
+
+
+def metric_results(batch: Batch) -> MetricResults | None:
+    """Return what metrics say, None where nothing was scored. Counted anew only when something changed."""
+    scores = MetricScore.objects.filter(output__item__survey=batch.survey_id)
+    state = {**scores.aggregate(scored=Count("pk"), scored_at=Max("scored_at")), **state_of(batch)}
+    if not state["scored"]:
+        return None
+    return cached(f"metrics:{batch.pk}", state, lambda: _metrics(batch))
 
 
 def cached(name: str, state: Mapping[str, object], compute: Callable[[], T]) -> T:
     """Return what `compute` gave for this `state`, computing it anew when the state changed or an hour has passed."""
     values = ":".join(str(value).replace(" ", "_") for value in state.values())
-    return cast(T, cache.get_or_set(f"{name}:{values}", compute, CACHED_SECONDS))
+    return cast(T, cache.get_or_set(f"{VERSION}:{name}:{values}", compute, CACHED_SECONDS))
 
 
-def arrange(report: Report) -> Results:
+def _arranged(report: Report) -> Results:
     """Lay out a report's numbers as a page shows them."""
     summary = report.summary
     selections = _selections(summary)
@@ -84,7 +118,7 @@ def arrange(report: Report) -> Results:
         counts=summary.counts,
         minutes=summary.minutes,
         systems=systems,
-        standings=None if has_reference else standings(report.comparison, criteria=scales),
+        side_by_side=None if has_reference else systems_table(report.comparison, criteria=scales),
         figures=tuple(_figure(summary, key=scale.key, title=scale.label) for scale in scales),
         selections=tuple(SELECTIONS[selection.name] for selection in selections),
         columns=systems * len(selections),
@@ -115,3 +149,45 @@ def state_of(batch: Batch) -> dict[str, object]:
     times = {name: Max(name) for name in ("saved_at", "submitted_at", "approved_at", "rejected_at")}
     decided = {"decided_at": Max("decision__decided_at"), "included_at": Max("inclusion__decided_at")}
     return submitted.aggregate(n=Count("pk"), **decided, **times)
+
+
+def _metrics(batch: Batch) -> MetricResults:
+    summary = summarise_metrics(read_batch(batch), read_scores(batch))
+    return _arranged_metrics(summary, definition=batch.definition)
+
+
+def _arranged_metrics(summary: MetricSummary, *, definition: Definition) -> MetricResults:
+    """Lay out what metrics say as a page shows it."""
+    correlations = summary.correlations
+    labels = {criterion.key: criterion.label for criterion in definition.criteria}
+    compared = {one.criterion for one in correlations}
+    scales = {key: label for key, label in labels.items() if key in compared}
+    systems = tuple(dict.fromkeys(mean.system for mean in summary.means))
+    metrics = tuple(dict.fromkeys(mean.metric for mean in summary.means))
+    return MetricResults(
+        systems=systems,
+        means=tuple(means_of_metrics(summary, systems=systems)),
+        ratings=tuple(means_of_ratings(summary, systems=systems, criteria=labels)),
+        metrics=metrics,
+        maps=tuple(heat_maps(correlations, metrics=metrics, criteria=scales)),
+        notes=tuple(dict.fromkeys(_why_not(correlations))),
+        plots=tuple(_plots(correlations, systems=systems, criteria=scales)),
+        versions=tuple(dict.fromkeys(f"{mean.metric} {mean.version}" for mean in summary.means)),
+    )
+
+
+def _plots(
+    correlations: Sequence[Correlation], *, systems: Sequence[str], criteria: Mapping[str, str]
+) -> Iterator[Plot]:
+    """Yield a plot for each pair of a scale and a metric, scale by scale."""
+    of_outputs = [one for one in correlations if one.level == "item"]
+    for key, label in criteria.items():
+        for one in of_outputs:
+            if one.criterion == key:
+                yield scatter_plot(one, criterion=label, systems=systems)
+
+
+def _why_not(correlations: Iterable[Correlation]) -> Iterator[str]:
+    for one in correlations:
+        if one.why_not:
+            yield f"Over {LEVELS[one.level]}: {one.why_not}"

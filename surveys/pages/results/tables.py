@@ -1,24 +1,51 @@
-"""The rows of the grid of results, block by block: a question, and every number that answers it."""
+"""The tables of a results page: what they are made of, how numbers are written, and what stands in each."""
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
-from surveys.pages.results.result_cells import (
-    NOTHING,
-    Block,
-    Cell,
-    Row,
-    interval_cell,
-    interval_row,
-    number,
-    places_of,
-    row_of,
-    share_cell,
+from surveys.results.statistics.comparison import ALPHA, Comparison, Estimate
+from surveys.results.statistics.correlation import Coefficient, Correlation
+from surveys.results.statistics.intervals import Interval
+from surveys.results.statistics.metrics import MetricMean, MetricSummary, RatingMean
+from surveys.results.statistics.numbers import (
+    BLANK,
+    CriterionSummary,
+    Selection,
+    Share,
+    SystemSummary,
 )
-from surveys.results.statistics.numbers import BLANK, CriterionSummary, Selection, SystemSummary
 
+NOTHING = "–"
+DAGGER = "†"
+SHADES = 4
+COEFFICIENTS = {"spearman": "Spearman", "kendall": "Kendall’s tau-b", "pearson": "Pearson"}
+LEVELS = {"item": "outputs", "system": "systems"}
 Selections = tuple[Selection, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number and what it counts, over `span` columns. `shade` from -4 (opposite) over 0 to 4 colours it."""
+
+    text: str
+    note: str = ""
+    span: int = 1
+    shade: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    label: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows that answer one question."""
+
+    title: str
+    rows: tuple[Row, ...]
 
 
 def blocks_of(
@@ -31,9 +58,10 @@ def blocks_of(
         yield Block(about_item.label, tuple(_item_rows(selections, place)))
     for criterion in criteria:
         yield Block(criterion.label, tuple(_criterion_rows(selections, criterion, headline=headline)))
-    if any(system.skipped for selection in selections for system in selection.systems):
+    systems = _systems(selections)
+    if any(system.skipped for system in systems):
         yield Block("Skipped", tuple(_skip_rows(selections)))
-    if any(system.evil for selection in selections for system in selection.systems):
+    if any(system.evil for system in systems):
         yield Block("e-ViL scores, on the items that were rated", tuple(_evil_rows(selections)))
     if selections[0].preference:
         yield Block("Preference", tuple(_preference_rows(selections)))
@@ -165,3 +193,141 @@ def _explanation(system: SystemSummary) -> Cell:
 
 def _overall(system: SystemSummary) -> Cell:
     return Cell(number(system.evil.overall)) if system.evil else Cell("")
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRow:
+    """One system's row. `is_against`: the others are compared with it."""
+
+    system: str
+    is_against: bool
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemsTable:
+    """The table a paper prints: systems down, criteria across, a mean with its spread, and daggers."""
+
+    criteria: tuple[str, ...]
+    rows: tuple[SystemRow, ...]
+    note: str
+
+
+def systems_table(comparison: Comparison, *, criteria: tuple[CriterionSummary, ...]) -> SystemsTable:
+    """Lay out a comparison; `criteria` are its scales, in order. The note says what the daggers mean."""
+    rows = tuple(
+        SystemRow(system, system == comparison.against, tuple(_estimate(of[c.key]) for c in criteria))
+        for system, of in comparison.estimates.items()
+    )
+    is_alone = len(rows) < 2
+    meaning = f"{DAGGER} differs from {comparison.against}, p < {ALPHA:g}. {comparison.method.name}"
+    return SystemsTable(tuple(c.label for c in criteria), rows, "" if is_alone else meaning)
+
+
+def _estimate(found: Estimate) -> Cell:
+    if found.mean is None:
+        return Cell(NOTHING, _counts(found))
+    spread = "" if found.sd is None else f" ± {number(found.sd, places=2)}"
+    mark = DAGGER if found.dagger else ""
+    p = "" if found.p is None else f", {_probability(found.p)}"
+    return Cell(f"{number(found.mean, places=2)}{mark}{spread}", f"{_counts(found)}{p}")
+
+
+def _counts(found: Estimate) -> str:
+    skipped = f", {found.skipped} skipped" if found.skipped else ""
+    return f"n = {found.n}{skipped}"
+
+
+def _probability(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def means_of_metrics(summary: MetricSummary, *, systems: Sequence[str]) -> Iterator[Row]:
+    """Yield a row a metric, a cell a system."""
+    means = {(mean.metric, mean.system): mean for mean in summary.means}
+    for metric in dict.fromkeys(mean.metric for mean in summary.means):
+        yield Row(metric, tuple(_mean(means.get((metric, system))) for system in systems))
+
+
+def means_of_ratings(
+    summary: MetricSummary, *, systems: Sequence[str], criteria: Mapping[str, str]
+) -> Iterator[Row]:
+    """Yield a row for each of the `criteria` ({key: label}) that was rated, a cell a system."""
+    means = {(rating.criterion, rating.system): rating for rating in summary.ratings}
+    for key, label in criteria.items():
+        of_systems = [means.get((key, system)) for system in systems]
+        if any(of_systems):
+            yield Row(label, tuple(map(_mean, of_systems)))
+
+
+def _mean(mean: MetricMean | RatingMean | None) -> Cell:
+    return Cell(number(mean.mean), f"n = {mean.n}") if mean else Cell(NOTHING)
+
+
+def heat_maps(
+    correlations: Sequence[Correlation], *, metrics: Sequence[str], criteria: Mapping[str, str]
+) -> Iterator[tuple[str, tuple[Row, ...]]]:
+    """Yield a title and a table for each coefficient on each level: criteria down, metrics across."""
+    by_place: dict[tuple[str, str, str], Correlation] = {
+        (one.level, one.metric, one.criterion): one for one in correlations
+    }
+    for level, of in LEVELS.items():
+        if not any(one.level == level and not one.why_not for one in correlations):
+            continue
+        for name, label in COEFFICIENTS.items():
+            rows = [
+                Row(
+                    title, tuple(_coefficient(by_place.get((level, metric, key)), name) for metric in metrics)
+                )
+                for key, title in criteria.items()
+            ]
+            yield f"{label}, over {of}", tuple(rows)
+
+
+def _coefficient(correlation: Correlation | None, name: str) -> Cell:
+    coefficient: Coefficient | None = getattr(correlation, name) if correlation else None
+    if coefficient is None or correlation is None:
+        return Cell(NOTHING)
+    low, high = coefficient.low, coefficient.high
+    has_ends = low is not None and high is not None
+    between = f"{number(low, places=2)} to {number(high, places=2)}, " if has_ends else ""
+    shade = round(SHADES * coefficient.value)
+    return Cell(number(coefficient.value, places=2), f"{between}n = {correlation.n}", shade=str(shade))
+
+
+def row_of(label: str, selections: tuple[Selection, ...], cell: Callable[[SystemSummary], Cell]) -> Row:
+    """Return a row with a cell for each system of each selection."""
+    return Row(label, tuple(cell(system) for selection in selections for system in selection.systems))
+
+
+def share_cell(share: Share | None, *, span: int = 1) -> Cell:
+    if share is None:
+        return Cell(NOTHING, span=span)
+    text = NOTHING if share.share is None else f"{100 * share.share:.1f} %"
+    return Cell(text, f"{share.count} of {share.total}", span)
+
+
+def interval_cell(interval: Interval | None, *, places: int) -> Cell:
+    if interval is None:
+        return Cell(NOTHING)
+    text = f"{number(interval.low, places=places)} to {number(interval.high, places=places)}"
+    if not interval.workers:
+        return Cell(text, f"{interval.items} items")
+    few = "few workers: " if interval.has_few_workers else ""
+    return Cell(text, f"{few}{interval.workers}" if few else f"{interval.workers} workers")
+
+
+def interval_row(label: str, cells: tuple[Cell, ...]) -> Row:
+    """Return a row of intervals; where there is none at all, the reason is given once."""
+    if all(cell.text == NOTHING for cell in cells):
+        return Row(label, (Cell(NOTHING, "too few items or workers", len(cells)),))
+    return Row(label, cells)
+
+
+def places_of(criterion: CriterionSummary) -> int:
+    """Return how many decimal places a mean deserves: four on a scale from 0 to 1, two on longer ones."""
+    return 4 if max(criterion.scale, default=1) - min(criterion.scale, default=0) <= 1 else 2
+
+
+def number(value: float | None, *, places: int = 4) -> str:
+    return NOTHING if value is None else f"{value:.{places}f}".replace("-", "−")

@@ -8,7 +8,7 @@ from django.test import Client
 
 from metrics import METRICS
 from surveys.models import MetricScore, Output, Questionnaire
-from surveys.pages.results.metric_results import metric_results
+from surveys.pages.results.results import metric_results
 from surveys.results.files.layouts import batch_writers, layouts_for
 from surveys.studies import scoring
 from tests.factories import make_published, submitted
@@ -58,7 +58,7 @@ def test_the_page_shows_means_a_map_and_a_plot_of_each_pair(
     assert [row.label for row in shown.means] == ["captioning_meteor", "one_minus_ned", "text_f1"]
     mean = sum(MetricScore.objects.filter(metric="text_f1").values_list("value", flat=True)) / 12
     assert shown.means[2].cells[0].text == f"{mean:.4f}"
-    assert [(row.label, row.cells[0].text, row.cells[0].between) for row in shown.ratings] == [
+    assert [(row.label, row.cells[0].text, row.cells[0].note) for row in shown.ratings] == [
         ("Does the explanation justify the answer?", "0.6667", "n = 12")
     ]
     assert (len(shown.plots), len(shown.plots[0].dots)) == (3, 12)

@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from surveys.models import Rating
 from surveys.pages.results.charts import LEFT, RIGHT
-from surveys.pages.results.result_cells import Cell
 from surveys.pages.results.results import results
+from surveys.pages.results.tables import Cell
 from surveys.protocols.registry import get_definition
 from tests.people import client_of
 from tests.surveys.pages.pages import text_of
@@ -48,7 +48,7 @@ def block(found, title):
 
 
 def test_systems_beside_each_other_with_daggers():
-    table = results(vtt_study()).standings
+    table = results(vtt_study()).side_by_side
 
     assert table.criteria == ("Fluency", "Relevance", "Logical consistency")
     assert [(row.system, row.is_against) for row in table.rows] == [("bad", False), ("good", True)]
