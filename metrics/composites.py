@@ -1,7 +1,7 @@
 """Scores made of scores: sub-tasks with two metrics, and the integral score, from the FusionBrain Challenge 2.0."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Final, Literal
 
 from metrics.inputs import MetricError, checked_profile
@@ -84,17 +84,17 @@ def integral(
     """
     checked_profile(profile)
     hidden = _by_name(hidden_scores, hidden_tasks)
-    missing = [task for task in OPEN_TASKS if task not in open_scores]
-    unknown = [
-        *(task for task in open_scores if task not in OPEN_TASKS),
-        *(t for t in hidden if t not in hidden_tasks),
-    ]
-    if missing or unknown:
-        kind, names = ("no score for", missing) if missing else ("unknown sub-task", unknown)
-        raise MetricError(f"{kind} {', '.join(names)}")
+    if missing := _without(OPEN_TASKS, open_scores):
+        raise MetricError(f"no score for {', '.join(missing)}")
+    if unknown := [*_without(open_scores, OPEN_TASKS), *_without(hidden, hidden_tasks)]:
+        raise MetricError(f"unknown sub-task {', '.join(unknown)}")
     of_open = math.fsum(_between(score, least=-0.5, name=task) for task, score in open_scores.items())
     of_hidden = math.fsum(_between(score, name=task) for task, score in hidden.items())
     return of_open * OPEN_WEIGHT + of_hidden * HIDDEN_WEIGHT
+
+
+def _without(tasks: Iterable[str], others: Container[str]) -> list[str]:
+    return [task for task in tasks if task not in others]
 
 
 def prize_eligible(open_scores: Mapping[str, float]) -> bool:

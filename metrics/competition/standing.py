@@ -1,7 +1,7 @@
 """What a submission scored: each sub-task's metrics and composite, and the integral score."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
@@ -94,23 +94,25 @@ class Standing:
 
 def standing(tallies: Mapping[str, Tally], *, options: Settings, extra: int = 0) -> Standing:
     """Compose sub-tasks and the integral from sums and scores given."""
-    order = [
-        task for task in (*OPEN_TASKS, *HIDDEN_TASKS, UNKNOWN_TASK) if task in {*tallies, *options.known}
-    ]
+    known = {*tallies, *options.known}
+    order = [task for task in (*OPEN_TASKS, *HIDDEN_TASKS, UNKNOWN_TASK) if task in known]
     tasks = tuple(_task_score(task, tallies.get(task, Tally()), options) for task in order)
-    scores = {one.task: one.score for one in tasks if one.score is not None and one.task != UNKNOWN_TASK}
-    of_open: dict[str, float] = {task: scores[task] for task in OPEN_TASKS if task in scores}
-    of_hidden = {task: scores[task] for task in HIDDEN_TASKS if task in scores}
-    lacks = tuple(task for task in OPEN_TASKS if task not in scores)
+    scores = {one.task: one.score for one in tasks if one.score is not None}
+    of_open = _scores_of(OPEN_TASKS, scores)
+    lacks = tuple(task for task in OPEN_TASKS if task not in of_open)
     return Standing(
         profile=options.profile,
         thesaurus=options.thesaurus.name if options.thesaurus else "none",
         tasks=tasks,
-        integral=None if lacks else integral(of_open, of_hidden),
+        integral=None if lacks else integral(of_open, _scores_of(HIDDEN_TASKS, scores)),
         lacks=lacks,
         prize_eligible=None if lacks else prize_eligible(of_open),
         extra=extra,
     )
+
+
+def _scores_of(tasks: Iterable[str], scores: Mapping[str, float]) -> dict[str, float]:
+    return {task: scores[task] for task in tasks if task in scores}
 
 
 def _task_score(task: str, tally: Tally, options: Settings) -> TaskScore:

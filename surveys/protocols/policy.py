@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from math import isfinite
 from typing import Any
@@ -55,15 +55,17 @@ class Policy:
         noticed = [(rule, flag) for rule in self.rules if (flag := rule.notice(evidence))]
         hits = [(rule, flag) for rule, flag in noticed if flag.is_hit and rule.counts]
         flags = tuple(flag for _, flag in noticed)
-        is_enough = self.reject_at is not None and len(hits) >= self.reject_at
-        if is_enough or any(rule.rejects_alone for rule, _ in hits):
+        if self._is_enough([rule for rule, _ in hits]):
             return _verdict(REJECT, evidence, flags, said=[flag for _, flag in hits])
         return _verdict(FLAG if flags else APPROVE, evidence, flags, said=flags)
 
+    def _is_enough(self, hits: Sequence[Rule]) -> bool:
+        """Tell whether these rules, hit together, propose a rejection."""
+        are_several = self.reject_at is not None and len(hits) >= self.reject_at
+        return are_several or any(rule.rejects_alone for rule in hits)
 
-def _verdict(
-    verdict: str, evidence: Evidence, flags: tuple[Flag, ...], *, said: tuple[Flag, ...] | list[Flag]
-) -> Verdict:
+
+def _verdict(verdict: str, evidence: Evidence, flags: tuple[Flag, ...], *, said: Iterable[Flag]) -> Verdict:
     reason = " ".join(flag.sentence for flag in said)
     return Verdict(verdict, reason, evidence.n_correct, evidence.n_graded, flags)
 
@@ -151,13 +153,17 @@ def _rule(data: Any) -> Rule:
         raise PolicyError(f"Unknown rule {data.get('kind') if isinstance(data, Mapping) else data!r}.")
     kind = data["kind"]
     known = {field.name: field for field in fields(RULES[kind])}
+    _check_names(data, known, kind=kind)
+    given = {name: _value(data[name], field, kind=kind) for name, field in known.items() if name in data}
+    return RULES[kind](**given)
+
+
+def _check_names(data: Mapping[str, Any], known: "Mapping[str, Field[Any]]", *, kind: str) -> None:
     if unknown := sorted(set(data) - set(known) - {"kind"}):
         raise refuse(kind, f"it knows no {unknown[0]!r}.")
     missing = [name for name, field in known.items() if field.default is MISSING and name not in data]
     if missing:
         raise refuse(kind, f"it needs {missing[0]!r}.")
-    given = {name: _value(data[name], field, kind=kind) for name, field in known.items() if name in data}
-    return RULES[kind](**given)
 
 
 def _value(given: Any, field: "Field[Any]", *, kind: str) -> Any:
@@ -194,32 +200,46 @@ def label_of(kind: str) -> str:
 
 def in_words(policy: Policy) -> str:
     """Return the policy as a researcher reads it."""
-    rules = [rule for rule in policy.rules if rule.counts]
-    alone = [rule.in_words() for rule in rules if rule.rejects_alone]
-    others = [rule.in_words() for rule in rules if not rule.rejects_alone]
-    sentences = [] if rules else [NEVER_REJECTS]
-    sentences += [f"Proposed for rejection: {'; '.join(alone)}."] if alone else []
-    sentences += [f"Flagged for a person: {'; '.join(others)}."] if others else []
-    if policy.reject_at and len(rules) >= policy.reject_at:
+    alone, others, uncounted = _apart(policy)
+    sentences = [] if alone or others else [NEVER_REJECTS]
+    if alone:
+        sentences.append(f"Proposed for rejection: {'; '.join(rule.in_words() for rule in alone)}.")
+    if others:
+        sentences.append(f"Flagged for a person: {'; '.join(rule.in_words() for rule in others)}.")
+    if policy.reject_at and policy.n_counted >= policy.reject_at:
         sentences.append(f"{_number(policy.reject_at)} of these together propose a rejection.")
-    return " ".join([*sentences, *(rule.in_words() for rule in policy.rules if not rule.counts)])
+    return " ".join([*sentences, *(rule.in_words() for rule in uncounted)])
 
 
 def told(policy: Policy, *, is_automatic: bool) -> str:
     """Return what the policy does to a worker's pay, in the worker's words. `is_automatic`: no person decides."""
-    rules = [rule for rule in policy.rules if rule.counts]
-    alone = _either(rule.told() for rule in rules if rule.rejects_alone)
-    others = _either(rule.told() for rule in rules if not rule.rejects_alone)
-    consequence = "is not paid" if is_automatic else "may be rejected, after a person has looked at it"
-    sentences = [f"An assignment {alone} {consequence}."] if alone else []
-    sentences += [f"A person looks at an assignment {others} before it is paid."] if others else []
-    is_graded_only = all(rule.needs_gold for rule in rules)
-    sentences.append((OPINIONS_FREE if is_graded_only else OPINIONS_WEIGHED) if rules else ALL_PAID)
-    return " ".join([*sentences, *(rule.told() for rule in policy.rules if not rule.counts)])
+    alone, others, uncounted = _apart(policy)
+    sentences = []
+    if alone:
+        consequence = "is not paid" if is_automatic else "may be rejected, after a person has looked at it"
+        sentences.append(f"An assignment {_either(alone)} {consequence}.")
+    if others:
+        sentences.append(f"A person looks at an assignment {_either(others)} before it is paid.")
+    sentences.append(_of_opinions([*alone, *others]))
+    return " ".join([*sentences, *(rule.told() for rule in uncounted)])
 
 
-def _either(phrases: Iterable[str]) -> str:
-    return ", or ".join(phrases)
+def _apart(policy: Policy) -> tuple[list[Rule], list[Rule], list[Rule]]:
+    """Return the rules that reject alone, the others that count, and those that do not count."""
+    counted = [rule for rule in policy.rules if rule.counts]
+    alone = [rule for rule in counted if rule.rejects_alone]
+    others = [rule for rule in counted if not rule.rejects_alone]
+    return alone, others, [rule for rule in policy.rules if not rule.counts]
+
+
+def _of_opinions(counted: Sequence[Rule]) -> str:
+    if not counted:
+        return ALL_PAID
+    return OPINIONS_FREE if all(rule.needs_gold for rule in counted) else OPINIONS_WEIGHED
+
+
+def _either(rules: Iterable[Rule]) -> str:
+    return ", or ".join(rule.told() for rule in rules)
 
 
 def _number(n: int) -> str:

@@ -1,6 +1,7 @@
 """Stopping a batch: no more workers at once, its HITs off the marketplace one by one, and what is still in flight."""
 
 import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -60,14 +61,10 @@ def stop(batch: Batch, *, by: AbstractBaseUser | AnonymousUser | None = None) ->
 def in_flight(batch: Batch) -> InFlight:
     """Say what is still out there, by what the marketplace said last."""
     places = [place for place in budget.places(batch) if place.may_exist]
-    hits = [place.hit for place in places if place.hit]
     open_places = [place for place in places if not (place.is_over or _is_disposed(place.hit))]
     assignments = Assignment.objects.filter(hit__questionnaire__batch=batch)
-    now = timezone.now()
-    ends = [place.hit.expires_at for place in open_places if place.hit]
-    if batch.status in Batch.RUNNING:
-        ends = [min(end, now) for end in ends]
-    n_expired = sum(hit.expires_at <= now or _is_disposed(hit) for hit in hits)
+    end = _last_end(batch, open_places)
+    n_expired = sum(_has_expired(place.hit) for place in places)
     return InFlight(
         n_hits=len(places),
         n_expired=n_expired,
@@ -75,9 +72,20 @@ def in_flight(batch: Batch) -> InFlight:
         n_unseen=sum(max(place.n - place.status.total(), 0) for place in open_places),
         n_undecided=assignments.filter(is_undecided()).count(),
         n_unsettled=_unsettled(batch).count(),
-        last_deadline=max(ends) + batch.assignment_duration if ends else None,
+        last_deadline=end + batch.assignment_duration if end else None,
         error=_error(batch) if n_expired < len(places) else "",
     )
+
+
+def _last_end(batch: Batch, places: Iterable[budget.Places]) -> datetime | None:
+    """Return until when somebody may still begin; where the batch runs, it would be stopped now."""
+    ends = [place.hit.expires_at for place in places if place.hit]
+    last = max(ends, default=None)
+    return min(last, timezone.now()) if last and batch.status in Batch.RUNNING else last
+
+
+def _has_expired(hit: HIT | None) -> bool:
+    return hit is not None and (hit.expires_at <= timezone.now() or _is_disposed(hit))
 
 
 def hits_to_expire() -> QuerySet[HIT]:

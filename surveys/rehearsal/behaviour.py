@@ -129,11 +129,15 @@ def _judged(group: Group, worth: float, chance: random.Random) -> Given:
     if not group.is_checklist:
         step = min(int((1 - worth) * len(group.options)), len(group.options) - 1)
         return group.best_first()[step].value
+    return _given(group, _flaws(group, worth, chance))
+
+
+def _flaws(group: Group, worth: float, chance: random.Random) -> list[Option]:
     fine = [option for option in group.options if option.is_exclusive]
     flaws = [option for option in group.options if not option.is_exclusive] or fine
     if fine and worth > FLAWLESS:
-        return _given(group, fine)
-    return _given(group, chance.sample(flaws, k=2 if worth < FLAWLESS / 3 and len(flaws) > 1 else 1))
+        return fine
+    return chance.sample(flaws, k=2 if worth < FLAWLESS / 3 and len(flaws) > 1 else 1)
 
 
 def _anything(group: Group, item: ItemView, chance: random.Random) -> Given:

@@ -43,17 +43,26 @@ def read_check(text: str, *, definition: Definition) -> Check:
         if definition.answer is None:
             raise CheckError("this survey type asks for no answer.")
         return Check(ANSWER, ())
-    name, is_given, values = text.partition("=")
-    *system, key = name.strip().rsplit(".", 1)
+    check = _parts(text)
+    _check_values(check, definition=definition)
+    return check
+
+
+def _parts(text: str) -> Check:
+    name, _, values = text.partition("=")
+    system, _, key = name.strip().rpartition(".")
     wanted = tuple(value.strip() for value in values.split("|") if value.strip())
-    if not is_given or not wanted:
+    if not wanted:
         raise CheckError(f"{text!r} is neither 'answer' nor 'criterion=value'.")
+    return Check(key, wanted, system)
+
+
+def _check_values(check: Check, *, definition: Definition) -> None:
     allowed = {criterion.key: criterion.values for criterion in definition.criteria if criterion.is_scale}
-    if key not in allowed:
-        raise CheckError(f"{key!r} is no scale of this survey type.")
-    if unknown := [value for value in wanted if value not in allowed[key]]:
-        raise CheckError(f"{unknown[0]!r} is no value of {key!r}.")
-    return Check(key, wanted, system[0] if system else "")
+    if check.criterion not in allowed:
+        raise CheckError(f"{check.criterion!r} is no scale of this survey type.")
+    if unknown := [value for value in check.values if value not in allowed[check.criterion]]:
+        raise CheckError(f"{unknown[0]!r} is no value of {check.criterion!r}.")
 
 
 def planted(batch: Batch) -> dict[int, Check]:

@@ -171,16 +171,19 @@ class PanelForm(PanelModelForm):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
-        names = [name for name in self.Meta.fields if name.endswith("_parameter")]
-        given = [data.get(name) for name in names if data.get(name)]
-        for name in names:
-            if data.get(name) and not PARAMETER.fullmatch(data[name]):
-                self.add_error(name, "A letter, then letters, digits, _, . and - only.")
-            elif given.count(data.get(name)) > 1:
-                self.add_error(name, "Two parameters can’t have one name.")
+        parameters = [name for name in self.Meta.fields if name.endswith("_parameter")]
+        self._check_parameters({name: data[name] for name in parameters if data.get(name)})
         if data.get("study_id") and not data.get("study_parameter"):
             self.add_error("study_parameter", "Without it nobody can tell which study sends them.")
         return data
+
+    def _check_parameters(self, given: dict[str, str]) -> None:
+        values = list(given.values())
+        for name, value in given.items():
+            if not PARAMETER.fullmatch(value):
+                self.add_error(name, "A letter, then letters, digits, _, . and - only.")
+            elif values.count(value) > 1:
+                self.add_error(name, "Two parameters can’t have one name.")
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -59,14 +59,22 @@ def worker_facts(worker: Worker, *, reader: Person) -> WorkerFacts:
         batches=_by_batch(assignments),
         n_assignments=len(assignments),
         n_rejected=sum(a.status == Status.REJECTED for a in assignments),
-        n_flagged=sum(bool(a.decision.flags) for a in assignments if hasattr(a, "decision")),
+        n_flagged=_n_flagged(assignments),
         accuracy=_accuracy(assignments),
         median_seconds=_median_seconds(assignments),
         appeals=[a.appeal for a in assignments if hasattr(a, "appeal") and a.appeal.made_at],
         bonuses=bonuses,
-        bonus_total=sum((bonus.amount for bonus in bonuses if bonus.is_paid), Decimal(0)),
+        bonus_total=_paid(bonuses),
         trail=list(_trail(worker, reader=reader)[:TRAIL_LENGTH]),
     )
+
+
+def _n_flagged(assignments: Sequence[Assignment]) -> int:
+    return sum(bool(a.decision.flags) for a in assignments if hasattr(a, "decision"))
+
+
+def _paid(bonuses: Sequence[Bonus]) -> Decimal:
+    return sum((bonus.amount for bonus in bonuses if bonus.is_paid), Decimal(0))
 
 
 def _trail(worker: Worker, *, reader: Person) -> QuerySet[AuditEntry]:

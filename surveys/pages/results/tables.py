@@ -97,7 +97,8 @@ def _item_rows(selections: Selections, place: int) -> Iterable[Row]:
     """Rows of a criterion about the item; its cells span a selection's systems."""
     found = [(s.criteria[place], len(s.systems)) for s in selections if s.criteria]
     if found[0][0].score:
-        for label, cell in (("Mean of ratings", _rating_mean), ("Mean of item means", _item_mean)):
+        means = {"Mean of ratings": _rating_mean, "Mean of item means": _item_mean}
+        for label, cell in means.items():
             yield Row(label, tuple(replace(cell(criterion), span=span) for criterion, span in found))
     for n, share in enumerate(found[0][0].shares):
         if share.key != BLANK or any(criterion.shares[n].count for criterion, _ in found):

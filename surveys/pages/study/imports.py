@@ -208,9 +208,7 @@ def _preview(staged: Staged) -> tuple[Plan, list[PreviewedItem]]:
 
 
 def _previewed(item: PlannedItem, *, definition: Definition, pictures: Pictures | None) -> PreviewedItem:
-    choices = [(choice["value"], choice["label"]) for choice in item.choices]
-    if definition.answer and definition.answer.choices:
-        choices = [(choice.value, choice.label) for choice in definition.answer.choices]
+    choices = _choices(item, definition)
     thumbnails = [_thumbnail(picture.name, pictures=pictures) for picture in item.pictures]
     return PreviewedItem(
         external_id=item.external_id,
@@ -221,6 +219,12 @@ def _previewed(item: PlannedItem, *, definition: Definition, pictures: Pictures 
         thumbnails=[uri for uri in thumbnails if uri],
         n_missing=sum(not uri for uri in thumbnails),
     )
+
+
+def _choices(item: PlannedItem, definition: Definition) -> list[tuple[str, str]]:
+    if definition.answer and definition.answer.choices:
+        return [(choice.value, choice.label) for choice in definition.answer.choices]
+    return [(choice["value"], choice["label"]) for choice in item.choices]
 
 
 def _hidden(item: PlannedItem) -> Iterator[tuple[str, str]]:

@@ -141,15 +141,17 @@ def _one_row(columns: list[Columns]) -> bool:
 
 def _widened(header: tuple[str, ...], *, n: int) -> list[str]:
     """Return the header as it is if it has `n` slots, else every slotted name with `n` of them."""
-    found = [SLOTTED.fullmatch(name) for name in header]
-    slots = {int(match[2]) for match in found if match and match[1] == "id"}
+    parts = {name: match for name in header if (match := SLOTTED.fullmatch(name))}
+    slots = {match[2] for match in parts.values() if match[1] == "id"}
     if len(slots) == n:
         return list(header)
     names: dict[str, None] = {}
-    for name, match in zip(header, found, strict=True):
-        is_slotted = match is not None and int(match[2]) in slots
-        base = match[1] if match and is_slotted else name
-        names |= dict.fromkeys(f"{base}_{slot}" for slot in range(n)) if is_slotted else {name: None}
+    for name in header:
+        match = parts.get(name)
+        if match and match[2] in slots:
+            names |= dict.fromkeys(f"{match[1]}_{slot}" for slot in range(n))
+        else:
+            names[name] = None
     return list(names)
 
 

@@ -223,13 +223,22 @@ def _response_columns(
 def _output_columns(
     responses: list[list[dict[str, Any]]], *, systems: tuple[str, ...], definition: Definition
 ) -> dict[str, list[Any]]:
-    keys = [key for c in definition.output_criteria for key in rating_keys(c)]
-    keys += [definition.preference.key] if definition.preference else []
-    own = {"text": "text", "answer": "output_answer", **{n: n for n in ("shown_position", "model_correct")}}
-    own |= {key: key for key in keys}
+    cells = _cells_of_outputs(definition)
     columns: dict[str, list[Any]] = {}
     for system in systems:
-        lines = [next((line for line in given if line["system"] == system), {}) for given in responses]
-        columns |= {column(system, name): [line.get(cell) for line in lines] for name, cell in own.items()}
+        lines = [_line_about(system, given) for given in responses]
+        columns |= {column(system, name): [line.get(cell) for line in lines] for name, cell in cells.items()}
     about_item = [key for c in definition.item_criteria for key in rating_keys(c)]
     return columns | {column("", key): [lines[0][key] for lines in responses] for key in about_item}
+
+
+def _cells_of_outputs(definition: Definition) -> dict[str, str]:
+    """Return {column about an output: column of the file}."""
+    keys = [key for c in definition.output_criteria for key in rating_keys(c)]
+    keys += [definition.preference.key] if definition.preference else []
+    named = {"text": "text", "answer": "output_answer"}
+    return named | {name: name for name in ("shown_position", "model_correct", *keys)}
+
+
+def _line_about(system: str, lines: list[dict[str, Any]]) -> dict[str, Any]:
+    return next((line for line in lines if line["system"] == system), {})
