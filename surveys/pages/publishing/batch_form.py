@@ -10,7 +10,7 @@ from django.conf import settings
 
 from annotators.models import Endpoint
 from surveys.models import Batch, Survey
-from surveys.pages.publishing.policy_form import SHOWN, PolicyFields, initial_of, with_cap
+from surveys.pages.publishing.policy_form import SHOWN, PolicyFields, initial_of, rows_for, with_cap
 from surveys.protocols.definition import Definition
 from surveys.protocols.policy import NEVER as NEVER_REJECT
 from surveys.protocols.policy import in_words, judges, parse, rule_data
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     BatchModelForm = forms.ModelForm[Batch]
 else:
     BatchModelForm = forms.ModelForm
-from surveys.pages.publishing.policy_form import rows_for
 
 UNITS = {
     "minutes": timedelta(minutes=1),
@@ -106,6 +105,28 @@ POLICIES = {
     OWN: "By the rules below",
 }
 
+# What is decided about a batch, by sections: of a draft's form, of its page, and of the page of a published batch.
+STUDY = ("survey", "name", "endpoint", "takes_links")
+LISTED = ("title", "description", "keywords")
+TERMS = ("items_per_hit", "assignments_per_hit", "reward", "assumed_minutes", "budget", "uses_quiz")
+TIMES = ("assignment_duration", "lifetime", "auto_approval_delay")
+REVIEW = ("policy_kind", "cap_percent", "rejects_automatically", "replaces_auto_approved")
+CHANCE = ("seed",)
+FIELDS = (*STUDY, *LISTED, *TERMS, *TIMES, *REVIEW, *CHANCE)
+OF_POLICY = ("policy_kind", "cap_percent")  # together they are the review policy
+STILL_OPEN = ("name", "assumed_minutes")
+IN_WORDS = {
+    "assignment_duration": "time_allowed",
+    "lifetime": "findable_for",
+    "auto_approval_delay": "approved_after",
+    "policy_kind": "review",
+}
+FROZEN = (
+    *(IN_WORDS.get(name, name) for name in FIELDS if name not in (*STILL_OPEN, "cap_percent")),
+    "status",
+    "published_at",
+)
+
 # MTurk's limits: AssignmentDuration and Lifetime 30 s to 365 days, AutoApprovalDelay at most 30 days.
 SHORTEST, LONGEST = timedelta(seconds=30), timedelta(days=365)
 LONGEST_AUTO_APPROVAL = timedelta(days=30)
@@ -171,27 +192,7 @@ class BatchForm(PolicyFields, BatchModelForm):
 
     class Meta:
         model = Batch
-        fields = [
-            "survey",
-            "name",
-            "endpoint",
-            "takes_links",
-            "title",
-            "description",
-            "keywords",
-            "items_per_hit",
-            "assignments_per_hit",
-            "reward",
-            "assignment_duration",
-            "lifetime",
-            "auto_approval_delay",
-            "rejects_automatically",
-            "replaces_auto_approved",
-            "budget",
-            "uses_quiz",
-            "seed",
-            "assumed_minutes",
-        ]
+        fields = [name for name in FIELDS if name not in OF_POLICY]
         labels = {
             "rejects_automatically": "Reject automatically",
             "replaces_auto_approved": "Replace what the marketplace approved before we decided",
@@ -286,7 +287,7 @@ class PublishedBatchForm(BatchModelForm):
 
     class Meta:
         model = Batch
-        fields = ["name", "assumed_minutes"]
+        fields = list(STILL_OPEN)
 
 
 class PublishForm(forms.Form):
@@ -314,30 +315,8 @@ class PublishForm(forms.Form):
         return typed
 
 
-FROZEN = (
-    "survey",
-    "endpoint",
-    "takes_links",
-    "title",
-    "description",
-    "keywords",
-    "items_per_hit",
-    "assignments_per_hit",
-    "reward",
-    "budget",
-    "uses_quiz",
-    "time_allowed",
-    "findable_for",
-    "approved_after",
-    "review",
-    "rejects_automatically",
-    "replaces_auto_approved",
-    "seed",
-    "status",
-    "published_at",
-)
 PUBLISHED_FIELDSETS = (
-    (None, {"fields": ["name", "assumed_minutes"]}),
+    (None, {"fields": list(STILL_OPEN)}),
     ("As published", {"fields": list(FROZEN)}),
 )
 REVIEW_NOTE = (
@@ -351,14 +330,12 @@ RULES_NOTE = (
 
 def draft_fieldsets(definition: Definition | None) -> tuple[tuple[str | None, dict[str, Any]], ...]:
     """Return the fieldsets of a draft, with the rules that make sense for the survey type, if it is known."""
-    terms = ["items_per_hit", "assignments_per_hit", "reward", "assumed_minutes", "budget", "uses_quiz"]
-    decisions = ["policy_kind", "cap_percent", "rejects_automatically", "replaces_auto_approved"]
     return (
-        (None, {"fields": ["survey", "name", "endpoint", "takes_links"]}),
-        ("What workers get", {"fields": terms}),
-        ("Time", {"fields": ["assignment_duration", "lifetime", "auto_approval_delay"]}),
-        ("Review", {"fields": decisions, "description": REVIEW_NOTE}),
+        (None, {"fields": STUDY}),
+        ("What workers get", {"fields": TERMS}),
+        ("Time", {"fields": TIMES}),
+        ("Review", {"fields": REVIEW, "description": REVIEW_NOTE}),
         ("Rules", {"fields": [*rows_for(definition), "reject_at"], "description": RULES_NOTE}),
-        ("What workers read in the list of HITs", {"fields": ["title", "description", "keywords"]}),
-        ("Chance", {"fields": ["seed"], "classes": ["collapse"]}),
+        ("What workers read in the list of HITs", {"fields": LISTED}),
+        ("Chance", {"fields": CHANCE, "classes": ["collapse"]}),
     )
