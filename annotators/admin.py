@@ -1,4 +1,4 @@
-"""The marketplace's facts and the ledger, to read. Only a worker's standing can be changed by hand.
+"""The marketplace's facts and the outbox, to read. Only a worker's standing can be changed by hand.
 
 What belongs to a study is registered where it is known who may see which: in surveys/admin_teams.py.
 """
@@ -113,7 +113,7 @@ _OPEN_FIRST = Case(*(When(state=state, then=place) for place, state in enumerate
 
 
 class CallAdmin(ReadOnlyAdmin):
-    """The ledger. Calls without an outcome come first, unknown ones marked; the sweep settles them."""
+    """The outbox. Calls without an outcome come first, unknown ones marked; the sweep settles them."""
 
     list_display = [
         "created_at",

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from metrics.competition.elements import accepted, answer
+from metrics.competition.entries import Entry, read_entries
 from metrics.competition.joining import Answers, opened_answers
-from metrics.competition.reading import Entry, read_entries
+from metrics.competition.scoreboard import Scoreboard, Tally, compose
 from metrics.competition.spread import Pair, scored
-from metrics.competition.standing import Standing, Tally, standing
 from metrics.competition.tasks import IMAGE_TASK, UNKNOWN_TASK, metrics_of, task_named, task_of_id
 from metrics.composites import Formula
 from metrics.inputs import MetricError
@@ -44,7 +44,7 @@ class Options:
 
 def score_files(
     truth: Path, predictions: Path, *, options: Options | None = None, progress: Progress | None = None
-) -> Standing:
+) -> Scoreboard:
     """Score a submission in constant memory; both files may be of any size and in any order.
 
     Raises MetricError for malformed files, ids that stand twice, ids without a prediction or a ground truth (unless
@@ -64,7 +64,7 @@ def score_files(
         extra = _left_over(answers, predictions, truth, options)
     if not tallies:
         raise MetricError(f"{truth.name} holds no ground truth")
-    return standing(tallies, options=options, extra=extra)
+    return compose(tallies, options=options, extra=extra)
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,22 @@
-"""A standing as text, one table for each sub-task and one for the integral, and as JSON."""
+"""A scoreboard as text, one table for each sub-task and one for the integral, and as JSON."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-from metrics.competition.standing import Standing, TaskScore
+from metrics.competition.scoreboard import Scoreboard, TaskScore
 from metrics.competition.tasks import UNKNOWN_TASK
 from metrics.composites import HIDDEN_TASKS, HIDDEN_WEIGHT, OPEN_TASKS, OPEN_WEIGHT, PRIZE_THRESHOLDS
 
 
-def as_json(found: Standing) -> dict[str, Any]:
+def as_json(found: Scoreboard) -> dict[str, Any]:
     """Return plain values; sub-tasks by name."""
     values = asdict(found)
     values["tasks"] = {task.pop("task"): task for task in values["tasks"]}
     return values
 
 
-def as_text(found: Standing) -> str:
+def as_text(found: Scoreboard) -> str:
     """Return the tables."""
     head = f"profile {found.profile}, thesaurus {found.thesaurus}"
     parts = [head, *(_task_table(task) for task in found.tasks), _integral_table(found)]
@@ -60,7 +60,7 @@ def _beside_threshold(score: float, least: float | None) -> str:
     return f"   {'reaches' if score >= least else 'below'} the prize threshold of {least:g}"
 
 
-def _integral_table(found: Standing) -> str:
+def _integral_table(found: Scoreboard) -> str:
     scores = {task.task: task.score for task in found.tasks}
     weights = dict.fromkeys(OPEN_TASKS, OPEN_WEIGHT) | dict.fromkeys(HIDDEN_TASKS, HIDDEN_WEIGHT)
     rows = [_integral_row(task, scores.get(task), weight) for task, weight in weights.items()]
@@ -74,7 +74,7 @@ def _integral_row(task: str, score: float | None, weight: float) -> str:
     return f"  {task:20}{score:10.4f} x {share:5}{score * weight:10.4f}"
 
 
-def _integral_end(found: Standing) -> Iterator[str]:
+def _integral_end(found: Scoreboard) -> Iterator[str]:
     if found.integral is None:
         yield f"  {'integral':20}{'-':>10}   no score for {', '.join(found.lacks)}"
     else:

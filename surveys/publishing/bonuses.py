@@ -1,4 +1,4 @@
-"""Bonuses that researchers give on top of a reward. The ledger pays them on the marketplace."""
+"""Bonuses that researchers give on top of a reward. The outbox pays them on the marketplace."""
 
 import uuid
 from dataclasses import dataclass

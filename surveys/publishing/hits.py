@@ -42,7 +42,7 @@ def publish_here(batch: Batch) -> bool:
 
 
 def publish_questionnaire(questionnaire: Questionnaire, *, gateway: Gateway) -> Call:
-    """Create the questionnaire's HIT, once; run again it finds the HIT it made. Returns the ledger's call.
+    """Create the questionnaire's HIT, once; run again it finds the HIT it made. Returns the call in the outbox.
 
     In a stopped batch it is only looked for.
     """

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from metrics.competition import Options, Standing, score_files
+from metrics.competition import Options, Scoreboard, score_files
 
 Written = Any
 
@@ -21,7 +21,7 @@ def write(path: Path, content: Written) -> Path:
     return path
 
 
-def score(folder: Path, truth: Written, predictions: Written, **options: Any) -> Standing:
+def score(folder: Path, truth: Written, predictions: Written, **options: Any) -> Scoreboard:
     """Score two files written here; `ids` is written too."""
     if "ids" in options:
         options["ids"] = write(folder / "ids.json", options["ids"])
@@ -32,6 +32,6 @@ def score(folder: Path, truth: Written, predictions: Written, **options: Any) ->
     )
 
 
-def scores(found: Standing) -> dict[str, dict[str, float]]:
+def scores(found: Scoreboard) -> dict[str, dict[str, float]]:
     """Return sub-task -> metric -> mean."""
     return {task.task: {one.name: one.value for one in task.metrics} for task in found.tasks}

@@ -22,7 +22,7 @@ from metrics.inputs import MetricError
 
 
 class Settings(Protocol):
-    """What of the options a standing needs."""
+    """What of the options a scoreboard needs."""
 
     @property
     def profile(self) -> str: ...
@@ -80,7 +80,7 @@ class TaskScore:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Standing:
+class Scoreboard:
     """All sub-tasks. `integral` is None unless every open sub-task has a score; hidden ones without one count 0."""
 
     profile: str
@@ -92,7 +92,7 @@ class Standing:
     extra: int
 
 
-def standing(tallies: Mapping[str, Tally], *, options: Settings, extra: int = 0) -> Standing:
+def compose(tallies: Mapping[str, Tally], *, options: Settings, extra: int = 0) -> Scoreboard:
     """Compose sub-tasks and the integral from sums and scores given."""
     known = {*tallies, *options.known}
     order = [task for task in (*OPEN_TASKS, *HIDDEN_TASKS, UNKNOWN_TASK) if task in known]
@@ -100,7 +100,7 @@ def standing(tallies: Mapping[str, Tally], *, options: Settings, extra: int = 0)
     scores = {one.task: one.score for one in tasks if one.score is not None}
     of_open = _scores_of(OPEN_TASKS, scores)
     lacks = tuple(task for task in OPEN_TASKS if task not in of_open)
-    return Standing(
+    return Scoreboard(
         profile=options.profile,
         thesaurus=options.thesaurus.name if options.thesaurus else "none",
         tasks=tasks,
