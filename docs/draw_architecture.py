@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DRAWING = ROOT / "docs" / "architecture.svg"
 PACKAGES = ("surveys", "annotators", "marketplace", "metrics", "config")
 NO_ROOMS = {"urls", "admin", "templatetags", "constraints", "failpoints", "tasks", "clock", "ids", "refusals"}
-WIDTH, ROW, GAP, TOP = 1260, 34, 8, 64
+WIDTH, ROW, GAP, TOP = 1320, 34, 8, 64
 STYLE = """
 text { font: 13px system-ui, sans-serif; fill: #1d2733 }
 .title { font-size: 17px; font-weight: 600 } .name { font-weight: 600 } .quiet { fill: #5b6673; font-size: 12px }

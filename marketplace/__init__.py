@@ -1,1 +1,1 @@
-"""An MTurk of our own: wire protocol, state engine, ledger and worker site. Imports nothing of ours."""
+"""An MTurk of our own: its wire protocol, its engine, its money, its worker site."""
