@@ -17,7 +17,7 @@ from annotators.crowds.mturk.leases import Lease, lease
 from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Call, Endpoint
 from annotators.outbox import journal, market
-from surveys.answering import allocation, answer_copy, collection
+from surveys.answering import allocation, answer_copy, claiming, collection
 from surveys.models import Batch, Questionnaire, Survey
 from surveys.operations import alarms, purging
 from surveys.publishing import hits, preconditions, stopping
@@ -214,6 +214,7 @@ def _settle(hit: HIT, *, held: Lease) -> None:
         for assignment in mirror.fetch(hit, gateway=gateway):
             _recover(assignment, questionnaire)
             reach("sync.recovered")
+        claiming.confirm(hit)
     else:
         mirror.mark_synced(hit)
     for assignment in hit.assignments.exclude(status=Assignment.Status.ACCEPTED).filter(decision=None):

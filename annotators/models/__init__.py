@@ -2,6 +2,6 @@
 
 from annotators.models.calls import Call
 from annotators.models.people import Channel, Endpoint, Source, Worker
-from annotators.models.work import HIT, Assignment, HITType
+from annotators.models.work import HIT, IS_CLAIM, Assignment, HITType
 
-__all__ = ["HIT", "Assignment", "Call", "Channel", "Endpoint", "HITType", "Source", "Worker"]
+__all__ = ["HIT", "IS_CLAIM", "Assignment", "Call", "Channel", "Endpoint", "HITType", "Source", "Worker"]

@@ -67,12 +67,17 @@ class HIT(models.Model):
         return self.hit_type.endpoint
 
 
+# Opened by the frame's address alone: the marketplace names nobody before they submit.
+IS_CLAIM = Q(status="Accepted", channel=Channel.MARKETPLACE)
+
+
 class Assignment(models.Model):
-    """One worker on one HIT.
+    """One worker on one HIT, or somebody's claim to be that worker.
 
     `saved_at` is our fact (the answers are in our database), `submitted_at` is the marketplace's (its
     SubmitTime). They are kept apart because either can be missing. AssignmentIds are recycled after a
-    return, so (AssignmentId, WorkerId) identifies the work, never the AssignmentId alone.
+    return, so (AssignmentId, WorkerId) identifies the work, never the AssignmentId alone. Until the marketplace
+    names its worker a row is a claim: there may be several for a worker on a HIT, one for each AssignmentId.
     """
 
     class Status(models.TextChoices):
@@ -100,11 +105,19 @@ class Assignment(models.Model):
     comment = models.TextField(blank=True, help_text="What the worker wrote to us at the end.")
     answer_xml = models.TextField(blank=True, help_text="The marketplace's copy, as it was fetched.")
     user_agent = models.CharField(max_length=255, blank=True)
+    claimed_from = models.CharField(
+        max_length=16,
+        blank=True,
+        editable=False,
+        help_text="Of a claim: a keyed hash of the network address that opened it.",
+    )
 
     class Meta:
         ordering = ["hit_id", "submitted_at", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["hit", "worker"], name="assignment_once_per_hit_and_worker"),
+            models.UniqueConstraint(
+                fields=["hit", "worker"], condition=~IS_CLAIM, name="assignment_once_per_hit_and_worker"
+            ),
             models.UniqueConstraint(fields=["assignment_id", "worker"], name="assignment_id_once_per_worker"),
             models.CheckConstraint(
                 condition=Q(status="Accepted") | Q(submitted_at__isnull=False),
@@ -129,6 +142,11 @@ class Assignment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment_id} by {self.worker}"
+
+    @property
+    def is_claim(self) -> bool:
+        """Tell whether nobody but the frame's address says who this is."""
+        return self.status == self.Status.ACCEPTED and self.channel == Channel.MARKETPLACE
 
     @property
     def work_seconds(self) -> int | None:

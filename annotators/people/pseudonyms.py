@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from django.conf import settings
+from django.db.models import QuerySet
 
 from annotators.models import Worker
 
@@ -38,9 +39,23 @@ def purged_name(worker_id: str) -> str:
 
 def worker_of(worker_id: str, *, source: str) -> Worker:
     """Return the worker a source knows by this id, purged or not; a new one where there is none."""
-    known = Worker.objects.filter(worker_id__in=[worker_id, purged_name(worker_id)])
-    worker, _ = known.get_or_create(source=source, defaults={"worker_id": worker_id})
+    return _worker_of(worker_id, source=source, known=Worker.objects.all())
+
+
+def locked_worker_of(worker_id: str, *, source: str) -> Worker:
+    """Return that worker, locked: one person does one thing at a time. To be called in a transaction."""
+    return _worker_of(worker_id, source=source, known=Worker.objects.select_for_update(no_key=True))
+
+
+def _worker_of(worker_id: str, *, source: str, known: QuerySet[Worker]) -> Worker:
+    named = known.filter(worker_id__in=names_of(worker_id))
+    worker, _ = named.get_or_create(source=source, defaults={"worker_id": worker_id})
     return worker
+
+
+def names_of(worker_id: str) -> list[str]:
+    """Return what a worker of this id may be called here: by the id, or, once purged, by its pseudonym."""
+    return [worker_id, purged_name(worker_id)]
 
 
 def without_id(text: str, *, worker: Worker) -> str:

@@ -131,6 +131,7 @@ def draw_responses(questionnaire: Questionnaire, *, assignment: Assignment) -> N
             item=slot.item,
             position=slot.position,
             shown=history.draw(slot.item, batch=batch, worker=assignment.worker),
+            is_claim=assignment.is_claim,
         )
         for slot in slots
     )

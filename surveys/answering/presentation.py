@@ -6,12 +6,13 @@ from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, Model, OuterRef
+from django.db.models import Exists, Model, OuterRef, Q
 
 from annotators.constraints import is_about
 from annotators.failpoints import reach
-from annotators.models import HIT, Assignment, Channel, Endpoint, Worker
-from annotators.people.pseudonyms import worker_of
+from annotators.models import HIT, IS_CLAIM, Assignment, Channel, Endpoint, Worker
+from annotators.people.pseudonyms import locked_worker_of, names_of
+from surveys.answering import claiming
 from surveys.answering.answer_copy import NOT_XML
 from surveys.answering.orders import base_values, draw_responses, output_ids, shuffled, slots_in_order
 from surveys.models import AnnotationSlot, Item, Output, Picture, Questionnaire, Response
@@ -114,24 +115,33 @@ def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
     )
 
 
-def open_assignment(questionnaire: Questionnaire, *, claims: Claims, user_agent: str = "") -> Assignment:
-    """Return this worker's assignment with its orders drawn, the existing one where there is one.
+def open_assignment(
+    questionnaire: Questionnaire, *, claims: Claims, user_agent: str = "", address: str = ""
+) -> Assignment:
+    """Return the assignment that is claimed, with its orders drawn; opened anew for each AssignmentId.
 
-    Raises CannotServe; a worker who is turned away is asked to return the HIT and loses nothing by it. Who was excluded
-    after they began may finish what they began.
+    What was claimed under another AssignmentId is neither shown nor changed: nobody has said yet that both are one
+    person's. `address` is the visitor's network address, "" where it is not known. Raises CannotServe; a worker who is
+    turned away is asked to return the HIT and loses nothing by it. Who was excluded after they began may finish what
+    they began.
     """
     hit = _check_claims(questionnaire, claims)
-    batch = questionnaire.batch
-    worker = worker_of(claims.worker_id, source=batch.endpoint)
     opened = Assignment.objects.select_related("worker").filter(
-        hit=hit, worker=worker, assignment_id=claims.assignment_id
+        hit=hit,
+        worker__source=questionnaire.batch.endpoint,
+        worker__worker_id__in=names_of(claims.worker_id),
+        assignment_id=claims.assignment_id,
     )
     if resumed := opened.filter(Exists(Response.objects.filter(assignment=OuterRef("pk")))).first():
         return resumed  # a reload takes no lock
-    if worker.standing == Worker.Standing.EXCLUDED:
-        raise CannotServe("excluded", EXCLUDED)
+    claim = Assignment(
+        hit=hit,
+        assignment_id=claims.assignment_id,
+        user_agent=NOT_XML.sub("", user_agent)[:255],
+        claimed_from=claiming.origin(address),
+    )
     try:
-        return _opened(questionnaire, hit, worker, claims, user_agent=NOT_XML.sub("", user_agent)[:255])
+        return _opened(questionnaire, claim, worker_id=claims.worker_id)
     except IntegrityError as error:
         # The same worker at once on a sibling HIT, or with another HIT's AssignmentId.
         if any(is_about(error, model, name) for model, name in ONCE_EACH):
@@ -194,35 +204,51 @@ def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
 
 
 @transaction.atomic
-def _opened(
-    questionnaire: Questionnaire, hit: HIT, worker: Worker, claims: Claims, *, user_agent: str
-) -> Assignment:
-    _lock_worker(questionnaire, worker)
+def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) -> Assignment:
+    """Worker before questionnaire: the order in which allocating locks too."""
+    claim.worker = locked_worker_of(worker_id, source=questionnaire.batch.endpoint)
+    if claim.worker.standing == Worker.Standing.EXCLUDED:
+        raise CannotServe("excluded", EXCLUDED)
     Questionnaire.objects.select_for_update(no_key=True).get(pk=questionnaire.pk)
-    if assignment := _existing(hit, worker, claims):
-        quota.keep(assignment)
+    if opened := _existing(claim):
+        quota.keep(opened)
     else:
-        _check_not_seen(questionnaire, worker)
-        _check_share(questionnaire, worker)
-        slot = _free_slot(questionnaire, worker)
-        assignment = Assignment.objects.create(
-            hit=hit, worker=worker, assignment_id=claims.assignment_id, user_agent=user_agent
-        )
+        _check_not_seen(questionnaire, claim)
+        _check_share(questionnaire, claim)
+        slot = _free_slot(questionnaire, claim.worker)
+        claim.save(force_insert=True)
         if slot:
-            quota.give(slot, assignment=assignment)
-    draw_responses(questionnaire, assignment=assignment)
+            quota.give(slot, assignment=claim)
+    draw_responses(questionnaire, assignment=opened or claim)
     reach("open.drawing")
-    return assignment
+    return opened or claim
 
 
-def _lock_worker(questionnaire: Questionnaire, worker: Worker) -> None:
-    """Where there is a cap, one person with two tabs opens one HIT at a time; in the order allocating locks too."""
-    if cap_of(questionnaire.batch) is not None:
-        Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
+def _existing(claim: Assignment) -> Assignment | None:
+    """Return the row of this very claim. Who is known to have handed in this HIT can't open it once more."""
+    rows = Assignment.objects.filter(
+        ~IS_CLAIM | Q(assignment_id=claim.assignment_id), hit=claim.hit, worker=claim.worker
+    )
+    for row in rows:
+        if row.assignment_id != claim.assignment_id or row.channel != Channel.MARKETPLACE:
+            raise CannotServe("seen_before", SEEN_BEFORE)
+    return rows[0] if rows else None
 
 
-def _check_share(questionnaire: Questionnaire, worker: Worker) -> None:
-    if has_reached_cap(questionnaire.batch, worker=worker):
+def _check_not_seen(questionnaire: Questionnaire, claim: Assignment) -> None:
+    """Somebody else's claim to be this worker closes no HIT to them, nor does their own of before a return."""
+    seen = Response.objects.filter(
+        quota.is_borne_out(claim.claimed_from, assignment="assignment__"),
+        batch_id=questionnaire.batch_id,
+        worker=claim.worker,
+        item__slots__questionnaire=questionnaire,
+    )
+    if seen.exclude(is_claim=True, assignment__hit=claim.hit).exists():
+        raise CannotServe("seen_before", SEEN_BEFORE)
+
+
+def _check_share(questionnaire: Questionnaire, claim: Assignment) -> None:
+    if has_reached_cap(questionnaire.batch, claim=claim):
         raise CannotServe("share", SHARE_DONE.format(most=cap_of(questionnaire.batch)))
 
 
@@ -235,30 +261,6 @@ def _free_slot(questionnaire: Questionnaire, worker: Worker) -> AnnotationSlot |
     if slot := quota.lock_free(free.filter(questionnaire=root)):
         return slot
     raise CannotServe("complete", ALL_IN)
-
-
-def _existing(hit: HIT, worker: Worker, claims: Claims) -> Assignment | None:
-    """Return the worker's assignment on this HIT; after a return and a second accept it has a new AssignmentId.
-
-    What was saved under another AssignmentId was not submitted by whoever opens it now: it has to be sent again.
-    """
-    assignment = Assignment.objects.filter(hit=hit, worker=worker).first()
-    if assignment and assignment.channel != Channel.MARKETPLACE:
-        raise CannotServe("seen_before", SEEN_BEFORE)
-    if assignment and assignment.assignment_id != claims.assignment_id:
-        Assignment.objects.filter(pk=assignment.pk, status=Assignment.Status.ACCEPTED).update(
-            assignment_id=claims.assignment_id, saved_at=None
-        )
-        assignment.refresh_from_db()
-    return assignment
-
-
-def _check_not_seen(questionnaire: Questionnaire, worker: Worker) -> None:
-    seen = Response.objects.filter(
-        batch_id=questionnaire.batch_id, worker=worker, item__slots__questionnaire=questionnaire
-    )
-    if seen.exists():
-        raise CannotServe("seen_before", SEEN_BEFORE)
 
 
 def _shown_item(

@@ -1,4 +1,8 @@
-"""2c: the quiz before the work. The right answers stay here until they have been answered."""
+"""2c: the quiz before the work. The right answers stay here until they have been answered.
+
+Tries count for the worker and for where they were claimed from, until the marketplace has named the worker: nobody
+else uses them up, or sees them.
+"""
 
 from dataclasses import dataclass
 
@@ -18,28 +22,31 @@ class Marked:
     is_right: bool
 
 
-def is_due(batch: Batch, *, worker: Worker) -> bool:
+def is_due(batch: Batch, *, worker: Worker, claimed_from: str = "") -> bool:
     """Tell whether this worker has the quiz of this batch before them: not passed, and a try is left."""
     if not (batch.uses_quiz and batch.definition.quiz):
         return False
-    tries = _tries(batch, worker)
+    tries = _tries(batch, worker, claimed_from)
     return len(tries) < TRIES and not any(attempt.is_passed for attempt in tries)
 
 
-def last_try(batch: Batch, *, worker: Worker) -> QuizAttempt | None:
-    tries = _tries(batch, worker)
+def last_try(batch: Batch, *, worker: Worker, claimed_from: str = "") -> QuizAttempt | None:
+    tries = _tries(batch, worker, claimed_from)
     return tries[-1] if tries else None
 
 
-def mark(batch: Batch, *, worker: Worker, number: int, answers: list[str]) -> QuizAttempt:
+def mark(
+    batch: Batch, *, worker: Worker, number: int, answers: list[str], claimed_from: str = ""
+) -> QuizAttempt:
     """Write down try `number` and mark it. Posted again, the try that is there counts, whatever comes this time."""
-    number = min(number, len(_tries(batch, worker)) + 1)
+    number = min(number, len(_tries(batch, worker, claimed_from)) + 1)
     right = [question.answer for question in batch.definition.quiz]
     n_right = sum(given == wanted for given, wanted in zip(answers, right, strict=True))
     attempt, _ = QuizAttempt.objects.get_or_create(
         batch=batch,
         worker=worker,
         number=number,
+        claimed_from=claimed_from,
         defaults={"answers": answers, "n_right": n_right, "is_passed": n_right == len(right)},
     )
     return attempt
@@ -54,5 +61,9 @@ def marked(attempt: QuizAttempt) -> list[Marked]:
     ]
 
 
-def _tries(batch: Batch, worker: Worker) -> list[QuizAttempt]:
-    return list(QuizAttempt.objects.filter(batch=batch, worker=worker).order_by("number"))
+def _tries(batch: Batch, worker: Worker, claimed_from: str) -> list[QuizAttempt]:
+    return list(
+        QuizAttempt.objects.filter(batch=batch, worker=worker, claimed_from__in=["", claimed_from]).order_by(
+            "number"
+        )
+    )

@@ -14,7 +14,7 @@ class Response(models.Model):
     `shown`: {"outputs": [output id, in the order shown], "choices": [value, in the order shown]}.
     `draft` is the item's form data as last saved; `answer` and the ratings are written at submission, in one
     transaction. `batch` and `worker` repeat the assignment's, so that the database itself refuses to show a
-    worker the same item twice in a batch.
+    worker the same item twice in a batch; where the worker is only claimed, that proves nothing about them.
     """
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="responses")
@@ -32,6 +32,7 @@ class Response(models.Model):
     skip_reason = models.CharField(max_length=200, blank=True)
     active_seconds = models.FloatField(default=0, help_text="Visible and focused, as the page measured.")
     saved_at = models.DateTimeField(null=True, blank=True, help_text="Draft last saved.")
+    is_claim = models.BooleanField(default=False, help_text="The marketplace has not named the worker yet.")
 
     class Meta:
         ordering = ["assignment_id", "position"]
@@ -40,7 +41,9 @@ class Response(models.Model):
                 fields=["assignment", "item"], name="response_once_per_assignment_and_item"
             ),
             models.UniqueConstraint(
-                fields=["batch", "worker", "item"], name="worker_sees_item_once_per_batch"
+                fields=["batch", "worker", "item"],
+                condition=Q(is_claim=False),
+                name="worker_sees_item_once_per_batch",
             ),
             models.CheckConstraint(condition=Q(active_seconds__gte=0), name="active_seconds_not_negative"),
         ]
@@ -112,11 +115,16 @@ class QuizAttempt(models.Model):
     n_right = models.PositiveSmallIntegerField()
     is_passed = models.BooleanField()
     created_at = models.DateTimeField(auto_now_add=True)
+    claimed_from = models.CharField(
+        max_length=16, blank=True, editable=False, help_text="As the assignment's, until that is confirmed."
+    )
 
     class Meta:
         ordering = ["batch_id", "worker_id", "number"]
         constraints = [
-            models.UniqueConstraint(fields=["batch", "worker", "number"], name="quiz_attempt_number_once"),
+            models.UniqueConstraint(
+                fields=["batch", "worker", "number", "claimed_from"], name="quiz_attempt_number_once"
+            ),
             models.CheckConstraint(condition=Q(number__gte=1), name="quiz_attempt_counts_from_one"),
         ]
 

@@ -1,8 +1,12 @@
-"""Who may open a researcher's page: staff, with the permissions it names, and in the team of its survey."""
+"""Who may open a researcher's page: staff, with the permissions it names, and in the team of its survey.
+
+And from which network address anybody comes.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.contrib.admin.views.decorators import staff_member_required
 from django.contrib.auth.decorators import permission_required
 from django.http import HttpRequest, HttpResponseBase
@@ -32,3 +36,9 @@ def batch_for(request: HttpRequest, pk: int) -> Batch:
     """Return the batch a page is about. Raises Http404 if there is none, or its survey is hidden from the reader."""
     batches = Batch.objects.select_related("survey", "hit_type", "created_by")
     return get_object_or_404(seen_by(request.user, batches), pk=pk)
+
+
+def address_of(request: HttpRequest) -> str:
+    """Return the visitor's network address: behind a trusted proxy the one that proxy has seen."""
+    passed = request.headers.get("X-Forwarded-For", "") if settings.SECURE_PROXY_SSL_HEADER else ""
+    return passed.rpartition(",")[2].strip() or str(request.META.get("REMOTE_ADDR", ""))

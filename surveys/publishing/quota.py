@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
-from annotators.models import Assignment, Channel, Endpoint, Worker
+from annotators.models import IS_CLAIM, Assignment, Channel, Endpoint, Worker
 from surveys.models import (
     AnnotationSlot,
     Batch,
@@ -75,12 +75,13 @@ def write_slots(batch: Batch) -> int:
 def free_slots(batch: Batch, *, worker: Worker, now: datetime | None = None) -> QuerySet[AnnotationSlot]:
     """Return the slots this worker could be given, the least filled first.
 
-    Left out are questionnaires with an item the worker has seen, by whatever way they came. The excluded get none.
+    Left out are questionnaires with an item the worker is known to have seen, by whatever way they came. The excluded
+    get none.
     """
     if worker.standing == Worker.Standing.EXCLUDED:
         return AnnotationSlot.objects.none()
     seen = Response.objects.filter(
-        batch=batch, worker=worker, item__slots__questionnaire=OuterRef("questionnaire")
+        is_claim=False, batch=batch, worker=worker, item__slots__questionnaire=OuterRef("questionnaire")
     )
     return (
         AnnotationSlot.objects.filter(_is_free(now or timezone.now()), ~SUPERSEDED, batch=batch)
@@ -237,21 +238,32 @@ def n_wanted(batch: Batch) -> int:
     return int(roots.aggregate(n=Sum("target_assignments"))["n"] or 0)
 
 
+def is_borne_out(claimed_from: str, *, assignment: str = "") -> Q:
+    """Tell, in a query, which work counts for a visitor: what is known, and what was claimed from where they are.
+
+    `assignment` leads to the assignment. Work that anybody can claim in a worker's name is held against nobody else.
+    """
+    is_claim = Q(**{f"{assignment}status": Status.ACCEPTED, f"{assignment}channel": Channel.MARKETPLACE})
+    return ~is_claim | Q(**{f"{assignment}claimed_from": claimed_from})
+
+
 def cap_of(batch: Batch) -> int | None:
     """Return how many of the batch's assignments one worker may have; None without a cap."""
     share = cap(batch.review_policy)
     return None if share is None else most_assignments(share, n_wanted=n_wanted(batch))
 
 
-def has_reached_cap(batch: Batch, *, worker: Worker) -> bool:
-    """Tell whether a worker has had their share. What they may be working on now counts too.
+def has_reached_cap(batch: Batch, *, claim: Assignment) -> bool:
+    """Tell whether a worker has had their share without this claim. What they may be working on now counts too.
 
     The marketplace does not tell when somebody returns a HIT: until the time for it is over it counts as worked on.
+    What others claim in the worker's name, from other addresses, counts for nothing.
     """
     most = cap_of(batch)
     if most is None:
         return False
     begun_since = timezone.now() - batch.assignment_duration
     is_given_up = Q(status=Assignment.Status.ACCEPTED, saved_at=None, loaded_at__lt=begun_since)
-    works = Assignment.objects.filter(hit__questionnaire__batch=batch, worker=worker).exclude(is_given_up)
-    return works.count() >= most
+    works = Assignment.objects.filter(hit__questionnaire__batch=batch, worker=claim.worker)
+    others = works.filter(is_borne_out(claim.claimed_from)).exclude(IS_CLAIM, hit=claim.hit)
+    return others.exclude(is_given_up).values("hit").distinct().count() >= most

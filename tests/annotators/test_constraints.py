@@ -19,8 +19,8 @@ def refused(**values: object) -> IntegrityError:
 
 def test_a_unique_constraint_is_recognised() -> None:
     hit, worker = make_hit(), make_worker()
-    make_assignment(hit, worker=worker)
-    error = refused(hit=hit, worker=worker)
+    make_assignment(hit, worker=worker, status="Submitted")
+    error = refused(hit=hit, worker=worker, status="Submitted")
     assert (is_about(error, Assignment, ONCE), is_about(error, Worker, "worker_once_per_source")) == (
         True,
         False,
@@ -38,6 +38,14 @@ def test_another_unique_constraint_of_the_same_model_is_not_taken_for_it() -> No
         False,
         True,
     )
+
+
+def test_a_worker_can_be_claimed_beside_what_they_are_known_to_have_handed_in() -> None:
+    hit, worker = make_hit(), make_worker()
+    made = [
+        make_assignment(hit, worker=worker, status=status) for status in ("Submitted", "Accepted", "Accepted")
+    ]
+    assert list(Assignment.objects.filter(hit=hit, worker=worker).order_by("pk")) == made
 
 
 def test_a_check_is_no_unique_constraint() -> None:

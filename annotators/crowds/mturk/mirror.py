@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 
 from django.db import IntegrityError, transaction
-from django.db.models import CharField, Count, F, OuterRef, Subquery, Value
+from django.db.models import CharField, Count, F, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Cast, Coalesce, Concat, Greatest
 from django.utils import timezone
 
 from annotators.crowds.mturk.gateway import AssignmentRecord, Gateway, HITRecord
 from annotators.failpoints import reach
-from annotators.models import HIT, Assignment, Channel, Worker
+from annotators.models import HIT, IS_CLAIM, Assignment, Channel, Worker
 from annotators.people.pseudonyms import worker_of
 
 FACTS = (
@@ -71,10 +71,11 @@ def mark_synced(hit: HIT) -> None:
 
 
 def mirror_assignment(hit: HIT, record: AssignmentRecord) -> Assignment:
-    """Write the marketplace's facts about one submission on our row for that worker, or on a new one.
+    """Write the marketplace's facts about one submission on our row for it, or on a new one.
 
-    A worker has one assignment a HIT, so (HIT, WorkerId) finds the row even where a return and a second accept
-    have changed the AssignmentId. A row that says the same already is left alone.
+    A claim is confirmed only where worker and AssignmentId are the ones submitted; what was claimed under another
+    AssignmentId is left alone, and not believed. Once the worker is known they have one assignment a HIT, so that
+    (HIT, WorkerId) finds the row. A row that says the same already is left alone.
     """
     try:
         return _mirrored(hit, record)
@@ -87,14 +88,20 @@ def mirror_assignment(hit: HIT, record: AssignmentRecord) -> Assignment:
 def _mirrored(hit: HIT, record: AssignmentRecord) -> Assignment:
     worker = worker_of(record.worker_id, source=hit.endpoint)
     facts = {name: getattr(record, name) for name in FACTS}
-    assignment, is_new = Assignment.objects.get_or_create(hit=hit, worker=worker, defaults=facts)
+    assignment = _row_of(hit, worker, record) or Assignment.objects.create(hit=hit, worker=worker, **facts)
     changed = [name for name in _kept_up(assignment, worker) if getattr(assignment, name) != facts[name]]
-    if changed and not is_new and assignment.channel == Channel.MARKETPLACE:
+    if changed and assignment.channel == Channel.MARKETPLACE:
         for name in changed:
             setattr(assignment, name, facts[name])
         assignment.save(update_fields=changed)
         reach("sync.mirroring")
     return assignment
+
+
+def _row_of(hit: HIT, worker: Worker, record: AssignmentRecord) -> Assignment | None:
+    known_or_this = ~IS_CLAIM | Q(assignment_id=record.assignment_id)
+    rows = Assignment.objects.filter(known_or_this, hit=hit, worker=worker)
+    return min(rows, key=lambda row: row.is_claim, default=None)
 
 
 def _kept_up(assignment: Assignment, worker: Worker) -> Iterable[str]:

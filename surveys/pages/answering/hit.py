@@ -15,6 +15,7 @@ from surveys.answering.collection import save_answers, task_answers
 from surveys.answering.presentation import CannotServe, open_assignment, preview_items, read_claims
 from surveys.models import Batch, Questionnaire
 from surveys.operations import log_context
+from surveys.pages.access import address_of
 from surveys.pages.answering import quiz, tokens
 from surveys.pages.answering.framing import framed
 from surveys.pages.answering.hit_form import HitForm
@@ -39,12 +40,12 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     if claims.is_preview:
         return _preview(questionnaire)
     agent = request.headers.get("User-Agent", "")
-    assignment = open_assignment(questionnaire, claims=claims, user_agent=agent)
+    assignment = open_assignment(questionnaire, claims=claims, user_agent=agent, address=address_of(request))
     log_context.bind(assignment=assignment.pk)
     bearer = tokens.Bearer(assignment, claims.submit_to)
     if assignment.saved_at:
         return _done(questionnaire.batch, bearer, is_first_time=False)
-    if quizzes.is_due(questionnaire.batch, worker=assignment.worker):
+    if quizzes.is_due(questionnaire.batch, worker=assignment.worker, claimed_from=assignment.claimed_from):
         return quiz.ask(questionnaire.batch, **_quiz_context(request, bearer))
     return _page(request, questionnaire, bearer, assignment_form(assignment, batch=questionnaire.batch))
 
@@ -94,6 +95,7 @@ def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
 def _quiz_context(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]:
     return {
         "worker": bearer.assignment.worker,
+        "claimed_from": bearer.assignment.claimed_from,
         "action": request.get_full_path(),
         "token": tokens.issue(bearer.assignment, submit_to=bearer.submit_to),
     }

@@ -16,9 +16,11 @@ def is_quiz(request: HttpRequest) -> bool:
     return request.method == "POST" and "quiz" in request.POST
 
 
-def ask(batch: Batch, *, worker: Worker, action: str, token: str, data: Any = None) -> HttpResponse:
+def ask(
+    batch: Batch, *, worker: Worker, action: str, token: str, claimed_from: str = "", data: Any = None
+) -> HttpResponse:
     """Return the page with the questions of the next try; bound to `data`, with what is missing there (422)."""
-    attempt = quizzes.last_try(batch, worker=worker)
+    attempt = quizzes.last_try(batch, worker=worker, claimed_from=claimed_from)
     before = quizzes.marked(attempt) if attempt else []
     form = QuizForm(data, questions=batch.definition.quiz, before=before)
     context = {
@@ -35,17 +37,20 @@ def ask(batch: Batch, *, worker: Worker, action: str, token: str, data: Any = No
     )
 
 
-def answered(request: HttpRequest, batch: Batch, *, worker: Worker, action: str, token: str) -> HttpResponse:
+def answered(
+    request: HttpRequest, batch: Batch, *, worker: Worker, action: str, token: str, claimed_from: str = ""
+) -> HttpResponse:
     """Mark what was posted, and show what there is to say: the questions again, or the way to the work."""
-    if quizzes.is_due(batch, worker=worker):
+    who: dict[str, Any] = {"worker": worker, "claimed_from": claimed_from}
+    if quizzes.is_due(batch, **who):
         form = QuizForm(request.POST, questions=batch.definition.quiz)
         if not form.is_valid():
-            return ask(batch, worker=worker, action=action, token=token, data=request.POST)
+            return ask(batch, **who, action=action, token=token, data=request.POST)
         number = form.cleaned_data["number"]
-        quizzes.mark(batch, worker=worker, number=number, answers=form.answers())
-    if quizzes.is_due(batch, worker=worker):
-        return ask(batch, worker=worker, action=action, token=token)
-    attempt = quizzes.last_try(batch, worker=worker)
+        quizzes.mark(batch, **who, number=number, answers=form.answers())
+    if quizzes.is_due(batch, **who):
+        return ask(batch, **who, action=action, token=token)
+    attempt = quizzes.last_try(batch, **who)
     return _done(batch, attempt, action=action) if attempt else HttpResponseRedirect(action)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
+from django.db.models import Q
 from django.http import HttpRequest, JsonResponse
 
 from annotators.failpoints import reach
@@ -16,6 +17,7 @@ from surveys.models import Batch, Response
 from surveys.pages.answering.hit_form import DraftForm, HitForm, Progress, draft_from
 from surveys.pages.answering.tokens import TokenError
 from surveys.protocols import policy
+from surveys.publishing.quota import is_borne_out
 
 DRAFT_STATUS = {"": 200, "unreadable": 400, "expired": 403, "outdated": 409}
 
@@ -94,7 +96,10 @@ def keep_what_was_given(form: HitForm, assignment: Assignment) -> None:
 
 def is_first_visit(assignment: Assignment) -> bool:
     """True until this worker has begun to answer, here or in another HIT."""
-    begun = Response.objects.filter(worker=assignment.worker_id).exclude(draft_version=0, saved_at=None)
+    theirs = is_borne_out(assignment.claimed_from, assignment="assignment__") | Q(assignment=assignment)
+    begun = Response.objects.filter(theirs, worker=assignment.worker_id).exclude(
+        draft_version=0, saved_at=None
+    )
     return not begun.exists()
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from django.conf import settings
 from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -16,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 from surveys.answering.throttling import Throttle
 from surveys.models import Appeal
 from surveys.operations import log_context
+from surveys.pages.access import address_of
 from surveys.pages.answering.framing import UNREADABLE_REQUEST
 from surveys.pages.answering.linking import to, with_headers
 from surveys.pages.review.appeal_forms import AppealForm, CodeForm
@@ -122,18 +122,12 @@ def _may_write(found: Appeal) -> bool:
 
 
 def _is_closed(request: HttpRequest) -> bool:
-    return FROM_ALL.is_closed() or FROM_ONE_ADDRESS.is_closed(_address(request))
+    return FROM_ALL.is_closed() or FROM_ONE_ADDRESS.is_closed(address_of(request))
 
 
 def _count(request: HttpRequest) -> None:
     FROM_ALL.count()
-    FROM_ONE_ADDRESS.count(_address(request))
-
-
-def _address(request: HttpRequest) -> str:
-    """Return the visitor's address: behind a trusted proxy the one that proxy has seen."""
-    passed = request.headers.get("X-Forwarded-For", "") if settings.SECURE_PROXY_SSL_HEADER else ""
-    return passed.rpartition(",")[2].strip() or str(request.META.get("REMOTE_ADDR", ""))
+    FROM_ONE_ADDRESS.count(address_of(request))
 
 
 def _refuse(code: str, message: str, *, status: int) -> HttpResponse:

@@ -83,11 +83,28 @@ def test_a_submission_we_never_saw_gets_a_row() -> None:
     assert assignment.work_seconds == 630
 
 
-def test_our_row_is_found_by_worker_though_the_assignment_id_changed() -> None:
+def test_our_row_is_found_by_worker_and_assignment_id() -> None:
     hit, worker = make_hit(), make_worker("AWORKER")
-    ours = make_assignment(hit, worker=worker, assignment_id="3OLD", saved_at=timezone.now())
+    make_assignment(hit, worker=worker, assignment_id="3OLD", saved_at=timezone.now())
+    ours = make_assignment(hit, worker=worker, assignment_id="3NEW", saved_at=timezone.now())
     mirrored = mirror_assignment(hit, record(assignment_id="3NEW"))
-    assert (mirrored.pk, mirrored.assignment_id, mirrored.saved_at) == (ours.pk, "3NEW", ours.saved_at)
+    assert (mirrored.pk, mirrored.status, mirrored.saved_at) == (ours.pk, "Submitted", ours.saved_at)
+
+
+def test_what_was_claimed_under_another_assignment_id_is_left_alone() -> None:
+    hit, worker = make_hit(), make_worker("AWORKER")
+    claimed = make_assignment(hit, worker=worker, assignment_id="3OLD", saved_at=timezone.now())
+    mirrored = mirror_assignment(hit, record(assignment_id="3NEW"))
+    assert (mirrored.pk == claimed.pk, mirrored.saved_at) == (False, None)
+    claimed.refresh_from_db()
+    assert (claimed.assignment_id, claimed.status) == ("3OLD", "Accepted")
+
+
+def test_once_the_worker_is_known_the_row_is_found_by_worker_alone() -> None:
+    hit, worker = make_hit(), make_worker("AWORKER")
+    ours = make_assignment(hit, worker=worker, assignment_id="3OLD", status="Submitted")
+    mirrored = mirror_assignment(hit, record(assignment_id="3NEW"))
+    assert (mirrored.pk, mirrored.assignment_id) == (ours.pk, "3NEW")
 
 
 def test_a_recycled_assignment_id_goes_to_the_worker_the_marketplace_names() -> None:

@@ -139,22 +139,37 @@ def test_a_watched_worker_and_one_excluded_elsewhere_may_work() -> None:
     assert open_for(questionnaire, worker="AELSEWHERE").status == "Accepted"
 
 
-def test_a_return_and_second_accept_keeps_draft_and_orders() -> None:
+def test_a_reload_keeps_draft_and_orders() -> None:
     questionnaire = make_published()
-    first = open_for(questionnaire, worker="AWORKER", assignment="3OLD")
+    first = open_for(questionnaire, worker="AWORKER", assignment="3A")
     save_draft(first, position=2, data={"answer": "no"}, version=4, active_seconds=3.0)
     before = [(r.pk, r.shown) for r in first.responses.all()]
-    again = open_for(questionnaire, worker="AWORKER", assignment="3NEW")
-    assert (again.pk, again.assignment_id, again.nonce) == (first.pk, "3NEW", first.nonce)
+    again = open_for(questionnaire, worker="AWORKER", assignment="3A")
+    assert (again.pk, again.nonce) == (first.pk, first.nonce)
     assert [(r.pk, r.shown) for r in again.responses.all()] == before
     assert [item.draft for item in shown_items(again)] == [{}, {"answer": "no"}, {}, {}, {}]
 
 
-def test_a_submitted_assignment_keeps_its_id() -> None:
+def test_a_second_accept_begins_anew_and_leaves_the_first_alone() -> None:
+    questionnaire = make_published()
+    first = open_for(questionnaire, worker="AWORKER", assignment="3OLD")
+    save_draft(first, position=2, data={"answer": "no"}, version=4, active_seconds=3.0)
+    again = open_for(questionnaire, worker="AWORKER", assignment="3NEW")
+    first.refresh_from_db()
+    assert (again.pk != first.pk, again.assignment_id, first.assignment_id) == (True, "3NEW", "3OLD")
+    assert [item.draft for item in shown_items(again)] == [{}] * 5
+    assert [item.draft for item in shown_items(first)] == [{}, {"answer": "no"}, {}, {}, {}]
+
+
+def test_a_hit_that_was_handed_in_opens_under_its_own_id_alone() -> None:
     questionnaire = make_published()
     first = open_for(questionnaire, worker="AWORKER", assignment="3OLD")
     Assignment.objects.filter(pk=first.pk).update(status="Submitted", submitted_at=timezone.now())
-    assert open_for(questionnaire, worker="AWORKER", assignment="3NEW").assignment_id == "3OLD"
+    assert (
+        refusal_of(questionnaire, claims_for(questionnaire, worker="AWORKER", assignment="3NEW"))
+        == "seen_before"
+    )
+    assert open_for(questionnaire, worker="AWORKER", assignment="3OLD").pk == first.pk
 
 
 def test_a_recycled_assignment_id_opens_an_assignment_of_its_own() -> None:
@@ -273,7 +288,9 @@ def test_another_assignment_in_the_way_is_not_taken_over() -> None:
     questionnaire = make_published()
     assert questionnaire.hit is not None
     mirrored = make_assignment(questionnaire.hit, status="Submitted", worker=make_worker("AWORKER"))
-    opened = open_for(questionnaire, worker="AWORKER", assignment="3B")
+    claims = claims_for(questionnaire, worker="AWORKER", assignment="3B")
+    assert refusal_of(questionnaire, claims) == "seen_before"
+    opened = open_for(questionnaire, worker="AWORKER", assignment=mirrored.assignment_id)
     assert (opened.pk, opened.assignment_id) == (mirrored.pk, mirrored.assignment_id)
     assert opened.responses.count() == 5
 

@@ -53,7 +53,7 @@ def test_what_is_open_already_stays_open() -> None:
     mine = open_for(first, worker="AONE", assignment="MINE")
     assert turned_away(second, "AONE") == ("share", TURNED_AWAY)
     assert open_for(first, worker="AONE", assignment="MINE") == mine
-    assert open_for(first, worker="AONE", assignment="AGAIN").pk == mine.pk
+    assert open_for(first, worker="AONE", assignment="AGAIN").hit == first.hit
 
 
 @pytest.mark.django_db

@@ -72,8 +72,10 @@ def test_a_worker_who_returned_it_leaves_their_place_in_time(site: Site) -> None
     left = open_for(questionnaire, worker="A1")
     run_out(left)
     assert take(questionnaire.batch, make_person()).annotation_slot.number == 1
-    again_here = open_for(questionnaire, worker="A1", assignment="ANOTHER")
+    again_here = open_for(questionnaire, worker="A1", assignment=left.assignment_id)
     assert (again_here, again_here.annotation_slot.number) == (left, 2)
+    with pytest.raises(CannotServe, match="have come in"):
+        open_for(questionnaire, worker="A1", assignment="ANOTHER")
 
 
 def test_who_worked_by_link_is_turned_away_on_the_marketplace(site: Site) -> None:

@@ -289,7 +289,7 @@ def test_queries_do_not_grow_with_the_items(
 ) -> None:
     questionnaire = make_questionnaire(n_items=n_items)
     open_page(visitor, questionnaire)
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(7):
         page = open_page(visitor, questionnaire)
     with django_assert_num_queries(4):
         visitor.get(url(questionnaire), PREVIEW)

@@ -157,10 +157,14 @@ def test_token_of_one_hit_does_not_open_another(visitor: Client, questionnaire: 
     assert draft(visitor, other, token=token).status_code == 403
 
 
-def test_work_returned_and_accepted_again_goes_on(visitor: Client, questionnaire: Questionnaire) -> None:
+def test_work_goes_on_at_a_reload_and_begins_anew_after_a_return(
+    visitor: Client, questionnaire: Questionnaire
+) -> None:
     token = token_of(open_page(visitor, questionnaire))
     draft(visitor, questionnaire, token=token, answers={"answer": "rainy"})
+    reloaded = open_page(visitor, questionnaire).content.decode()
+    assert 'value="rainy"' in re.findall(r"<input[^>]+ checked>", reloaded)[0]
     page = open_page(visitor, questionnaire, assignmentId="3ASSIGNMENT2")
-    assert 'value="rainy"' in re.findall(r"<input[^>]+ checked>", page.content.decode())[0]
+    assert 'value="rainy"' not in "".join(re.findall(r"<input[^>]+ checked>", page.content.decode()))
     response = post(visitor, questionnaire, full_answers(page))
     assert 'name="assignmentId" value="3ASSIGNMENT2"' in response.content.decode()
