@@ -25,10 +25,14 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 if database, broker, a worker and beat are all there, else 503; the JSON says which is not."""
+    """Answer 200 if database, broker, a worker and beat are all there, else 503; the JSON says which is not.
+
+    It names the version that answers, so that whoever upgrades sees that it is the new one.
+    """
     checks = health.readiness()
     is_ready = all(check["state"] == "ok" for check in checks.values())
-    answer = {"status": "ready" if is_ready else "not ready", "checks": checks}
+    status = "ready" if is_ready else "not ready"
+    answer = {"status": status, "version": settings.VERSION, "checks": checks}
     return JsonResponse(answer, status=200 if is_ready else 503, headers=NO_STORE)
 
 

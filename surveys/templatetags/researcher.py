@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.utils import timezone
 
 from annotators.models import Assignment
@@ -30,6 +31,12 @@ def n_open_appeals(context: dict[str, Any], batch: Batch | None = None) -> int:
     """Return how many appeals wait for an answer, in one batch or in all that the reader sees."""
     waiting = seen_by(context["user"], appeal_codes.waiting())
     return (waiting.filter(assignment__hit__questionnaire__batch=batch) if batch else waiting).count()
+
+
+@register.simple_tag
+def version() -> str:
+    """Return the version of the program."""
+    return settings.VERSION
 
 
 @register.filter

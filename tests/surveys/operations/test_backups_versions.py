@@ -46,6 +46,11 @@ class Migration(migrations.Migration):
 Later = Callable[..., None]
 
 
+@pytest.fixture(autouse=True)
+def _version(settings: Any) -> None:
+    settings.VERSION = "0.1.0"
+
+
 @pytest.fixture
 def later(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Later]:
     """A function that makes this a later version: with one more migration, by which this database is."""
@@ -129,8 +134,7 @@ def test_a_newer_archive(made: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["0.1.1", "0.10.0", "1.0.0"])
-def test_an_archive_that_calls_itself_newer(made: Path, settings: Any, version: str) -> None:
-    settings.VERSION = "0.1.0"
+def test_an_archive_that_calls_itself_newer(made: Path, version: str) -> None:
     changed = remade(made, change=lambda _, manifest: manifest["versions"].update(assent=version))
     assert refused(changed) == (
         f"The archive was made by Assent {version}, and this is 0.1.0: "

@@ -60,6 +60,12 @@ def test_all_four_are_there() -> None:
 
 
 @pytest.mark.django_db
+def test_it_says_which_version_answers(settings: Any) -> None:
+    settings.VERSION = "1.2.3"
+    assert ask()[1]["version"] == "1.2.3"
+
+
+@pytest.mark.django_db
 def test_nobody_has_started_yet() -> None:
     status, answer = ask()
     assert (status, answer["status"]) == (503, "not ready")
