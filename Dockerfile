@@ -20,7 +20,8 @@ RUN python -m compileall -q .
 RUN ASSENT_STATIC_DIR=/srv/assent/collected ASSENT_DATA_DIR=/tmp/build python manage.py collectstatic --noinput \
     && rm -rf /tmp/build
 ENV ASSENT_STATIC_DIR=/srv/assent/collected
-USER assent
+# By number: who it is can be told without the image (hadolint DL3066).
+USER 10001
 VOLUME /var/lib/assent
 EXPOSE 8000
 CMD ["gunicorn", "config.wsgi", "--config=config/gunicorn.py", "--bind=0.0.0.0:8000", "--workers=2", "--threads=4", \
