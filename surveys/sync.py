@@ -22,7 +22,7 @@ from surveys.models import Batch, Questionnaire, Survey
 from surveys.operations import alarms, purging
 from surveys.publishing import hits, preconditions, stopping
 from surveys.publishing.budget import OverBudget
-from surveys.review import decisions, delivery, due_work, policy_change, replacements
+from surveys.review import decisions, delivery, due_work, policy_change, replacements, second_look
 from surveys.studies import scoring
 
 FAILURES_IN_A_ROW = 3  # then the marketplace is left alone until the next sweep
@@ -214,10 +214,13 @@ def _settle(hit: HIT, *, held: Lease) -> None:
         for assignment in mirror.fetch(hit, gateway=gateway):
             _recover(assignment, questionnaire)
             reach("sync.recovered")
-        claiming.confirm(hit)
     else:
         mirror.mark_synced(hit)
-    for assignment in hit.assignments.exclude(status=Assignment.Status.ACCEPTED).filter(decision=None):
+    undecided = hit.assignments.exclude(status=Assignment.Status.ACCEPTED).filter(decision=None)
+    for assignment in undecided:
+        second_look.look(assignment)
+    claiming.confirm(hit)
+    for assignment in undecided.all():
         decisions.record_decision(assignment, batch=questionnaire.batch)
         reach("sync.decided")
     due_work.reopen(hit)

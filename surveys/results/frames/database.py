@@ -112,7 +112,8 @@ def _quiz_passed(batch: Batch, workers: list[str]) -> list[bool | None]:
     """Return for each row whether its worker passed the quiz; unknown where the batch has none."""
     if not batch.uses_quiz:
         return [None] * len(workers)
-    passed = set(batch.quiz_attempts.filter(is_passed=True).values_list("worker__worker_id", flat=True))
+    known = batch.quiz_attempts.filter(is_passed=True, claimed_from="")
+    passed = set(known.values_list("worker__worker_id", flat=True))
     return [worker in passed for worker in workers]
 
 
