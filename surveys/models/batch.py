@@ -93,6 +93,12 @@ class Batch(models.Model):
         validators=[MinValueValidator(Decimal("0.01"))],
     )
     snapshot = models.JSONField(null=True, blank=True, editable=False)
+    design = models.JSONField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="How the HITs were drawn; empty in a batch published in the order of its file.",
+    )
     status = models.CharField(max_length=16, choices=Status, default=Status.DRAFT, editable=False)
     hit_type = models.ForeignKey(HITType, null=True, blank=True, editable=False, on_delete=models.PROTECT)
     error = models.TextField(blank=True, editable=False, help_text="Why publishing or syncing stands still.")

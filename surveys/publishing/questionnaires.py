@@ -1,7 +1,7 @@
 """A batch becomes questionnaires, with its definition frozen."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from operator import attrgetter
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.utils import timezone
@@ -9,9 +9,15 @@ from django.utils import timezone
 from annotators.failpoints import reach
 from surveys import audit
 from surveys.models import Batch, Item, Questionnaire, QuestionnaireItem
+from surveys.protocols.definition import Definition
 from surveys.publishing import budget, quota
+from surveys.publishing.design import Unit, design_facts, design_in_words, draw_blocks
 from surveys.publishing.preconditions import problems
 from surveys.publishing.pricing import quote
+from surveys.studies.planted_checks import COLUMN
+
+CHECK = "planted check"  # with a blank: no system is called that
+VERSION = 1
 
 
 class CannotPublish(Exception):
@@ -44,7 +50,8 @@ def _write(batch: Batch, *, by: AbstractBaseUser | AnonymousUser | None) -> bool
     _write_questionnaires(batch)
     if quota.has_slots(batch):
         quota.write_slots(batch)
-    audit.record(audit.Kind.PUBLISHING, "publish", batch=batch, by=by, details=_terms(batch))
+    details = {**_terms(batch), "design": design_in_words(batch.design)}
+    audit.record(audit.Kind.PUBLISHING, "publish", batch=batch, by=by, details=details)
     reach("publish.writing")
     return True
 
@@ -55,28 +62,52 @@ def _terms(batch: Batch) -> dict[str, str | None]:
     return {"total": f"{quote(batch).total:.2f}", "budget": limit}
 
 
-def _groups(batch: Batch) -> Iterator[Sequence[Item]]:
-    """Yield the items of each HIT.
+def _blocks(batch: Batch) -> tuple[list[list[Item]], dict[str, object]]:
+    """Return the items of each HIT, in publishing order, and what there is to say about how they were drawn.
 
-    They keep the order of import, so that the rows of a batch CSV stay together; but what different systems said
-    about one subject is spread out: everybody's first item of a subject comes before anybody's second.
+    Where all items show the same systems, each subject once, nothing can be confounded: then HITs stay as the file
+    has them, so that the rows of a batch CSV stay together.
     """
-    items = _spread(batch.survey.items.order_by("position"))
-    for start in range(0, len(items), batch.items_per_hit):
-        yield items[start : start + batch.items_per_hit]
+    items = list(batch.survey.items.order_by("position").prefetch_related("outputs"))
+    units = [_unit(item, batch.definition) for item in items]
+    if _is_one_of_a_kind(units):
+        size = batch.items_per_hit
+        blocks = [items[start : start + size] for start in range(0, len(items), size)]
+        return blocks, {"version": VERSION, "drawn": False, "seed": batch.seed, "hits": len(blocks)}
+    by_key = {item.pk: item for item in items}
+    drawn = draw_blocks(units, size=batch.items_per_hit, seed=f"{batch.seed}:design")
+    return [_in_file_order(by_key[unit.key] for unit in block) for block in drawn], {
+        "version": VERSION,
+        "drawn": True,
+        "seed": batch.seed,
+        **design_facts(drawn, checks=CHECK),
+    }
 
 
-def _spread(items: Iterable[Item]) -> list[Item]:
-    seen: Counter[str] = Counter()
-    rounds = []
-    for item in items:
-        rounds.append((seen[item.subject], item))
-        seen[item.subject] += 1
-    return [item for _, item in sorted(rounds, key=lambda pair: pair[0])]
+def _in_file_order(items: Iterable[Item]) -> list[Item]:
+    return sorted(items, key=attrgetter("position"))
+
+
+def _unit(item: Item, definition: Definition) -> Unit:
+    """Items that show the same systems are of a kind, and planted checks are; answer classes are the strata."""
+    systems = "+".join(sorted(output.system for output in item.outputs.all()))
+    is_fixed = definition.answer is not None and bool(definition.answer.choices)
+    return Unit(
+        key=item.pk,
+        subject=item.subject,
+        kind=CHECK if COLUMN in item.payload else systems,
+        stratum=item.gold if is_fixed else "",
+    )
+
+
+def _is_one_of_a_kind(units: Sequence[Unit]) -> bool:
+    return len({unit.kind for unit in units}) <= 1 and len({unit.subject for unit in units}) == len(units)
 
 
 def _write_questionnaires(batch: Batch) -> None:
-    groups = list(_groups(batch))
+    groups, facts = _blocks(batch)
+    Batch.objects.filter(pk=batch.pk).update(design=facts)
+    batch.design = facts
     questionnaires = Questionnaire.objects.bulk_create(
         Questionnaire(batch=batch, position=position, target_assignments=batch.assignments_per_hit)
         for position, _ in enumerate(groups, 1)

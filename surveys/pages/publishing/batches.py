@@ -28,6 +28,7 @@ from surveys.pages.results.downloads import downloads
 from surveys.pages.results.results import metric_results, results
 from surveys.protocols.policy import judges
 from surveys.publishing import preconditions, pricing, stopping
+from surveys.publishing.design import design_in_words
 from surveys.publishing.quota import has_slots
 from surveys.review.progress import undecided, urgent, warning_time
 from surveys.review.surplus import surplus_of
@@ -167,7 +168,14 @@ def terms(batch: Batch) -> list[tuple[str, str]]:
         ("Quiz", "two tries before the work" if batch.uses_quiz else "none"),
         ("Links and panels", "people may come by link" if has_slots(batch) else "none: marketplace only"),
         ("Seed", str(batch.seed)),
+        ("Design", _of_design(batch)),
     ]
+
+
+def _of_design(batch: Batch) -> str:
+    if batch.status == Batch.Status.DRAFT:
+        return "drawn by the seed when the batch is published: systems balanced within HITs and over time"
+    return design_in_words(batch.design)
 
 
 def _of_rejections(batch: Batch) -> str:
