@@ -6,6 +6,7 @@ either copy, ours or the marketplace's, can rebuild the other.
 
 import json
 from collections.abc import Iterator, Mapping
+from operator import attrgetter
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -153,7 +154,8 @@ def _write(assignment: Assignment, answers: list[ItemAnswer], *, comment_before:
 
 
 def _answers_as_data(assignment: Assignment) -> list[dict[str, Any]]:
-    return [answer_as_data(response) for response in _complete(assignment)]
+    by_place = sorted(_complete(assignment), key=attrgetter("place"))
+    return [answer_as_data(response) for response in by_place]
 
 
 def _complete(assignment: Assignment) -> list[Response]:
@@ -220,9 +222,10 @@ def _write_missing_responses(
     slots: Mapping[int, QuestionnaireItem],
     answers: list[ItemAnswer],
 ) -> None:
-    """Where our rows are lost too, the copy says in which order the outputs were shown."""
+    """Where our rows are lost too, the copy says in which order the items and the outputs were shown."""
+    has_places = questionnaire.batch.design is not None and len(answers) > 1
     there = set(assignment.responses.values_list("position", flat=True))
-    for answer in answers:
+    for place, answer in enumerate(answers, 1):
         if answer.position in there:
             continue
         item = slots[answer.position].item
@@ -233,7 +236,8 @@ def _write_missing_responses(
             worker=assignment.worker,
             item=item,
             position=answer.position,
-            shown={"outputs": [ids[code] for code in answer.ratings], "choices": []},
+            shown={"outputs": [ids[code] for code in answer.ratings], "choices": []}
+            | ({"place": place} if has_places else {}),
         )
 
 

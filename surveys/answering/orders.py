@@ -1,4 +1,8 @@
-"""In which order things are shown: drawn from the batch seed, balanced within the item and within the worker."""
+"""In which order things are shown: drawn from the batch seed, balanced within the item and within the worker.
+
+`Response.shown` keeps it: `outputs` and `choices`, and `place`, from 1, where the item stands on this person's page.
+Without `place` (a batch published before designs were drawn) the page has the order of the questionnaire.
+"""
 
 import random
 from collections import Counter, defaultdict
@@ -12,6 +16,7 @@ from django.utils import timezone
 from annotators.models import Assignment, Worker
 from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, Response
 from surveys.protocols.definition import Definition
+from surveys.publishing.design import williams
 
 T = TypeVar("T", bound=Hashable)
 Shown = dict[str, list[Any]]
@@ -55,6 +60,7 @@ class History:
     def __init__(self) -> None:
         self.outputs_first: defaultdict[int, Counter[int]] = defaultdict(Counter)
         self.choices_first: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        self.places: Counter[tuple[int, int]] = Counter()
         self.systems_first: Counter[Hashable] = Counter()
         self.gold_slots: Counter[Hashable] = Counter()
 
@@ -105,9 +111,30 @@ class History:
         self._count_worker(shown, gold=item.gold, systems=_systems(item))
         return shown
 
+    def draw_places(
+        self, items: Sequence[Item], *, batch: Batch, worker: Worker
+    ) -> dict[int, dict[str, int]]:
+        """Return {item id: {"place": from 1}}: of the rows of a Williams square the one seen least; then chance.
+
+        As many people as there are items see each item once at each place. Empty where the batch has no design.
+        """
+        if batch.design is None or len(items) < 2:
+            return {item.pk: {} for item in items}
+        names = "|".join(item.external_id for item in items)
+        ids = shuffled([item.pk for item in items], seed=f"{batch.seed}:places:{names}")
+        rows = [tuple(row) for square in williams(len(ids)) for row in square]
+
+        def burden(row: tuple[int, ...]) -> int:
+            return sum(self.places[ids[k], place] ** 2 for place, k in enumerate(row, 1))
+
+        tie = f"{batch.seed}:{names}:{worker.worker_id}:places"
+        best = min(shuffled(rows, seed=tie), key=burden)
+        return {ids[k]: {"place": place} for place, k in enumerate(best, 1)}
+
     def _count_item(self, item_id: int, shown: Shown) -> None:
         self.outputs_first[item_id].update(shown["outputs"][:1])
         self.choices_first[item_id].update(shown["choices"][:1])
+        self.places[item_id, shown.get("place", 0)] += 1
 
     def _count_worker(self, shown: Shown, *, gold: str, systems: dict[int, str]) -> None:
         self.systems_first[_first_system(systems, shown["outputs"])] += 1
@@ -123,6 +150,7 @@ def draw_responses(questionnaire: Questionnaire, *, assignment: Assignment) -> N
         return
     batch, slots = questionnaire.batch, slots_in_order(questionnaire)
     history = History.of(batch, items=[slot.item for slot in slots], worker=assignment.worker)
+    places = history.draw_places([slot.item for slot in slots], batch=batch, worker=assignment.worker)
     Response.objects.bulk_create(
         Response(
             assignment=assignment,
@@ -130,7 +158,7 @@ def draw_responses(questionnaire: Questionnaire, *, assignment: Assignment) -> N
             worker=assignment.worker,
             item=slot.item,
             position=slot.position,
-            shown=history.draw(slot.item, batch=batch, worker=assignment.worker),
+            shown=history.draw(slot.item, batch=batch, worker=assignment.worker) | places[slot.item_id],
             is_claim=assignment.is_claim,
         )
         for slot in slots

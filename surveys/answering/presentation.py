@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from django.conf import settings
@@ -83,9 +84,13 @@ class ShownOutput:
 
 @dataclass(frozen=True, slots=True)
 class ShownItem:
-    """All that a browser may know about an item, in the order it is shown."""
+    """All that a browser may know about an item, in the order it is shown.
+
+    `position` names it, as in the questionnaire; `place` is where, from 1, this worker's page has it.
+    """
 
     position: int
+    place: int
     question: str
     pictures: tuple[ShownPicture, ...]
     choices: tuple[Choice, ...]
@@ -165,12 +170,13 @@ def shown_items(assignment: Assignment) -> list[ShownItem]:
         _shown_item(
             r.item,
             position=r.position,
+            place=r.place,
             definition=r.batch.definition,
             order=r.shown["outputs"],
             values=r.shown["choices"],
             draft=r.draft,
         )
-        for r in responses
+        for r in sorted(responses, key=attrgetter("place"))
     ]
 
 
@@ -181,6 +187,7 @@ def preview_items(questionnaire: Questionnaire) -> list[ShownItem]:
         _shown_item(
             slot.item,
             position=slot.position,
+            place=slot.position,
             definition=definition,
             order=shuffled(output_ids(slot.item), seed=f"{seed}:outputs:{slot.item.external_id}"),
             values=base_values(slot.item, definition, seed=seed),
@@ -267,6 +274,7 @@ def _shown_item(
     item: Item,
     *,
     position: int,
+    place: int,
     definition: Definition,
     order: Iterable[int],
     values: Iterable[str],
@@ -276,10 +284,11 @@ def _shown_item(
     choices = {choice.value: choice for choice in item.choices_for(definition)}
     return ShownItem(
         position=position,
+        place=place,
         question=item.payload.get("question", ""),
         pictures=tuple(
             ShownPicture(picture.get_absolute_url(), picture.width, picture.height, alt)
-            for picture, alt in _with_alternatives(item, definition, position)
+            for picture, alt in _with_alternatives(item, definition, place)
         ),
         choices=tuple(choices[value] for value in values),
         outputs=tuple(
@@ -289,11 +298,11 @@ def _shown_item(
     )
 
 
-def _with_alternatives(item: Item, definition: Definition, position: int) -> list[tuple[Picture, str]]:
+def _with_alternatives(item: Item, definition: Definition, place: int) -> list[tuple[Picture, str]]:
     pictures = list(item.pictures.all())
     if definition.is_sequence:
         return [(picture, f"State {n} of {len(pictures)}") for n, picture in enumerate(pictures, 1)]
-    return [(picture, f"Picture for question {position}") for picture in pictures]
+    return [(picture, f"Picture for question {place}") for picture in pictures]
 
 
 def _shown_output(output: Output, label: str) -> ShownOutput:

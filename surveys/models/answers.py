@@ -11,7 +11,8 @@ from surveys.models.study import Item, Output
 class Response(models.Model):
     """One worker on one item. Written when the item is first shown, with the order it is shown in.
 
-    `shown`: {"outputs": [output id, in the order shown], "choices": [value, in the order shown]}.
+    `shown`: {"outputs": [output id, in the order shown], "choices": [value, in the order shown], "place": from 1, where
+    the item stands on this worker's page; without it, at its position}.
     `draft` is the item's form data as last saved; `answer` and the ratings are written at submission, in one
     transaction. `batch` and `worker` repeat the assignment's, so that the database itself refuses to show a
     worker the same item twice in a batch; where the worker is only claimed, that proves nothing about them.
@@ -50,6 +51,11 @@ class Response(models.Model):
 
     def __str__(self) -> str:
         return f"{self.assignment} on {self.item}"
+
+    @property
+    def place(self) -> int:
+        """Where, from 1, the item stands on this worker's page."""
+        return int(self.shown.get("place", self.position))
 
 
 def is_skipped(assignment: str = "pk") -> Exists:

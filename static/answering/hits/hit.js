@@ -57,8 +57,8 @@
     const active = activeGroup();
     items.forEach((item, index) => {
       const isDone = isComplete(item), button = marks[index];
-      button.textContent = isDone ? "✓" : item.position;
-      button.setAttribute("aria-label", `Question ${item.position}, ${isDone ? "complete" : "not complete"}`);
+      button.textContent = isDone ? "✓" : index + 1;
+      button.setAttribute("aria-label", `Question ${index + 1}, ${isDone ? "complete" : "not complete"}`);
       button.toggleAttribute("data-done", isDone);
       index === current ? button.setAttribute("aria-current", "step") : button.removeAttribute("aria-current");
       item.groups.forEach((group) => group.classList.toggle("active", group === active));

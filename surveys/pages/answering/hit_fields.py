@@ -15,7 +15,7 @@ TEXT_MAX = 2000
 
 
 class GroupField(forms.Field):
-    """A question, rendered as one group. `position` and `where` ("Explanation 1") say which it is."""
+    """A question, rendered as one group. `place` and `where` ("Explanation 1") say which it is."""
 
     type = "radio"
 
@@ -23,13 +23,13 @@ class GroupField(forms.Field):
         self,
         *,
         label: str,
-        position: int,
+        place: int,
         choices: Sequence[Choice] = (),
         where: str = "",
         help_text: str = "",
     ) -> None:
         super().__init__(label=label, help_text=help_text)
-        self.position = position
+        self.place = place
         self.where = where
         self.choices = tuple(choices)
         self.values = {choice.value for choice in self.choices}

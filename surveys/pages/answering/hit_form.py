@@ -100,19 +100,17 @@ class HitForm(forms.Form):
 
     @property
     def problems(self) -> list[tuple[int, list[Problem]]]:
-        """The error summary: what is wrong in each item, by position, in the order of the page."""
+        """The error summary: what is wrong in each item, by its place, in the order of the page."""
         found = [
             (
-                group.position,
+                group.place,
                 Problem(f"{name}-1", group.where, str(group.label), error.messages[0], error.code),
             )
             for name, group in self._groups()
             if name in self.errors
             for error in self.errors[name].as_data()[:1]
         ]
-        return [
-            (position, [p for _, p in entries]) for position, entries in groupby(found, key=itemgetter(0))
-        ]
+        return [(place, [p for _, p in entries]) for place, entries in groupby(found, key=itemgetter(0))]
 
     def answers(self) -> list[ItemAnswer]:
         """Return the cleaned answers, one per item."""
@@ -220,31 +218,31 @@ def draft_from(answer: ItemAnswer, definition: Definition) -> dict[str, Any]:
 
 def _questions(definition: Definition, item: ShownItem) -> Iterator[tuple[str, GroupField]]:
     """Yield (draft name, question) in the order they are asked."""
-    at = item.position
+    at = item.place
     if definition.answer:
-        yield "answer", OneOf(label=definition.answer.label, position=at, choices=item.choices)
+        yield "answer", OneOf(label=definition.answer.label, place=at, choices=item.choices)
     for output in item.outputs:
         for criterion in definition.output_criteria:
-            yield f"{output.code}-{criterion.key}", _rating(criterion, position=at, where=output.label)
+            yield f"{output.code}-{criterion.key}", _rating(criterion, place=at, where=output.label)
     for criterion in definition.item_criteria:
-        yield criterion.key, _rating(criterion, position=at)
+        yield criterion.key, _rating(criterion, place=at)
     if definition.preference:
         choices = _preference_choices(definition.preference, item)
         yield (
             definition.preference.key,
-            OneOf(label=definition.preference.label, position=at, choices=choices),
+            OneOf(label=definition.preference.label, place=at, choices=choices),
         )
     if definition.skip_reasons:
-        yield SKIP, SkipReason(label="Why can’t it be judged?", position=at, choices=definition.skip_reasons)
+        yield SKIP, SkipReason(label="Why can’t it be judged?", place=at, choices=definition.skip_reasons)
 
 
-def _rating(criterion: Criterion, *, position: int, where: str = "") -> GroupField:
+def _rating(criterion: Criterion, *, place: int, where: str = "") -> GroupField:
     if criterion.is_text:
-        return Written(label=criterion.label, help_text=criterion.help, where=where, position=position)
+        return Written(label=criterion.label, help_text=criterion.help, where=where, place=place)
     texts = {"label": criterion.label, "help_text": criterion.help, "where": where}
     if criterion.is_checklist:
-        return AnyOf(**texts, position=position, choices=criterion.choices, exclusive=criterion.exclusive)
-    return OneOf(**texts, position=position, choices=criterion.choices)
+        return AnyOf(**texts, place=place, choices=criterion.choices, exclusive=criterion.exclusive)
+    return OneOf(**texts, place=place, choices=criterion.choices)
 
 
 def _preference_choices(preference: Preference, item: ShownItem) -> list[Choice]:

@@ -138,7 +138,7 @@ class ItemBlock:
     @property
     def count(self) -> str:
         """Return "2 of 5 · Question", or as much of it as there is to say."""
-        place = f"{self.item.position} of {self.of}" if self.of > 1 else ""
+        place = f"{self.item.place} of {self.of}" if self.of > 1 else ""
         return " · ".join(filter(None, [place, self.definition.question_label]))
 
     @property

@@ -32,7 +32,7 @@ class QuizForm(forms.Form):
         self.before = dict(enumerate(before, 1))
         self.questions = dict(enumerate(questions, 1))
         for n, question in self.questions.items():
-            self.fields[f"q{n}"] = OneOf(label=question.question, position=n, choices=question.choices)
+            self.fields[f"q{n}"] = OneOf(label=question.question, place=n, choices=question.choices)
         self.initial = {f"q{n}": said.chosen for n, said in self.before.items() if said.is_right}
 
     @property

@@ -20,6 +20,7 @@ from tests.invented import TALE
 
 SHOWN = ShownItem(
     position=2,
+    place=2,
     question="Is <b>it</b> 5 < 6 & so?",
     pictures=(ShownPicture("/pictures/abc", 640, 480, "Picture"),),
     choices=(Choice("no", "no"), Choice("yes", "yes")),
@@ -89,7 +90,7 @@ def test_refused_answers_are_noticed():
 def test_a_sequence_is_read_as_its_states_texts_and_the_way_to_skip():
     output = ShownOutput("c1", "What happens", "A seed is sown.\nA tree grows.")
     states = tuple(ShownPicture(f"/pictures/{n}", 4, 3, f"State {n}") for n in (1, 2, 3))
-    shown = ShownItem(1, "", states, (), (output,), {})
+    shown = ShownItem(1, 1, "", states, (), (output,), {})
     html = engines["django"].from_string(PAGE).render({"form": HitForm(definition=TALE, items=[shown])})
     (item,) = read_hit_page(parse(html)).items
     assert (item.question, item.pictures) == ("", ("/pictures/1", "/pictures/2", "/pictures/3"))

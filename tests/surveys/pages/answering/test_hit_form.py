@@ -43,6 +43,7 @@ def make_item(
 ) -> ShownItem:
     return ShownItem(
         position=position,
+        place=position,
         question="What?",
         pictures=(),
         choices=tuple(Choice(value, value) for value in choices.split()),
@@ -104,7 +105,7 @@ def test_every_definition_renders_all_its_controls_unchosen() -> None:
 
 
 def test_ordered_answers_keep_their_order() -> None:
-    form = make_form(ESNLIVE, ShownItem(1, "A.", (), ESNLIVE.answer.choices, (), {}))
+    form = make_form(ESNLIVE, ShownItem(1, 1, "A.", (), ESNLIVE.answer.choices, (), {}))
     assert re.findall(r'name="i1-answer" value="(\w+)"', render(form)) == [
         "entailment",
         "neutral",

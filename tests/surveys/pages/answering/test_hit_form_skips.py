@@ -15,7 +15,7 @@ STATES = tuple(ShownPicture(f"/p/{n}", 40, 30, f"State {n} of 3") for n in (1, 2
 
 def tale(*, posted: str | None = None, draft: dict[str, object] | None = None) -> HitForm:
     output = ShownOutput("c1", "What happens", "A seed is sown.\nA <tree> grows.")
-    return make_form(TALE, ShownItem(1, "", STATES, (), (output,), draft or {}), posted=posted)
+    return make_form(TALE, ShownItem(1, 1, "", STATES, (), (output,), draft or {}), posted=posted)
 
 
 def answers(posted: str) -> list[ItemAnswer]:
