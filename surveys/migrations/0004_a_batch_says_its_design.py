@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('surveys', '0002_append_only'),
+        ('surveys', '0003_claims'),
     ]
 
     operations = [
