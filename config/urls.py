@@ -8,6 +8,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from surveys.pages.health import healthz, metrics, readyz
+from surveys.pages.sign_in import sign_in
 
 
 def not_found(request: HttpRequest, row: str) -> NoReturn:
@@ -21,6 +22,7 @@ urlpatterns = [
     path("readyz", readyz, name="readyz"),
     path("metrics", metrics, name="metrics"),
     path("admin/r/<path:row>", not_found),
+    path("admin/login/", sign_in),
     path("admin/", admin.site.urls),
     path("", include("surveys.urls")),
 ]

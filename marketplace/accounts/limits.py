@@ -39,10 +39,14 @@ def may_call(requester: Requester, *, operation: str, now: datetime) -> bool:
 
 
 def is_blocked(*, worker_id: str, address: str, now: datetime) -> bool:
-    """Tell whether sign-ins of the worker id, or from the address, failed too often lately. `now` is real time."""
+    """Tell whether sign-ins of the worker id, or from the address, failed too often lately. `now` is real time.
+
+    An address that is not known, "", is nobody's: it holds nobody up.
+    """
     lately = FailedSignIn.objects.filter(failed_at__gt=now - SPAN)
     by_worker = lately.filter(worker_id=worker_id).count() >= MOST_PER_WORKER
-    return by_worker or lately.filter(address=address).count() >= MOST_PER_ADDRESS
+    by_address = address != "" and lately.filter(address=address).count() >= MOST_PER_ADDRESS
+    return by_worker or by_address
 
 
 def note_failure(*, worker_id: str, address: str, now: datetime) -> None:

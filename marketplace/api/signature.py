@@ -18,6 +18,8 @@ from marketplace.models import AccessKey, Requester
 
 ALGORITHM = "AWS4-HMAC-SHA256"
 SERVICE = "mturk-requester"
+# What a proxy or a tunnel adds, and what begins so: X-Forwarded-For, -Host and -Proto, CF-Connecting-IP, CF-Ray.
+OF_A_PROXY = ("HTTP_FORWARDED", "HTTP_X_FORWARDED", "HTTP_X_REAL_IP", "HTTP_VIA", "HTTP_CF_")
 MAXIMUM_SKEW = timedelta(minutes=15)
 HEADER = re.compile(
     rf"{ALGORITHM} Credential=(?P<key>[^/,\s]+)/(?P<day>\d{{8}})/(?P<region>[a-z0-9-]+)/(?P<service>[a-z0-9-]+)"
@@ -62,8 +64,8 @@ def authenticate(request: HttpRequest) -> Requester:
 
 
 def _is_loopback(meta: dict[str, str]) -> bool:
-    """Tell whether a request came straight from this machine, not through a proxy on it."""
-    if any(name in meta for name in ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP")):
+    """Tell whether a request came straight from this machine, not through a proxy or a tunnel that ends on it."""
+    if any(name.startswith(OF_A_PROXY) for name in meta):
         return False
     try:
         return ipaddress.ip_address(meta.get("REMOTE_ADDR", "")).is_loopback

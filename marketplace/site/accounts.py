@@ -72,9 +72,10 @@ def _status(form: SignInForm) -> int:
 
 
 def _address(request: HttpRequest) -> str:
-    """Return the visitor's address: behind a trusted proxy the one that proxy has seen."""
-    passed = request.headers.get("X-Forwarded-For", "") if settings.SECURE_PROXY_SSL_HEADER else ""
-    return passed.rpartition(",")[2].strip() or request.META.get("REMOTE_ADDR", "")
+    """Return the visitor's address: behind a trusted proxy the one that proxy has seen, "" where it does not tell."""
+    if settings.SECURE_PROXY_SSL_HEADER:
+        return request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
+    return str(request.META.get("REMOTE_ADDR", ""))
 
 
 def _back(request: HttpRequest) -> str:

@@ -39,6 +39,10 @@ def batch_for(request: HttpRequest, pk: int) -> Batch:
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return the visitor's network address: behind a trusted proxy the one that proxy has seen."""
-    passed = request.headers.get("X-Forwarded-For", "") if settings.SECURE_PROXY_SSL_HEADER else ""
-    return passed.rpartition(",")[2].strip() or str(request.META.get("REMOTE_ADDR", ""))
+    """Return the visitor's network address: behind a trusted proxy the one that proxy has seen.
+
+    Where that proxy does not tell, it is not known and "": the proxy's own would be everybody's.
+    """
+    if settings.SECURE_PROXY_SSL_HEADER:
+        return request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
+    return str(request.META.get("REMOTE_ADDR", ""))

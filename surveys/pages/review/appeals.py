@@ -122,12 +122,14 @@ def _may_write(found: Appeal) -> bool:
 
 
 def _is_closed(request: HttpRequest) -> bool:
-    return FROM_ALL.is_closed() or FROM_ONE_ADDRESS.is_closed(address_of(request))
+    address = address_of(request)
+    return FROM_ALL.is_closed() or (address != "" and FROM_ONE_ADDRESS.is_closed(address))
 
 
 def _count(request: HttpRequest) -> None:
     FROM_ALL.count()
-    FROM_ONE_ADDRESS.count(address_of(request))
+    if address := address_of(request):
+        FROM_ONE_ADDRESS.count(address)
 
 
 def _refuse(code: str, message: str, *, status: int) -> HttpResponse:

@@ -79,3 +79,9 @@ def test_head_submits_nothing(mturk, new_hit, new_worker):
     address = f"/mturk/externalSubmit?assignmentId={assignment_id}&answer=yes"
     assert browser.client.head(address).status_code == 400
     assert Assignment.objects.get().status == "Open"
+
+
+def test_a_proxy_that_does_not_tell_who_comes_locks_nobody_out(known, settings):
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    assert {sign_in(f"A{n:013}") for n in range(50)} == {422}
+    assert sign_in(*known) == 302

@@ -82,8 +82,19 @@ def test_the_demo_key_is_good_on_this_machine(db, address):
 
 @pytest.mark.parametrize(
     "environ",
-    [{"REMOTE_ADDR": "10.0.0.7"}, {"REMOTE_ADDR": ""}, {"HTTP_X_FORWARDED_FOR": "10.0.0.7"}],
-    ids=["another machine", "unknown", "through a proxy"],
+    [
+        {"REMOTE_ADDR": "10.0.0.7"},
+        {"REMOTE_ADDR": ""},
+        {"HTTP_X_FORWARDED_FOR": "10.0.0.7"},
+        {"HTTP_X_FORWARDED_HOST": "work.example.org"},
+        {"HTTP_X_FORWARDED_PROTO": "https"},
+        {"HTTP_FORWARDED": "for=10.0.0.7"},
+        {"HTTP_VIA": "1.1 proxy"},
+        {"HTTP_X_REAL_IP": "10.0.0.7"},
+        {"HTTP_CF_CONNECTING_IP": "10.0.0.7"},
+        {"HTTP_CF_RAY": "8f"},
+    ],
+    ids=lambda environ: " ".join(environ),
 )
 def test_the_demo_key_is_good_nowhere_else(db, environ):
     call_command("loaddata", "marketplace_demo", verbosity=0)

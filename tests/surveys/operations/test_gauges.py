@@ -222,6 +222,8 @@ def test_without_a_token_no_other_machine_may(address: str) -> None:
     assert (answer.status_code, b"assent" in answer.content) == (403, False)
 
 
-@pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded", "x-real-ip", "via", "x-forwarded-proto"])
+@pytest.mark.parametrize(
+    "header", ["x-forwarded-for", "forwarded", "x-real-ip", "via", "x-forwarded-proto", "cf-connecting-ip"]
+)
 def test_without_a_token_nobody_may_through_a_proxy_on_this_machine(header: str) -> None:
     assert read(**{header: "127.0.0.1"}).status_code == 403

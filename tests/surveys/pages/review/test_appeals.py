@@ -239,6 +239,13 @@ def test_behind_a_trusted_proxy_the_visitor_counts_not_the_proxy(visitor, appeal
     assert page_of(visitor, appeal, headers={"X-Forwarded-For": "192.0.2.2"})
 
 
+def test_a_proxy_that_does_not_tell_who_comes_locks_nobody_out(visitor, appeal, settings):
+    settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    for _ in range(11):
+        visitor.get(f"/appeals/{UNKNOWN}/")
+    assert page_of(visitor, appeal)
+
+
 @pytest.mark.parametrize("path", ["/appeals/", f"/appeals/{UNKNOWN}/"])
 def test_no_page_is_cached_framed_indexed_or_sets_a_cookie(visitor, db, path):
     response = visitor.get(path)
