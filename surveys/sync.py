@@ -46,9 +46,17 @@ def sweep() -> None:
     for pk in set(stopping.hits_to_expire().values_list("questionnaire__batch", flat=True)):
         expire_batch.delay(pk)
     send_alarms.delay()
+    sweep_claims.delay()
     for hit in due_work.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2)):
         sync_hit.delay(hit.pk)
     settle_calls.delay()
+
+
+@shared_task
+def sweep_claims() -> None:
+    """Remove the claims that can't be confirmed any more."""
+    if n_swept := claiming.sweep():
+        logger.info("Removed %d claims that the marketplace has not confirmed.", n_swept)
 
 
 @shared_task

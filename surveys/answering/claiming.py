@@ -2,14 +2,27 @@
 
 import hashlib
 import hmac
+from collections import Counter
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import F, ProtectedError, Q, QuerySet
+from django.utils import timezone
 
 from annotators.constraints import is_about
-from annotators.models import HIT, Assignment
-from surveys.models import QuizAttempt, Response
+from annotators.models import HIT, IS_CLAIM, Assignment, Worker
+from surveys.models import AnswerRevision, QuizAttempt, Response
+from surveys.publishing import quota
+
+SLACK = (
+    5  # claims beyond what the marketplace can have given out: people who returned a HIT leave theirs behind
+)
+LISTED_BY = timedelta(hours=1)  # far longer than any lag seen between a submission and its listing
+KEPT = timedelta(days=7)  # what was saved here and never handed in there, for whoever asks about it
+CHUNK = 500
 
 
 def origin(address: str) -> str:
@@ -50,3 +63,69 @@ def _believe_quiz(assignment: Assignment) -> None:
     theirs.filter(claimed_from=assignment.claimed_from).exclude(number__in=list(known)).update(
         claimed_from=""
     )
+
+
+def make_room(claim: Assignment, *, among: Sequence[Assignment]) -> None:
+    """Before a claim is written: let one go where its HIT has more than can be true. Nobody is turned away for it.
+
+    `among`: the claims to the HIT. One network address holds no more than the marketplace can have given out, and all
+    together twice as many, each with some slack. What was never touched goes first, then what is oldest: of whoever has
+    the most. To be called under a lock on the questionnaire.
+    """
+    most = claim.hit.max_assignments + SLACK
+    own = [one for one in among if one.claimed_from == claim.claimed_from]
+    if len(own) >= most:
+        drop(_least(own))
+    elif len(among) >= 2 * most:
+        (crowd, _), *_ = Counter(one.claimed_from for one in among).most_common(1)
+        drop(_least([one for one in among if one.claimed_from == crowd]))
+
+
+def drop(claim: Assignment) -> bool:
+    """Remove a claim and whatever only it has brought here; False where it is none any more.
+
+    If the worker was a true one, nothing is lost that they handed in: the marketplace has the whole of it.
+    """
+    with transaction.atomic():
+        locked = Assignment.objects.select_for_update().filter(IS_CLAIM, pk=claim.pk).first()
+        if locked is None:
+            return False
+        quota.release(locked)
+        AnswerRevision.objects.filter(assignment=locked).delete()
+        Response.objects.filter(assignment=locked).delete()
+        locked.delete()
+        _forget(locked.worker_id, claimed_from=locked.claimed_from)
+    return True
+
+
+def sweep() -> int:
+    """Remove the claims that can't be confirmed any more; returns how many. Safe to repeat."""
+    return sum(drop(claim) for claim in stale()[:CHUNK])
+
+
+def stale() -> QuerySet[Assignment]:
+    """Return the claims whose time is over and that the marketplace, asked after that, has not named."""
+    now = timezone.now()
+    deadline = F("loaded_at") + F("hit__hit_type__assignment_duration") + LISTED_BY
+    claims = Assignment.objects.filter(IS_CLAIM).annotate(deadline=deadline)
+    is_over = Q(deadline__lt=now, hit__synced_at__gt=F("deadline"), saved_at=None)
+    return claims.filter(is_over | Q(deadline__lt=now - KEPT)).order_by("loaded_at", "pk")
+
+
+def _least(claims: Sequence[Assignment]) -> Assignment:
+    drafted = Response.objects.filter(assignment__in=claims, draft_version__gt=0)
+    touched: set[Any] = set(drafted.values_list("assignment", flat=True))
+    return min(claims, key=lambda one: (one.saved_at is not None, one.pk in touched, one.loaded_at))
+
+
+def _forget(worker_pk: int, *, claimed_from: str) -> None:
+    """Remove a worker of whom nothing is known but claims that are gone."""
+    worker = Worker.objects.filter(pk=worker_pk, standing=Worker.Standing.OK, assignments=None).first()
+    if worker is None:
+        return
+    try:
+        with transaction.atomic():
+            QuizAttempt.objects.filter(worker=worker, claimed_from=claimed_from).delete()
+            worker.delete()
+    except ProtectedError:
+        pass  # invited, sent by a panel, or named in the audit trail

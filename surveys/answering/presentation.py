@@ -217,9 +217,11 @@ def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) 
     if claim.worker.standing == Worker.Standing.EXCLUDED:
         raise CannotServe("excluded", EXCLUDED)
     Questionnaire.objects.select_for_update(no_key=True).get(pk=questionnaire.pk)
-    if opened := _existing(claim):
+    here = list(Assignment.objects.filter(IS_CLAIM | Q(worker=claim.worker), hit=claim.hit))
+    if opened := _existing(claim, here):
         quota.keep(opened)
     else:
+        claiming.make_room(claim, among=[one for one in here if one.is_claim])
         _check_not_seen(questionnaire, claim)
         _check_share(questionnaire, claim)
         slot = _free_slot(questionnaire, claim.worker)
@@ -231,11 +233,10 @@ def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) 
     return opened or claim
 
 
-def _existing(claim: Assignment) -> Assignment | None:
+def _existing(claim: Assignment, here: list[Assignment]) -> Assignment | None:
     """Return the row of this very claim. Who is known to have handed in this HIT can't open it once more."""
-    rows = Assignment.objects.filter(
-        ~IS_CLAIM | Q(assignment_id=claim.assignment_id), hit=claim.hit, worker=claim.worker
-    )
+    theirs = [row for row in here if row.worker_id == claim.worker_id]
+    rows = [row for row in theirs if not row.is_claim or row.assignment_id == claim.assignment_id]
     for row in rows:
         if row.assignment_id != claim.assignment_id or row.channel != Channel.MARKETPLACE:
             raise CannotServe("seen_before", SEEN_BEFORE)

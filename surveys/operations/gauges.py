@@ -1,4 +1,4 @@
-"""The numbers Prometheus collects: six queries and one question to the broker, however large a study is."""
+"""The numbers Prometheus collects: eight queries and one question to the broker, however large a study is."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -10,7 +10,8 @@ from django.utils import timezone
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 
-from annotators.models import HIT, Call, Endpoint
+from annotators.models import HIT, IS_CLAIM, Assignment, Call, Endpoint
+from surveys.answering import claiming
 from surveys.models import Batch
 from surveys.operations.health import BEAT, WORKER, pulse, queue_depth
 from surveys.review import due_work, replacements
@@ -65,6 +66,7 @@ def _database() -> Gauges:
     yield _sync_lag()
     yield _open_hits()
     yield from _assignments()
+    yield _claims()
     yield _replacements()
     yield from _calls()
     yield from _batches()
@@ -100,6 +102,17 @@ def _assignments() -> Gauges:
     yield GaugeMetricFamily(
         "assent_assignments_near_auto_approval", f"Of these, within {hours} hours.", value=counts["near"]
     )
+
+
+def _claims() -> GaugeMetricFamily:
+    """A HIT's address claims who opens it; what stays unconfirmed is removed by the sweep."""
+    gauge = GaugeMetricFamily(
+        "assent_claims", "Opened, and not confirmed by the marketplace.", labels=["state"]
+    )
+    n_stale = claiming.stale().count()
+    gauge.add_metric(["open"], Assignment.objects.filter(IS_CLAIM).count() - n_stale)
+    gauge.add_metric(["stale"], n_stale)
+    return gauge
 
 
 def _replacements() -> GaugeMetricFamily:

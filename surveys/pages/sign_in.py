@@ -25,7 +25,8 @@ class SignInForm(AdminAuthenticationForm):
     is_throttled = False
 
     def clean(self) -> dict[str, Any]:
-        doors = _doors(self.cleaned_data.get("username", ""), address_of(self.request))
+        address = address_of(self.request) if self.request else ""
+        doors = _doors(self.cleaned_data.get("username", ""), address)
         if any(throttle.is_closed(key) for throttle, key in doors):
             self.is_throttled = True
             raise ValidationError(TOO_MANY, code="throttled")

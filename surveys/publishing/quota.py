@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet, Sum
+from django.db.models import Case, Count, Exists, Max, OuterRef, Q, QuerySet, Sum, When
 from django.utils import timezone
 
 from annotators.models import IS_CLAIM, Assignment, Channel, Endpoint, Worker
@@ -34,6 +34,10 @@ Status = Assignment.Status
 UNANSWERED = Q(assignment__status=Status.ACCEPTED) & (
     Q(assignment__saved_at=None) | Q(assignment__channel=Channel.MARKETPLACE)
 )
+# Opened by the frame's address alone, and nothing written since: it holds a place against nobody.
+UNTOUCHED = Q(
+    assignment__status=Status.ACCEPTED, assignment__channel=Channel.MARKETPLACE, assignment__saved_at=None
+) & ~Exists(Response.objects.filter(assignment=OuterRef("assignment"), draft_version__gt=0))
 SUPERSEDED = Exists(AnnotationSlot.objects.filter(reopens=OuterRef("pk")))
 SKIPPED = is_skipped("assignment")
 LEFT_OUT = is_left_out("assignment")
@@ -73,21 +77,22 @@ def write_slots(batch: Batch) -> int:
 
 
 def free_slots(batch: Batch, *, worker: Worker, now: datetime | None = None) -> QuerySet[AnnotationSlot]:
-    """Return the slots this worker could be given, the least filled first.
+    """Return the slots this worker could be given, the least filled first; last those that are only claimed.
 
     Left out are questionnaires with an item the worker is known to have seen, by whatever way they came. The excluded
     get none.
     """
     if worker.standing == Worker.Standing.EXCLUDED:
         return AnnotationSlot.objects.none()
+    is_free = _is_free(now or timezone.now())
     seen = Response.objects.filter(
         is_claim=False, batch=batch, worker=worker, item__slots__questionnaire=OuterRef("questionnaire")
     )
     return (
-        AnnotationSlot.objects.filter(_is_free(now or timezone.now()), ~SUPERSEDED, batch=batch)
+        AnnotationSlot.objects.filter(is_free | UNTOUCHED, ~SUPERSEDED, batch=batch)
         .exclude(Exists(seen))
         .exclude(questionnaire__in=without_room(batch))
-        .order_by("replicate", "number")
+        .order_by(Case(When(is_free, then=0), default=1), "replicate", "number")
     )
 
 
@@ -116,6 +121,21 @@ def keep(assignment: Assignment) -> bool:
     until = timezone.now() + assignment.hit.questionnaire.batch.assignment_duration
     unanswered = AnnotationSlot.objects.filter(UNANSWERED, ~SUPERSEDED, assignment=assignment)
     return AnnotationSlot.objects.filter(pk__in=unanswered.values("pk")).update(leased_until=until) == 1
+
+
+@transaction.atomic
+def release(assignment: Assignment) -> None:
+    """Take back the slot of an assignment that is going to be removed. One that was given away goes with it."""
+    slot = AnnotationSlot.objects.filter(assignment=assignment).first()
+    if slot is None:
+        return
+    following = AnnotationSlot.objects.filter(reopens=slot)
+    if (pk := following.values_list("pk", flat=True).first()) is None:
+        AnnotationSlot.objects.filter(pk=slot.pk).update(assignment=None, leased_until=None)
+        return
+    following.update(reopens=None)
+    slot.delete()
+    AnnotationSlot.objects.filter(pk=pk).update(reopens=slot.reopens_id)
 
 
 @transaction.atomic
