@@ -29,7 +29,7 @@ from surveys.results.statistics.correlation import Correlation
 from surveys.results.statistics.metrics import MetricSummary, summarise_metrics
 from surveys.results.statistics.numbers import Counts, Minutes, Selection, Summary
 
-VERSION = 4  # of what is cached: raise it when a class in it changes or moves
+VERSION = 5  # of what is cached: raise it when a class in it changes or moves
 CACHED_SECONDS = 3600
 T = TypeVar("T")
 SELECTIONS = {
@@ -122,7 +122,9 @@ def _arranged(report: Report) -> Results:
         figures=tuple(_figure(summary, key=scale.key, title=scale.label) for scale in scales),
         selections=tuple(SELECTIONS[selection.name] for selection in selections),
         columns=systems * len(selections),
-        blocks=tuple(blocks_of(selections, criteria, headline=summary.headline)),
+        blocks=tuple(
+            blocks_of(selections, criteria, comparison=report.comparison, headline=summary.headline)
+        ),
         agreement=report.agreement,
     )
 

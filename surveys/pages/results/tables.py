@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from surveys.results.statistics.comparison import ALPHA, Comparison, Estimate
+from surveys.results.statistics.comparison import Comparison, Difference, Estimate
 from surveys.results.statistics.correlation import Coefficient, Correlation
-from surveys.results.statistics.intervals import Interval
+from surveys.results.statistics.inference import ALPHA, Interval
 from surveys.results.statistics.metrics import MetricMean, MetricSummary, RatingMean
 from surveys.results.statistics.numbers import (
     BLANK,
@@ -49,7 +49,7 @@ class Block:
 
 
 def blocks_of(
-    selections: Selections, criteria: Iterable[CriterionSummary], *, headline: str
+    selections: Selections, criteria: Iterable[CriterionSummary], *, comparison: Comparison, headline: str
 ) -> Iterable[Block]:
     """Yield the blocks there is something to say in; `criteria` are those about outputs."""
     if any(selection.correct for selection in selections):
@@ -57,7 +57,10 @@ def blocks_of(
     for place, about_item in enumerate(selections[0].criteria):
         yield Block(about_item.label, tuple(_item_rows(selections, place)))
     for criterion in criteria:
-        yield Block(criterion.label, tuple(_criterion_rows(selections, criterion, headline=headline)))
+        rows = [*_criterion_rows(selections, criterion)]
+        place = 4 if criterion.score is not None else 0
+        tested = _difference_rows(selections, comparison, key=criterion.key, headline=headline)
+        yield Block(criterion.label, (*rows[:place], *tested, *rows[place:]))
     systems = _systems(selections)
     if any(system.skipped for system in systems):
         yield Block("Skipped", tuple(_skip_rows(selections)))
@@ -71,7 +74,7 @@ def _accuracy(selections: Selections) -> Row:
     return Row("Answer right", tuple(share_cell(s.correct, span=len(s.systems)) for s in selections))
 
 
-def _criterion_rows(selections: Selections, criterion: CriterionSummary, *, headline: str) -> Iterable[Row]:
+def _criterion_rows(selections: Selections, criterion: CriterionSummary) -> Iterable[Row]:
     key = criterion.key
     if criterion.score is not None:
         yield row_of("Mean of ratings", selections, lambda s: _rating_mean(s.criterion(key)))
@@ -80,8 +83,6 @@ def _criterion_rows(selections: Selections, criterion: CriterionSummary, *, head
         places = places_of(criterion)
         cells = [interval_cell(s.criterion(key).interval, places=places) for s in _systems(selections)]
         yield interval_row("95 % interval", tuple(cells))
-    if key == headline:
-        yield from _difference_rows(selections)
     if criterion.good is not None:
         yield row_of(criterion.good.label, selections, lambda s: share_cell(s.criterion(key).good))
     for place, share in enumerate(criterion.shares):
@@ -107,14 +108,24 @@ def _item_rows(selections: Selections, place: int) -> Iterable[Row]:
             )
 
 
-def _difference_rows(selections: Selections) -> Iterable[Row]:
+def _difference_rows(
+    selections: Selections, comparison: Comparison, *, key: str, headline: str
+) -> Iterable[Row]:
+    """Rows for a protocol with a reference; what is tested, and how sure it is, says the comparison alone."""
     if not any(system.difference for system in _systems(selections)):
         return
-    yield row_of("Difference from the reference", selections, _difference)
-    intervals = [system.difference and system.difference.interval for system in _systems(selections)]
-    if any(intervals):
-        cells = tuple(interval_cell(i, places=4) if i else Cell("") for i in intervals)
-        yield Row("95 % interval of the difference", cells)
+    if key == headline:
+        yield row_of("Difference from the reference", selections, _difference)
+    cells = [_tested(s.name, system, comparison, key=key) for s in selections for system in s.systems]
+    if any(cell.text for cell in cells):
+        yield Row("Difference of item means, tested", tuple(cells))
+
+
+def _tested(selection: str, system: SystemSummary, comparison: Comparison, *, key: str) -> Cell:
+    if selection not in ("kept", "filtered"):
+        return Cell("")
+    found = comparison.difference(system.system, key, filtered=selection == "filtered")
+    return tested_cell(found) if found else Cell("")
 
 
 def _skip_rows(selections: Selections) -> Iterable[Row]:
@@ -312,10 +323,24 @@ def interval_cell(interval: Interval | None, *, places: int) -> Cell:
     if interval is None:
         return Cell(NOTHING)
     text = f"{number(interval.low, places=places)} to {number(interval.high, places=places)}"
-    if not interval.workers:
-        return Cell(text, f"{interval.items} items")
-    few = "few workers: " if interval.has_few_workers else ""
-    return Cell(text, f"{few}{interval.workers}" if few else f"{interval.workers} workers")
+    support = interval.support
+    if support.effective is None or support.busiest is None:
+        return Cell(text, f"{support.items} items")
+    if not support.has_few_workers:
+        return Cell(text, f"{support.workers} workers")
+    few = f"few workers: {support.workers}, as good as {support.effective:.1f}; three gave {support.busiest:.0%}"
+    return Cell(text, few)
+
+
+def tested_cell(found: Difference) -> Cell:
+    """Return a tested difference with its interval at the level it was tested at, and a dagger to match."""
+    interval = found.interval
+    if interval is None or found.mean is None or found.corrected is None:
+        return Cell(NOTHING, f"not tested, {found.items} shared items")
+    places = interval.places
+    low, high = (number(end, places=places) for end in (interval.low, interval.high))
+    text = f"{number(found.mean, places=places)}{DAGGER if found.dagger else ''} ({low} to {high})"
+    return Cell(text, f"{_probability(found.corrected)}, {100 * interval.level:.3g} %, {found.items} items")
 
 
 def interval_row(label: str, cells: tuple[Cell, ...]) -> Row:

@@ -18,7 +18,7 @@ from surveys.results.files.responses import write_responses, write_tidy
 from surveys.results.files.table import write_correlations, write_metrics, write_table
 from surveys.results.frames.base import Frame
 from surveys.results.frames.database import read_batch
-from surveys.results.statistics.comparison import PAIRED, POOLED, Method
+from surveys.results.statistics.comparison import CLUSTERED, POOLED, Method
 
 CSV = "text/csv"
 Writer = Callable[[IO[str]], None]
@@ -109,7 +109,7 @@ def result_writers(frame: Frame, *, legacy: bool = False, against: str = "") -> 
 
 def method_for(frame: Frame, *, legacy: bool) -> Method:
     """Return how systems are compared; the published way where `legacy` asks for one that has a test."""
-    return POOLED if legacy and frame.definition.is_sequence else PAIRED
+    return POOLED if legacy and frame.definition.is_sequence else CLUSTERED
 
 
 def _result_files(frame: Frame, *, legacy: bool) -> dict[str, str]:

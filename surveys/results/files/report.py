@@ -2,12 +2,17 @@
 
 `summary.json`, by key (a share is always {"count", "total", "share"}; null stands for what is undefined):
 
-* `format`: 2, raised when a key changes its meaning; `study`, `definition`, `headline` (the main criterion)
+* `format`: 3, raised when a key changes its meaning; `study`, `definition`, `headline` (the main criterion)
 * `systems`: {name: {`role` ("model" | "reference"), `criteria`}}; a scale's criterion has exactly `mean`, `sd` (n - 1),
   `n`, `skipped` (kept responses about the system without a rating there), `p` and `dagger` (p < 0.05), see `comparison`
 * `comparison`: `method`, `name`, `correction`, `source`, `alpha` of those p values; `against` (the system the others
-  are compared with); `differences`: {system: {criterion: {`mean`, `items`, `p_uncorrected`, `interval`}}}, over the
-  items both were rated on; empty where the method knows no items
+  are compared with); `differences`: {system: {criterion: {`mean`, `items`, `p_uncorrected`, `p`, `dagger`, `interval`,
+  `standardised`, `superiority`, `unpaired`}}}, over the items both were rated on; empty where no items are known.
+  `standardised` and `superiority` are {`value`, `interval`}; `unpaired` is null, or where no item is shared
+  {`mean`, `p`, `interval`}, not corrected; `filtered`: the same of the rows whose answer was right, null where
+  nothing is graded
+* an `interval` is {`low`, `high`, `level`, `items`, `workers`, `effective_workers`, `busiest_three`, `few_workers`},
+  `workers` 0 and the next two null where workers are unknown; null with fewer than two items or workers
 * `good_from`: the score from which ratings count as `good`, null where the survey type names none
 * `counts`: `assignments`, of them `kept`, `rejected` and, though not rejected, `left_out` of the analysis; `hits`,
   `items`, `workers`, `responses`, `skipped`
@@ -20,9 +25,8 @@
       for a checklist and a text), `shares` ({value: share}, `blank` and, in a checklist, `nothing` among them),
       `interval` and `good` (the share of ratings at `good_from` or above); `evil` is {`task` (S_T), `explanation`
       (S_E), `overall` (S_O), `items_right`, `items`}, null for the reference; `interval` is that of the headline's
-      `rating_mean`, 95 %, {`low`, `high`, `items`, `workers`}, null with fewer than two items or workers, `workers` 0
-      where they are unknown; `difference` is {`mean`, `pairs`, `interval`} of the model's score less the reference's,
-      by one worker on one item
+      `rating_mean`; `difference` is {`mean`, `pairs`} of the model's score less the reference's, by one worker on one
+      item
     * `preference`: {system | "no_preference" | "blank": share}
 * `strata`: the same for the kept outputs of which the model's decision was right (`true`), wrong (`false`) or
   `unknown`, and for `all` of them, which are the kept rows; empty where it is known of none
@@ -37,15 +41,14 @@ from typing import IO, Any
 from surveys.results.frames.base import Frame
 from surveys.results.statistics.agreement import Agreement, agreements
 from surveys.results.statistics.comparison import (
-    ALPHA,
-    PAIRED,
+    CLUSTERED,
     Comparison,
+    Difference,
     Estimate,
     Method,
-    PairedDifference,
     compare,
 )
-from surveys.results.statistics.intervals import Interval
+from surveys.results.statistics.inference import ALPHA, FEW_WORKERS, Effect, Interval, Support
 from surveys.results.statistics.numbers import (
     CriterionSummary,
     Selection,
@@ -56,7 +59,7 @@ from surveys.results.statistics.numbers import (
 )
 from surveys.results.statistics.summary import summarise
 
-FORMAT = 2
+FORMAT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ class Report:
         }
 
 
-def make_report(frame: Frame, *, against: str = "", method: Method = PAIRED) -> Report:
+def make_report(frame: Frame, *, against: str = "", method: Method = CLUSTERED) -> Report:
     """Return the numbers of a frame. They hold for an empty frame too.
 
     Raises UnknownSystemError if `against` is none of the systems.
@@ -108,7 +111,7 @@ def make_report(frame: Frame, *, against: str = "", method: Method = PAIRED) -> 
     )
 
 
-def write_summary(frame: Frame, stream: IO[str], *, against: str = "", method: Method = PAIRED) -> None:
+def write_summary(frame: Frame, stream: IO[str], *, against: str = "", method: Method = CLUSTERED) -> None:
     report = make_report(frame, against=against, method=method)
     json.dump(report.as_data(), stream, indent=2, ensure_ascii=False, allow_nan=False)
     stream.write("\n")
@@ -146,7 +149,7 @@ def _system(system: SystemSummary) -> dict[str, Any]:
         "skip_reasons": {reason.key: reason.count for reason in system.reasons},
         "criteria": _criteria(system.criteria),
         "evil": system.evil and _evil(system.evil),
-        "interval": system.interval and asdict(system.interval),
+        "interval": system.interval and _interval(system.interval),
         "difference": system.difference and asdict(system.difference),
     }
 
@@ -159,7 +162,7 @@ def _criterion(criterion: CriterionSummary) -> dict[str, Any]:
     return {
         "score": criterion.score and asdict(criterion.score),
         "shares": _shares(criterion.shares),
-        "interval": criterion.interval and asdict(criterion.interval),
+        "interval": criterion.interval and _interval(criterion.interval),
         "good": criterion.good and _share(criterion.good),
     }
 
@@ -170,9 +173,6 @@ def _estimates(estimates: Mapping[str, Estimate]) -> dict[str, Any]:
 
 def _comparison(comparison: Comparison) -> dict[str, Any]:
     method = comparison.method
-    differences: dict[str, dict[str, Any]] = {}
-    for pair in comparison.differences:
-        differences.setdefault(pair.system, {})[pair.criterion] = _difference(pair)
     return {
         "method": method.key,
         "name": method.name,
@@ -180,13 +180,53 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "source": method.source,
         "alpha": ALPHA,
         "against": comparison.against,
-        "differences": differences,
+        "differences": _differences(comparison.differences),
+        "filtered": _differences(comparison.filtered) or None,
     }
 
 
-def _difference(pair: PairedDifference) -> dict[str, Any]:
-    interval = pair.interval and asdict(pair.interval)
-    return {"mean": pair.mean, "items": pair.items, "p_uncorrected": pair.p, "interval": interval}
+def _differences(found: Iterable[Difference]) -> dict[str, dict[str, Any]]:
+    differences: dict[str, dict[str, Any]] = {}
+    for difference in found:
+        differences.setdefault(difference.system, {})[difference.criterion] = _difference(difference)
+    return differences
+
+
+def _difference(found: Difference) -> dict[str, Any]:
+    return {
+        "mean": found.mean,
+        "items": found.items,
+        "p_uncorrected": found.p,
+        "p": found.corrected,
+        "dagger": found.dagger,
+        "interval": found.interval and _interval(found.interval),
+        "standardised": _effect_size(found.standardised, found.standardised_interval),
+        "superiority": _effect_size(found.superiority, found.superiority_interval),
+        "unpaired": found.unpaired and _unpaired(found.unpaired),
+    }
+
+
+def _effect_size(value: float | None, interval: Interval | None) -> dict[str, Any] | None:
+    return None if value is None else {"value": value, "interval": interval and _interval(interval)}
+
+
+def _unpaired(effect: Effect) -> dict[str, Any]:
+    interval = effect.interval()
+    return {"mean": effect.value, "p": effect.p, "interval": interval and _interval(interval)}
+
+
+def _interval(interval: Interval) -> dict[str, Any]:
+    support = interval.support
+    return {
+        "low": interval.low,
+        "high": interval.high,
+        "level": interval.level,
+        "items": support.items,
+        "workers": support.workers,
+        "effective_workers": support.effective,
+        "busiest_three": support.busiest,
+        "few_workers": support.has_few_workers,
+    }
 
 
 def _evil(scores: TaskScores) -> dict[str, Any]:
@@ -242,8 +282,20 @@ def _system_line(system: SystemSummary, *, headline: str) -> str:
 
 
 def _between(interval: Interval) -> str:
-    few = f", only {interval.workers} workers" if interval.has_few_workers else ""
-    return f"95 %: {interval.low:.4f} to {interval.high:.4f}{few}"
+    places = interval.places
+    return f"{100 * interval.level:.3g} %: {interval.low:.{places}f} to {interval.high:.{places}f}"
+
+
+def _support_line(support: Support) -> str:
+    """Return what the intervals rest on, and a warning where that is too little."""
+    if support.effective is None or support.busiest is None:
+        return "Nobody knows who rated what: intervals and p values leave out how workers differ."
+    told = (
+        f"{support.workers} workers, as good as {support.effective:.1f} equally busy ones; the busiest three gave "
+        f"{support.busiest:.0%} of the ratings."
+    )
+    few = f" Fewer than {FEW_WORKERS:g} are few: do not lean on intervals and p values near the edge."
+    return told + (few if support.has_few_workers else "")
 
 
 def _comparison_lines(comparison: Comparison) -> list[str]:
@@ -256,7 +308,38 @@ def _comparison_lines(comparison: Comparison) -> list[str]:
         for row in (["", *keys], *rows)
     ]
     note = f"{DAGGER} p < {ALPHA} against {comparison.against or '-'}. {comparison.method.name}"
-    return [*lines, note]
+    return [*lines, note, *_difference_lines(comparison)]
+
+
+def _difference_lines(comparison: Comparison) -> list[str]:
+    lines = []
+    for name, found in (("kept", comparison.differences), ("filtered", comparison.filtered)):
+        if found:
+            lines += ["", f"{name}, difference from {comparison.against}, on the items both were rated on:"]
+            lines += [_difference_line(difference) for difference in found]
+    intervals = [d.interval for d in comparison.differences if d.interval]
+    return lines + ([_support_line(intervals[0].support)] if intervals else [])
+
+
+def _difference_line(found: Difference) -> str:
+    name = f"  {found.system:<16} {found.criterion}"
+    if found.interval is None or found.mean is None or found.corrected is None:
+        return f"{name} not tested ({found.items} shared items)"
+    places = found.interval.places
+    line = f"{name} {found.mean:.{places}f}{DAGGER if found.dagger else ''} ({_between(found.interval)})"
+    line += f", {_probability(found.corrected)}, {found.items} items"
+    if found.standardised is not None:
+        line += f"; d {found.standardised:.2f}"
+    if found.superiority is not None:
+        line += f"; rated higher {found.superiority:.0%}, ties half"
+    return line
+
+
+def _probability(p: float) -> str:
+    """Return a p value with the digits worth reading, never rounded across the limit."""
+    if p < 0.001:
+        return "p < 0.001"
+    return f"p = {p:.4f}" if abs(p - ALPHA) < 0.005 else f"p = {p:.2g}"
 
 
 def _marked(estimate: Estimate) -> str:

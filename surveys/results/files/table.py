@@ -9,7 +9,7 @@ from surveys.models import Batch
 from surveys.results.files.csv_text import neutralised, write_csv
 from surveys.results.frames.base import Frame
 from surveys.results.frames.database import read_batch, read_scores
-from surveys.results.statistics.comparison import PAIRED, Comparison, Method, compare
+from surveys.results.statistics.comparison import CLUSTERED, Comparison, Difference, Method, compare
 from surveys.results.statistics.correlation import STATISTICS, Correlation
 from surveys.results.statistics.metrics import summarise_metrics
 from surveys.results.statistics.numbers import BLANK, CriterionSummary, Score, Selection
@@ -17,13 +17,21 @@ from surveys.results.statistics.summary import summarise
 
 ALL = "all"
 COUNT = "n_{value}"
+EFFECT = (
+    "shared_items", "level",
+    "difference", "difference_low", "difference_high",
+    "standardised", "standardised_low", "standardised_high",
+    "superiority", "superiority_low", "superiority_high",
+)  # fmt: skip
 
 
-def results_table(frame: Frame, *, against: str = "", method: Method = PAIRED) -> pd.DataFrame:
+def results_table(frame: Frame, *, against: str = "", method: Method = CLUSTERED) -> pd.DataFrame:
     """Return the numbers of every scale; there is no line over several criteria.
 
     `model_correct` is the stratum: whether what the system decided was right, "all" for the kept rows. Mean, sd and p
-    of the lines "all" are those of `compare`; strata are not tested. `n_<value>` count how often a value was given.
+    of the lines "all" are those of `compare`, and so are the difference and its effect sizes, on the items both systems
+    were rated on, with intervals at `level`, which leave out 0 exactly where there is a dagger; strata are not tested.
+    `n_<value>` count how often a value was given.
     Raises UnknownSystemError.
     """
     summary, comparison = summarise(frame), compare(frame, against=against, method=method)
@@ -33,10 +41,11 @@ def results_table(frame: Frame, *, against: str = "", method: Method = PAIRED) -
         for name, selection in selections.items()
         for line in _lines(selection, stratum=name, comparison=comparison)
     ]
-    return pd.DataFrame(lines)
+    table = pd.DataFrame(lines)
+    return table.astype({"shared_items": "Int64"}) if lines else table
 
 
-def write_table(frame: Frame, stream: IO[str], *, against: str = "", method: Method = PAIRED) -> None:
+def write_table(frame: Frame, stream: IO[str], *, against: str = "", method: Method = CLUSTERED) -> None:
     write_csv(neutralised(results_table(frame, against=against, method=method)), stream)
 
 
@@ -63,6 +72,7 @@ def _numbers(criterion: CriterionSummary, score: Score, *, skipped: int) -> dict
         "against": None,
         "p": None,
         "dagger": None,
+        **dict.fromkeys(EFFECT),
         **{COUNT.format(value=share.key): share.count for share in criterion.shares if share.key != BLANK},
     }
 
@@ -79,7 +89,23 @@ def _tested(comparison: Comparison, system: str, criterion: str, stratum: str) -
         "against": comparison.against,
         "p": found.p,
         "dagger": found.dagger,
+        **_effect(comparison.difference(system, criterion)),
     }
+
+
+def _effect(found: Difference | None) -> dict[str, Any]:
+    if found is None:
+        return {}
+    names = {
+        "difference": (found.mean, found.interval),
+        "standardised": (found.standardised, found.standardised_interval),
+        "superiority": (found.superiority, found.superiority_interval),
+    }
+    cells: dict[str, Any] = {"shared_items": found.items, "level": found.interval and found.interval.level}
+    for name, (value, interval) in names.items():
+        cells |= {name: value, f"{name}_low": interval and interval.low}
+        cells[f"{name}_high"] = interval and interval.high
+    return cells
 
 
 def write_metrics(batch: Batch, stream: IO[str]) -> None:

@@ -1,22 +1,36 @@
 """How systems stand beside each other on each criterion, and whether the differences may be chance.
 
-Two methods. `PAIRED` is ours: items that both systems were rated on, one difference of item means per item, Student's
-t on those differences, p values corrected for all comparisons of the table at once. `POOLED` is what the VTT authors
+Two methods. `CLUSTERED` is ours: see `surveys.results.statistics.inference`. Items that both systems were rated on are
+paired, p values are corrected for all comparisons of the table at once, and every interval stands at the level its
+own test was made at, so that a dagger and an interval without 0 are one statement. `POOLED` is what the VTT authors
 did (scripts/human_evaluation/human_results_summary.py at https://github.com/hughplay/VTT): every rating stands for
 itself, skips are averaged in as -1, nothing is corrected. It is there to reproduce tables, not to be believed.
 """
 
-from collections.abc import Iterator, Mapping
+import math
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 
 from surveys.results.frames.base import Frame
-from surveys.results.statistics.criteria import ratings_of, scores_of
-from surveys.results.statistics.intervals import Interval, difference_interval
-from surveys.results.statistics.student import paired_p, pooled_p
+from surveys.results.statistics.criteria import coded, ratings_of, scores_of
+from surveys.results.statistics.inference import (
+    ALPHA,
+    NOTHING,
+    Effect,
+    Interval,
+    Labels,
+    PValues,
+    Ratings,
+    difference_effect,
+    holm,
+    level_of,
+    unpaired_effect,
+)
 
-ALPHA = 0.05
 SKIP_SCORE = -1.0
 
 
@@ -35,16 +49,18 @@ class Method:
     has_skips: bool = False
 
 
-PAIRED = Method(
-    key="paired_t_by_item",
+CLUSTERED = Method(
+    key="two_way_cluster_t",
     name=(
-        "Two-sided paired t test on item means, over the items on which both systems were rated; Holm's correction "
-        "over all criteria and systems of the table. Skips are missing values."
+        "Two-sided t test on item means, over the items on which both systems were rated, its variance clustered by "
+        "item and by worker, with min(items, effective workers) - 1 degrees of freedom; Holm's correction over all "
+        "criteria and systems of the table. Skips are missing values."
     ),
     correction="holm",
     source=(
-        'Student, "The probable error of a mean", Biometrika 6(1), 1908; S. Holm, "A simple sequentially rejective '
-        'multiple test procedure", Scandinavian Journal of Statistics 6(2), 1979'
+        'A. C. Cameron, J. B. Gelbach & D. L. Miller, "Robust inference with multiway clustering", Journal of Business '
+        '& Economic Statistics 29(2), 2011; S. Holm, "A simple sequentially rejective multiple test procedure", '
+        "Scandinavian Journal of Statistics 6(2), 1979"
     ),
 )
 POOLED = Method(
@@ -76,10 +92,14 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class PairedDifference:
+class Difference:
     """A system less the one compared with, on the `items` both were rated on: means of item means.
 
-    `p` is before correction. `interval` is the clustered one of the difference of means, both on those items.
+    `p` is before correction, `corrected` after. `interval` is that of `mean`, at the level at which Holm's procedure
+    tested it: it leaves out 0 exactly where there is a dagger. `standardised` is `mean` in standard deviations of the
+    ratings of both (Cohen's d), its interval the same divided by the same. `superiority` is the probability that a
+    rating of the system is above one of the other on the same item, ties counting half. `unpaired` stands where
+    too few items are shared: then the items of both are taken as two samples, and nothing else is tested.
     """
 
     system: str
@@ -88,23 +108,42 @@ class PairedDifference:
     items: int
     p: float | None
     interval: Interval | None
+    corrected: float | None = None
+    standardised: float | None = None
+    standardised_interval: Interval | None = None
+    superiority: float | None = None
+    superiority_interval: Interval | None = None
+    unpaired: Effect | None = None
+
+    @property
+    def dagger(self) -> bool:
+        return self.corrected is not None and self.corrected < ALPHA
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`estimates`: {system: {criterion: Estimate}}, scales only. `against` is "" where there is no system."""
+    """`estimates`: {system: {criterion: Estimate}}, scales only. `against` is "" where there is no system.
+
+    `differences` and the daggers of `estimates` are of the kept rows; `filtered` of those whose answer was right, a
+    table of its own with a correction of its own, empty where nothing is graded.
+    """
 
     method: Method
     against: str
     estimates: Mapping[str, Mapping[str, Estimate]]
-    differences: tuple[PairedDifference, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    filtered: tuple[Difference, ...] = ()
+
+    def difference(self, system: str, criterion: str, *, filtered: bool = False) -> Difference | None:
+        """Return the difference of a system on a criterion; None of the one compared with."""
+        found = self.filtered if filtered else self.differences
+        return next((d for d in found if (d.system, d.criterion) == (system, criterion)), None)
 
 
 Scores = Mapping[str, Mapping[str, "pd.Series[float]"]]
-PValues = dict[tuple[str, str], float | None]
 
 
-def compare(frame: Frame, *, against: str = "", method: Method = PAIRED) -> Comparison:
+def compare(frame: Frame, *, against: str = "", method: Method = CLUSTERED) -> Comparison:
     """Compare the kept ratings of every system with those of `against`, by default the reference or the best one.
 
     The best system has the highest mean on the most criteria; among equals the highest mean on the headline decides.
@@ -112,33 +151,29 @@ def compare(frame: Frame, *, against: str = "", method: Method = PAIRED) -> Comp
     """
     if against and against not in frame.systems:
         raise UnknownSystemError(f"There is no system {against!r}; there is {', '.join(frame.systems)}.")
-    scores = {system: _scores(frame, system=system) for system in frame.systems}
+    scores = _all_scores(frame, frame.kept)
     estimates = {
         name: {key: _estimate(found, method=method) for key, found in of_system.items()}
         for name, of_system in scores.items()
     }
     against = against or _usual(frame, estimates)
-    pairs = () if method.has_skips else tuple(_differences(frame, scores, against=against))
-    p = holm({(pair.system, pair.criterion): pair.p for pair in pairs})
     if method.has_skips:
-        p = _pooled(scores, against=against)
-    return Comparison(method, against, _with_p(estimates, p), pairs)
+        return Comparison(method, against, _with_p(estimates, _pooled(scores, against=against)))
+    kept = _differences(frame, scores, against=against)
+    filtered = (
+        _differences(frame, _all_scores(frame, frame.filtered), against=against) if frame.is_graded else ()
+    )
+    p = {(found.system, found.criterion): found.corrected for found in kept}
+    return Comparison(method, against, _with_p(estimates, p), kept, filtered)
 
 
-def holm(p: Mapping[tuple[str, str], float | None]) -> PValues:
-    """Return Holm's adjusted p values; what is None stays so and does not count as a comparison."""
-    known = sorted((value, name) for name, value in p.items() if value is not None)
-    adjusted: PValues = dict.fromkeys(p)
-    highest = 0.0
-    for place, (value, name) in enumerate(known):
-        highest = max(highest, min(1.0, (len(known) - place) * value))
-        adjusted[name] = highest
-    return adjusted
+def _all_scores(frame: Frame, rows: pd.DataFrame) -> Scores:
+    return {system: _scores(frame, rows, system=system) for system in frame.systems}
 
 
-def _scores(frame: Frame, *, system: str) -> dict[str, "pd.Series[float]"]:
-    """Return a score per kept response about `system` by criterion; a skip is missing."""
-    rows = frame.about(frame.kept, system=system)
+def _scores(frame: Frame, rows: pd.DataFrame, *, system: str) -> dict[str, "pd.Series[float]"]:
+    """Return a score per response of `rows` about `system` by criterion; a skip is missing."""
+    rows = frame.about(rows, system=system)
     scales = [criterion.key for criterion in frame.definition.output_criteria if criterion.is_scale]
     return {key: scores_of(frame, rows, system=system, key=key) for key in scales}
 
@@ -174,6 +209,7 @@ def _number(mean: float | None) -> float:
 
 
 def _pooled(scores: Scores, *, against: str) -> PValues:
+    """Return the published test's p values, as scipy.stats.ttest_ind gives them; None where it is undefined."""
     p: PValues = {}
     for system, of_system in scores.items():
         for key, found in of_system.items():
@@ -183,29 +219,84 @@ def _pooled(scores: Scores, *, against: str) -> PValues:
     return p
 
 
-def _differences(frame: Frame, scores: Scores, *, against: str) -> Iterator[PairedDifference]:
-    for system, of_system in scores.items():
-        for key, found in of_system.items():
-            if system != against:
-                yield _paired(frame, found, scores[against][key], system=system, criterion=key)
+def pooled_p(ours: "pd.Series[float]", theirs: "pd.Series[float]") -> float | None:
+    """Return Student's p value of equal means, every value taken as independent; None where it is undefined."""
+    from scipy import stats  # a second to import, so only for who reproduces the published table
+
+    if ours.empty or theirs.empty or len(ours) + len(theirs) < 3:
+        return None
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # two constant sides: p is 0 where they differ
+        p = float(stats.ttest_ind(ours, theirs).pvalue)
+    return None if math.isnan(p) else p
 
 
-def _paired(
-    frame: Frame, ours: "pd.Series[float]", theirs: "pd.Series[float]", *, system: str, criterion: str
-) -> PairedDifference:
-    items = frame.responses["item_id"]
-    means = [side.dropna().sort_values().groupby(items).mean() for side in (ours, theirs)]
-    shared = means[0].index.intersection(means[1].index)
-    differences = means[0].loc[shared] - means[1].loc[shared]
-    on_shared = [ratings_of(side[items[side.index].isin(shared)], frame.responses) for side in (ours, theirs)]
-    return PairedDifference(
-        system=system,
-        criterion=criterion,
-        mean=float(differences.mean()) if len(shared) else None,
-        items=len(shared),
-        p=paired_p(differences),
-        interval=difference_interval(*on_shared),
+def _differences(frame: Frame, scores: Scores, *, against: str) -> tuple[Difference, ...]:
+    """Return the differences of one table, corrected for each other."""
+    names = coded(frame.responses)
+    sides = {
+        (system, key): (ratings_of(found, names), ratings_of(scores[against][key], names))
+        for system, of_system in scores.items()
+        for key, found in of_system.items()
+        if system != against
+    }
+    return corrected({name: difference_effect(*pair) for name, pair in sides.items()}, sides)
+
+
+def corrected(
+    effects: Mapping[tuple[str, str], Effect | None], sides: Mapping[tuple[str, str], tuple[Ratings, Ratings]]
+) -> tuple[Difference, ...]:
+    """Return the differences of one family, by (system, criterion), each with Holm's p and an interval to match."""
+    adjusted = holm({name: effect.p if effect else None for name, effect in effects.items()})
+    return tuple(
+        _difference(name, effect, *sides[name], adjusted=adjusted[name]) for name, effect in effects.items()
     )
+
+
+def _difference(
+    name: tuple[str, str], effect: Effect | None, ours: Ratings, theirs: Ratings, *, adjusted: float | None
+) -> Difference:
+    shared = np.intersect1d(ours.items, theirs.items)
+    if effect is None:
+        unpaired = None if len(shared) else unpaired_effect(ours, theirs)
+        return Difference(*name, _mean(ours, theirs, shared), len(shared), None, None, unpaired=unpaired)
+    alpha = ALPHA if effect.p is None or adjusted is None else level_of(effect.p, adjusted)
+    interval = effect.interval(alpha=alpha)
+    spread = _spread(ours, theirs, shared)
+    above = difference_effect(ours, theirs, kernel="superiority")
+    return Difference(
+        *name,
+        mean=effect.value,
+        items=len(shared),
+        p=effect.p,
+        interval=interval,
+        corrected=adjusted,
+        standardised=effect.value / spread if spread else None,
+        standardised_interval=interval.divided(spread) if interval and spread else None,
+        superiority=above.value if above else None,
+        superiority_interval=_of_probability(above, alpha=alpha),
+    )
+
+
+def _of_probability(effect: Effect | None, *, alpha: float) -> Interval | None:
+    interval = effect.interval(alpha=alpha) if effect else None
+    return interval and interval.within(0.0, 1.0)
+
+
+def _mean(ours: Ratings, theirs: Ratings, shared: Labels) -> float | None:
+    """Return the difference on one item, of which nothing more can be said; None on none."""
+    if len(shared) != 1:
+        return None
+    means = [float(np.sort(side.values[side.items == shared[0]]).mean()) for side in (ours, theirs)]
+    return means[0] - means[1]
+
+
+def _spread(ours: Ratings, theirs: Ratings, shared: Labels) -> float | None:
+    """Return the pooled standard deviation of the ratings of both on the shared items; None where there is none."""
+    sides = [np.sort(side.values[np.isin(side.items, shared)]) for side in (ours, theirs)]
+    freedom = sum(len(side) - 1 for side in sides)
+    squares = sum(float(((side - side.mean()) ** 2).sum()) for side in sides)
+    return math.sqrt(squares / freedom) if freedom and squares > NOTHING else None
 
 
 def _with_p(estimates: Mapping[str, Mapping[str, Estimate]], p: PValues) -> dict[str, dict[str, Estimate]]:

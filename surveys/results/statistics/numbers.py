@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from surveys.results.statistics.intervals import Interval
+from surveys.results.statistics.inference import Interval
 
 BLANK = "blank"
 
@@ -73,11 +73,13 @@ class TaskScores:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A model's headline score less the reference's, by the same worker on the same item: the mean over `pairs`."""
+    """A model's headline score less the reference's, by the same worker on the same item: the mean over `pairs`.
+
+    As published; what may be chance of it says `comparison`, on item means.
+    """
 
     mean: float | None
     pairs: int
-    interval: Interval | None
 
 
 @dataclass(frozen=True, slots=True)

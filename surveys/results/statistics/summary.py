@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from surveys.results.frames.base import KEPT_STATUSES, NO_PREFERENCE, PREFERRED, Frame, column
-from surveys.results.statistics.criteria import criterion_summaries, interval_of, scores_of, values_of
+from surveys.results.statistics.criteria import criterion_summaries, scores_of, values_of
 from surveys.results.statistics.numbers import (
     BLANK,
     Counts,
@@ -130,7 +130,7 @@ def _difference(frame: Frame, rows: pd.DataFrame, *, system: str) -> Difference 
         return None
     ours, theirs = (scores_of(frame, rows, system=name) for name in (system, reference))
     pairs = (ours - theirs).dropna().sort_values()
-    return Difference(float(pairs.mean()) if len(pairs) else None, len(pairs), interval_of(pairs, rows))
+    return Difference(float(pairs.mean()) if len(pairs) else None, len(pairs))
 
 
 def _preference(frame: Frame, rows: pd.DataFrame) -> tuple[Share, ...]:

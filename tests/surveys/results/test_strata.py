@@ -60,7 +60,7 @@ def test_a_criterion_has_its_spread_and_its_good_share():
     }  # fmt: skip
     assert found.good == Share("good", "4 or more", 3, 3)
     assert found.score.sd == pytest.approx(0.5773502691896257)
-    assert (found.interval.low, found.interval.high) == (4.0, 5.0)
+    assert (found.interval.low, found.interval.high) == (1.0, 5.0)  # two workers: anything on the scale
 
 
 def test_strata_in_the_summary_have_all_beside_them():
@@ -94,8 +94,11 @@ def test_the_table_has_a_line_per_system_criterion_and_stratum():
     ]
     assert line == {
         "system": "a", "criterion": "clarity", "model_correct": "all", "n": "3", "skipped": "0", "mean": "4.0",
-        "sd": "0.0", "low": "4.0", "high": "4.0", "good": "3", "good_share": "1.0", "against": "b", "p": "1.0",
-        "dagger": "False", "n_1": "0", "n_2": "0", "n_3": "0", "n_4": "3", "n_5": "0",
+        "sd": "0.0", "low": "4.0", "high": "4.0", "good": "3", "good_share": "1.0", "against": "b", "p": "",
+        "dagger": "False", "shared_items": "2", "level": "", "difference": "1.0", "difference_low": "",
+        "difference_high": "", "standardised": "0.6123724356957945", "standardised_low": "", "standardised_high": "",
+        "superiority": "0.5", "superiority_low": "", "superiority_high": "",
+        "n_1": "0", "n_2": "0", "n_3": "0", "n_4": "3", "n_5": "0",
     }  # fmt: skip
 
 
