@@ -32,7 +32,7 @@ import numpy as np  # noqa: E402
 from surveys.protocols.registry import get_definition  # noqa: E402
 from surveys.results.frames.base import Frame, build_frame, column  # noqa: E402
 from surveys.results.statistics.comparison import compare  # noqa: E402
-from surveys.results.statistics.summary import summarise  # noqa: E402
+from surveys.results.statistics.criteria import criterion_summaries  # noqa: E402
 
 RATERS, PER_HIT = 5, 5
 ITEM, WORKER, ITEM_SYSTEM, NOISE = 0.5, 0.5, 0.3, 1.0
@@ -139,7 +139,9 @@ def look(cell: Cell, frame: Frame, mean: float) -> tuple[float, ...]:
     dagger = comparison.estimates["model"][criterion].dagger
     found = next(d for d in comparison.differences if d.criterion == criterion)
     low, high = (found.interval.low, found.interval.high) if found.interval else (-9.0, 9.0)
-    own = summarise(frame).kept.system("model").criterion(criterion).interval
+    about = [frame.definition.criterion(criterion)]
+    rows = frame.about(frame.kept, system="model")
+    own = criterion_summaries(frame, rows, system="model", criteria=about)[0].interval
     is_in = low <= 0 <= high
     number = effective(frame.responses["worker"].to_numpy())
     return float(dagger), float(is_in), float(dagger == is_in), float(own.low <= mean <= own.high), number
