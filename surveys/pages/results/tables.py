@@ -233,7 +233,8 @@ def systems_table(comparison: Comparison, *, criteria: tuple[CriterionSummary, .
     )
     is_alone = len(rows) < 2
     meaning = f"{DAGGER} differs from {comparison.against}, p < {ALPHA:g}. {comparison.method.name}"
-    return SystemsTable(tuple(c.label for c in criteria), rows, "" if is_alone else meaning)
+    note = " ".join([meaning, *(found.reason for found in comparison.strangers)])
+    return SystemsTable(tuple(c.label for c in criteria), rows, "" if is_alone else note)
 
 
 def _estimate(found: Estimate) -> Cell:

@@ -10,7 +10,8 @@
   `standardised`, `superiority`, `unpaired`}}}, over the items both were rated on; empty where no items are known.
   `standardised` and `superiority` are {`value`, `interval`}; `unpaired` is null, or where no item is shared
   {`mean`, `p`, `interval`}, not corrected; `filtered`: the same of the rows whose answer was right, null where
-  nothing is graded
+  nothing is graded; `not_comparable`: the systems that share no item with `against`, a list of {`system`, `against`,
+  `items`, `items_against`, `equal_texts`, `reason`}
 * an `interval` is {`low`, `high`, `level`, `items`, `workers`, `effective_workers`, `busiest_three`, `few_workers`},
   `workers` 0 and the next two null where workers are unknown; null with fewer than two items or workers
 * `good_from`: the score from which ratings count as `good`, null where the survey type names none
@@ -182,6 +183,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "against": comparison.against,
         "differences": _differences(comparison.differences),
         "filtered": _differences(comparison.filtered) or None,
+        "not_comparable": [{**asdict(found), "reason": found.reason} for found in comparison.strangers],
     }
 
 
@@ -312,7 +314,7 @@ def _comparison_lines(comparison: Comparison) -> list[str]:
 
 
 def _difference_lines(comparison: Comparison) -> list[str]:
-    lines = []
+    lines = [f"!! {found.reason}" for found in comparison.strangers]
     for name, found in (("kept", comparison.differences), ("filtered", comparison.filtered)):
         if found:
             lines += ["", f"{name}, difference from {comparison.against}, on the items both were rated on:"]
@@ -324,7 +326,7 @@ def _difference_lines(comparison: Comparison) -> list[str]:
 def _difference_line(found: Difference) -> str:
     name = f"  {found.system:<16} {found.criterion}"
     if found.interval is None or found.mean is None or found.corrected is None:
-        return f"{name} not tested ({found.items} shared items)"
+        return f"{name} not tested ({found.items} shared items){_unpaired_text(found.unpaired)}"
     places = found.interval.places
     line = f"{name} {found.mean:.{places}f}{DAGGER if found.dagger else ''} ({_between(found.interval)})"
     line += f", {_probability(found.corrected)}, {found.items} items"
@@ -333,6 +335,14 @@ def _difference_line(found: Difference) -> str:
     if found.superiority is not None:
         line += f"; rated higher {found.superiority:.0%}, ties half"
     return line
+
+
+def _unpaired_text(effect: Effect | None) -> str:
+    interval = effect.interval() if effect else None
+    if effect is None or effect.p is None or interval is None:
+        return ""
+    difference = f"{effect.value:.{interval.places}f} ({_between(interval)}), {_probability(effect.p)}"
+    return f"; as two samples, not corrected: {difference}"
 
 
 def _probability(p: float) -> str:

@@ -2,8 +2,9 @@
 
 Format: the published files at https://github.com/hughplay/VTT (docs/lists/human_results). `exp` is the system, which
 human.jsonl lacks: then it is the file's name. The item is `id`, `index` or `sample_idx`; `preds` are the lines of the
-output; a score of -1 or `normal: false` marks a skip. Nobody is named in them, so workers are unknown. Our own files of
-this kind have more keys: see OWN_KEYS.
+output and `label` those of the truth, by which items are known again that two files name differently; a score of -1 or
+`normal: false` marks a skip. Nobody is named in them, so workers are unknown. Our own files of this kind have more
+keys: see OWN_KEYS.
 """
 
 import json
@@ -12,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from surveys.protocols.definition import Criterion, Definition
-from surveys.results.frames.base import RESPONSE_COLUMNS, Frame, build_frame, column, used
+from surveys.results.frames.base import ABOUT, RESPONSE_COLUMNS, Frame, build_frame, column, used
 from surveys.results.frames.csv_table import SourceError, choice_value, name_in, number
 from surveys.results.frames.pseudonyms import Pseudonyms
 
 ITEM_KEYS = ("id", "index", "sample_idx")
-SYSTEM, TEXTS, NORMAL, DURATION = "exp", "preds", "normal", "duration"
+SYSTEM, TEXTS, NORMAL, DURATION, TRUTH = "exp", "preds", "normal", "duration", "label"
 SKIP_MARK = -1
 LARGEST = 10**9  # of a position or a time in seconds
 UNKNOWN_REASON = "unknown"
@@ -126,6 +127,7 @@ class _Line:
             "item_id": self._item(),
             "system": self._system(),
             "text": self._output(),
+            "about": self._about(),
             "is_skipped": is_skipped,
             "skip_reason": (own["skip_reason"] or UNKNOWN_REASON) if is_skipped else None,
             "ratings": {} if is_skipped else ratings,
@@ -176,6 +178,10 @@ class _Line:
             raise SourceError("not a list of texts", key=TEXTS)
         return "\n".join(lines)
 
+    def _about(self) -> str | None:
+        given = self.data.get(TRUTH)
+        return json.dumps(given, ensure_ascii=False) if given else None
+
     def _duration(self) -> int | None:
         given = self.data.get(DURATION)
         if given is None:
@@ -215,7 +221,7 @@ def _frame(lines: list[dict[str, Any]], *, definition: Definition, study: str) -
         "decision": [line["decision"] or "" for line in lines],
         "included": used(status, included=[line["included"] for line in lines]),
     }
-    outputs: dict[str, Any] = {}
+    outputs: dict[str, Any] = {ABOUT: [line["about"] for line in lines]} if lines else {}
     for system in systems:
         outputs |= _columns(lines, system=system, keys=[c.key for c in definition.output_criteria])
     return build_frame(definition=definition, systems=systems, responses=responses, outputs=outputs)

@@ -41,6 +41,7 @@ OUTPUT_COLUMNS: dict[str, str] = {
     "shown_position": "Int64",
     "model_correct": "boolean",
 }
+ABOUT = ".about"  # what an item is about, as text, where a source has it: for items that two files name differently
 SKIP = "skip"
 TIDY_COLUMNS = (
     "study", "batch", "hit_id", "assignment_id", "worker", "item_id", "position",

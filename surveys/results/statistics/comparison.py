@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from surveys.results.frames.base import Frame
+from surveys.results.frames.base import ABOUT, Frame, column
 from surveys.results.statistics.criteria import coded, ratings_of, scores_of
 from surveys.results.statistics.inference import (
     ALPHA,
@@ -121,11 +121,38 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
+class Strangers:
+    """A system that shares no item with the one compared with: how many each has, and how many seem to be the same.
+
+    `equal_texts` counts texts (what the item is about, where the source has it, else the output) that stand under both.
+    """
+
+    system: str
+    against: str
+    items: int
+    items_against: int
+    equal_texts: int
+
+    @property
+    def reason(self) -> str:
+        """Why nothing is compared, in a sentence or two."""
+        counts = (
+            f"{self.system} has {self.items} items, {self.against} {self.items_against}, and they share none"
+        )
+        likely = (
+            f" {self.equal_texts} texts are equal under other names: it is likely that their items are named by other "
+            f"ids. Give both the same ids to compare them."
+        )
+        return f"Not comparable item by item: {counts}.{likely if self.equal_texts else ''}"
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """`estimates`: {system: {criterion: Estimate}}, scales only. `against` is "" where there is no system.
 
     `differences` and the daggers of `estimates` are of the kept rows; `filtered` of those whose answer was right, a
-    table of its own with a correction of its own, empty where nothing is graded.
+    table of its own with a correction of its own, empty where nothing is graded. `strangers` share no item
+    with `against`.
     """
 
     method: Method
@@ -133,6 +160,7 @@ class Comparison:
     estimates: Mapping[str, Mapping[str, Estimate]]
     differences: tuple[Difference, ...] = ()
     filtered: tuple[Difference, ...] = ()
+    strangers: tuple[Strangers, ...] = ()
 
     def difference(self, system: str, criterion: str, *, filtered: bool = False) -> Difference | None:
         """Return the difference of a system on a criterion; None of the one compared with."""
@@ -164,7 +192,28 @@ def compare(frame: Frame, *, against: str = "", method: Method = CLUSTERED) -> C
         _differences(frame, _all_scores(frame, frame.filtered), against=against) if frame.is_graded else ()
     )
     p = {(found.system, found.criterion): found.corrected for found in kept}
-    return Comparison(method, against, _with_p(estimates, p), kept, filtered)
+    return Comparison(method, against, _with_p(estimates, p), kept, filtered, _strangers(frame, against))
+
+
+def _strangers(frame: Frame, against: str) -> tuple[Strangers, ...]:
+    shown = {system: frame.about(frame.kept, system=system) for system in frame.systems}
+    items = {system: set(rows["item_id"]) for system, rows in shown.items()}
+    return tuple(
+        Strangers(
+            system,
+            against,
+            len(items[system]),
+            len(items[against]),
+            len(_texts(shown[system], system) & _texts(shown[against], against)),
+        )
+        for system in frame.systems
+        if system != against and items[system] and items[against] and not items[system] & items[against]
+    )
+
+
+def _texts(rows: pd.DataFrame, system: str) -> set[str]:
+    has_about = ABOUT in rows and rows[ABOUT].notna().any()
+    return set(rows[ABOUT if has_about else column(system, "text")].dropna()) - {""}
 
 
 def _all_scores(frame: Frame, rows: pd.DataFrame) -> Scores:

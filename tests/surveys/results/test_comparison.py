@@ -9,6 +9,7 @@ from scipy import stats
 
 from surveys.protocols.evil import VQAX
 from surveys.protocols.registry import get_definition
+from surveys.results.files.report import make_report, report_text
 from surveys.results.frames.annotations import read_annotations
 from surveys.results.statistics.comparison import (
     CLUSTERED,
@@ -141,6 +142,36 @@ def test_systems_without_items_in_common_are_not_tested(tmp_path):
     comparison = compare(study(tmp_path, lines))
     assert [(d.mean, d.items, d.p, d.interval) for d in comparison.differences] == [(None, 0, None, None)] * 3
     assert not any(e.dagger for of in comparison.estimates.values() for e in of.values())
+
+
+def test_systems_without_items_in_common_are_loudly_not_comparable(tmp_path):
+    """`id` here, `index` there, as in published files: the truths are equal, the names of the items are not."""
+    truths = [["boil water", f"cook {n}"] for n in range(5)]
+    lines = [line(n, "a", (5, 5 - n % 2, 5), label=truths[n]) for n in range(5)]
+    lines += [line(n + 100, "b", (1 + n % 2, 4, 3), label=truths[n]) for n in range(1, 5)]
+
+    frame = study(tmp_path, lines)
+    (found,) = compare(frame).strangers
+    assert (found.system, found.against, found.items, found.items_against, found.equal_texts) == (
+        "b",
+        "a",
+        4,
+        5,
+        4,
+    )
+    assert found.reason.startswith(
+        "Not comparable item by item: b has 4 items, a 5, and they share none. 4 texts are"
+    )
+    unpaired = compare(frame).difference("b", "relevance").unpaired
+    assert unpaired.p == stats.ttest_ind([4] * 4, [5, 4, 5, 4, 5], equal_var=False).pvalue
+    text = report_text(make_report(frame))
+    assert f"!! {found.reason}" in text
+    assert "relevance not tested (0 shared items); as two samples, not corrected: -0.6 (" in text
+    assert make_report(frame).as_data()["comparison"]["not_comparable"][0]["equal_texts"] == 4
+
+
+def test_systems_that_share_items_are_no_strangers(frame):
+    assert compare(frame).strangers == ()
 
 
 def test_the_best_leads_on_most_criteria_and_the_headline_decides_between_equals(tmp_path):
