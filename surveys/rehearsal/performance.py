@@ -10,8 +10,8 @@ from django.conf import settings
 from surveys.rehearsal import stage, study
 from surveys.rehearsal.browser import new_pool
 from surveys.rehearsal.control import Control
+from surveys.rehearsal.course import HitDriver
 from surveys.rehearsal.driver import Driver
-from surveys.rehearsal.hit_driver import HitDriver
 from surveys.rehearsal.knowledge import Knowledge
 from surveys.rehearsal.link_driver import LinkDriver
 from surveys.rehearsal.report import Report
