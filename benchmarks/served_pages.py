@@ -131,11 +131,8 @@ def sittings(urls: Sequence[str], *, n: int, prefix: str) -> list[Sitting]:
 def fill(sitting: Sitting) -> None:
     """Read the page that was opened; prepare a draft and a complete submission."""
     from surveys.protocols.evil import VQAX
-    from surveys.rehearsal.behaviour import answers_for
-    from surveys.rehearsal.hit_page import read_hit_page
-    from surveys.rehearsal.knowledge import Knowledge
-    from surveys.rehearsal.markup import parse
-    from surveys.rehearsal.people import Kind, Person
+    from surveys.rehearsal.hit_page import parse, read_hit_page
+    from surveys.rehearsal.people import Kind, Knowledge, Person, answers_for
 
     page = read_hit_page(parse(sitting.html))
     person, knowledge = Person("A1", "", Kind.RANDOM, 0.0, 1.0), Knowledge([], definition=VQAX)

@@ -9,7 +9,7 @@ from urllib.parse import urlencode, urljoin, urlsplit
 
 import urllib3
 
-from surveys.rehearsal.markup import Element, parse
+from surveys.rehearsal.hit_page import Element, parse
 
 REDIRECTS = {301, 302, 303, 307, 308}
 MOST_REDIRECTS = 5

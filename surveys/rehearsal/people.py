@@ -1,9 +1,21 @@
-"""Who takes part: kinds of workers in a seeded mix, each with a competence and a share of the work."""
+"""Who takes part, what they know, and what they answer.
+
+Kinds of workers come in a seeded mix, each with a competence and a share of the work. What one answers is a function of
+the seed, the worker and the item as it is shown.
+"""
 
 import random
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
+from typing import Self
+
+from surveys.protocols.definition import Definition
+from surveys.rehearsal.hit_page import Group, ItemView, Option, UnexpectedPage, item_key
+from surveys.studies.importing.plan import PlannedItem
+from surveys.studies.importing.reading import read_items
 
 
 class Kind(StrEnum):
@@ -71,3 +83,175 @@ def _person(worker_id: str, access_code: str, *, kind: Kind, seed: int) -> Perso
     draw = random.Random(f"{seed}:person:{worker_id}")  # noqa: S311
     low, high = COMPETENCE.get(kind, (0.0, 0.0))
     return Person(worker_id, access_code, kind, draw.uniform(low, high), draw.paretovariate(1.5))
+
+
+class Knowledge:
+    """The right answers, found by what an item shows: its question, its choices and its outputs.
+
+    Items that show the same but differ in their picture can't be told apart here; the first one counts.
+    """
+
+    def __init__(self, items: Iterable[PlannedItem], *, definition: Definition) -> None:
+        fixed = definition.answer.choices if definition.answer else ()
+        self._gold: dict[str, list[str]] = defaultdict(list)
+        for item in items:
+            labels = [choice.label for choice in fixed] or [choice["label"] for choice in item.choices]
+            texts = [output.text for output in item.outputs]
+            self._gold[item_key(item.question, labels=labels, texts=texts)].append(item.gold)
+
+    @classmethod
+    def of_file(cls, path: Path, *, definition: Definition) -> Self:
+        plan = read_items(path.read_bytes(), definition=definition, system="model")
+        return cls(plan.items, definition=definition)
+
+    def right_answer(self, item: ItemView) -> str:
+        """Return the value of the right answer, "" if there is none. Raises UnexpectedPage for an unknown item."""
+        if item.key not in self._gold:
+            raise UnexpectedPage(f"The page shows an item that is not in the file: {item.question!r}")
+        return self._gold[item.key][0]
+
+
+Given = str | list[str]
+Answers = dict[str, Given]
+
+# How far a worker's view of an explanation strays from what it is worth, as a share of the scale.
+NOISE = {Kind.DILIGENT: 0.12, Kind.DOUBLE_SUBMITTER: 0.15, Kind.CARELESS: 0.35}
+CLEARLY_BETTER = 0.1
+FLAWLESS = 0.6
+SKIPPED = 0.3
+REMARK = "It says what there is to be seen, more or less."
+# Median seconds that one item takes.
+PACE = {
+    Kind.DILIGENT: 45.0,
+    Kind.DOUBLE_SUBMITTER: 40.0,
+    Kind.CARELESS: 20.0,
+    Kind.RANDOM: 6.0,
+    Kind.STRAIGHT_LINER: 4.0,
+    Kind.ABANDONER: 15.0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One worker looking at one item: the chance that is theirs alone, and what each output seems worth (0 to 1)."""
+
+    item: ItemView
+    chance: random.Random
+    worth: dict[str, float]
+
+
+def answers_for(item: ItemView, *, person: Person, knowledge: Knowledge, seed: int) -> Answers:
+    """Return {field name: value or values} for every question about the item."""
+    chance = random.Random(f"{seed}:{person.worker_id}:{item.key}")  # noqa: S311 (a simulation, not a secret)
+    if person.kind == Kind.STRAIGHT_LINER:
+        return {group.name: _given(group, list(group.options[:1])) for group in item.all_groups()}
+    if person.kind == Kind.RANDOM:
+        return {group.name: _anything(group, item, chance) for group in item.all_groups()}
+    view = View(item, chance, _worth(item, person=person, chance=chance, seed=seed))
+    return _considered(view, person=person, right=knowledge.right_answer(item))
+
+
+def guesses(item: ItemView, *, person: Person, seed: int) -> Answers:
+    """Return any answer to each question: what a quiz asks is new to everybody."""
+    chance = random.Random(f"{seed}:{person.worker_id}:guesses")  # noqa: S311
+    return {group.name: _anything(group, item, chance) for group in item.all_groups()}
+
+
+def skips(item: ItemView, *, person: Person, seed: int) -> str:
+    """Return the reason this worker gives for skipping the item, "" if they judge it; only the careless skip."""
+    chance = random.Random(f"{seed}:{person.worker_id}:{item.key}:skips")  # noqa: S311
+    if item.skip is None or person.kind != Kind.CARELESS or chance.random() > SKIPPED:
+        return ""
+    return chance.choice(item.skip.options).value
+
+
+def seconds_for(item: ItemView, *, person: Person, seed: int) -> float:
+    """Return how long the worker looks at the item."""
+    chance = random.Random(f"{seed}:{person.worker_id}:{item.key}:seconds")  # noqa: S311
+    return round(PACE[person.kind] * chance.lognormvariate(0, 0.4), 1)
+
+
+def forgets(item: ItemView, *, person: Person, seed: int) -> bool:
+    """Tell whether the worker leaves a question of the item open at the first try; only the careless do."""
+    chance = random.Random(f"{seed}:{person.worker_id}:{item.key}:forgets")  # noqa: S311
+    return person.kind == Kind.CARELESS and chance.random() < 0.05
+
+
+def _worth(item: ItemView, *, person: Person, chance: random.Random, seed: int) -> dict[str, float]:
+    """What an output is worth is a fact of the study; each worker sees it through a noise of their own."""
+    seen = {}
+    for text in sorted(output.text for output in item.outputs):
+        worth = random.Random(f"{seed}:worth:{item.key}:{text}").triangular(0, 1, 0.85)  # noqa: S311
+        seen[text] = min(max(chance.gauss(worth, NOISE.get(person.kind, 0.2)), 0.0), 1.0)
+    return seen
+
+
+def _considered(view: View, *, person: Person, right: str) -> Answers:
+    answers: Answers = {}
+    for group in view.item.groups:
+        if group is view.item.answer:
+            answers[group.name] = _answer(group, right, person=person, chance=view.chance)
+        else:
+            answers[group.name] = _about_item(group, view)
+    for output in sorted(view.item.outputs, key=lambda output: output.text):
+        for group in output.groups:
+            answers[group.name] = _judged(group, view.worth[output.text], view.chance)
+    return answers
+
+
+def _answer(group: Group, right: str, *, person: Person, chance: random.Random) -> str:
+    others = sorted(option.value for option in group.options if option.value != right)
+    knows = chance.random() < person.competence
+    other = chance.choice(others) if others else right
+    return right if knows and right else other
+
+
+def _about_item(group: Group, view: View) -> Given:
+    texts = _texts_by_code(view.item)
+    if not set(texts) & {option.value for option in group.options}:
+        return _judged(group, sum(view.worth.values()) / max(len(view.worth), 1), view.chance)
+    best = max(texts, key=lambda code: (view.worth[texts[code]], texts[code]))
+    second = max((worth for text, worth in view.worth.items() if text != texts[best]), default=0.0)
+    is_clear = view.worth[texts[best]] - second > CLEARLY_BETTER
+    undecided = next((option.value for option in group.options if option.value not in texts), best)
+    return best if is_clear else undecided
+
+
+def _texts_by_code(item: ItemView) -> dict[str, str]:
+    """Return {output code: text}, by the names of the questions about each output."""
+    return {
+        output.groups[0].name.removeprefix(item.prefix).partition("-")[0]: output.text
+        for output in item.outputs
+        if output.groups
+    }
+
+
+def _judged(group: Group, worth: float, chance: random.Random) -> Given:
+    """A scale as far down as the output falls short; a checklist with what is wrong, if anything seems wrong."""
+    if not group.options:
+        return REMARK
+    if not group.is_checklist:
+        step = min(int((1 - worth) * len(group.options)), len(group.options) - 1)
+        return group.best_first()[step].value
+    return _given(group, _flaws(group, worth, chance))
+
+
+def _flaws(group: Group, worth: float, chance: random.Random) -> list[Option]:
+    fine = [option for option in group.options if option.is_exclusive]
+    flaws = [option for option in group.options if not option.is_exclusive] or fine
+    if fine and worth > FLAWLESS:
+        return fine
+    return chance.sample(flaws, k=2 if worth < FLAWLESS / 3 and len(flaws) > 1 else 1)
+
+
+def _anything(group: Group, item: ItemView, chance: random.Random) -> Given:
+    texts = _texts_by_code(item)
+    options = sorted(group.options, key=lambda option: texts.get(option.value, option.label))
+    return _given(group, [chance.choice(options)] if options else [])
+
+
+def _given(group: Group, chosen: list[Option]) -> Given:
+    if not group.options:
+        return REMARK
+    values = [option.value for option in group.options if option in chosen]
+    return values if group.is_checklist else values[0]

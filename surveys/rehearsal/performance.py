@@ -9,13 +9,10 @@ from django.conf import settings
 
 from surveys.rehearsal import stage, study
 from surveys.rehearsal.browser import new_pool
-from surveys.rehearsal.control import Control
-from surveys.rehearsal.course import HitDriver
-from surveys.rehearsal.driver import Driver
-from surveys.rehearsal.knowledge import Knowledge
-from surveys.rehearsal.link_driver import LinkDriver
-from surveys.rehearsal.report import Report
-from surveys.rehearsal.tally import Course, count
+from surveys.rehearsal.course import Driver, HitDriver, LinkDriver
+from surveys.rehearsal.people import Knowledge
+from surveys.rehearsal.report import Course, Report, count
+from surveys.rehearsal.stage import Control
 from surveys.rehearsal.visits import World
 from surveys.rehearsal.waiting import Patience, Stopwatch
 

@@ -13,7 +13,7 @@ from surveys.answering.collection import given_answers
 from surveys.models import AnnotationSlot, Survey
 from surveys.protocols.registry import get_definition
 from surveys.rehearsal import study as rehearsal
-from surveys.rehearsal.link_visits import LinkVisitor
+from surveys.rehearsal.visits import LinkVisitor
 from tests import factories
 from tests.faults.studies import Study, Submission
 from tests.link_study import make_states

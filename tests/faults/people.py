@@ -7,13 +7,10 @@ from typing import Any
 import urllib3
 
 from surveys.rehearsal.browser import Answer, Browser, new_pool
-from surveys.rehearsal.control import Control
-from surveys.rehearsal.hit_page import ItemView
-from surveys.rehearsal.hit_visits import HitVisitor
-from surveys.rehearsal.link_visits import LinkVisitor
-from surveys.rehearsal.markup import Form
+from surveys.rehearsal.hit_page import Form, ItemView
 from surveys.rehearsal.people import Kind, Person
-from surveys.rehearsal.visits import World
+from surveys.rehearsal.stage import Control
+from surveys.rehearsal.visits import HitVisitor, LinkVisitor, World
 from tests.faults.stack import CONTROL_TOKEN, PATIENCE_SECONDS, POLL_SECONDS, Stack
 
 N_WORKERS = 16

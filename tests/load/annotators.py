@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from surveys.rehearsal.browser import Answer, Browser
 from surveys.rehearsal.hit_page import (
+    Element,
     HitPage,
     UnexpectedPage,
 )
-from surveys.rehearsal.markup import Element
 from surveys.rehearsal.people import Kind, Person
 from surveys.rehearsal.visits import DRAFTS, Visit, World
 from tests.load.meter import Line, Meter

@@ -12,8 +12,8 @@ from django.db.models.functions import Coalesce
 from annotators.models import HIT, Assignment, Call, Channel
 from marketplace import models as marketplace
 from surveys.models import AnnotationSlot, Batch, Replacement, Response
-from surveys.rehearsal.behaviour import Given
-from surveys.rehearsal.tally import PAYING
+from surveys.rehearsal.people import Given
+from surveys.rehearsal.report import PAYING
 from tests.load.records import Draft, Receipt, Records, Sheet
 
 Status = Assignment.Status

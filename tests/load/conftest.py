@@ -10,7 +10,7 @@ from django.core.management import call_command
 from pytest_django import Settings
 
 from surveys.operations.processes.stack import addresses, beat, free_port, web
-from surveys.rehearsal.control import Control
+from surveys.rehearsal.stage import Control
 from tests.load.site import LoadSite
 from tests.services_site import a_worker, database_environment, settle, supervise
 

@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
 from surveys.rehearsal.browser import Answer
-from surveys.rehearsal.hit_page import UnexpectedPage, headline, read_hit_page, read_last_form
-from surveys.rehearsal.hit_visits import HitVisit, HitVisitor
-from surveys.rehearsal.markup import Element, Form
-from surveys.rehearsal.visits import Visit
+from surveys.rehearsal.hit_page import Element, Form, UnexpectedPage, headline, read_hit_page, read_last_form
+from surveys.rehearsal.visits import HitVisit, HitVisitor, Visit
 from tests.load.annotators import ALL_TAKEN, TOO_EARLY, Annotator
 
 MOMENT_SECONDS = 30

@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 
 from surveys.rehearsal.browser import Answer
 from surveys.rehearsal.hit_page import UnexpectedPage, headline, read_hit_page
-from surveys.rehearsal.link_visits import LinkVisit, LinkVisitor
-from surveys.rehearsal.visits import Visit
+from surveys.rehearsal.visits import LinkVisit, LinkVisitor, Visit
 from tests.load.annotators import ALL_TAKEN, Annotator
 from tests.load.records import Sheet
 

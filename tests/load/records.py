@@ -4,7 +4,7 @@ import threading
 from collections import Counter
 from dataclasses import dataclass, field
 
-from surveys.rehearsal.behaviour import Answers, Given
+from surveys.rehearsal.people import Answers, Given
 from surveys.rehearsal.visits import Visit
 
 Sheet = dict[str, dict[str, Given]]

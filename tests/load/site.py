@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from surveys.operations.processes.supervisor import Supervisor
-from surveys.rehearsal.control import Control
+from surveys.rehearsal.stage import Control
 
 
 @dataclass(frozen=True)

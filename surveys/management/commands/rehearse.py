@@ -14,9 +14,9 @@ from django.core.management.base import BaseCommand, CommandError
 from surveys.operations.processes.supervisor import ProcessError
 from surveys.protocols.registry import DEFINITIONS
 from surveys.rehearsal import stage
-from surveys.rehearsal.control import ControlError
 from surveys.rehearsal.hit_page import UnexpectedPage
 from surveys.rehearsal.performance import Terms, perform
+from surveys.rehearsal.stage import ControlError
 from surveys.rehearsal.study import Material
 from surveys.rehearsal.waiting import Stalled
 

@@ -2,8 +2,7 @@
 
 from surveys.protocols.evil import VQAX
 from surveys.rehearsal.hit_page import Group, ItemView, Option, Output
-from surveys.rehearsal.knowledge import Knowledge
-from surveys.rehearsal.people import Kind, Person
+from surveys.rehearsal.people import Kind, Knowledge, Person
 from surveys.studies.importing.plan import PlannedItem, PlannedOutput
 
 TEXTS = {"aa01": "There are umbrellas.", "bb02": "The street is wet."}

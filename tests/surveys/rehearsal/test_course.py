@@ -2,8 +2,8 @@ import io
 
 import pytest
 
+from surveys.rehearsal.course import turns
 from surveys.rehearsal.people import Kind, cast, stand_in
-from surveys.rehearsal.schedule import turns
 from surveys.rehearsal.waiting import Bar, Patience, Stalled
 from tests.surveys.rehearsal.rehearsal_items import person
 

@@ -8,14 +8,15 @@ from surveys.protocols.definition import Choice
 from surveys.protocols.evil import VQAX
 from surveys.protocols.xai import XAI
 from surveys.rehearsal.hit_page import (
+    Form,
     Group,
     Option,
     UnexpectedPage,
+    parse,
     read_hit_page,
     read_last_form,
     read_quiz,
 )
-from surveys.rehearsal.markup import Form, parse
 from tests.invented import TALE
 
 SHOWN = ShownItem(

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from surveys.rehearsal.report import Report
-from surveys.rehearsal.tally import Course, Tally
+from surveys.rehearsal.report import Course, Report, Tally
 
 TALLY = Tally(
     hits=2,
