@@ -23,8 +23,7 @@ from surveys.models.review import (
     is_undecided,
     is_used,
 )
-from surveys.models.scores import MetricScore
-from surveys.models.study import Item, Output, Picture, Survey, definition_choices, new_code
+from surveys.models.study import Item, MetricScore, Output, Picture, Survey, definition_choices, new_code
 
 __all__ = [
     "Alarm",

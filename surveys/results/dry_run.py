@@ -1,11 +1,12 @@
 """What a policy would do to what a batch has: whom it hits, what that costs, how the scores move. Writes nothing."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
+import pandas as pd
 from django.db.models import Exists, OuterRef
 
 from annotators.models import Assignment
@@ -13,10 +14,10 @@ from surveys.models import Batch
 from surveys.protocols.policy import Policy
 from surveys.protocols.rules import APPROVE, REJECT, Flag, Verdict
 from surveys.publishing import budget
+from surveys.results.frames.base import Frame
 from surveys.results.frames.database import read_batch
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.results.statistics.numbers import Selection
-from surveys.results.statistics.subsets import used_without
 from surveys.results.statistics.summary import summarise
 from surveys.review import decisions, policy_change
 
@@ -156,3 +157,15 @@ def _scores(batch: Batch, hits: list[Hit]) -> dict[str, Selection]:
     }
     found = {out: summarise(used_without(frame, out)).kept for out in set(left_out.values())}
     return {name: found[out] for name, out in left_out.items()}
+
+
+def used_without(frame: Frame, assignments: Collection[tuple[str, str]]) -> Frame:
+    """Return the kept rows alone, as a frame, without those of some assignments: (AssignmentId, worker).
+
+    Whether answers are right is left out too: what is asked of such a frame are the means of all its rows.
+    """
+    kept = frame.kept
+    names = pd.MultiIndex.from_frame(kept[["assignment_id", "worker"]])
+    rows = kept[~names.isin(list(assignments))] if assignments else kept
+    ungraded = pd.array([pd.NA] * len(rows), dtype="boolean")
+    return replace(frame, responses=rows.assign(answer_correct=ungraded))

@@ -7,6 +7,7 @@ time stamp to them.
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
@@ -24,17 +25,79 @@ from botocore.exceptions import (
 )
 from django.conf import settings
 
-from annotators.crowds.mturk.records import (
-    AssignmentRecord,
-    BonusRecord,
-    HITRecord,
-    assignment_record,
-    bonus_record,
-    hit_record,
-)
-
 if TYPE_CHECKING:
     from mypy_boto3_mturk import MTurkClient
+
+
+@dataclass(frozen=True, slots=True)
+class HITRecord:
+    """A HIT as the marketplace describes it. Times are aware datetimes."""
+
+    hit_id: str
+    status: str
+    max_assignments: int
+    created_at: datetime
+    expires_at: datetime
+    requester_annotation: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssignmentRecord:
+    """A submitted assignment as the marketplace describes it. Times are aware datetimes, None where not reached."""
+
+    assignment_id: str
+    worker_id: str
+    hit_id: str
+    status: str
+    accepted_at: datetime
+    submitted_at: datetime
+    auto_approval_at: datetime | None
+    approved_at: datetime | None
+    rejected_at: datetime | None
+    feedback: str
+    answer_xml: str
+
+
+@dataclass(frozen=True, slots=True)
+class BonusRecord:
+    """A bonus the marketplace has paid: dollars, and the reason the worker read."""
+
+    amount: Decimal
+    reason: str
+
+
+def hit_record(hit: Any) -> HITRecord:
+    """Read a HIT of an answer. KeyError where a field is missing that MTurk always gives."""
+    return HITRecord(
+        hit_id=hit["HITId"],
+        status=hit["HITStatus"],
+        max_assignments=hit["MaxAssignments"],
+        created_at=hit["CreationTime"],
+        expires_at=hit["Expiration"],
+        requester_annotation=hit.get("RequesterAnnotation", ""),
+    )
+
+
+def assignment_record(assignment: Any) -> AssignmentRecord:
+    """Read an Assignment of an answer. KeyError where a field is missing that MTurk always gives."""
+    return AssignmentRecord(
+        assignment_id=assignment["AssignmentId"],
+        worker_id=assignment["WorkerId"],
+        hit_id=assignment["HITId"],
+        status=assignment["AssignmentStatus"],
+        accepted_at=assignment["AcceptTime"],
+        submitted_at=assignment["SubmitTime"],
+        auto_approval_at=assignment.get("AutoApprovalTime"),
+        approved_at=assignment.get("ApprovalTime"),
+        rejected_at=assignment.get("RejectionTime"),
+        feedback=assignment.get("RequesterFeedback", ""),
+        answer_xml=assignment.get("Answer", ""),
+    )
+
+
+def bonus_record(payment: Any) -> BonusRecord:
+    """Read a BonusPayment of an answer."""
+    return BonusRecord(Decimal(payment["BonusAmount"]), payment.get("Reason", ""))
 
 
 def is_whole(answer: Any, *, model: Any) -> bool:
@@ -62,19 +125,6 @@ def _members(body: bytes) -> dict[str, Any] | None:
         return None
     return members if isinstance(members, dict) else None
 
-
-__all__ = [
-    "AlreadyProcessed",
-    "AssignmentRecord",
-    "BonusRecord",
-    "Gateway",
-    "HITRecord",
-    "MarketError",
-    "NotReady",
-    "Refused",
-    "Unreachable",
-    "WrongState",
-]
 
 REGION = "us-east-1"  # the only region MTurk ever had
 PAGE = 100

@@ -2,20 +2,20 @@
 
 import json
 import os
+import sqlite3
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from django.db import DatabaseError
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections, transaction
 from django.db.models import FileField, Model
 
 from surveys.operations.backups import media, rows, state
 from surveys.operations.backups.archive import CHUNK, DATABASE, MEDIA, BackupError, Writer, verified
-from surveys.operations.backups.snapshot import snapshot
 
 
 @dataclass(frozen=True)
@@ -122,3 +122,32 @@ def summarise(manifest: dict[str, Any]) -> Summary:
         missing=tuple(manifest["missing"]),
         is_another_key=manifest["key"] != state.key_print(),
     )
+
+
+@contextmanager
+def snapshot(*, folder: Path) -> Iterator[None]:
+    """Let this thread see one moment of the database in the block. SQLite's copy lies in `folder` meanwhile."""
+    if connection.vendor == "sqlite":
+        with tempfile.TemporaryDirectory(dir=folder) as private, sqlite_copy(Path(private) / "db.sqlite3"):
+            yield
+    else:
+        with transaction.atomic(durable=True):
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            yield
+
+
+@contextmanager
+def sqlite_copy(path: Path) -> Iterator[None]:
+    """Copy the database with SQLite's online backup, and read the copy. https://sqlite.org/backup.html"""
+    live = connections[DEFAULT_DB_ALIAS]
+    live.ensure_connection()
+    with closing(sqlite3.connect(path)) as target:
+        live.connection.backup(target)
+    copy = type(live)({**live.settings_dict, "NAME": str(path), "OPTIONS": {}}, DEFAULT_DB_ALIAS)
+    connections[DEFAULT_DB_ALIAS] = copy
+    try:
+        yield
+    finally:
+        connections[DEFAULT_DB_ALIAS] = live
+        copy.close()

@@ -1,8 +1,10 @@
 """Who comes to a batch without a marketplace: personal links, and a panel."""
 
+import csv
+from collections.abc import Iterable
 from dataclasses import dataclass
 from io import StringIO
-from typing import Any
+from typing import IO, Any
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -30,10 +32,11 @@ from surveys.models import Batch, Invitation, Panel, PanelVisit
 from surveys.pages.access import batch_for, researcher
 from surveys.pages.people.people_forms import InviteForm, PanelForm, RenewForm
 from surveys.publishing import quota
-from surveys.results.files.links import write_links
+from surveys.results.files.csv_text import safe_text
 from surveys.review.progress import with_work
 
 PEOPLE_PER_PAGE = 50
+COLUMNS = ("name", "email", "address", "expires_at", "access_code")
 VIEW = ("surveys.view_batch", "surveys.view_invitation")
 
 
@@ -223,3 +226,17 @@ def _csv(batch: Batch, rows: list[tuple[Invitation, str, str]]) -> HttpResponse:
     name = f"{slugify(batch.name) or batch.pk}-links.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def write_links(rows: Iterable[tuple[Invitation, str, str]], stream: IO[str]) -> None:
+    """Write one row for each (invitation, address, access code); the code is "" where it is not known any more.
+
+    Nothing in it stands in any file of results, so that no two files put together say who gave which answers. Cells are
+    made safe to open in a spreadsheet.
+    """
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for invitation, url, access_code in rows:
+        until = invitation.expires_at.isoformat(timespec="seconds")
+        cells = (invitation.name, invitation.email, url, until, access_code)
+        writer.writerow([safe_text(cell) for cell in cells])

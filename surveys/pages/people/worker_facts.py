@@ -9,7 +9,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 
 from annotators.models import Assignment, Worker
 from surveys.models import Appeal, AuditEntry, Batch
-from surveys.pages.review.uses import use_of
+from surveys.pages.review.decisions import use_of
 from surveys.publishing.bonuses import Bonus, given_to
 from surveys.review.replacements import REPLACED
 from surveys.teams import Person, seen_by

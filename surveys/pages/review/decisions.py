@@ -1,6 +1,7 @@
 """One assignment: what was answered, and the decisions about its payment and about its use in the analysis."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from django.contrib import admin, messages
@@ -18,11 +19,38 @@ from surveys.pages.review.answers import answered_items
 from surveys.pages.review.bonus import bonus_block
 from surveys.pages.review.decision_forms import ReasonForm, UseForm
 from surveys.pages.review.trail import timeline
-from surveys.pages.review.uses import use_of
 from surveys.protocols.rules import PROPOSE
 from surveys.review import analysis_use, decisions, errors, replacements
+from surveys.review.decisions import rejection_stands
 
 Status = Assignment.Status
+HANDED_IN = (Status.SUBMITTED, Status.APPROVED)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Whether answers are used in the analysis, and what a person can change about that."""
+
+    words: str
+    can_exclude: bool = False
+    can_include: bool = False
+    can_replace: bool = False
+
+
+def use_of(found: Assignment, *, is_replaced: bool) -> Use:
+    """Say it of one assignment. `is_replaced`: somebody else gives, or is to give, its answers."""
+    inclusion: Inclusion | None = getattr(found, "inclusion", None)
+    if rejection_stands(found):
+        return Use("Not used: it is rejected.")
+    if found.status == Status.ACCEPTED:
+        return Use("Not used: it is not handed in.")
+    is_stopped = found.hit.questionnaire.batch.status == Batch.Status.STOPPED
+    if inclusion and not inclusion.is_included:
+        is_collected = inclusion.is_replaced and (is_replaced or not is_stopped)
+        return Use("Left out, and collected once more." if is_collected else "Left out.", can_include=True)
+    if found.status == Status.REJECTED:
+        return Use("Used as soon as the marketplace has paid it.")
+    return Use("Used.", can_exclude=found.status in HANDED_IN, can_replace=not (is_replaced or is_stopped))
 
 
 @require_safe
