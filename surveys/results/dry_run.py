@@ -19,7 +19,7 @@ from surveys.results.frames.database import read_batch
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.results.statistics.numbers import Selection
 from surveys.results.statistics.summary import summarise
-from surveys.review import decisions, policy_change
+from surveys.review import decisions
 
 Status = Assignment.Status
 NOW, WITHOUT_REJECTED, WITHOUT_FLAGGED = "used now", "without rejections", "without flagged"
@@ -105,7 +105,7 @@ def _assignments(batch: Batch) -> Iterable[Assignment]:
     handed_in = Assignment.objects.filter(
         hit__questionnaire__batch=batch, status__in=[Status.SUBMITTED, Status.APPROVED, Status.REJECTED]
     )
-    by_rule_alone = Exists(policy_change.by_rule_alone().filter(assignment=OuterRef("pk")))
+    by_rule_alone = Exists(decisions.by_rule_alone().filter(assignment=OuterRef("pk")))
     related = handed_in.select_related("worker", "decision", "hit__questionnaire")
     return related.annotate(is_by_rule_alone=by_rule_alone).order_by("submitted_at", "pk")
 

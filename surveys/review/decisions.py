@@ -6,6 +6,7 @@ from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotators.models import Assignment, Call, Worker
@@ -153,6 +154,24 @@ def overturn_refused(assignment: Assignment) -> Call | None:
     """Return the call, with why, if the marketplace has refused to take the rejection back that we took back."""
     calls = Call.objects.filter(assignment=assignment, operation=Call.Operation.OVERTURN)
     return calls.filter(state=Call.State.REFUSED, assignment__status=Status.REJECTED).first()
+
+
+def outdated(batch: Batch) -> QuerySet[Decision]:
+    """Return what rules alone decided by another policy than the batch has, or rejected while that was allowed."""
+    is_outdated = ~Q(rule_version=rule_version(batch.review_policy))
+    if not batch.rejects_automatically:
+        is_outdated |= Q(verdict=REJECT)
+    return by_rule_alone().filter(is_outdated, assignment__hit__questionnaire__batch=batch)
+
+
+def by_rule_alone() -> QuerySet[Decision]:
+    """Return the decisions that no person made and that are not carried out, nor on their way to the marketplace."""
+    told = Call.objects.filter(assignment=OuterRef("assignment"), operation__in=TELLING)
+    return Decision.objects.filter(
+        ~Exists(told.exclude(state=Call.State.REFUSED)),
+        assignment__status=Assignment.Status.SUBMITTED,
+        decided_by=None,
+    )
 
 
 def audit_decision(decision: Decision, outcome: str = "", **details: Any) -> None:

@@ -12,8 +12,7 @@ from surveys.models import Batch, Decision
 from surveys.protocols.rules import APPROVE, FLAG, PROPOSE, REJECT
 from surveys.publishing import budget
 from surveys.review.appeal_codes import with_code
-from surveys.review.decisions import answer_for_late, audit_decision, late_reason
-from surveys.review.policy_change import outdated
+from surveys.review.decisions import answer_for_late, audit_decision, late_reason, outdated
 
 Status = Assignment.Status
 _HERE = {
@@ -55,21 +54,15 @@ def approved_late() -> QuerySet[Assignment]:
 
 
 def _told(assignment: Assignment, *, gateway: Gateway) -> Call | None:
-    call = _planned(assignment, endpoint=gateway.endpoint)
-    if call:
-        market.settle(call, gateway=gateway)
-        assignment.refresh_from_db()
+    """Write down what the marketplace is to be told, from when on nobody decides otherwise; then tell it."""
+    with transaction.atomic():
+        if (said := _to_tell(assignment)) is None:
+            return None
+        operation, feedback = said
+        call = market.plan_decision(assignment, operation, feedback=feedback, endpoint=gateway.endpoint)
+    market.settle(call, gateway=gateway)
+    assignment.refresh_from_db()
     return call
-
-
-@transaction.atomic
-def _planned(assignment: Assignment, *, endpoint: str) -> Call | None:
-    """Write down what the marketplace is to be told; from then on nobody decides otherwise."""
-    said = _to_tell(assignment)
-    if said is None:
-        return None
-    operation, feedback = said
-    return market.plan_decision(assignment, operation, feedback=feedback, endpoint=endpoint)
 
 
 def _to_tell(assignment: Assignment) -> tuple[Call.Operation, str] | None:

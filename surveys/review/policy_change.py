@@ -4,15 +4,14 @@ from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from annotators.models import Assignment, Call
+from annotators.models import Assignment
 from surveys import audit
 from surveys.models import Batch, Decision
 from surveys.protocols.policy import parse, read_policy, rule_version
-from surveys.protocols.rules import REJECT, Verdict
+from surveys.protocols.rules import Verdict
 from surveys.publishing import budget
-from surveys.review.decisions import TELLING, audit_decision, carried, decide_all, from_rule
+from surveys.review.decisions import audit_decision, by_rule_alone, carried, decide_all, from_rule, outdated
 from surveys.review.errors import CannotDecide, check_reason
 
 Data = dict[str, Any]
@@ -71,24 +70,6 @@ def to_judge_again() -> list[Batch]:
     waiting = by_rule_alone().values("assignment__hit__questionnaire__batch")
     batches = Batch.objects.filter(pk__in=waiting).order_by("pk")
     return [batch for batch in batches if outdated(batch).exists()]
-
-
-def outdated(batch: Batch) -> QuerySet[Decision]:
-    """Return what rules alone decided by another policy than the batch has, or rejected while that was allowed."""
-    is_outdated = ~Q(rule_version=rule_version(batch.review_policy))
-    if not batch.rejects_automatically:
-        is_outdated |= Q(verdict=REJECT)
-    return by_rule_alone().filter(is_outdated, assignment__hit__questionnaire__batch=batch)
-
-
-def by_rule_alone() -> QuerySet[Decision]:
-    """Return the decisions that no person made and that are not carried out, nor on their way to the marketplace."""
-    told = Call.objects.filter(assignment=OuterRef("assignment"), operation__in=TELLING)
-    return Decision.objects.filter(
-        ~Exists(told.exclude(state=Call.State.REFUSED)),
-        assignment__status=Assignment.Status.SUBMITTED,
-        decided_by=None,
-    )
 
 
 def _check(batch: Batch, *, instead_of: str) -> None:

@@ -24,8 +24,9 @@ from surveys.protocols.policy import Policy, label_of, parse, rule_version
 from surveys.protocols.rules import PolicyError
 from surveys.results.dry_run import NOW, DryRun, dry_run
 from surveys.results.statistics.numbers import Selection
+from surveys.review.decisions import outdated
 from surveys.review.errors import CannotDecide
-from surveys.review.policy_change import apply_policy, outdated
+from surveys.review.policy_change import apply_policy
 
 ROWS_SHOWN = 20
 
