@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --requir
 # Many processes start here, and each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-processes test-sqlite test-load test-faults lint architecture venv lock clean
+.PHONY: demo test test-processes test-sqlite test-load test-faults flows lint architecture venv lock clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/python manage.py demo $(ARGS)
@@ -39,6 +39,10 @@ test-load: venv
 	@LOAD_ANNOTATORS=$${LOAD_ANNOTATORS:-32} LOAD_SECONDS=$${LOAD_SECONDS:-180} $(BIN)/python -m pytest -q -p no:randomly tests/load $(ARGS)
 	@ASSENT_TEST_DATABASE=sqlite LOAD_ANNOTATORS=8 LOAD_SECONDS=$${LOAD_SECONDS:-180} \
 		$(BIN)/python -m pytest -q -p no:randomly tests/load $(ARGS)
+
+# Which files and how many functions the longest ways through the code cross; docs/architecture.md has them.
+flows: venv
+	@$(BIN)/python -m pytest -q -n 0 -p no:randomly tests/flows.py $(ARGS)
 
 venv: $(VENV)/.test-installed
 
