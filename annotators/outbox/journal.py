@@ -6,6 +6,7 @@ SHOWN_WITHIN after the call was last sent.
 """
 
 from datetime import datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
 from django.db import IntegrityError, transaction
@@ -22,14 +23,19 @@ from annotators.crowds.mturk.gateway import (
     WrongState,
 )
 from annotators.failpoints import reach
-from annotators.models import Call
+from annotators.models import Assignment, Call
 from annotators.outbox import outcomes, sending
 
 IN_FLIGHT = timedelta(minutes=5)  # longer than a call, the reading before it and all retries can take
+TOKEN_LENGTH = 64  # API reference: UniqueRequestToken in characters
 TOKEN_LIFE = timedelta(hours=23)  # API reference: 24 hours; one less, for clocks that differ
 # MTurk showed submitted work up to 7 minutes late (ParlAI#2957), new HITs up to one (simple-amt#25).
 SHOWN_WITHIN = timedelta(minutes=15)
 CLOCK_SKEW = timedelta(minutes=1)  # by which the clocks of two of our machines may differ
+USED_FOR_ANOTHER = (
+    "The marketplace has used this call's token before, and does not show what for: it may have been another call, "
+    "before a restore."
+)
 State = Call.State
 # MTurk's service model calls these not idempotent: repeated without a token, each is done once more.
 NOT_IDEMPOTENT = (Call.Operation.CREATE_HIT, Call.Operation.EXTEND, Call.Operation.BONUS)
@@ -40,10 +46,27 @@ _DOUBTFUL: dict[type[MarketError], tuple[Call.Operation, ...]] = {
 OF_OTHER_STEPS = (Call.Operation.CREATE_HIT, Call.Operation.EXTEND)
 
 
-def plan(token: str, operation: str, *, arguments: dict[str, Any], **fields: Any) -> Call:
-    """Write the intent down, once per token. Its arguments can change until it is first sent."""
+def token_of(purpose: str, assignment: Assignment) -> str:
+    """Return the token of what is done once about an assignment: of the marketplace's id, which no restore changes.
+
+    Our own keys are dealt out anew after one, and a token made of them would be another intent's.
+    """
+    token = f"{purpose}:{assignment.assignment_id}"
+    if len(token) <= TOKEN_LENGTH:
+        return token
+    return f"{purpose}:{sha256(assignment.assignment_id.encode()).hexdigest()[:40]}"
+
+
+def plan(token: str, operation: str, *, arguments: dict[str, Any], formerly: str = "", **fields: Any) -> Call:
+    """Write the intent down, once per token. Its arguments can change until it is first sent.
+
+    `formerly`: the token that an earlier version made for it, of keys that a restore deals out anew. An intent that
+    was written down under it keeps it, because the marketplace may know it.
+    """
     defaults = {"operation": operation, "arguments": arguments, **fields}
-    call, _ = Call.objects.get_or_create(token=token, defaults=defaults)
+    call = Call.objects.filter(token=formerly).first() if formerly else None
+    if call is None:
+        call, _ = Call.objects.get_or_create(token=token, defaults=defaults)
     if call.arguments != arguments:
         Call.objects.filter(pk=call.pk, state=State.PLANNED).update(arguments=arguments)
         call.refresh_from_db()
@@ -55,6 +78,11 @@ def plan_again(call: Call) -> bool:
     """Give a refused call, which the marketplace never carried out, another chance."""
     refused = Call.objects.filter(pk=call.pk, state=State.REFUSED)
     return refused.update(state=State.PLANNED, attempts=0, error="", finished_at=None) == 1
+
+
+def distrust_plans() -> None:
+    """After a restore: what was only planned in the backup may have been sent since, and is read before it is sent."""
+    Call.objects.filter(state=State.PLANNED, sent_at=None).update(sent_at=timezone.now())
 
 
 def unsettled() -> QuerySet[Call]:
@@ -88,8 +116,12 @@ def find_out(call: Call, *, gateway: Gateway) -> Call:
     last_sent = _last_sent(call)
     if last_sent is None or not _claim(call) or not _is_absent(call, last_sent=last_sent, gateway=gateway):
         return call
-    is_believed = timezone.now() >= last_sent + SHOWN_WITHIN
-    _put_back(call, State.PLANNED if is_believed else State.UNKNOWN, sent_at=last_sent)
+    if timezone.now() < last_sent + SHOWN_WITHIN:
+        _put_back(call, State.UNKNOWN, error=call.error, sent_at=last_sent)
+    elif outcomes.DOUBTED in call.arguments:
+        _finish(call, State.REFUSED, error=USED_FOR_ANOTHER)
+    else:
+        _put_back(call, State.PLANNED, sent_at=last_sent)
     return call
 
 
@@ -166,7 +198,7 @@ def _send(call: Call, *, last_sent: datetime | None, gateway: Gateway) -> None:
         outcomes.check_order(call)
         sending.send(call, gateway=gateway)
     except AlreadyProcessed:
-        _finish(call, State.DONE)
+        _check_effect(call, first_sent=last_sent or call.sent_at, gateway=gateway)
     except outcomes.Overtaken as error:
         _finish(call, State.REFUSED, error=str(error))
     except WrongState as error:
@@ -179,6 +211,33 @@ def _send(call: Call, *, last_sent: datetime | None, gateway: Gateway) -> None:
         _finish(call, State.DONE)
 
 
+def _check_effect(call: Call, *, first_sent: datetime | None, gateway: Gateway) -> None:
+    """The token was used before: by this call, if the marketplace shows more than our books explain without it.
+
+    Else by another intent, before a restore. What is not shown for so long is believed not to be there.
+    """
+    try:
+        is_there = outcomes.is_unexplained(call, gateway=gateway)
+    except MarketError as error:
+        _put_back(call, State.UNKNOWN, error=str(error), sent_at=first_sent)
+        return
+    if is_there:
+        if call.operation in outcomes.TOLD_BY_NUMBER:
+            _write_argument(call, outcomes.BEFORE, outcomes.booked(call))
+        _finish(call, State.DONE)
+    elif timezone.now() >= (_doubted_since(call) + SHOWN_WITHIN):
+        _finish(call, State.REFUSED, error=USED_FOR_ANOTHER)
+    else:
+        _put_back(call, State.UNKNOWN, error=USED_FOR_ANOTHER, sent_at=first_sent)
+
+
+def _doubted_since(call: Call) -> datetime:
+    """Return when the marketplace first said that the token was used and did not show for what."""
+    if outcomes.DOUBTED not in call.arguments:
+        _write_argument(call, outcomes.DOUBTED, timezone.now().isoformat())
+    return datetime.fromisoformat(call.arguments.get(outcomes.DOUBTED, timezone.now().isoformat()))
+
+
 def _is_prepared(call: Call, *, gateway: Gateway) -> bool:
     """Write down, before the call is first sent, what its effect will be told by. Without that it is not sent."""
     if call.operation not in outcomes.TOLD_BY_NUMBER or outcomes.BEFORE in call.arguments:
@@ -188,8 +247,12 @@ def _is_prepared(call: Call, *, gateway: Gateway) -> bool:
     except MarketError as error:
         _put_back(call, State.PLANNED, error=str(error))
         return False
-    arguments = {**call.arguments, outcomes.BEFORE: before}
-    is_ours = _mine(call).update(arguments=arguments) == 1
+    return _write_argument(call, outcomes.BEFORE, before)
+
+
+def _write_argument(call: Call, name: str, value: object) -> bool:
+    """Keep what was read beside the call's arguments, and tell whether the call is still claimed by us."""
+    is_ours = _mine(call).update(arguments={**call.arguments, name: value}) == 1
     call.refresh_from_db()
     return is_ours
 

@@ -9,7 +9,7 @@ from annotators.crowds.mturk.fees import price
 from annotators.crowds.mturk.gateway import Gateway, MarketError
 from annotators.crowds.mturk.mirror import mirror_assignment
 from annotators.models import HIT, Assignment, Call, HITType
-from annotators.outbox.journal import find_out, perform, plan
+from annotators.outbox.journal import TOKEN_LENGTH, find_out, perform, plan, token_of
 
 OVERTURN_WITHIN = timedelta(days=30)  # MTurk: OverrideRejection only within 30 days of submission
 FEEDBACK_MAX = 1024  # API reference: RequesterFeedback in characters
@@ -49,9 +49,11 @@ def plan_decision(assignment: Assignment, operation: Call.Operation, *, feedback
 
     What is rejected can be overturned for OVERTURN_WITHIN of its submission.
     """
+    purpose = operation.name.lower()
     return plan(
-        f"{operation.name.lower()}:{assignment.pk}",
+        token_of(purpose, assignment),
         operation,
+        formerly=f"{purpose}:{assignment.pk}",
         endpoint=endpoint,
         hit=assignment.hit,
         assignment=assignment,
@@ -60,19 +62,37 @@ def plan_decision(assignment: Assignment, operation: Call.Operation, *, feedback
     )
 
 
-def extend(hit: HIT, *, token: str, gateway: Gateway) -> Call:
+def extend(hit: HIT, *, token: str, formerly: str = "", gateway: Gateway) -> Call:
     """Open one more assignment on `hit`, once per token. It stays planned while another one of the HIT is unsettled."""
-    amount = price(hit.hit_type.reward, max_assignments=hit.max_assignments + 1)
-    endpoint = gateway.endpoint
-    call = plan(token, Call.Operation.EXTEND, endpoint=endpoint, hit=hit, amount=amount, arguments={})
+    call = plan(
+        token,
+        Call.Operation.EXTEND,
+        formerly=formerly,
+        endpoint=gateway.endpoint,
+        hit=hit,
+        amount=price(hit.hit_type.reward, max_assignments=hit.max_assignments + 1),
+        arguments={},
+    )
     return perform(call, gateway=gateway)
+
+
+def extend_for(replaced: Assignment, hit: HIT, *, gateway: Gateway) -> Call:
+    """Open the assignment on `hit` that replaces another one, once for each."""
+    token, formerly = token_of("replace", replaced), f"replace:{replaced.pk}"
+    return extend(hit, token=token, formerly=formerly, gateway=gateway)
 
 
 def move_expiration(hit: HIT, *, when: datetime, gateway: Gateway) -> Call:
     """Expire a HIT (a time that has passed) or keep it open until `when`."""
-    token = f"expire:{hit.pk}:{int(when.timestamp())}"
-    arguments = {"expire_at": when.isoformat()}
-    call = plan(token, Call.Operation.EXPIRE, endpoint=gateway.endpoint, hit=hit, arguments=arguments)
+    second = int(when.timestamp())
+    call = plan(
+        f"expire:{hit.hit_id}:{second}"[-TOKEN_LENGTH:],
+        Call.Operation.EXPIRE,
+        formerly=f"expire:{hit.pk}:{second}",
+        endpoint=gateway.endpoint,
+        hit=hit,
+        arguments={"expire_at": when.isoformat()},
+    )
     return perform(call, gateway=gateway)
 
 

@@ -18,6 +18,7 @@ from annotators.crowds.mturk.gateway import Gateway, HITRecord
 from annotators.models import HIT, Assignment, Call
 
 BEFORE = "before"  # argument of a call: its number just before it was first sent
+DOUBTED = "doubted_at"  # argument of a call: since when its token is used and nothing is shown for it
 TOLD_BY_NUMBER = (Call.Operation.EXTEND, Call.Operation.BONUS)
 SAME_TIME = timedelta(seconds=1)  # MTurk keeps times in seconds
 Status = Assignment.Status
@@ -40,18 +41,43 @@ def number(call: Call, *, gateway: Gateway) -> int:
     """
     if call.operation == Call.Operation.EXTEND:
         return HIT.objects.get(pk=hit_of(call).pk).max_assignments
+    return max(booked(call), _n_paid(call, gateway))
+
+
+def booked(call: Call) -> int:
+    """Return the assignments of the HIT, or the bonuses of this amount, that our other calls explain."""
+    if call.operation == Call.Operation.EXTEND:
+        return _booked_places(call)
     amount = Decimal(call.arguments["amount"])
     ours = Call.objects.filter(assignment=call.assignment_id, operation=call.operation, state=Call.State.DONE)
-    n_ours = sum(
-        Decimal(arguments["amount"]) == amount for arguments in ours.values_list("arguments", flat=True)
-    )
-    return max(n_ours, _n_paid(call, gateway))
+    paid = ours.exclude(pk=call.pk).values_list("arguments", flat=True)
+    return sum(Decimal(arguments["amount"]) == amount for arguments in paid)
+
+
+def _booked_places(call: Call) -> int:
+    of_hit = Call.objects.filter(hit=call.hit_id, state=Call.State.DONE).exclude(pk=call.pk)
+    created = of_hit.filter(operation=Call.Operation.CREATE_HIT).first()
+    if created is None:
+        return int(call.arguments.get(BEFORE, hit_of(call).max_assignments))
+    return int(created.arguments["max_assignments"]) + of_hit.filter(operation=Call.Operation.EXTEND).count()
+
+
+def is_unexplained(call: Call, *, gateway: Gateway) -> bool:
+    """Tell whether the marketplace shows an assignment more, or a bonus more, than our other calls explain.
+
+    Where it says that a token was used, this tells whether it was used for this call. Raises MarketError.
+    """
+    if call.operation == Call.Operation.EXTEND:
+        return gateway.get_hit(hit_of(call).hit_id).max_assignments > booked(call)
+    if call.operation == Call.Operation.BONUS:
+        return _n_paid(call, gateway) > booked(call)
+    return was_carried_out(call, gateway=gateway)
 
 
 def note_effect(call: Call) -> None:
     """Keep our own facts about a HIT in step: its assignments and its end may be shown late."""
     if call.operation == Call.Operation.EXTEND:
-        largest = Greatest(F("max_assignments"), int(call.arguments[BEFORE]) + 1)
+        largest = Greatest(F("max_assignments"), _number_before(call) + 1)
         HIT.objects.filter(pk=hit_of(call).pk).update(max_assignments=largest)
     if call.operation == Call.Operation.EXPIRE and not _is_overtaken(call):
         until = datetime.fromisoformat(call.arguments["expire_at"])
@@ -102,13 +128,16 @@ def _has_hit(call: Call, gateway: Gateway) -> bool:
 
 
 def _is_extended(call: Call, gateway: Gateway) -> bool:
-    if BEFORE not in call.arguments:
-        return False
-    return gateway.get_hit(hit_of(call).hit_id).max_assignments > int(call.arguments[BEFORE])
+    return gateway.get_hit(hit_of(call).hit_id).max_assignments > _number_before(call)
 
 
 def _is_paid(call: Call, gateway: Gateway) -> bool:
-    return BEFORE in call.arguments and _n_paid(call, gateway) > int(call.arguments[BEFORE])
+    return _n_paid(call, gateway) > _number_before(call)
+
+
+def _number_before(call: Call) -> int:
+    """Return the number before the call was sent; one without was sent after the backup that it came back from."""
+    return int(call.arguments[BEFORE]) if BEFORE in call.arguments else booked(call)
 
 
 def _n_paid(call: Call, gateway: Gateway) -> int:

@@ -35,13 +35,18 @@ def _create(call: Call, gateway: Gateway) -> None:
 
 
 def _made_before(call: Call, hit_id: str, *, gateway: Gateway) -> HITRecord:
-    """Find the HIT that exists: whatever keeps us from it, the call has been carried out."""
+    """Find the HIT that exists: whatever keeps us from it, the call has been carried out.
+
+    It carries our token as its annotation, or it is not the one.
+    """
     try:
         record = gateway.get_hit(hit_id) if hit_id else gateway.find_hit(annotation=call.token)
     except MarketError as error:
         raise Unreachable(str(error)) from error
     if record is None:
         raise Unreachable("The marketplace says that the HIT exists, but does not list it yet.")
+    if record.requester_annotation != call.token:
+        raise Unreachable(f"The marketplace has used this call's token for another HIT, {record.hit_id}.")
     return record
 
 

@@ -55,15 +55,21 @@ def give(
     """
     if problem := why_not(assignment):
         raise CannotPay(problem)
-    token = f"bonus:{assignment.pk}:{nonce.hex}"
+    token = token_of(assignment, nonce=nonce)
+    formerly = f"bonus:{assignment.pk}:{nonce.hex}"
     with budget.spending(assignment.hit.questionnaire.batch):
-        if known := Call.objects.filter(token=token).first():
+        if known := Call.objects.filter(token__in=[token, formerly]).first():
             return known
         endpoint = assignment.hit.endpoint
         call = market.plan_bonus(assignment, amount=amount, reason=reason, token=token, endpoint=endpoint)
         details = {"amount": f"{amount:.2f}", "with_fee": f"{call.amount:.2f}", "call": call.pk}
         audit.record(audit.Kind.BONUS, "give", assignment=assignment, by=by, reason=reason, details=details)
     return call
+
+
+def token_of(assignment: Assignment, *, nonce: uuid.UUID) -> str:
+    """Return the token of a bonus for the marketplace's assignment, whatever key of ours it has after a restore."""
+    return f"bonus:{uuid.uuid5(nonce, assignment.assignment_id).hex}"
 
 
 def why_not(assignment: Assignment) -> str:

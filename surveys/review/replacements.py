@@ -1,5 +1,7 @@
 """What an assignment that does not count is replaced by: more room on its HIT, or a sibling HIT."""
 
+import uuid
+
 from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
@@ -120,7 +122,7 @@ def _planned_replacement(replaced: Assignment, questionnaire: Questionnaire) -> 
     with budget.spending(root.batch):
         planned = Replacement.objects.create(
             replaces=replaced,
-            questionnaire=roomy or _sibling(root),
+            questionnaire=roomy or _sibling(root, replaced=replaced),
             opened_by=Replacement.OpenedBy.EXTEND if roomy else Replacement.OpenedBy.CREATE,
         )
         reach("replace.planning")
@@ -134,7 +136,7 @@ def _is_open(replacement: Replacement, *, gateway: Gateway) -> bool:
         return False
     if replacement.opened_by == Replacement.OpenedBy.CREATE:
         return target.hit.expires_at > timezone.now() or _keep_open(target.hit, target.batch, gateway=gateway)
-    call = market.extend(target.hit, token=f"replace:{replacement.replaces_id}", gateway=gateway)
+    call = market.extend_for(replacement.replaces, target.hit, gateway=gateway)
     if call.state == Call.State.REFUSED:
         _use_sibling(replacement)
     if call.state != Call.State.DONE:
@@ -152,26 +154,45 @@ def _use_sibling(replacement: Replacement) -> None:
     budget.lock(root.batch_id)
     if Replacement.objects.filter(pk=replacement.pk, opened_by=Replacement.OpenedBy.EXTEND).exists():
         Replacement.objects.filter(pk=replacement.pk).update(
-            questionnaire=_sibling(root), opened_by=Replacement.OpenedBy.CREATE
+            questionnaire=_sibling(root, replaced=replacement.replaces), opened_by=Replacement.OpenedBy.CREATE
         )
     replacement.refresh_from_db()
 
 
 def _roomy(root: Questionnaire) -> Questionnaire | None:
-    """Return a questionnaire of this family whose HIT can take one assignment more."""
+    """Return a questionnaire of this family whose HIT can take one assignment more.
+
+    One with more assignments than we know a reason for was extended after the backup that was restored, perhaps for
+    just this replacement; the call's token tells.
+    """
     family = Questionnaire.objects.filter(Q(pk=root.pk) | Q(sibling_of=root), hit__isnull=False)
-    to_come = Count("replacements", filter=Q(replacements__opened_at=None, replacements__opened_by="extend"))
-    for member in family.select_related("hit__hit_type").annotate(to_come=to_come).order_by("position"):
-        is_large = member.target_assignments > LARGEST_GROWING_HIT
-        if member.hit and (is_large or member.hit.max_assignments + member.to_come < LARGEST_GROWING_HIT):
-            return member
-    return None
+    extensions = Q(replacements__opened_by="extend")
+    counted = family.annotate(
+        n_extended=Count("replacements", filter=extensions),
+        to_come=Count("replacements", filter=extensions & Q(replacements__opened_at=None)),
+    )
+    return next(
+        (m for m in counted.select_related("hit__hit_type").order_by("position") if _has_room(m)), None
+    )
 
 
-def _sibling(root: Questionnaire) -> Questionnaire:
+def _has_room(member: Questionnaire) -> bool:
+    size = member.hit.max_assignments if member.hit else 0
+    is_large = member.target_assignments > LARGEST_GROWING_HIT
+    is_larger_than_known = size > member.target_assignments + member.n_extended
+    return is_large or is_larger_than_known or size + member.to_come < LARGEST_GROWING_HIT
+
+
+def _sibling(root: Questionnaire, *, replaced: Assignment) -> Questionnaire:
+    """Make the sibling that is to replace an assignment. Made once more after a restore it has the same key, and so
+    finds the HIT it was given."""
     last = root.batch.questionnaires.aggregate(position=Max("position"))["position"]
     sibling = Questionnaire.objects.create(
-        batch=root.batch, position=last + 1, target_assignments=1, sibling_of=root
+        pk=uuid.uuid5(root.pk, replaced.assignment_id),
+        batch=root.batch,
+        position=last + 1,
+        target_assignments=1,
+        sibling_of=root,
     )
     QuestionnaireItem.objects.bulk_create(
         QuestionnaireItem(questionnaire=sibling, item_id=slot.item_id, position=slot.position)

@@ -11,6 +11,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.color import no_style
 from django.db import DatabaseError, connection, transaction
 
+from annotators.outbox import journal
 from surveys.operations.backups import media, rows, state, upgrading
 from surveys.operations.backups.archive import DATABASE, BackupError, Reader, verified
 from surveys.operations.backups.making import Summary, summarise
@@ -58,6 +59,7 @@ def exchange(tables: rows.Tables, *, new: Path, force: bool) -> None:
             check_empty()
         empty_tables()
         fill_tables(tables)
+        journal.distrust_plans()
         connection.check_constraints()
         swap()
 

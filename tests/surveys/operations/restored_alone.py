@@ -1,0 +1,23 @@
+"""A restore of our side only: the marketplace is somebody else's and has gone on."""
+
+from pathlib import Path
+
+from django.core.management.color import no_style
+from django.db import connection, transaction
+
+from surveys.operations.backups import rows
+from surveys.operations.backups.restoring import restore
+
+
+def restore_alone(archive: Path) -> None:
+    """Put our rows back as they were, and leave the marketplace's as they are."""
+    of_market = [model for model in rows.models() if model._meta.app_label == "marketplace"]
+    kept = [(model, list(rows.read(model))) for model in of_market]
+    restore(archive, force=True)
+    with transaction.atomic(), connection.cursor() as cursor:
+        for model in of_market:
+            cursor.execute(f"DELETE FROM {connection.ops.quote_name(model._meta.db_table)}")
+        for model, values in kept:
+            rows.write(model, rows=values)
+        for statement in connection.ops.sequence_reset_sql(no_style(), of_market):
+            cursor.execute(statement)
