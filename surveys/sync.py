@@ -16,10 +16,10 @@ from annotators.crowds.mturk.gateway import Gateway, MarketError, Refused
 from annotators.crowds.mturk.leases import Lease, lease
 from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Call, Endpoint
-from annotators.outbox import journal, market
+from annotators.outbox import holds, journal, market
 from surveys.answering import allocation, answer_copy, claiming, collection
 from surveys.models import Batch, Questionnaire, Survey
-from surveys.operations import alarms, purging
+from surveys.operations import alarms, purging, reconciling
 from surveys.publishing import hits, preconditions, stopping
 from surveys.publishing.budget import OverBudget
 from surveys.review import decisions, delivery, due_work, policy_change, replacements, second_look
@@ -47,6 +47,8 @@ def sweep() -> None:
         expire_batch.delay(pk)
     send_alarms.delay()
     sweep_claims.delay()
+    if (hold := holds.current()) and hold.compared_at is None:
+        compare_books.delay()
     for hit in due_work.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2)):
         sync_hit.delay(hit.pk)
     settle_calls.delay()
@@ -63,6 +65,13 @@ def sweep_claims() -> None:
 def send_alarms() -> None:
     """Mail researchers what can't wait until they look."""
     alarms.send_due()
+    reconciling.remind()
+
+
+@shared_task
+def compare_books() -> None:
+    """Compare our books with the marketplaces', as a person who is to let sending go on wants to see them."""
+    reconciling.compare()
 
 
 @shared_task

@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from surveys.pages.answering import hit, link_work, links, pictures
 from surveys.pages.people import people, workers
-from surveys.pages.publishing import batches, running
+from surveys.pages.publishing import batches, books, running
 from surveys.pages.results import downloads, dry_run
 from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
 from surveys.pages.study import imports
@@ -40,6 +40,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("batches/<int:pk>/people/panel", people.save_panel, name="save_panel"),
     path("batches/<int:pk>/people/<int:invitation_pk>/renew", people.renew_link, name="renew_link"),
     path("batches/<int:pk>/people/<int:invitation_pk>/revoke", people.revoke_link, name="revoke_link"),
+    path("books/", books.books, name="books"),
+    path("books/settle", books.settle_books, name="settle_books"),
     path("hits/<uuid:pk>/", hit.hit, name="hit"),
     path("hits/<uuid:pk>/draft", hit.draft, name="draft"),
     path("import/", imports.import_items, name="import_items"),

@@ -1,7 +1,18 @@
 """What is stored of people, their work and the calls about it. Django looks for models here."""
 
-from annotators.models.calls import Call
+from annotators.models.calls import Call, Hold
 from annotators.models.people import Channel, Endpoint, Source, Worker
 from annotators.models.work import HIT, IS_CLAIM, Assignment, HITType
 
-__all__ = ["HIT", "IS_CLAIM", "Assignment", "Call", "Channel", "Endpoint", "HITType", "Source", "Worker"]
+__all__ = [
+    "HIT",
+    "IS_CLAIM",
+    "Assignment",
+    "Call",
+    "Channel",
+    "Endpoint",
+    "HITType",
+    "Hold",
+    "Source",
+    "Worker",
+]

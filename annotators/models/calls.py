@@ -73,3 +73,25 @@ class Call(models.Model):
 
     def __str__(self) -> str:
         return f"{self.operation} {self.token} ({self.state})"
+
+
+class Hold(models.Model):
+    """Nothing is sent: a restore has brought old books back. It ends when a person has looked at the comparison."""
+
+    reason = models.TextField()
+    began_at = models.DateTimeField(auto_now_add=True)
+    compared_at = models.DateTimeField(null=True, blank=True)
+    books = models.JSONField(default=dict, blank=True, help_text="What the comparison found.")
+    mailed_at = models.DateTimeField(null=True, blank=True)
+    released_at = models.DateTimeField(null=True, blank=True)
+    released_by = models.CharField(max_length=150, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(released_at__isnull=True) | ~Q(released_by=""), name="released_hold_has_name"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"since {self.began_at:%Y-%m-%d %H:%M}"

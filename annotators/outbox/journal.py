@@ -24,7 +24,7 @@ from annotators.crowds.mturk.gateway import (
 )
 from annotators.failpoints import reach
 from annotators.models import Assignment, Call
-from annotators.outbox import outcomes, sending
+from annotators.outbox import holds, outcomes, sending
 
 IN_FLIGHT = timedelta(minutes=5)  # longer than a call, the reading before it and all retries can take
 TOKEN_LENGTH = 64  # API reference: UniqueRequestToken in characters
@@ -85,6 +85,12 @@ def distrust_plans() -> None:
     Call.objects.filter(state=State.PLANNED, sent_at=None).update(sent_at=timezone.now())
 
 
+def doubt(call: Call) -> None:
+    """Treat a call that was only planned like one without an answer: it may have been made before a restore."""
+    Call.objects.filter(pk=call.pk, state=State.PLANNED).update(state=State.UNKNOWN, sent_at=timezone.now())
+    call.refresh_from_db()
+
+
 def unsettled() -> QuerySet[Call]:
     """Return the calls whose outcome is not known, and the planned ones that nobody else will make.
 
@@ -103,11 +109,20 @@ def perform(call: Call, *, gateway: Gateway) -> Call:
     that has to wait until another extension of its HIT, or bonus of its assignment, is settled.
     """
     last_sent = _last_sent(call)
+    if holds.current():
+        return _held(call, gateway=gateway)
     if not _claim(call):
         return call
     reach("ledger.claimed", of=call.operation)
     if last_sent is None or _may_repeat(call, last_sent=last_sent, gateway=gateway):
         _send(call, last_sent=last_sent, gateway=gateway)
+    return call
+
+
+def _held(call: Call, *, gateway: Gateway) -> Call:
+    """While sending is held, what may have been sent is read for, and the rest waits."""
+    find_out(call, gateway=gateway)
+    holds.say_why(call)
     return call
 
 
@@ -195,6 +210,8 @@ def _send(call: Call, *, last_sent: datetime | None, gateway: Gateway) -> None:
     if not _is_prepared(call, gateway=gateway):
         return
     try:
+        if _was_made_before_a_restore(call, gateway=gateway):
+            return
         outcomes.check_order(call)
         sending.send(call, gateway=gateway)
     except AlreadyProcessed:
@@ -209,6 +226,16 @@ def _send(call: Call, *, last_sent: datetime | None, gateway: Gateway) -> None:
     else:
         reach("ledger.answered", of=call.operation)
         _finish(call, State.DONE)
+
+
+def _was_made_before_a_restore(call: Call, *, gateway: Gateway) -> bool:
+    """Look for a HIT that was made after the backup which was restored: MTurk forgets its token in a day."""
+    if call.operation != Call.Operation.CREATE_HIT or not holds.was_restored():
+        return False
+    is_there = outcomes.was_carried_out(call, gateway=gateway)
+    if is_there:
+        _finish(call, State.DONE)
+    return is_there
 
 
 def _check_effect(call: Call, *, first_sent: datetime | None, gateway: Gateway) -> None:

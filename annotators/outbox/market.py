@@ -3,13 +3,14 @@
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import TypedDict, Unpack
 
 from annotators.crowds.base import HITTypeTerms
 from annotators.crowds.mturk.fees import price
 from annotators.crowds.mturk.gateway import Gateway, MarketError
 from annotators.crowds.mturk.mirror import mirror_assignment
 from annotators.models import HIT, Assignment, Call, HITType
-from annotators.outbox.journal import TOKEN_LENGTH, find_out, perform, plan, token_of
+from annotators.outbox.journal import TOKEN_LENGTH, doubt, find_out, perform, plan, token_of
 
 OVERTURN_WITHIN = timedelta(days=30)  # MTurk: OverrideRejection only within 30 days of submission
 FEEDBACK_MAX = 1024  # API reference: RequesterFeedback in characters
@@ -25,23 +26,41 @@ def offer_hit_type(terms: HITTypeTerms, *, gateway: Gateway) -> HITType:
     return hit_type
 
 
-def offer_hit(
-    hit_type: HITType, *, token: str, url: str, lifetime: timedelta, max_assignments: int, gateway: Gateway
-) -> Call:
-    """Create one HIT for `token`, once. The call's `hit` is empty while its outcome is open or if it was refused."""
-    call = plan(
-        token,
+class Offer(TypedDict):
+    """One HIT to be: its token, the address its frame shows, how long it is open, and for how many."""
+
+    token: str
+    url: str
+    lifetime: timedelta
+    max_assignments: int
+
+
+def offer_hit(hit_type: HITType, *, gateway: Gateway, **offer: Unpack[Offer]) -> Call:
+    """Create one HIT for its token, once. The call's `hit` is empty while its outcome is open or if it was refused."""
+    return perform(_planned_hit(hit_type, offer, endpoint=gateway.endpoint), gateway=gateway)
+
+
+def find_offered(hit_type: HITType, *, gateway: Gateway, **offer: Unpack[Offer]) -> Call:
+    """Write down the HIT that was made for this token before a restore; nothing is sent where there is none."""
+    call = _planned_hit(hit_type, offer, endpoint=gateway.endpoint)
+    doubt(call)
+    return find_out(call, gateway=gateway)
+
+
+def _planned_hit(hit_type: HITType, offer: Offer, *, endpoint: str) -> Call:
+    n = offer["max_assignments"]
+    return plan(
+        offer["token"],
         Call.Operation.CREATE_HIT,
-        endpoint=gateway.endpoint,
-        amount=price(hit_type.reward, max_assignments=max_assignments, n=max_assignments),
+        endpoint=endpoint,
+        amount=price(hit_type.reward, max_assignments=n, n=n),
         arguments={
             "hit_type": hit_type.pk,
-            "url": url,
-            "lifetime": lifetime.total_seconds(),
-            "max_assignments": max_assignments,
+            "url": offer["url"],
+            "lifetime": offer["lifetime"].total_seconds(),
+            "max_assignments": n,
         },
     )
-    return perform(call, gateway=gateway)
 
 
 def plan_decision(assignment: Assignment, operation: Call.Operation, *, feedback: str, endpoint: str) -> Call:

@@ -11,6 +11,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 
 from annotators.models import HIT, IS_CLAIM, Assignment, Call, Endpoint
+from annotators.outbox import holds
 from surveys.answering import claiming
 from surveys.models import Batch
 from surveys.operations.health import BEAT, WORKER, pulse, queue_depth
@@ -70,6 +71,8 @@ def _database() -> Gauges:
     yield _replacements()
     yield from _calls()
     yield from _batches()
+    text = "1 while nothing is sent, after a restore, until somebody has compared the books."
+    yield GaugeMetricFamily("assent_sending_held", text, value=1 if holds.current() else 0)
 
 
 def _sync_lag() -> GaugeMetricFamily:

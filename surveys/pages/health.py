@@ -9,6 +9,7 @@ from django.utils.crypto import constant_time_compare
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
+from annotators.outbox import holds
 from surveys.operations import gauges, health
 
 NO_STORE = {"Cache-Control": "no-store"}
@@ -39,6 +40,8 @@ def readyz(request: HttpRequest) -> HttpResponse:
     is_ready = all(check["state"] == "ok" for check in checks.values())
     status = "ready" if is_ready else "not ready"
     answer = {"status": status, "version": settings.VERSION, "checks": checks}
+    if checks["database"]["state"] == "ok" and holds.current():
+        answer["sending"] = holds.HELD
     return JsonResponse(answer, status=200 if is_ready else 503, headers=NO_STORE)
 
 

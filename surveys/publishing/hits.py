@@ -60,15 +60,27 @@ def publish_questionnaire(questionnaire: Questionnaire, *, gateway: Gateway) -> 
     return call
 
 
+def take_over(questionnaire: Questionnaire, *, gateway: Gateway) -> None:
+    """Write down the HIT that the marketplace has for a questionnaire since before a restore. Nothing is bought."""
+    batch = questionnaire.batch
+    if batch.hit_type is None:
+        raise CannotPublish(f"{batch} has no HITType yet.")
+    call = market.find_offered(batch.hit_type, gateway=gateway, **_offered(questionnaire))
+    if call.hit:
+        Questionnaire.objects.filter(pk=questionnaire.pk, hit=None).update(hit=call.hit)
+
+
 def _offer(questionnaire: Questionnaire, hit_type: HITType, *, gateway: Gateway) -> Call:
-    return market.offer_hit(
-        hit_type,
-        token=create_token(questionnaire.pk),
-        url=settings.APP_URL + questionnaire.get_absolute_url(),
-        lifetime=questionnaire.batch.lifetime,
-        max_assignments=questionnaire.target_assignments,
-        gateway=gateway,
-    )
+    return market.offer_hit(hit_type, gateway=gateway, **_offered(questionnaire))
+
+
+def _offered(questionnaire: Questionnaire) -> market.Offer:
+    return {
+        "token": create_token(questionnaire.pk),
+        "url": settings.APP_URL + questionnaire.get_absolute_url(),
+        "lifetime": questionnaire.batch.lifetime,
+        "max_assignments": questionnaire.target_assignments,
+    }
 
 
 def to_publish(batch: Batch) -> list[uuid.UUID]:

@@ -1,5 +1,7 @@
 """A batch becomes questionnaires, with its definition frozen."""
 
+import json
+import uuid
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 
@@ -104,13 +106,38 @@ def _is_one_of_a_kind(units: Sequence[Unit]) -> bool:
     return len({unit.kind for unit in units}) <= 1 and len({unit.subject for unit in units}) == len(units)
 
 
+def keys(batch: Batch) -> list[uuid.UUID]:
+    """Return the keys of the questionnaires that publishing the draft as it is now writes.
+
+    They are made of what the draft says, so that a draft published after a backup, and again after its restore,
+    finds the HITs it was given. One that says anything else gets others.
+    """
+    return [_key(batch, position, group) for position, group in enumerate(_blocks(batch)[0], 1)]
+
+
+def _key(batch: Batch, position: int, group: Sequence[Item]) -> uuid.UUID:
+    terms = (batch.title, batch.description, batch.keywords, batch.reward, batch.assignment_duration)
+    design = (batch.seed, batch.assignments_per_hit, batch.auto_approval_delay, batch.lifetime)
+    made = (batch.pk, batch.created_at.isoformat(), position, [item.pk for item in group])
+    said = json.dumps(
+        [*map(str, terms + design), made, batch.survey.definition.to_snapshot()], sort_keys=True
+    )
+    return uuid.uuid5(uuid.NAMESPACE_URL, said)
+
+
 def _write_questionnaires(batch: Batch) -> None:
-    groups, facts = _blocks(batch)
+    fresh = Batch.objects.select_related("survey").get(pk=batch.pk)
+    groups, facts = _blocks(fresh)
     Batch.objects.filter(pk=batch.pk).update(design=facts)
     batch.design = facts
     questionnaires = Questionnaire.objects.bulk_create(
-        Questionnaire(batch=batch, position=position, target_assignments=batch.assignments_per_hit)
-        for position, _ in enumerate(groups, 1)
+        Questionnaire(
+            pk=_key(fresh, position, group),
+            batch=batch,
+            position=position,
+            target_assignments=batch.assignments_per_hit,
+        )
+        for position, group in enumerate(groups, 1)
     )
     QuestionnaireItem.objects.bulk_create(
         QuestionnaireItem(questionnaire=questionnaire, item=item, position=position)

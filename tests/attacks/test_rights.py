@@ -49,6 +49,8 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "save_panel": (RESEARCHER, "post", lambda w: [w.link_batch.pk]),
     "renew_link": (RESEARCHER, "post", lambda w: [w.link_batch.pk, w.invitation.pk]),
     "revoke_link": (RESEARCHER, "post", lambda w: [w.link_batch.pk, w.invitation.pk]),
+    "books": (RESEARCHER, "get", lambda w: []),
+    "settle_books": (RESEARCHER, "post", lambda w: []),
     "hit": (ANYBODY, "get", lambda w: [uuid.uuid4()]),
     "draft": (ANYBODY, "post", lambda w: [uuid.uuid4()]),
     "import_items": (RESEARCHER, "get", lambda w: []),

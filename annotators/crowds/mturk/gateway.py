@@ -238,6 +238,10 @@ class Gateway:
                 return hit_record(hit)
         return None
 
+    def list_hits(self) -> list[HITRecord]:
+        """Return every HIT of the account that is not disposed of, through all pages."""
+        return [hit_record(hit) for hit in self._pages("list_hits", "HITs")]
+
     def list_assignments(self, hit_id: str) -> list[AssignmentRecord]:
         """Return every submitted, approved or rejected assignment of a HIT, through all pages."""
         return [
@@ -290,6 +294,11 @@ class Gateway:
     def list_bonuses(self, assignment_id: str) -> list[BonusRecord]:
         """Return every bonus paid for an assignment, through all pages."""
         pages = self._pages("list_bonus_payments", "BonusPayments", AssignmentId=assignment_id)
+        return [bonus_record(bonus) for bonus in pages]
+
+    def list_bonuses_of_hit(self, hit_id: str) -> list[BonusRecord]:
+        """Return every bonus paid for the assignments of a HIT, through all pages."""
+        pages = self._pages("list_bonus_payments", "BonusPayments", HITId=hit_id)
         return [bonus_record(bonus) for bonus in pages]
 
     def _pages(self, operation: Any, key: str, **arguments: Any) -> Iterator[Any]:

@@ -42,6 +42,8 @@ LAUNCH = (
     "surveys.view_auditentry",
     "annotators.change_worker",
     "annotators.view_call",
+    "annotators.view_hold",
+    "annotators.change_hold",
 )
 # On the marketplace these reach only the requester accounts somebody is named in.
 RUN_REQUESTER = (

@@ -12,6 +12,7 @@ from django.core.management.color import no_style
 from django.db import DatabaseError, connection, transaction
 
 from annotators.outbox import journal
+from surveys.operations import reconciling
 from surveys.operations.backups import media, rows, state, upgrading
 from surveys.operations.backups.archive import DATABASE, BackupError, Reader, verified
 from surveys.operations.backups.making import Summary, summarise
@@ -60,6 +61,7 @@ def exchange(tables: rows.Tables, *, new: Path, force: bool) -> None:
         empty_tables()
         fill_tables(tables)
         journal.distrust_plans()
+        reconciling.hold_after_restore()
         connection.check_constraints()
         swap()
 

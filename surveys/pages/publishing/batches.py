@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
 from annotators.models import Assignment, Endpoint
+from annotators.outbox import holds
 from surveys import sync, teams
 from surveys.models import Batch
 from surveys.pages.access import batch_for, researcher
@@ -77,6 +78,7 @@ def page_context(request: HttpRequest, batch: Batch, *, form: PublishForm) -> di
         "takes_people": has_slots(batch),
         "terms": terms(batch),
         "form": form,
+        "hold": holds.current(),
         **state,
     }
 

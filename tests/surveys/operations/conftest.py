@@ -9,9 +9,9 @@ from django.core.files.base import ContentFile
 from surveys.models import Batch, Picture
 from surveys.operations.backups.making import backup
 from tests.factories import make_draft, make_survey
-from tests.market_site import in_parallel, site, wire
+from tests.market_site import eager, in_parallel, site, wire
 
-__all__ = ["in_parallel", "site", "wire"]
+__all__ = ["eager", "in_parallel", "site", "wire"]
 
 
 @pytest.fixture(autouse=True)

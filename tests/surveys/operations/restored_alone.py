@@ -5,12 +5,13 @@ from pathlib import Path
 from django.core.management.color import no_style
 from django.db import connection, transaction
 
+from annotators.outbox import holds
 from surveys.operations.backups import rows
 from surveys.operations.backups.restoring import restore
 
 
-def restore_alone(archive: Path) -> None:
-    """Put our rows back as they were, and leave the marketplace's as they are."""
+def restore_alone(archive: Path, *, is_held: bool = False) -> None:
+    """Put our rows back as they were, and leave the marketplace's as they are; `is_held`: nobody has compared books."""
     of_market = [model for model in rows.models() if model._meta.app_label == "marketplace"]
     kept = [(model, list(rows.read(model))) for model in of_market]
     restore(archive, force=True)
@@ -21,3 +22,5 @@ def restore_alone(archive: Path) -> None:
             rows.write(model, rows=values)
         for statement in connection.ops.sequence_reset_sql(no_style(), of_market):
             cursor.execute(statement)
+    if not is_held:
+        holds.release(by="ada")
