@@ -39,6 +39,11 @@ SVG_ELEMENTS = re.compile(
     "radialGradient|stop|clipPath|mask|pattern|symbol|use"
 )
 XLINK_HREF = "{http://www.w3.org/1999/xlink}href"
+SVG_MAX_ELEMENTS = 20_000
+SVG_CHUNK = 2**16  # bytes read at a time
+SVG_MAX_DEPTH = 64  # of elements in one another, references followed
+SVG_MAX_DRAWN = 100_000  # elements a browser draws, once for each time it is told to
+SVG_REFERENCE = re.compile(r"url\(\s*['\"]?#([^)'\"]+)", re.IGNORECASE)
 SVG_LENGTH = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?)(?:px)?\s*")
 ElementTree.register_namespace("", SVG)
 
@@ -118,16 +123,79 @@ def _check_svg(data: bytes) -> CheckedPicture:
     """Accept a drawing made of shapes and text only; it is written anew, without comments."""
     if re.search(rb"<!(DOCTYPE|ENTITY)", data, re.IGNORECASE):
         raise PictureError("An SVG with a document type is refused.")
-    try:
-        root = ElementTree.fromstring(data)  # noqa: S314 - entities are refused above
-    except (ElementTree.ParseError, ValueError, LookupError):
-        raise PictureError("It is not well-formed XML.") from None
+    root = _svg_root(data)
     if root.tag != f"{{{SVG}}}svg":
         raise PictureError("It is XML, but not an SVG.")
     for element in root.iter():
         _check_element(element)
+    _check_expansion(root)
     width, height = _svg_size(root)
     return CheckedPicture(ElementTree.tostring(root, encoding="utf-8"), "image/svg+xml", "svg", width, height)
+
+
+def _svg_root(data: bytes) -> ElementTree.Element:
+    """Read the elements, and no further than there may be."""
+    started: list[ElementTree.Element] = []
+    depth = 0
+    try:
+        for event, element in _svg_events(data):
+            if event == "start":
+                started.append(element)
+            depth += 1 if event == "start" else -1
+            _check_size(n_elements=len(started), depth=depth)
+        return started[0]
+    except PictureError:
+        raise
+    except (ElementTree.ParseError, ValueError, LookupError):
+        raise PictureError("It is not well-formed XML.") from None
+
+
+def _svg_events(data: bytes) -> Iterator[tuple[str, ElementTree.Element]]:
+    parser = ElementTree.XMLPullParser(events=("start", "end"))
+    for start in range(0, len(data), SVG_CHUNK):
+        parser.feed(data[start : start + SVG_CHUNK])
+        yield from parser.read_events()  # type: ignore[misc]  # of these two events only
+    parser.close()
+    yield from parser.read_events()  # type: ignore[misc]
+
+
+def _check_size(*, n_elements: int = 0, depth: int = 0, n_drawn: int = 0) -> None:
+    if n_elements > SVG_MAX_ELEMENTS:
+        raise PictureError(f"The SVG has more than {SVG_MAX_ELEMENTS} elements.")
+    if depth > SVG_MAX_DEPTH:
+        raise PictureError(f"The SVG has more than {SVG_MAX_DEPTH} elements in one another.")
+    if n_drawn > SVG_MAX_DRAWN:
+        raise PictureError(f"The SVG repeats its parts: more than {SVG_MAX_DRAWN} elements are drawn.")
+
+
+def _check_expansion(root: ElementTree.Element) -> None:
+    """Refuse what grows by references to itself: a few `use` elements can ask for a thousand million rectangles."""
+    named: dict[str, ElementTree.Element] = {}
+    for element in root.iter():
+        if name := element.get("id"):
+            named.setdefault(name, element)
+    known: dict[ElementTree.Element, tuple[int, int]] = {}
+
+    def measured(element: ElementTree.Element, level: int) -> tuple[int, int]:
+        """Return how many elements are drawn for this one, and how deep it goes."""
+        _check_size(depth=level)
+        if element not in known:
+            parts = [*element, *(named[name] for name in _references(element) if name in named)]
+            sizes = [measured(part, level + 1) for part in parts]
+            n_drawn, depth = 1 + sum(n for n, _ in sizes), 1 + max((d for _, d in sizes), default=0)
+            _check_size(n_drawn=n_drawn, depth=depth)
+            known[element] = n_drawn, depth
+        return known[element]
+
+    measured(root, 1)
+
+
+def _references(element: ElementTree.Element) -> Iterator[str]:
+    """Yield the ids of the elements that this one shows, is filled with or cut by."""
+    for key, value in element.attrib.items():
+        if key in ("href", XLINK_HREF):
+            yield unquote(value.strip().removeprefix("#"))
+        yield from (unquote(name.strip()) for name in SVG_REFERENCE.findall(value))
 
 
 def _check_element(element: ElementTree.Element) -> None:
