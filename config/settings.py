@@ -39,6 +39,13 @@ def secret_key() -> str:
 
 
 SECRET_KEY = secret_key()
+# What was signed under an earlier key stays good as long as that key is named here, the newest first.
+SECRET_KEY_FALLBACKS = env_list("SECRET_KEY_FALLBACKS")
+# Pseudonyms, and the marketplace's codes, invitations and access keys, hang on keys of their own where these are set.
+PSEUDONYM_KEY = env("ASSENT_PSEUDONYM_KEY")
+PSEUDONYM_KEY_FALLBACKS = env_list("ASSENT_PSEUDONYM_KEY_FALLBACKS")
+MARKETPLACE_KEY = env("MARKETPLACE_KEY")
+MARKETPLACE_KEY_FALLBACKS = env_list("MARKETPLACE_KEY_FALLBACKS")
 DEBUG = env_bool("DEBUG")
 
 # -- Addresses ---------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Which worker an id stands for, also after ids were purged: a purged worker is called by a keyed hash of the id.
 
 The hash is the pseudonym that exports carry, so a purged worker keeps their name in every file, and is known again when
-a marketplace or a panel names them once more. Whoever has SECRET_KEY and a list of ids can compute it, nobody else.
+a marketplace or a panel names them once more. Whoever has the key and a list of ids can compute it, nobody else.
 """
 
 import hashlib
@@ -24,12 +24,28 @@ SHORTEST_IN_TEXT = 6
 def pseudonym(worker_id: str, *, key: bytes = b"") -> str:
     """Return the first 12 hex digits of HMAC-SHA256(key, worker id). What is a pseudonym already is not hashed again.
 
-    Without a `key` one is derived from SECRET_KEY.
+    Without a `key` it is the site's.
     """
     if named := NAMED.fullmatch(worker_id):
         return named[1]
-    key = key or hmac.digest(settings.SECRET_KEY.encode(), b"worker pseudonyms", "sha256")
+    key = key or site_keys()[0]
     return hmac.new(key, worker_id.encode(), hashlib.sha256).hexdigest()[:12]
+
+
+def site_keys() -> list[bytes]:
+    """Return the key that pseudonyms are made with, then those that earlier ones may have been made with.
+
+    Where none is set, it is derived from the earliest SECRET_KEY that is still named: a new one changes no pseudonym.
+    """
+    secret_keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    own = [settings.PSEUDONYM_KEY] if settings.PSEUDONYM_KEY else []
+    named = [*own, *settings.PSEUDONYM_KEY_FALLBACKS, *reversed(secret_keys)]
+    return [hmac.digest(key.encode(), b"worker pseudonyms", "sha256") for key in dict.fromkeys(named)]
+
+
+def purged_names(worker_id: str) -> list[str]:
+    """Return what a worker of this id may be called once purged, by the present key first."""
+    return [PURGED + pseudonym(worker_id, key=key) for key in site_keys()]
 
 
 def purged_name(worker_id: str) -> str:
@@ -48,14 +64,16 @@ def locked_worker_of(worker_id: str, *, source: str) -> Worker:
 
 
 def _worker_of(worker_id: str, *, source: str, known: QuerySet[Worker]) -> Worker:
-    named = known.filter(worker_id__in=names_of(worker_id))
-    worker, _ = named.get_or_create(source=source, defaults={"worker_id": worker_id})
+    named = known.filter(source=source, worker_id__in=names_of(worker_id))
+    if found := named.order_by("pk").first():
+        return found
+    worker, _ = known.get_or_create(source=source, worker_id=worker_id)
     return worker
 
 
 def names_of(worker_id: str) -> list[str]:
     """Return what a worker of this id may be called here: by the id, or, once purged, by its pseudonym."""
-    return [worker_id, purged_name(worker_id)]
+    return [worker_id, *purged_names(worker_id)]
 
 
 def without_id(text: str, *, worker: Worker) -> str:

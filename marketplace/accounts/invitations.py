@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import F
-from django.utils.crypto import salted_hmac
 
 from marketplace.accounts import keys
 from marketplace.models import Invitation, Worker
 from marketplace.refusals import WorkerRefusal
 
+PURPOSE = "marketplace.invitation"
 TOKEN_BYTES = 18  # 144 bits: a link cannot be guessed, and a plain digest is safe to keep
 
 
@@ -19,7 +19,13 @@ def create(*, number: int, most_uses: int, days: int, note: str, now: datetime) 
     tokens = [secrets.token_urlsafe(TOKEN_BYTES) for _ in range(number)]
     ends = now + timedelta(days=days)
     Invitation.objects.bulk_create(
-        Invitation(digest=_digest(token), note=note, most_uses=most_uses, created_at=now, expires_at=ends)
+        Invitation(
+            digest=keys.digests(PURPOSE, token)[0],
+            note=note,
+            most_uses=most_uses,
+            created_at=now,
+            expires_at=ends,
+        )
         for token in tokens
     )
     return tokens
@@ -28,7 +34,7 @@ def create(*, number: int, most_uses: int, days: int, note: str, now: datetime) 
 def find(token: str, *, now: datetime) -> Invitation | None:
     """Return the invitation of a link while it can be used."""
     usable = Invitation.objects.filter(is_active=True, expires_at__gt=now, used__lt=F("most_uses"))
-    return usable.filter(digest=_digest(token)).first()
+    return usable.filter(digest__in=keys.digests(PURPOSE, token)).first()
 
 
 @transaction.atomic
@@ -41,7 +47,3 @@ def take(token: str, *, now: datetime) -> tuple[Worker, str]:
     if usable is None or not usable.update(used=F("used") + 1):
         raise WorkerRefusal("This invitation was used up, withdrawn, or has expired.")
     return keys.create_worker()
-
-
-def _digest(token: str) -> str:
-    return salted_hmac("marketplace.invitation", token, algorithm="sha256").hexdigest()

@@ -21,13 +21,25 @@ def create_key(requester: Requester) -> tuple[AccessKey, str]:
     return key, secret_of(key)
 
 
+def site_keys() -> list[str]:
+    """Return the key that secrets and codes are made with, then those of earlier ones that are still good."""
+    own = [settings.MARKETPLACE_KEY] if settings.MARKETPLACE_KEY else []
+    secret_keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return list(dict.fromkeys([*own, *settings.MARKETPLACE_KEY_FALLBACKS, *secret_keys]))
+
+
 def secret_of(key: AccessKey) -> str:
-    """Return the secret: the published one of the demo key, else the one that follows from SECRET_KEY."""
+    """Return the secret: the published one of the demo key, else the one that follows from the site's key."""
+    return secrets_of(key)[0]
+
+
+def secrets_of(key: AccessKey) -> list[str]:
+    """Return the secrets that are good for a key: the one made now, then those it may have been given before."""
     if key.known_secret:
-        return key.known_secret
+        return [key.known_secret]
     message = f"{key.key_id}:{key.salt}".encode()
-    digest = hmac.new(settings.SECRET_KEY.encode(), message, hashlib.sha256).digest()
-    return base64.b64encode(digest)[:40].decode()
+    digests = [hmac.new(own.encode(), message, hashlib.sha256).digest() for own in site_keys()]
+    return [base64.b64encode(digest)[:40].decode() for digest in digests]
 
 
 def give_new_code(worker: Worker) -> str:
@@ -47,18 +59,24 @@ def create_worker() -> tuple[Worker, str]:
 
 
 def seeded_worker(*, seed: int, number: int) -> tuple[Worker, str]:
-    """Make, or find again, the numbered worker of a seed. The code follows from SECRET_KEY and the seed."""
+    """Make, or find again, the numbered worker of a seed. The code follows from the site's key and the seed."""
     name = f"worker:{seed}:{number}"
     worker_id = "A" + ids.seeded(key=b"worker", message=name, length=13)
-    code = ids.seeded(key=settings.SECRET_KEY.encode(), message=name, length=CODE_LENGTH)
+    code = ids.seeded(key=site_keys()[0].encode(), message=name, length=CODE_LENGTH)
     return Worker.objects.get_or_create(worker_id=worker_id, defaults={"code_digest": code_digest(code)})[
         0
     ], code
 
 
 def code_digest(code: str) -> str:
-    return salted_hmac("marketplace.access-code", code.strip().upper(), algorithm="sha256").hexdigest()
+    return digests("marketplace.access-code", code.strip().upper())[0]
 
 
 def check_code(worker: Worker, *, code: str) -> bool:
-    return constant_time_compare(worker.code_digest, code_digest(code))
+    known = digests("marketplace.access-code", code.strip().upper())
+    return any(constant_time_compare(worker.code_digest, digest) for digest in known)
+
+
+def digests(purpose: str, value: str) -> list[str]:
+    """Return the digest under which a code or an invitation is kept now, then those of before."""
+    return [salted_hmac(purpose, value, secret=own, algorithm="sha256").hexdigest() for own in site_keys()]

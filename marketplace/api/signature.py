@@ -57,8 +57,8 @@ def authenticate(request: HttpRequest) -> Requester:
     _check_scope(credential, stamp=stamp)
     _check_time(stamp)
     text = _string_to_sign(request, credential=credential, stamp=stamp)
-    expected = _sign(text, secret=keys.secret_of(key), credential=credential)
-    if not constant_time_compare(expected, credential.signature):
+    expected = [_sign(text, secret=secret, credential=credential) for secret in keys.secrets_of(key)]
+    if not any(constant_time_compare(one, credential.signature) for one in expected):
         raise _refused("The request signature does not match the one computed here from your secret key.")
     return key.requester
 

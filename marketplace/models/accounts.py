@@ -34,7 +34,7 @@ class Requester(models.Model):
 
 
 class AccessKey(models.Model):
-    """One key pair of a requester. The secret is derived from SECRET_KEY and `salt`, and never stored.
+    """One key pair of a requester. The secret is derived from the site's key and `salt`, and never stored.
 
     `known_secret` exists for the published demo key only, and such a key is honoured on loopback alone.
     """

@@ -8,8 +8,18 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from annotators import failpoints
 from metrics import METRICS
+from surveys.operations.backups.state import key_prints
 
 TEXTS = ("prediction", "references")
+HANGING = (
+    "sessions, open forms and personal links; worker pseudonyms in new files, and the recognition of purged workers; "
+    "the marketplace's access codes, invitations and access keys"
+)
+VOID = f"Void are: {HANGING}. Name the former key in SECRET_KEY_FALLBACKS to have them back, or delete key_mark there."
+KEEP = (
+    f"Once a key is taken out of it, what was made under it is void: {HANGING}. To keep the latter two for good, set "
+    "ASSENT_PSEUDONYM_KEY to the earliest SECRET_KEY and name it in MARKETPLACE_KEY or MARKETPLACE_KEY_FALLBACKS."
+)
 
 
 @register()
@@ -33,3 +43,28 @@ def check_failpoints(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """Warn where processes can be killed by whoever writes into a folder."""
     text = "ASSENT_FAILPOINTS is set: it lets the crash tests kill this site's processes."
     return [Warning(text, id="surveys.W001")] if failpoints.FOLDER else []
+
+
+@register()
+def check_keys(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Say what hangs on keys that are gone, or will be once the fallbacks are taken away.
+
+    The data folder keeps the mark of the key it began with. Delete it to begin anew.
+    """
+    known = key_prints()
+    if _first_mark(known[0]) not in known:
+        return [Warning(f"SECRET_KEY is not the one this data folder began with. {VOID}", id="surveys.W002")]
+    if len(known) > 1 and not (settings.PSEUDONYM_KEY and settings.MARKETPLACE_KEY):
+        return [Warning(f"SECRET_KEY_FALLBACKS is in use. {KEEP}", id="surveys.W003")]
+    return []
+
+
+def _first_mark(present: str) -> str:
+    """Return the mark of the key this data folder began with; the present one where it begins."""
+    path = Path(settings.DATA_DIR) / "key_mark"
+    try:
+        with path.open("x", encoding="ascii") as file:
+            file.write(present)
+    except OSError:  # it is there, or the folder can't be written to
+        return path.read_text(encoding="ascii") if path.is_file() else present
+    return present

@@ -1,6 +1,7 @@
 """What an assignment that does not count is replaced by: more room on its HIT, or a sibling HIT."""
 
 import uuid
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
@@ -176,7 +177,7 @@ def _roomy(root: Questionnaire) -> Questionnaire | None:
     )
 
 
-def _has_room(member: Questionnaire) -> bool:
+def _has_room(member: Any) -> bool:
     size = member.hit.max_assignments if member.hit else 0
     is_large = member.target_assignments > LARGEST_GROWING_HIT
     is_larger_than_known = size > member.target_assignments + member.n_extended

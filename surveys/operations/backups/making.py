@@ -120,7 +120,7 @@ def summarise(manifest: dict[str, Any]) -> Summary:
         tables=len(tables),
         files=n_files,
         missing=tuple(manifest["missing"]),
-        is_another_key=manifest["key"] != state.key_print(),
+        is_another_key=manifest["key"] not in state.key_prints(),
     )
 
 

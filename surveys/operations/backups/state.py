@@ -38,7 +38,13 @@ def describe() -> dict[str, Any]:
 
 def key_print() -> str:
     """Return a mark by which SECRET_KEY is known again, and which doesn't give it away."""
-    return hmac.digest(settings.SECRET_KEY.encode(), b"backup", "sha256").hex()[:16]
+    return key_prints()[0]
+
+
+def key_prints() -> list[str]:
+    """Return the mark of SECRET_KEY, then those of its fallbacks."""
+    keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
+    return [hmac.digest(key.encode(), b"backup", "sha256").hex()[:16] for key in keys]
 
 
 def migrations_of(manifest: dict[str, Any]) -> Migrations:
