@@ -160,6 +160,8 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 WORKER_READY_FILE = env("ASSENT_WORKER_READY_FILE")
 SYNC_EVERY_SECONDS = env_int("ASSENT_SYNC_SECONDS", 60)
+# Below this share of free space, in percent, health checks, a gauge and a mail say so. 0: never.
+DISK_FREE_PERCENT = env_int("ASSENT_DISK_FREE_PERCENT", 5)
 HEARTBEAT_SECONDS = env_int("ASSENT_HEARTBEAT_SECONDS", 15)
 CELERY_BEAT_SCHEDULE = beat_schedule(sync_seconds=SYNC_EVERY_SECONDS, heartbeat_seconds=HEARTBEAT_SECONDS)
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")

@@ -19,7 +19,7 @@ from annotators.models import HIT, Assignment, Call, Endpoint
 from annotators.outbox import holds, journal, market
 from surveys.answering import allocation, answer_copy, claiming, collection
 from surveys.models import Batch, Questionnaire, Survey
-from surveys.operations import alarms, purging, reconciling
+from surveys.operations import alarms, disk, purging, reconciling
 from surveys.publishing import hits, preconditions, stopping
 from surveys.publishing.budget import OverBudget
 from surveys.review import decisions, delivery, due_work, policy_change, replacements, second_look
@@ -66,6 +66,7 @@ def send_alarms() -> None:
     """Mail researchers what can't wait until they look."""
     alarms.send_due()
     reconciling.remind()
+    disk.warn()
 
 
 @shared_task

@@ -1,4 +1,4 @@
-"""The numbers Prometheus collects: eight queries and one question to the broker, however large a study is."""
+"""The numbers Prometheus collects: nine queries and one question to the broker, however large a study is."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -14,6 +14,7 @@ from annotators.models import HIT, IS_CLAIM, Assignment, Call, Endpoint
 from annotators.outbox import holds
 from surveys.answering import claiming
 from surveys.models import Batch
+from surveys.operations import disk
 from surveys.operations.health import BEAT, WORKER, pulse, queue_depth
 from surveys.review import due_work, replacements
 from surveys.review.progress import LONGEST_WARNING, undecided
@@ -166,8 +167,15 @@ def _batches() -> Gauges:
     )
 
 
+def _disk() -> Gauges:
+    yield GaugeMetricFamily(
+        "assent_disk_free_ratio", "Free share of the fullest disk of ours, 0 to 1.", value=disk.free_share()
+    )
+
+
 PARTS: dict[str, Callable[[], Gauges]] = {
     "database": _database,
     "broker": _queue,
     "heartbeats": _heartbeats,
+    "disk": _disk,
 }

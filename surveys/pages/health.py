@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4
 
 from annotators.outbox import holds
-from surveys.operations import gauges, health
+from surveys.operations import disk, gauges, health
 
 NO_STORE = {"Cache-Control": "no-store"}
 OF_A_PROXY = (
@@ -24,10 +24,14 @@ OF_A_PROXY = (
 
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer "ok" if the database answers; a load balancer and the container's health check ask here."""
+    """Answer "ok" if the database answers, and how little room is left on the disk where it is little.
+
+    A load balancer and the container's health check ask here.
+    """
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
-    return HttpResponse("ok", content_type="text/plain", headers=NO_STORE)
+    said = f"ok, but {disk.free_share():.1%} of the disk is free" if disk.is_low() else "ok"
+    return HttpResponse(said, content_type="text/plain", headers=NO_STORE)
 
 
 @require_safe
@@ -36,7 +40,9 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
     It names the version that answers, so that whoever upgrades sees that it is the new one.
     """
-    checks = health.readiness()
+    checks = dict(health.readiness())
+    if disk.is_low():
+        checks["disk"] = {"state": "low", "free_share": round(disk.free_share(), 3)}
     is_ready = all(check["state"] == "ok" for check in checks.values())
     status = "ready" if is_ready else "not ready"
     answer = {"status": status, "version": settings.VERSION, "checks": checks}

@@ -28,7 +28,11 @@ FOREIGN = "This page does not belong to this HIT. Please open the HIT again from
 UNREADABLE = (
     "What was sent is too large or damaged. What was saved before is kept: open the HIT again and carry on."
 )
-BROKEN = "The fault is ours, and we have a record of it. What you answered is kept: open the HIT again and carry on."
+BROKEN = "The fault is ours, and we have a record of it. Open the HIT again in a little while."
+NOT_KEPT = (
+    "The fault is ours, and we have a record of it. What you have just sent was not kept. The page you sent it from "
+    "still has it: go back to that page with your browser, and send it again in a little while."
+)
 STATUS = {"not_published": 503, "unknown": 404}
 
 
@@ -48,12 +52,17 @@ def framed(view: View) -> View:
         except Exception:  # without a page of its own the frame would stay blank
             logger.exception("HIT page failed: %s", request.path)
             got_request_exception.send(sender=None, request=request)
-            response = refusal(
-                "Something went wrong here", BROKEN, status=500, reload_url=request.get_full_path()
-            )
+            response = _broken(request)
         return with_frame_headers(response)
 
     return wrapped
+
+
+def _broken(request: HttpRequest) -> HttpResponse:
+    """Say what is true: of what was sent nothing is kept, as a full disk keeps nothing. No way leads off its page."""
+    if request.method == "POST":
+        return refusal("This was not kept", NOT_KEPT, status=500)
+    return refusal("Something went wrong here", BROKEN, status=500, reload_url=request.get_full_path())
 
 
 def _refused(error: Exception, request: HttpRequest) -> HttpResponse:

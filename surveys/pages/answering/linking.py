@@ -14,7 +14,7 @@ from django.views.decorators.csrf import csrf_exempt
 from surveys.answering.admissions import Admission, NotAdmitted
 from surveys.answering.allocation import NothingLeft, NotYours, n_free, own, suggest, take
 from surveys.models import Batch
-from surveys.pages.answering.framing import UNREADABLE_REQUEST
+from surveys.pages.answering.framing import NOT_KEPT, UNREADABLE_REQUEST
 from surveys.pages.answering.tokens import TokenError
 
 logger = logging.getLogger(__name__)
@@ -38,9 +38,7 @@ FOREIGN = "What was sent does not belong to this annotation, or not to you. Open
 UNREADABLE = (
     "What was sent is too large or damaged. What was saved before is kept: open your list and carry on."
 )
-BROKEN = (
-    "The fault is ours, and we have a record of it. What you answered is kept: open your list and carry on."
-)
+BROKEN = "The fault is ours, and we have a record of it. Open your list again in a little while."
 KEPT = "What you had answered on the page before is kept as a draft."
 
 
@@ -66,7 +64,12 @@ def linked(view: View) -> View:
             logger.exception("Page %s failed", view.__name__)
             got_request_exception.send(sender=None, request=request)
             token = kwargs.get("token", "")
-            response = _refusal("Something went wrong here", BROKEN, status=500, token=token)
+            title, message = (
+                ("This was not kept", NOT_KEPT)
+                if request.method == "POST"
+                else ("Something went wrong here", BROKEN)
+            )
+            response = _refusal(title, message, status=500, token=token)
         return with_headers(response)
 
     return wrapped

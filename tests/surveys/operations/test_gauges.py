@@ -52,10 +52,12 @@ def submitted(hit: HIT, *, left: timedelta) -> Assignment:
 def test_an_empty_server_has_nothing_to_do() -> None:
     caches["heartbeats"].clear()
     found = samples()
+    assert 0 < found.pop("assent_disk_free_ratio") < 1
     assert {name: value for name, value in found.items() if value and name != "assent_queue_depth"} == {
         "assent_up database": 1,
         "assent_up broker": 1,
         "assent_up heartbeats": 1,
+        "assent_up disk": 1,
     }
     assert found["assent_hits_open production"] == found["assent_batches draft"] == 0
 
@@ -163,7 +165,7 @@ def test_as_many_queries_for_a_large_study_as_for_none() -> None:
         hit = make_published().hit
         submitted(hit, left=timedelta(hours=1))
     assert Batch.objects.count() == 5
-    assert queries() == before == 6
+    assert queries() == before == 7
 
 
 def test_without_a_database_the_rest_is_still_told(monkeypatch: pytest.MonkeyPatch) -> None:
