@@ -11,7 +11,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from annotators.models import HIT, Call, HITType
-from annotators.outbox import market
+from annotators.outbox import journal, market
 from annotators.outbox.journal import IN_FLIGHT, find_out, perform, plan, plan_again, unsettled
 from marketplace import models as marketplace
 from tests.annotators.crowds.offers import listed, long_ago, offer, on_the_market, pay
@@ -231,3 +231,17 @@ def test_a_refused_bonus_can_be_planned_again(site: Site, hit: HIT) -> None:
 
 def test_the_balance_is_what_is_free_to_spend(site: Site, hit: HIT) -> None:
     assert site.gateway.balance() == Decimal("1000.00") - Decimal("2.30")
+
+
+def test_the_number_before_is_kept_while_the_call_may_have_been_carried_out(site: Site, hit: HIT) -> None:
+    """Where it was certainly not, as a planned one, the number is written down anew when it is sent."""
+    arguments = {"hit": hit.pk, "before": 5}
+    kept = []
+    for state in ("planned", "unknown"):
+        call = plan(f"replace:{state}", Call.Operation.EXTEND, endpoint="embedded", arguments=arguments)
+        Call.objects.filter(pk=call.pk).update(state=state, sent_at=timezone.now())
+        call.refresh_from_db()
+        assert journal._claim(call) is True
+        kept.append(Call.objects.get(pk=call.pk).arguments)
+        call.delete()
+    assert kept == [{"hit": hit.pk}, arguments]

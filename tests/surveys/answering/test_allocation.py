@@ -236,3 +236,12 @@ def test_a_panel_person_with_all_done_has_a_completed_visit() -> None:
     answered(take(batch, ann, channel="panel"))
     visit.refresh_from_db()
     assert visit.completed_at is not None
+
+
+def test_what_other_people_answered_completes_nobodys_visit() -> None:
+    batch, ann, ben = make_batch(n_items=1, copies=3), make_person("a", "panel"), make_person("b", "panel")
+    panel = make_panel(batch, assignments_per_worker=2)
+    visits = [panel.visits.create(worker=person) for person in (ann, ben)]
+    for person in (ann, ben):
+        answered(take(batch, person, channel="panel"))
+    assert [panel.visits.get(pk=visit.pk).completed_at for visit in visits] == [None, None]

@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys.answering.allocation import NothingLeft
@@ -93,3 +94,26 @@ def test_beside_a_marketplace_people_are_paid_on_top_of_the_places_held():
         take(batch, make_person())
     Batch.objects.update(budget=D("0.84"))
     take(batch, make_person())
+
+
+def test_an_answer_that_counts_is_not_wanted_again():
+    batch = make_batch(n_items=1)
+    assert quota.reopen(answered(take(batch, make_person()))) is None
+    assert AnnotationSlot.objects.count() == 1
+
+
+def test_whoever_reopens_a_place_second_adds_none(monkeypatch):
+    """Both find the place not reopened yet; the second waits for the batch's lock and has to look again."""
+    batch = make_batch(n_items=1)
+    done = answered(take(batch, make_person()))
+    Assignment.objects.update(status="Rejected", rejected_at=timezone.now())
+    others, lock = iter([done]), budget.lock
+
+    def wait(batch_pk):
+        for other in others:
+            assert quota.reopen(other) is not None
+        return lock(batch_pk)
+
+    monkeypatch.setattr(budget, "lock", wait)
+    assert quota.reopen(done) is None
+    assert AnnotationSlot.objects.filter(reopens__assignment=done).count() == 1

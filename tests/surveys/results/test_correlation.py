@@ -101,6 +101,17 @@ def test_many_outputs_are_drawn_less_often(monkeypatch) -> None:
     assert item.kendall.low < item.kendall.value < item.kendall.high
 
 
+def test_parts_make_up_the_number_of_resamples_and_what_one_part_would_be(monkeypatch) -> None:
+    ratings, _ = study(n=5)
+    table = ratings.groupby(["system", "item_id"])["score"].mean().reset_index()
+    monkeypatch.setattr(module, "RESAMPLES", 7)
+    (whole,) = module._drawn(table)
+    monkeypatch.setattr(module, "CELLS_AT_ONCE", 3 * len(table))
+    parts = list(module._drawn(table))
+    assert [part.shape for part in parts] == [(3, 15), (3, 15), (1, 15)]
+    assert np.concatenate(parts).tolist() == whole.tolist()
+
+
 def test_intervals_hold_their_value_and_come_out_the_same_again() -> None:
     first, second = correlations(*study()), correlations(*study())
     assert first == second

@@ -134,3 +134,15 @@ def test_agreement_is_told_criterion_by_criterion():
         **dict.fromkeys(KEYS, (1.0, 1, 2)),
         "overall_quality": (0.0, 1, 2),
     }
+
+
+def test_a_reason_the_survey_type_does_not_list_comes_last_by_itself() -> None:
+    reasons = ["blurred", "other", "blurred"]
+    rows = [Rated(f"s{n}", "a", f"w{n}", {}, skip_reason=reason) for n, reason in enumerate(reasons)]
+    rows += [Rated("s3", "a", "w3", {"clarity": "5", "trust": "5"})]
+    (found,) = summarise(read_batch(rated_batch(rows))).kept.systems
+    assert found.reasons == (
+        Share("too_dark", "Too dark", 0, 3),
+        Share("other", "Other", 1, 3),
+        Share("blurred", "blurred", 2, 3),
+    )

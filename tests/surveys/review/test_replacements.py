@@ -22,6 +22,7 @@ from tests.factories import (
     make_hit,
     make_questionnaire,
 )
+from tests.link_people import make_batch, make_person, skipped, take
 from tests.market_site import Site
 from tests.market_study import (
     again,
@@ -216,3 +217,12 @@ def test_a_stopped_batch_replaces_none(site: Site) -> None:
     sync_study(site, questionnaire)
     assert (statuses(questionnaire), Replacement.objects.count()) == (["Rejected"], 0)
     assert max_assignments(questionnaire) == 5
+
+
+def test_what_came_by_link_is_not_replaced_on_the_marketplace() -> None:
+    """Its place is wanted again by the quota, and whoever comes by link gets it."""
+    batch = make_batch(n_items=2)
+    by_link = [skipped(take(batch, make_person())) for _ in range(2)]
+    assert list(replacements.unreplaced()) == []
+    Assignment.objects.filter(pk=by_link[0].pk).update(channel="marketplace")
+    assert list(replacements.unreplaced()) == by_link[:1]
