@@ -30,7 +30,7 @@ PLAIN_STATIC = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.S
 # Files that take long: one of them begun last would run on alone.
 LONG = ("load/", "test_rehearse", "faults/", "test_demo", "test_services", "browser/")
 # What starts processes of the site; tests with one of these are `make test-processes`.
-OF_PROCESSES = {"running_site", "celery_worker_process", "load_site", "lab"}
+OF_PROCESSES = {"running_site", "celery_worker_process", "load_site"}
 
 
 @pytest.hookimpl(optionalhook=True)
