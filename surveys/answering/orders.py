@@ -19,7 +19,7 @@ from surveys.protocols.definition import Definition
 from surveys.publishing.design import williams
 
 T = TypeVar("T", bound=Hashable)
-Shown = dict[str, list[Any]]
+Shown = dict[str, Any]
 
 
 def shuffled(values: Sequence[T], *, seed: str) -> list[T]:

@@ -179,9 +179,10 @@ def _roomy(root: Questionnaire) -> Questionnaire | None:
 
 def _has_room(member: Any) -> bool:
     size = member.hit.max_assignments if member.hit else 0
-    is_large = member.target_assignments > LARGEST_GROWING_HIT
-    is_larger_than_known = size > member.target_assignments + member.n_extended
-    return is_large or is_larger_than_known or size + member.to_come < LARGEST_GROWING_HIT
+    is_large: bool = member.target_assignments > LARGEST_GROWING_HIT
+    is_larger_than_known: bool = size > member.target_assignments + member.n_extended
+    has_room: bool = size + member.to_come < LARGEST_GROWING_HIT
+    return is_large or is_larger_than_known or has_room
 
 
 def _sibling(root: Questionnaire, *, replaced: Assignment) -> Questionnaire:

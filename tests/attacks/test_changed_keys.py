@@ -12,8 +12,8 @@ from django.utils import timezone
 from annotators.crowds.links import addresses
 from annotators.models import Worker
 from annotators.people.pseudonyms import pseudonym, purged_name, worker_of
-from marketplace.accounts import invitations, keys
 from marketplace import models as marketplace
+from marketplace.accounts import invitations, keys
 from surveys.operations.backups import state
 from surveys.operations.system_checks import check_keys
 

@@ -3,11 +3,11 @@
 import json
 
 import pytest
+from annotators.crowds.mturk.records import AssignmentRecord
 from django.test import Client
 from django.utils import timezone
 
 from annotators.crowds.mturk.mirror import mirror_assignment
-from annotators.crowds.mturk.records import AssignmentRecord
 from annotators.models import Assignment
 from surveys.answering import claiming, collection
 from surveys.models import Questionnaire

@@ -151,7 +151,9 @@ def _svg_root(data: bytes) -> ElementTree.Element:
 
 
 def _svg_events(data: bytes) -> Iterator[tuple[str, ElementTree.Element]]:
-    parser = ElementTree.XMLPullParser(events=("start", "end"))
+    parser: ElementTree.XMLPullParser[ElementTree.Element] = ElementTree.XMLPullParser(
+        events=("start", "end")
+    )
     for start in range(0, len(data), SVG_CHUNK):
         parser.feed(data[start : start + SVG_CHUNK])
         yield from parser.read_events()  # type: ignore[misc]  # of these two events only
