@@ -57,7 +57,7 @@ class Column:
     width: float
 
     def rooms(self) -> list[Room]:
-        names = [name for name in layers(self.package) if name not in NO_ROOMS]
+        names = [name for name in layers(self.package) if is_room(self.package, name)]
         return [
             Room(
                 self.package,
@@ -87,6 +87,11 @@ def layers(package: str) -> list[str]:
             floors = section["layers"].replace(":", " ").replace("|", " ").replace("(", "").replace(")", "")
             return floors.split()
     return []
+
+
+def is_room(package: str, name: str) -> bool:
+    """Tell whether a layer is a room: of those that are mostly files, only a package that says what it is for."""
+    return name not in NO_ROOMS or ((ROOT / package / name).is_dir() and bool(sentence(f"{package}.{name}")))
 
 
 def sentence(module: str) -> str:
