@@ -1,21 +1,24 @@
 """How far the longest ways through the code are: `make flows` prints the files and functions of ours each crosses.
 
 No test of `make test`: a flow is walked once, under a profiler that notes every function of ours it calls, of the
-app's side only. Lambdas, comprehensions and the like are part of the function they stand in.
+app's side only, or of the marketplace's. Lambdas, comprehensions and the like are part of the function they stand in.
 """
 
+import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import CodeType, FrameType
 
 import pytest
 from django.conf import settings as django_settings
+from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
 from annotators.models import Assignment
+from marketplace.models import HIT
 from surveys import sync
 from surveys.models import Batch, Questionnaire, Survey
 from surveys.publishing import questionnaires
@@ -23,6 +26,8 @@ from tests.builders import make_questionnaire
 from tests.factories import make_draft, make_hit, make_survey
 from tests.market_site import Site, eager, site, wire
 from tests.market_study import again, max_assignments, statuses, work
+from tests.marketplace.api.signing import respond
+from tests.marketplace.question_documents import QUESTION
 from tests.people import client_of
 from tests.policy_data import NEVER
 from tests.surveys.pages.hit_pages import full_answers, open_page, post
@@ -36,7 +41,9 @@ ROOT = Path(django_settings.BASE_DIR)
 
 
 @contextmanager
-def crossing(flow: str, capsys: pytest.CaptureFixture[str]) -> Iterator[None]:
+def crossing(
+    flow: str, capsys: pytest.CaptureFixture[str], *, packages: Sequence[str] = PACKAGES
+) -> Iterator[None]:
     """Print which files and how many functions of ours are called inside, in this thread."""
     crossed: set[CodeType] = set()
 
@@ -49,7 +56,7 @@ def crossing(flow: str, capsys: pytest.CaptureFixture[str]) -> Iterator[None]:
         yield
     finally:
         sys.setprofile(None)
-    ours = [code for code in crossed if file_of(code).partition("/")[0] in PACKAGES]
+    ours = [code for code in crossed if file_of(code).partition("/")[0] in packages]
     files = sorted({file_of(code) for code in ours})
     with capsys.disabled():
         sys.stdout.write(f"\n{flow}: {len(files)} files, {len(ours)} functions\n")
@@ -106,3 +113,31 @@ def test_a_rejection(site: Site, capsys: pytest.CaptureFixture[str]) -> None:
         sync.sync_hit(questionnaire.hit_id)
     assert statuses(questionnaire) == ["Rejected"]
     assert max_assignments(questionnaire) == before + 1
+
+
+def test_create_hit(capsys: pytest.CaptureFixture[str], settings) -> None:
+    settings.MARKETPLACE_HOST = "localhost"
+    call_command("loaddata", "marketplace_demo", verbosity=0)
+    key = ("AKIDASSENTDEMO", "assent-demo-secret-loopback-only")
+    wanted = {"QualificationTypeId": "0" * 18 + "40", "Comparator": "GreaterThan", "IntegerValues": [-1]}
+    values = {
+        "Title": "Look at a picture",
+        "Description": "Five short questions about pictures.",
+        "Reward": "0.38",
+        "AssignmentDurationInSeconds": 3600,
+        "LifetimeInSeconds": 86_400,
+        "MaxAssignments": 5,
+        "Question": QUESTION,
+        "QualificationRequirements": [wanted],
+    }
+
+    def create(token: str) -> int:
+        body = json.dumps({**values, "UniqueRequestToken": token}).encode()
+        target = "MTurkRequesterServiceV20170117.CreateHIT"
+        return respond(key, target=target, body=body).status_code
+
+    # What is kept for good, as the description of the service, is read by the first.
+    assert create("first") == 200
+    with crossing("CreateHIT, from the request to the row", capsys, packages=("marketplace",)):
+        assert create("second") == 200
+    assert HIT.objects.count() == 2

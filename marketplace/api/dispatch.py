@@ -90,8 +90,11 @@ def _answer(request: HttpRequest, trace: Trace) -> dict[str, Any]:
     raw = _raw_body(request)
     trace.requester = requester = authenticate(request)
     trace.operation = operation = _operation(request.headers.get("X-Amz-Target", ""))
-    _check_rate(requester, operation)
-    fault = _planned_fault(requester, operation)
+    if settings.MARKETPLACE_RATE_LIMITS:
+        _check_rate(requester, operation)
+    fault = None
+    if settings.MARKETPLACE_CONTROL_TOKEN:
+        fault = Fault.objects.take_for_call(requester, operation=operation)
     if fault is not None:
         _before(fault)
     trace.body = body = validate(service_model.input_shape(operation), _json(raw))
@@ -105,15 +108,8 @@ def _answer(request: HttpRequest, trace: Trace) -> dict[str, Any]:
 
 
 def _check_rate(requester: Requester, operation: str) -> None:
-    is_limited = bool(settings.MARKETPLACE_RATE_LIMITS)
-    if is_limited and not limits.may_call(requester, operation=operation, now=clock.now()):
+    if not limits.may_call(requester, operation=operation, now=clock.now()):
         raise throttled()
-
-
-def _planned_fault(requester: Requester, operation: str) -> Fault | None:
-    """Use up a fault that a rehearsal has planned; none is in force while the control API is closed."""
-    is_rehearsal = bool(settings.MARKETPLACE_CONTROL_TOKEN)
-    return Fault.objects.take_for_call(requester, operation=operation) if is_rehearsal else None
 
 
 def _before(fault: Fault) -> None:

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Q
 
 from marketplace import refusals
-from marketplace.api import serialise, visibility
+from marketplace.api import structures, visibility
 from marketplace.api.calls import Body, Call, listing
 from marketplace.api.errors import bad_document, bad_value
 from marketplace.engine import assignments, hits
@@ -42,7 +42,7 @@ def create_hit_with_hit_type(call: Call) -> Body:
 
 
 def _published(call: Call, hit_type: HITType, offer: Offer) -> Body:
-    return {"HIT": serialise.hit(hits.publish(hit_type, offer=offer, now=call.now), now=call.now)}
+    return {"HIT": structures.hit(hits.publish(hit_type, offer=offer, now=call.now), now=call.now)}
 
 
 def _type_values(call: Call) -> TypeValues:
@@ -99,13 +99,13 @@ def _check_question(document: str) -> None:
 
 
 def get_hit(call: Call) -> Body:
-    return {"HIT": serialise.hits([call.hit()], now=call.now)[0]}
+    return {"HIT": structures.hits([call.hit()], now=call.now)[0]}
 
 
 def list_hits(call: Call) -> Body:
     live = HIT.objects.filter(requester=call.requester, disposed_at=None).select_related("hit_type")
     rows, token = call.page(live, scope="ListHITs")
-    return listing("HITs", serialise.hits(rows, now=call.now), token=token)
+    return listing("HITs", structures.hits(rows, now=call.now), token=token)
 
 
 def list_reviewable_hits(call: Call) -> Body:
@@ -117,7 +117,7 @@ def list_reviewable_hits(call: Call) -> Body:
     reviewable = reviewable.filter(is_reviewing=status == HIT.Status.REVIEWING).select_related("hit_type")
     seen = visibility.wholly_seen(reviewable, now=call.now)
     rows, token = call.page(seen, scope=f"ListReviewableHITs {status}")
-    return listing("HITs", serialise.hits(rows, now=call.now), token=token)
+    return listing("HITs", structures.hits(rows, now=call.now), token=token)
 
 
 def list_assignments_for_hit(call: Call) -> Body:
@@ -126,7 +126,7 @@ def list_assignments_for_hit(call: Call) -> Body:
     wanted = hit.assignments.filter(asked).select_related("hit", "worker")
     seen = visibility.seen(wanted, now=call.now)
     rows, token = call.page(seen, scope=hit.hit_id)
-    return listing("Assignments", [serialise.assignment(row) for row in rows], token=token)
+    return listing("Assignments", [structures.assignment(row) for row in rows], token=token)
 
 
 def get_assignment(call: Call) -> Body:
@@ -137,7 +137,7 @@ def get_assignment(call: Call) -> Body:
             "InvalidAssignmentState",
             "This operation can be called with a status of: Reviewable,Approved,Rejected",
         )
-    return {"Assignment": serialise.assignment(row), "HIT": serialise.hits([row.hit], now=call.now)[0]}
+    return {"Assignment": structures.assignment(row), "HIT": structures.hits([row.hit], now=call.now)[0]}
 
 
 def _submitted(call: Call) -> Assignment:

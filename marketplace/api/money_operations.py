@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from marketplace.api import serialise
+from marketplace.api import structures
 from marketplace.api.calls import Body, Call, listing
 from marketplace.api.errors import bad_value
 from marketplace.models import Bonus
@@ -42,7 +42,7 @@ def list_bonus_payments(call: Call) -> Body:
         rows = rows.filter(assignment=call.assignment())
     scope = f"Bonuses {call.body.get('HITId', '')} {call.body.get('AssignmentId', '')}"
     found, token = call.page(rows, scope=scope)
-    return listing("BonusPayments", [serialise.bonus(row) for row in found], token=token)
+    return listing("BonusPayments", [structures.bonus(row) for row in found], token=token)
 
 
 OPERATIONS: dict[str, Callable[[Call], Body]] = {

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from marketplace.api import serialise
+from marketplace.api import structures
 from marketplace.api.calls import Body, Call, listing
 from marketplace.api.errors import bad_document, bad_value
 from marketplace.models import HIT, Qualification, QualificationRequest, QualificationType
@@ -83,12 +83,12 @@ def update_qualification_type(call: Call) -> Body:
 def get_qualification_type(call: Call) -> Body:
     type_id = call.body["QualificationTypeId"]
     if type_id in requirements.SYSTEM_NAMES:
-        return {"QualificationType": serialise.system_qualification_type(type_id)}
+        return {"QualificationType": structures.system_qualification_type(type_id)}
     return _shown(call, qualification_types.find(type_id))
 
 
 def _shown(call: Call, kind: QualificationType) -> Body:
-    return {"QualificationType": serialise.qualification_type(kind, reader=call.requester)}
+    return {"QualificationType": structures.qualification_type(kind, reader=call.requester)}
 
 
 def delete_qualification_type(call: Call) -> Body:
@@ -104,7 +104,7 @@ def list_qualification_types(call: Call) -> Body:
         owned_only=call.body.get("MustBeOwnedByCaller", False),
     )
     found, token = call.page(rows, scope="ListQualificationTypes")
-    shown = [serialise.qualification_type(row, reader=call.requester) for row in found]
+    shown = [structures.qualification_type(row, reader=call.requester) for row in found]
     return listing("QualificationTypes", shown, token=token)
 
 
@@ -131,7 +131,7 @@ def disassociate_qualification_from_worker(call: Call) -> Body:
 
 def get_qualification_score(call: Call) -> Body:
     held = qualification_types.held(call.own_qualification_type(), worker_id=call.body["WorkerId"])
-    return {"Qualification": serialise.qualification(held)}
+    return {"Qualification": structures.qualification(held)}
 
 
 def list_workers_with_qualification_type(call: Call) -> Body:
@@ -139,14 +139,14 @@ def list_workers_with_qualification_type(call: Call) -> Body:
     status = call.body.get("Status", Qualification.Status.GRANTED)
     rows = kind.qualifications.filter(status=status).select_related("qualification_type", "worker")
     found, token = call.page(rows, scope=f"Workers {kind.type_id} {status}")
-    return listing("Qualifications", [serialise.qualification(row) for row in found], token=token)
+    return listing("Qualifications", [structures.qualification(row) for row in found], token=token)
 
 
 def list_hits_for_qualification_type(call: Call) -> Body:
     kind = qualification_types.find(call.body["QualificationTypeId"])
     hits = HIT.objects.filter(requester=call.requester, disposed_at=None, hit_type__qualification_types=kind)
     rows, token = call.page(hits.select_related("hit_type"), scope=f"HITs {kind.type_id}")
-    return listing("HITs", serialise.hits(rows, now=call.now), token=token)
+    return listing("HITs", structures.hits(rows, now=call.now), token=token)
 
 
 def list_qualification_requests(call: Call) -> Body:
@@ -158,7 +158,7 @@ def list_qualification_requests(call: Call) -> Body:
     scope = f"Requests {call.body.get('QualificationTypeId', '')}"
     rows = rows.select_related("qualification_type", "worker")
     found, token = call.page(rows, scope=scope)
-    shown = [serialise.qualification_request(row) for row in found]
+    shown = [structures.qualification_request(row) for row in found]
     return listing("QualificationRequests", shown, token=token)
 
 

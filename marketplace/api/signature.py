@@ -114,7 +114,7 @@ def _string_to_sign(request: HttpRequest, *, credential: Credential, stamp: str)
             request.method or "",
             quote(request.path, safe="/~"),
             _canonical_query(request.META.get("QUERY_STRING", "")),
-            *(f"{name}:{_header(request, name)}" for name in credential.headers),
+            *(f"{name}:{' '.join(request.headers.get(name, '').split())}" for name in credential.headers),
             "",
             ";".join(credential.headers),
             hashlib.sha256(request.body).hexdigest(),
@@ -126,10 +126,6 @@ def _string_to_sign(request: HttpRequest, *, credential: Credential, stamp: str)
 def _canonical_query(query: str) -> str:
     pairs = sorted(parse_qsl(query, keep_blank_values=True))
     return "&".join(f"{quote(name, safe='~')}={quote(value, safe='~')}" for name, value in pairs)
-
-
-def _header(request: HttpRequest, name: str) -> str:
-    return " ".join(request.headers.get(name, "").split())
 
 
 def _sign(text: str, *, secret: str, credential: Credential) -> str:

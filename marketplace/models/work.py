@@ -11,6 +11,7 @@ from marketplace.models.accounts import Requester, Worker
 from marketplace.models.qualifications import QualificationType
 
 TOKEN_LIFE = timedelta(hours=24)  # API reference, UniqueRequestToken
+IS_FULL = Q(max_assignments=F("pending") + F("submitted") + F("approved") + F("rejected"))
 LIVE = ("Open", "Submitted", "Approved", "Rejected")
 
 
@@ -51,19 +52,15 @@ class HITType(models.Model):
         return timedelta(seconds=self.auto_approval_seconds)
 
 
-def _is_full() -> Q:
-    return Q(max_assignments=F("pending") + F("submitted") + F("approved") + F("rejected"))
-
-
 class HITQuerySet(models.QuerySet["HIT"]):
     """The same rule as `HIT.status`, over a query."""
 
     def assignable(self, *, now: datetime) -> Self:
-        return self.filter(Q(disposed_at=None, expires_at__gt=now, is_expired=False) & ~_is_full())
+        return self.filter(Q(disposed_at=None, expires_at__gt=now, is_expired=False) & ~IS_FULL)
 
     def reviewable(self, *, now: datetime) -> Self:
         """Return what is Reviewable or Reviewing."""
-        has_ended = _is_full() | Q(expires_at__lte=now) | Q(is_expired=True)
+        has_ended = IS_FULL | Q(expires_at__lte=now) | Q(is_expired=True)
         return self.filter(Q(disposed_at=None, pending=0) & has_ended)
 
     def locked(self, pk: int) -> "HIT":

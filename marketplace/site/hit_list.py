@@ -38,7 +38,7 @@ class Group:
     requirements: list[Line]
 
 
-def groups(
+def _groups(
     *, worker: Worker | None, now: datetime, search: str, number: str | None, sort: str = "newest"
 ) -> "Page[Any]":
     """Return one page of groups in one of the orders of SORTS, each with `hit_type` (its key) and `available`."""
@@ -58,7 +58,7 @@ def _matches(word: str) -> Q:
     return found
 
 
-def described(page: "Page[Any]", *, worker: Worker | None) -> list[Group]:
+def _described(page: "Page[Any]", *, worker: Worker | None) -> list[Group]:
     """Add the types to a page of groups, without those the worker may not even discover. Three queries."""
     record = requirements.record_of(worker)
     types = HITType.objects.select_related("requester").prefetch_related("qualification_types")
@@ -82,11 +82,11 @@ def hit_list(request: HttpRequest) -> HttpResponse:
     search = documents.legal(request.GET.get("q", "")).strip()[:100]
     sort = request.GET.get("sort", "")
     sort = sort if sort in SORTS else "newest"
-    page = groups(worker=worker, now=now, search=search, number=request.GET.get("page"), sort=sort)
+    page = _groups(worker=worker, now=now, search=search, number=request.GET.get("page"), sort=sort)
     context = {
         "worker": worker,
         "page": page,
-        "groups": described(page, worker=worker),
+        "groups": _described(page, worker=worker),
         "search": search,
         "sort": sort,
         "sorts": [(key, words) for key, (words, _) in SORTS.items()],
