@@ -3,10 +3,10 @@
 import json
 
 import pytest
-from annotators.crowds.mturk.records import AssignmentRecord
 from django.test import Client
 from django.utils import timezone
 
+from annotators.crowds.mturk.gateway import AssignmentRecord
 from annotators.crowds.mturk.mirror import mirror_assignment
 from annotators.models import Assignment
 from surveys.answering import claiming, collection

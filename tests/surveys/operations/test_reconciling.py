@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Call, Hold
 from annotators.outbox import holds
-from marketplace import audit
 from marketplace import models as marketplace
+from marketplace.money import audit
 from surveys import sync
 from surveys.models import Batch, Questionnaire
 from surveys.operations import reconciling

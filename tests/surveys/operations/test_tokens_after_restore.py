@@ -14,8 +14,8 @@ from django.utils import timezone
 from annotators.models import HIT, Assignment, Call
 from annotators.outbox import market
 from annotators.outbox.journal import SHOWN_WITHIN, find_out
-from marketplace import audit
 from marketplace import models as marketplace
+from marketplace.money import audit
 from surveys.models import Questionnaire, Replacement
 from surveys.operations.backups.making import backup
 from surveys.publishing import bonuses
