@@ -71,6 +71,8 @@ def test_nobody_gets_an_item_they_saw_on_the_marketplace() -> None:
     batch = make_batch(n_items=1, copies=2, endpoint="embedded", reward="0.10", takes_links=True)
     questionnaire = batch.questionnaires.get()
     on_market = factories.open_for(questionnaire, worker="A1")
+    assert allocation.n_free(batch, worker=on_market.worker) == 1  # anybody can claim to be A1
+    Response.objects.update(is_claim=False)  # the marketplace has named them
     with pytest.raises(NothingLeft):
         take(batch, on_market.worker)
 
