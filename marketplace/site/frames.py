@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from marketplace import clock
 from marketplace.accounts.sessions import current_worker
 from marketplace.engine import assignments, deadlines
-from marketplace.models import HIT, Assignment
+from marketplace.models import HIT, Assignment, Worker
 from marketplace.qualifications import requirements
 from marketplace.questions import answer_documents, documents, hit_questions
 from marketplace.questions.answer_forms import AnswerForm
@@ -136,7 +136,7 @@ def external_submit(request: HttpRequest) -> HttpResponse:
     try:
         if request.method == "HEAD":
             raise WorkerRefusal("A HEAD request submits nothing.")
-        assignment = _record(_form(request))
+        assignment = _record(_form(request), visitor=current_worker(request))
     except WorkerRefusal as refusal:
         return render(request, "marketplace/site/frame_refused.html", {"reason": str(refusal)}, status=400)
     return render(request, "marketplace/site/frame_submitted.html", {"assignment": assignment})
@@ -151,10 +151,10 @@ def _form(request: HttpRequest) -> dict[str, list[str]]:
         raise WorkerRefusal("The connection ended before the answers had arrived.") from error
 
 
-def _record(form: dict[str, list[str]]) -> Assignment:
+def _record(form: dict[str, list[str]], *, visitor: Worker | None) -> Assignment:
     now = clock.now()
     deadlines.sweep(now=now)
-    assignment = _open_assignment(form)
+    assignment = _open_assignment(form, visitor=visitor)
     fields = answer_documents.fields_of(form.items())
     if not fields:
         raise WorkerRefusal("The task sent no answer besides the assignment's own number.")
@@ -162,7 +162,11 @@ def _record(form: dict[str, list[str]]) -> Assignment:
     return assignment
 
 
-def _open_assignment(form: dict[str, list[str]]) -> Assignment:
+def _open_assignment(form: dict[str, list[str]], *, visitor: Worker | None) -> Assignment:
+    """Return the open assignment. A number is dealt out anew after a return: a tab left open may hold its old one.
+
+    `visitor` is who is signed in here, None where the browser keeps that from a frame of another site.
+    """
     assignment_id = form.get("assignmentId", [""])[0]
     if assignment_id in {"", hit_questions.PREVIEW_ID}:
         raise WorkerRefusal("This was a preview. Accept the HIT before you submit it.")
@@ -174,7 +178,8 @@ def _open_assignment(form: dict[str, list[str]]) -> Assignment:
         raise WorkerRefusal(
             "This assignment is not open. It was submitted already, returned, or its time ran out."
         )
-    if form.get("workerId", [""])[0] not in {"", assignment.worker.worker_id}:
+    is_other = visitor is not None and visitor.pk != assignment.worker_id
+    if is_other or form.get("workerId", [""])[0] not in {"", assignment.worker.worker_id}:
         raise WorkerRefusal("This assignment now belongs to another worker.")
     if hit_questions.is_form(assignment.hit.question):
         raise WorkerRefusal("This HIT is answered on its own page, where the answers are checked.")

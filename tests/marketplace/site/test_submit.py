@@ -107,6 +107,18 @@ def test_returned_work_cannot_be_submitted(work):
     assert post({"assignmentId": work[1], "answer": "yes"}) == (400, "SAMEORIGIN")
 
 
+def test_a_tab_left_open_submits_nothing_for_the_next_holder_of_its_number(mturk, work, new_worker):
+    hit_id, assignment_id, first = work
+    first.give_back(assignment_id)
+    second = new_worker()
+    assert second.accept(mturk.get_hit(HITId=hit_id)["HIT"]["HITTypeId"]) == assignment_id
+    form = {"assignmentId": assignment_id, "answer": "stale"}
+    assert first.client.post("/mturk/externalSubmit", form).status_code == 400
+    assert Assignment.objects.get(worker=second.worker).status == "Open"
+    assert second.client.post("/mturk/externalSubmit", form | {"answer": "mine"}).status_code == 200
+    assert "mine" in answer(mturk, assignment_id)
+
+
 def test_late_work_is_refused(work, later):
     later(seconds=3601)
     assert post({"assignmentId": work[1], "answer": "yes"}) == (400, "SAMEORIGIN")
