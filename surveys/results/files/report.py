@@ -2,7 +2,8 @@
 
 `summary.json`, by key (a share is always {"count", "total", "share"}; null stands for what is undefined):
 
-* `format`: 3, raised when a key changes its meaning; `study`, `definition`, `headline` (the main criterion)
+* `format`: 3, raised when a key changes its meaning; `study`, `definition`, `headline` (the main criterion),
+  `design` (how the HITs of a batch were drawn, a sentence for its methods; not of a file)
 * `systems`: {name: {`role` ("model" | "reference"), `criteria`}}; a scale's criterion has exactly `mean`, `sd` (n - 1),
   `n`, `skipped` (kept responses about the system without a rating there), `p` and `dagger` (p < 0.05), see `comparison`
 * `comparison`: `method`, `name`, `correction`, `source`, `alpha` of those p values; `against` (the system the others
@@ -72,6 +73,7 @@ class Report:
     agreement: tuple[Agreement, ...]
     comparison: Comparison
     good_from: float | None
+    design: str = ""
 
     def as_data(self) -> dict[str, Any]:
         """Return plain JSON data; the module says what its keys mean."""
@@ -80,6 +82,7 @@ class Report:
             "format": FORMAT,
             "study": self.study,
             "definition": self.definition,
+            **({"design": self.design} if self.design else {}),
             "headline": summary.headline,
             "systems": {
                 name: {"role": role, "criteria": _estimates(self.comparison.estimates[name])}
@@ -109,6 +112,7 @@ def make_report(frame: Frame, *, against: str = "", method: Method = CLUSTERED) 
         agreement=agreements(frame),
         comparison=compare(frame, against=against, method=method),
         good_from=frame.definition.good_from,
+        design=frame.design,
     )
 
 
@@ -260,6 +264,7 @@ def report_text(report: Report) -> str:
         f"{counts.assignments} assignments ({counts.kept} kept, {counts.rejected} rejected{left_out}), "
         f"{counts.hits} HITs, "
         f"{counts.items} items, {counts.workers} workers",
+        *([report.design] if report.design else []),
     ]
     for selection in report.summary.shown:
         lines += ["", *_selection_lines(selection, headline=report.summary.headline)]

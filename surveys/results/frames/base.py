@@ -102,6 +102,7 @@ class Frame:
     definition: Definition
     systems: tuple[str, ...]
     responses: pd.DataFrame
+    design: str = ""  # how the HITs were drawn, in words; unknown in a file
 
     @property
     def kept(self) -> pd.DataFrame:
@@ -210,6 +211,7 @@ def build_frame(
     systems: tuple[str, ...],
     responses: Mapping[str, object],
     outputs: Mapping[str, object],
+    design: str = "",
 ) -> Frame:
     """Put columns of equal length together, in the types the frame promises; one that is not given is blank."""
     blank = [None] * len(cast(Sized, responses["item_id"]))
@@ -218,4 +220,4 @@ def build_frame(
     said = {**dict.fromkeys(own, blank), **outputs}
     types = {name: own.get(name, "str") for name in said}
     parts = [pd.DataFrame(data).astype(RESPONSE_COLUMNS), pd.DataFrame(said).astype(types)]
-    return Frame(definition, systems, pd.concat(parts, axis=1))
+    return Frame(definition, systems, pd.concat(parts, axis=1), design)

@@ -7,6 +7,7 @@ from django.db.models import Q, QuerySet
 
 from annotators.models import Assignment
 from surveys.models import Batch, MetricScore, Output, Rating, Response
+from surveys.publishing.design import design_in_words
 from surveys.results.frames.base import RESPONSE_COLUMNS, Frame, build_frame, column, used
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.review.surplus import surplus_of
@@ -66,6 +67,7 @@ def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
             **_shown_columns(table, outputs, systems=systems),
             **_rating_columns(table, outputs, batch=batch),
         },
+        design=design_in_words(batch.design),
     )
 
 
