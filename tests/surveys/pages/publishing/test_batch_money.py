@@ -195,7 +195,9 @@ def test_publishing_is_recorded(researcher, balance):
     for _ in range(2):
         researcher.post(url("batch_publish", draft))
     [(kind, outcome, actor, details)] = entries(draft)
+    design = details.pop("design")
     assert (kind, outcome, details) == ("publishing", "publish", {"total": "2.30", "budget": "4.00"})
+    assert design.startswith("HITs as the file has them: all items show the same systems. Seed 7.")
     assert actor is not None
 
 
