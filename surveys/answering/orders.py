@@ -121,8 +121,8 @@ class History:
         if batch.design is None or len(items) < 2:
             return {item.pk: {} for item in items}
         names = "|".join(item.external_id for item in items)
-        ids = shuffled([item.pk for item in items], seed=f"{batch.seed}:places:{names}")
-        rows = [tuple(row) for square in williams(len(ids)) for row in square]
+        ids: list[int] = shuffled([item.pk for item in items], seed=f"{batch.seed}:places:{names}")
+        rows: list[tuple[int, ...]] = [tuple(row) for square in williams(len(ids)) for row in square]
 
         def burden(row: tuple[int, ...]) -> int:
             return sum(self.places[ids[k], place] ** 2 for place, k in enumerate(row, 1))
