@@ -11,7 +11,7 @@ from marketplace.engine import assignments, deadlines
 from marketplace.engine.hits import move_expiry
 from marketplace.models import Entry, NotificationSetting
 from marketplace.money import audit, ledger
-from marketplace.refusals import WorkerRefusal
+from marketplace.refusals import Refusal, WorkerRefusal
 from tests.marketplace.batches.batches_made import hits, published, work
 
 
@@ -88,4 +88,23 @@ def test_who_is_told_of_events_hears_of_every_hit(requester):
     deadlines.sweep(now=timezone.now() + timedelta(days=2))
     told = requester.events.values_list("body__HITId", flat=True)
     assert sorted(told) == sorted(hit.hit_id for hit in hits(batch))
+    assert audit.report()["is_sound"] is True
+
+
+def test_work_that_is_open_is_decided_by_nobody_and_what_is_decided_only_once(requester):
+    """The engine's own rule: the API refuses an open assignment before it asks."""
+    (hit, *_), now = hits(published(requester)), timezone.now()
+    is_open = assignments.accept(hit, worker=keys.create_worker()[0], now=now)
+    decided = work(hits(published(requester))[0], worker=keys.create_worker()[0], answer="-")
+    reject, approve = (
+        partial(assignments.reject, now=now, feedback="-"),
+        partial(assignments.approve, now=now),
+    )
+    for decide in (reject, approve):
+        with pytest.raises(Refusal, match="with a status of: null"):
+            decide(is_open)
+    reject(decided)
+    for decide in (reject, approve):
+        with pytest.raises(Refusal, match="with a status of: Submitted"):
+            decide(decided)
     assert audit.report()["is_sound"] is True
