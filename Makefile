@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --requir
 # Many processes start here, and each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-processes test-sqlite test-load test-faults flows lint architecture venv lock clean
+.PHONY: demo test test-processes test-sqlite test-load test-faults flows mutants lint architecture venv lock clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/python manage.py demo $(ARGS)
@@ -44,6 +44,10 @@ test-load: venv
 flows: venv
 	@$(BIN)/python -m pytest -q -n 0 -p no:randomly tests/flows.py $(ARGS)
 
+# Change the core in 200 places, one at a time, and list what no test notices: ARGS="--n 50 --seed 3 --only quota".
+mutants: $(VENV)/.mutants-installed
+	@$(BIN)/python -m tests.mutants $(ARGS)
+
 venv: $(VENV)/.test-installed
 
 lint: venv
@@ -71,6 +75,10 @@ $(VENV)/.test-installed: requirements-dev.txt | $(VENV)/.created
 		pathlib.Path(sysconfig.get_path("purelib"), "assent.pth").write_text("$(CURDIR)\n")'
 	@touch $@
 
+$(VENV)/.mutants-installed: requirements-mutants.txt $(VENV)/.test-installed
+	@$(PIP) -r $<
+	@touch $@
+
 $(VENV)/.created:
 	@test -n "$(PYTHON)" || { echo "Assent needs Python 3.11 or later. Debian, Ubuntu: apt-get install python3 python3-venv"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -82,7 +90,7 @@ $(VENV)/.created:
 
 # After a change in requirements*.in: pin again, with hashes. Needs uv (pip install uv).
 lock:
-	for name in requirements requirements-dev requirements-metrics; do \
+	for name in requirements requirements-dev requirements-metrics requirements-mutants; do \
 		uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 			--no-emit-index-url --no-emit-find-links --no-header $$name.in -o $$name.txt || exit 1; done
 
