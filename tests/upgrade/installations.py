@@ -13,6 +13,9 @@ from typing import Any
 import psycopg2
 from django.conf import settings
 
+from tests.upgrade.doors import APP, MARKETPLACE
+
+IMPORTS = "import json; from pathlib import Path; from tests.upgrade.tell import tell"
 DATA = Path(__file__).parent / "data"
 
 
@@ -28,6 +31,7 @@ class Installation:
     def environment(self) -> dict[str, str]:
         """Ours, but for the tests' own database, broker and folders."""
         places = {"ASSENT_DATA_DIR": str(self.folder), "ASSENT_MEDIA_DIR": "", "REDIS_URL": ""}
+        places |= {"ASSENT_APP_URL": f"http://{APP}", "ASSENT_MARKETPLACE_URL": f"http://{MARKETPLACE}"}
         return {**os.environ, **places, "DATABASE_URL": self.database_url, "SECRET_KEY": self.key}
 
     def manage(self, *arguments: Any) -> str:
@@ -39,12 +43,12 @@ class Installation:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
-    def tell(self) -> Path:
-        """Have today's code tell what it finds; return the folder with it."""
+    def tell(self, *, keys: Path) -> Path:
+        """Have today's code tell what it finds and what the keys in a file open; return the folder with it."""
         told = self.folder / "told"
         told.mkdir()
-        ask = f"from pathlib import Path; from tests.upgrade.tell import tell; tell(Path({str(told)!r}))"
-        self.manage("shell", "--no-imports", "-c", ask)
+        ask = f"tell(Path({str(told)!r}), keys=json.loads(Path({str(keys)!r}).read_text()))"
+        self.manage("shell", "--no-imports", "-c", f"{IMPORTS}; {ask}")
         return told
 
 

@@ -12,7 +12,9 @@ from tests.upgrade.installations import DATA, copied, empty
 VERSION, KEY = "4230ae0", "the data of 4230ae0 open nothing"
 EXPECTED = DATA / VERSION / "expected"
 FACTS: dict[str, list[Any]] = json.loads((EXPECTED / "facts.json").read_text(encoding="utf-8"))
+DOORS: dict[str, list[Any]] = json.loads((EXPECTED / "doors.json").read_text(encoding="utf-8"))
 FILES = sorted(path.relative_to(EXPECTED).as_posix() for path in EXPECTED.glob("*/**/*.*"))
+pytestmark = pytest.mark.processes
 WRITTEN_BY_MIGRATE = {"django_content_type", "auth_permission"}
 Rows = dict[str, dict[Any, dict[str, Any]]]
 
@@ -27,7 +29,7 @@ def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     else:
         installation = empty(key=KEY, folder=folder)
         installation.manage("restore", DATA / VERSION / "backup.zip")
-    return installation.tell()
+    return installation.tell(keys=DATA / VERSION / "keys.json")
 
 
 @pytest.mark.parametrize("what", FACTS)
@@ -61,6 +63,11 @@ def test_every_media_file(told: Path) -> None:
 
 def test_every_content_type_belongs_to_a_model(told: Path) -> None:
     assert json.loads((told / "stale.json").read_text()) == []
+
+
+@pytest.mark.parametrize("key", DOORS)
+def test_what_people_hold_opens_what_it_opened(told: Path, key: str) -> None:
+    assert json.loads((told / "doors.json").read_text())[key] == DOORS[key]
 
 
 def rows_of(path: Path) -> Rows:

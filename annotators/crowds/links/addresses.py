@@ -10,7 +10,7 @@ from typing import Literal
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.core import signing
 
-SALT = "annotators.crowds.links"
+SALT = "annotators.links"  # part of every signature: another one would make all links void
 CODE_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that reads like something else
 CODE_LENGTH = 10  # 49 bits
 # A code is random, unlike a password: what slows a dictionary down would only slow down a hundred invitations.

@@ -4,6 +4,7 @@ One process is everything: the web server of both sites, the tasks (run where th
 people of the rehearsal. Time, random bytes and ids follow from constants, so that a second run makes the same bytes.
 """
 
+import csv
 import hmac
 import itertools
 import json
@@ -24,6 +25,7 @@ from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 HERE = Path(__file__).resolve().parent
 PORT = 8731
@@ -39,8 +41,10 @@ def main() -> None:
     live.mkdir(parents=True)
     prepare_process(live)
     with served():
-        perform(expected)
+        keys = perform(expected)
     write_databases(live, out)
+    write_doors(keys, out)
+    shutil.rmtree(live)
 
 
 # -- A process in which everything follows from constants ----------------------------------------------------------
@@ -253,7 +257,8 @@ class Researcher:
 # -- The course ----------------------------------------------------------------------------------------------------
 
 
-def perform(expected: Path) -> None:
+def perform(expected: Path) -> dict[str, Any]:
+    """Let all of it happen; return what people hold in their hands."""
     from django.core.management import call_command
 
     call_command("loaddata", "marketplace_demo", verbosity=0)
@@ -265,14 +270,15 @@ def perform(expected: Path) -> None:
     CLOCK.let_pass(days=45)
     purge_whoever_did_nothing_since()
     evil = do_evil(crowd)
-    vtt = do_vtt(crowd)
-    use_marketplace(crowd)
-    use_requester_site()
+    vtt, keys = do_vtt(crowd)
+    keys |= use_marketplace(crowd)
+    keys |= use_requester_site()
     score()
     CLOCK.let_pass(
         days=40
     )  # rates of the last 30 days in raw files are those of nothing, whenever they are read
     write_expected(expected, batches=[evil, xai, vtt])
+    return keys
 
 
 def make_people() -> None:
@@ -451,7 +457,7 @@ def give_bonus(assignment: Any, *, amount: str, reason: str) -> None:
     Researcher("marie").send(f"{page_of(assignment)}bonus", **form)
 
 
-def do_vtt(crowd: Crowd) -> Any:
+def do_vtt(crowd: Crowd) -> tuple[Any, dict[str, Any]]:
     """A survey of a team's own: two people are at work, one has not come, one may not, one came from a panel."""
     from django.contrib.auth.models import User
 
@@ -463,9 +469,9 @@ def do_vtt(crowd: Crowd) -> Any:
     publish(batch)
     marie = Researcher("marie")
     people = f"/batches/{batch.pk}/people/"
-    until = f"{CLOCK.now() + timedelta(days=200):%Y-%m-%d}"
     typed = "Ann, ann@example.org\nBéla; bela@example.org\nChris\nDora, dora@example.org"
-    marie.send(f"{people}invite", people=typed.replace(";", ","), expires_at=until)
+    form = {"people": typed.replace(";", ","), "expires_at": "2099-12-31", "as": "csv"}
+    invited = list(csv.DictReader(marie.send(f"{people}invite", **form).content.decode().splitlines()))
     marie.send(f"{people}{batch.invitations.get(name='Dora').pk}/revoke")
     panel = {"completion_code": "C1A2B3", "assignments_per_worker": "1", "provider": "prolific"}
     names = {
@@ -492,7 +498,27 @@ def do_vtt(crowd: Crowd) -> Any:
     tasks.sweep()
     batch.refresh_from_db()
     assert batch.status == "open", batch.status
-    return batch
+    return batch, keys_of(batch, invited, bela)
+
+
+def keys_of(batch: Any, invited: list[dict[str, str]], visit: Any) -> dict[str, Any]:
+    """Return what the pages have given to people who come by link; `visit` is a page that is open."""
+    from surveys.models import Appeal
+
+    item, form = visit.page.items[0], visit.page.form
+    name = item.groups[0].name if item.groups else item.outputs[0].groups[0].name
+    body = {"token": form.hidden["token"], "position": item.position, "version": 9, "seconds": 1}
+    return {
+        "links": {row["name"]: urlsplit(row["address"]).path for row in invited},
+        "codes": {row["name"]: row["access_code"] for row in invited},
+        "sign_in": f"/links/sign-in/{batch.pk}/",
+        "panel": f"/panel/{batch.panel.code}/?PROLIFIC_PID=5f2a77&STUDY_ID=s1&SESSION_ID=t1",
+        "open_page": {
+            "path": urlsplit(urljoin(visit.url, visit.page.draft_url)).path,
+            "body": {**body, "answers": {name.removeprefix(item.prefix): "3"}},
+        },
+        "appeals": list(Appeal.objects.order_by("pk").values_list("code", flat=True)),
+    }
 
 
 def visit_by_link(batch: Any, name: str, crowd: Crowd, world: Any, *, kind: str = "diligent") -> Any:
@@ -553,7 +579,7 @@ def come_from_panel(batch: Any, crowd: Crowd, world: Any) -> None:
     hand_in(visitor.start() if page.root.find("form", id="hit") is None else visitor.opened(page))
 
 
-def use_marketplace(crowd: Crowd) -> None:
+def use_marketplace(crowd: Crowd) -> dict[str, Any]:
     """Another requester's own HITs: a qualification, an HTMLQuestion, a block, a message, a bonus, notifications."""
     import boto3
 
@@ -610,9 +636,10 @@ def use_marketplace(crowd: Crowd) -> None:
     client.notify_workers(
         Subject="More sounds", MessageText="There will be more next week.", WorkerIds=[ids[0]]
     )
+    return {"workers": dict(crowd.accounts[:2]), "requester": {"key_id": key.key_id, "secret": secret}}
 
 
-def use_requester_site() -> None:
+def use_requester_site() -> dict[str, Any]:
     """A template batch of two rows, an invitation nobody took, and a clock that was moved."""
     from marketplace import clock, invitations
     from marketplace.batches import drafts, publishing
@@ -625,8 +652,9 @@ def use_requester_site() -> None:
     )  # fmt: skip
     drafts.save(draft, rows=[["a bell"], ["a dröne & <more>"]], now=CLOCK.now())
     publishing.publish(draft, now=CLOCK.now())
-    invitations.create(number=1, most_uses=5, days=30, note="For the lab", now=CLOCK.now())
+    (token,) = invitations.create(number=1, most_uses=5, days=36_500, note="For the lab", now=CLOCK.now())
     clock.advance(seconds=90)
+    return {"invitation": f"/invitations/{token}"}
 
 
 def score() -> None:
@@ -688,7 +716,15 @@ def write_databases(live: Path, out: Path) -> None:
                 info = zipfile.ZipInfo(path.relative_to(base).as_posix())
                 archive.writestr(info, path.read_bytes(), zipfile.ZIP_DEFLATED)
     (out / "db.sqlite3").unlink()
-    shutil.rmtree(live)
+
+
+def write_doors(keys: dict[str, Any], out: Path) -> None:
+    """Write what people hold, and what the pages answer to each; that changes rows, so it comes last."""
+    from doors import doors
+
+    written = {"keys.json": keys, "expected/doors.json": doors(keys)}
+    for name, told in written.items():
+        (out / name).write_text(json.dumps(told, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
