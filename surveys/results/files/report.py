@@ -32,7 +32,8 @@
     * `preference`: {system | "no_preference" | "blank": share}
 * `strata`: the same for the kept outputs of which the model's decision was right (`true`), wrong (`false`) or
   `unknown`, and for `all` of them, which are the kept rows; empty where it is known of none
-* `agreement`: {system: {criterion: {`alpha_ordinal` (Krippendorff), `percent`, `items`, `ratings`}}}, kept rows, scales
+* `agreement`: {system: {criterion: {`alpha_ordinal` (Krippendorff), `alpha_interval`, `ac2_quadratic`
+  (Gwet), `ac2_interval`, `percent`, `items`, `ratings`}}}, kept rows, scales
 """
 
 import json
@@ -246,6 +247,9 @@ def _agreements(entries: Iterable[Agreement], *, system: str) -> dict[str, Any]:
 def _agreement(entry: Agreement) -> dict[str, Any]:
     return {
         "alpha_ordinal": entry.alpha,
+        "alpha_interval": entry.alpha_interval and _interval(entry.alpha_interval),
+        "ac2_quadratic": entry.ac2,
+        "ac2_interval": entry.ac2_interval and _interval(entry.ac2_interval),
         "percent": entry.percent,
         "items": entry.items,
         "ratings": entry.ratings,
@@ -253,6 +257,10 @@ def _agreement(entry: Agreement) -> dict[str, Any]:
 
 
 DAGGER = "†"
+AGREEMENT_NOTE = (
+    "Alpha asks whether raters tell outputs apart, and is low where nearly all get the same rating; AC2 asks whether "
+    "they say the same more often than people who guess: high AC2 with low alpha is agreement on outputs alike."
+)
 
 
 def report_text(report: Report) -> str:
@@ -364,11 +372,17 @@ def _marked(estimate: Estimate) -> str:
 
 
 def _agreement_lines(report: Report) -> list[str]:
-    return [
-        f"agreement on {a.system}, {a.criterion}: alpha {_number(a.alpha)}, same {_number(a.percent)} "
+    lines = [
+        f"agreement on {a.system}, {a.criterion}: alpha {_number(a.alpha)}{_of(a.alpha_interval)}, "
+        f"AC2 {_number(a.ac2)}{_of(a.ac2_interval)}, same {_number(a.percent)} "
         f"({a.items} items, {a.ratings} ratings)"
         for a in report.agreement
     ]
+    return [*lines, AGREEMENT_NOTE]
+
+
+def _of(interval: Interval | None) -> str:
+    return f" ({_between(interval)})" if interval else ""
 
 
 def _percent(share: Share) -> str:

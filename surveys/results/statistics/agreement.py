@@ -1,9 +1,14 @@
 """7: how far raters agree, per system and criterion.
 
 Krippendorff's alpha after K. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): 1 is perfect, 0 is
-chance. It is low wherever nearly everybody says the same, so percent agreement stands beside it.
+chance. It is low wherever nearly everybody says the same, so percent agreement stands beside it, and Gwet's AC2 (K. L.
+Gwet, "Handbook of Inter-Rater Reliability", 4th edition, 2014), whose chance is that of raters who don't know, not that
+of how often each value was given. Intervals leave out one item, and one worker, at a time and add both variances, as
+Gwet's unconditional variance does; Student's t with as many degrees of freedom as `inference` says.
 """
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -13,6 +18,7 @@ import pandas as pd
 
 from surveys.protocols.definition import Criterion
 from surveys.results.frames.base import Frame, column
+from surveys.results.statistics.inference import Effect, Interval, Support, freedom_of, support_of
 
 Level = Literal["nominal", "ordinal", "interval"]
 Table = npt.NDArray[np.float64]
@@ -22,7 +28,8 @@ Table = npt.NDArray[np.float64]
 class Agreement:
     """Agreement on one criterion about one system's outputs, over items with two ratings or more.
 
-    `percent` is the share of pairs of raters of one item who said the same, in [0, 1], averaged over items.
+    `ac2` has quadratic weights. `percent` is the share of pairs of raters of one item who said the same, in [0, 1],
+    averaged over items.
     """
 
     system: str
@@ -31,6 +38,9 @@ class Agreement:
     percent: float | None
     items: int
     ratings: int
+    ac2: float | None = None
+    alpha_interval: Interval | None = None
+    ac2_interval: Interval | None = None
 
 
 def agreements(frame: Frame) -> tuple[Agreement, ...]:
@@ -48,6 +58,7 @@ def agreement(rows: pd.DataFrame, *, system: str, criterion: Criterion) -> Agree
     name = column(system, criterion.key)
     table = count_table(rows, name=name, values=_ordered(criterion)) if name in rows else _nothing(criterion)
     table = table[table.sum(axis=1) >= 2]
+    alpha, ac2 = _effects(rows, name=name, values=_ordered(criterion)) if len(table) > 1 else (None, None)
     return Agreement(
         system=system,
         criterion=criterion.key,
@@ -55,6 +66,9 @@ def agreement(rows: pd.DataFrame, *, system: str, criterion: Criterion) -> Agree
         percent=percent_agreement(table),
         items=len(table),
         ratings=int(table.sum()),
+        ac2=gwet_ac2(table),
+        alpha_interval=_bounded(alpha),
+        ac2_interval=_bounded(ac2),
     )
 
 
@@ -91,6 +105,126 @@ def percent_agreement(counts: Table) -> float | None:
         return None
     same = (counts * (counts - 1)).sum(axis=1) / (sizes * (sizes - 1))
     return float(same.mean())
+
+
+def gwet_ac2(counts: Table) -> float | None:
+    """Return AC2 with quadratic weights of counts of shape (units, values); None where no unit has two ratings."""
+    value = float(_ac2(_sums_of(counts)))
+    return None if math.isnan(value) else value
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """What both coefficients are made of, added up over units: any number of leading axes.
+
+    `pairs` (.., values, values) are Krippendorff's coincidences, `shares` (.., values) each unit's shares of values,
+    `units` (..) how many have two ratings or more; `weighted` (..) are their weighted shares of equal pairs.
+    """
+
+    pairs: Table
+    shares: Table
+    weighted: Table
+    units: Table
+
+    def summed(self) -> "_Sums":
+        return _Sums(*(part.sum(axis=0) for part in (self.pairs, self.shares, self.weighted, self.units)))
+
+    def changed(self, new: "_Sums", old: "_Sums", groups: npt.NDArray[np.intp]) -> "_Sums":
+        """Return these sums once for each group, its units' `old` parts replaced by the `new` ones."""
+        n = int(groups.max()) + 1
+        parts = []
+        for name in ("pairs", "shares", "weighted", "units"):
+            mine, change = getattr(self, name), getattr(new, name) - getattr(old, name)
+            added = np.zeros((n, *change.shape[1:]))
+            np.add.at(added, groups, change)
+            parts.append(mine + added)
+        return _Sums(*parts)
+
+
+def _parts_of(counts: Table) -> _Sums:
+    sizes = counts.sum(axis=1)
+    has_pairs = (sizes >= 2).astype("float64")
+    pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
+    pairs = pairs / np.maximum(sizes - 1, 1)[:, None, None]
+    shares = counts / np.maximum(sizes, 1)[:, None] * has_pairs[:, None]
+    weighted = (pairs * _weights(counts.shape[1])).sum(axis=(1, 2)) / np.maximum(sizes, 1)
+    return _Sums(pairs, shares, weighted, has_pairs)
+
+
+def _sums_of(counts: Table) -> _Sums:
+    return _parts_of(counts).summed()
+
+
+def _weights(n: int) -> Table:
+    """Return Gwet's quadratic weights: 1 less the square of how far two values lie apart, of the whole scale."""
+    apart = np.subtract.outer(np.arange(n), np.arange(n)) / max(n - 1, 1)
+    return np.asarray(1 - apart**2, dtype=np.float64)
+
+
+def _ac2(sums: _Sums) -> Table:
+    n = sums.shares.shape[-1]
+    with np.errstate(all="ignore"):
+        shares = sums.shares / sums.units[..., None]
+        chance = _weights(n).sum() / (n * (n - 1)) * (shares * (1 - shares)).sum(axis=-1)
+        return np.asarray((sums.weighted / sums.units - chance) / (1 - chance))
+
+
+def _alpha(sums: _Sums) -> Table:
+    totals = sums.pairs.sum(axis=-1)
+    middles = np.cumsum(totals, axis=-1) - totals / 2
+    distance = (middles[..., :, None] - middles[..., None, :]) ** 2
+    expected = (totals[..., :, None] * totals[..., None, :] * distance).sum(axis=(-1, -2))
+    with np.errstate(all="ignore"):
+        observed = (sums.pairs * distance).sum(axis=(-1, -2))
+        return np.asarray(1 - (totals.sum(axis=-1) - 1) * observed / expected)
+
+
+def _effects(rows: pd.DataFrame, *, name: str, values: list[str]) -> tuple[Effect | None, Effect | None]:
+    """Return alpha and AC2 with their errors; None where leaving somebody out leaves nothing to compute."""
+    given = rows[rows[name].notna()]
+    items, workers = pd.factorize(given["item_id"])[0], pd.factorize(given["worker"])[0]
+    sizes = np.bincount(items)
+    is_in = sizes[items] >= 2
+    said = np.asarray([values.index(value) for value in given[name]], dtype="intp")[is_in]
+    items, workers = np.unique(items[is_in], return_inverse=True)[1], workers[is_in]
+    table = np.zeros((int(items.max()) + 1, len(values)))
+    np.add.at(table, (items, said), 1)
+    return _jackknifed(table, items, workers, said)
+
+
+def _jackknifed(
+    table: Table, items: npt.NDArray[np.intp], workers: npt.NDArray[np.intp], said: npt.NDArray[np.intp]
+) -> tuple[Effect | None, Effect | None]:
+    parts, nothing = _parts_of(table), _parts_of(np.zeros_like(table))
+    whole = parts.summed()
+    left = [whole.changed(nothing, parts, np.arange(len(table)))]
+    is_known = bool((workers >= 0).all())
+    if is_known:
+        keys, cells = np.unique(items * (int(workers.max()) + 1) + workers, return_inverse=True)
+        own = np.zeros((len(keys), table.shape[1]))
+        np.add.at(own, (cells, said), 1)
+        of_cells, of_workers = keys // (int(workers.max()) + 1), keys % (int(workers.max()) + 1)
+        before = table[of_cells]
+        groups = np.unique(of_workers, return_inverse=True)[1]
+        left.append(whole.changed(_parts_of(before - own), _parts_of(before), groups))
+    support = support_of(len(table), workers if is_known else None)
+    return _effect(_alpha, whole, left, support), _effect(_ac2, whole, left, support)
+
+
+def _effect(
+    coefficient: Callable[[_Sums], Table], whole: _Sums, left: list[_Sums], support: Support
+) -> Effect | None:
+    value = float(coefficient(whole))
+    shifts = [coefficient(sums) - value for sums in left]
+    if not math.isfinite(value) or not all(np.isfinite(part).all() and len(part) > 1 for part in shifts):
+        return None
+    variance = sum((len(part) - 1) / len(part) * float((np.sort(np.abs(part)) ** 2).sum()) for part in shifts)
+    return Effect(value, math.sqrt(variance), freedom_of(support), support)
+
+
+def _bounded(effect: Effect | None) -> Interval | None:
+    interval = effect.interval() if effect else None
+    return interval and interval.within(-1.0, 1.0)
 
 
 def _squared_distance(totals: npt.NDArray[np.float64], *, level: Level) -> Table:

@@ -208,7 +208,7 @@ def unpaired_effect(ours: Ratings, theirs: Ratings) -> Effect | None:
     variances = [sum(squares)]
     if support.workers:
         variances += _unpaired_workers(sides, workers, support.workers)
-        freedom = min(freedom, _freedom(support))
+        freedom = min(freedom, freedom_of(support))
     found = _effect(float(means[0].mean() - means[1].mean()), variances, support)
     return replace(found, freedom=freedom)
 
@@ -221,10 +221,11 @@ def _effect(
     if len(variances) == 3:
         variance = max(variances[0], variances[1], variances[0] + variances[1] - variances[2])
     has_error = math.isfinite(variance) and (exact or variance > NOTHING)
-    return Effect(value, math.sqrt(variance) if has_error else None, _freedom(support), support, null)
+    return Effect(value, math.sqrt(variance) if has_error else None, freedom_of(support), support, null)
 
 
-def _freedom(support: Support) -> float:
+def freedom_of(support: Support) -> float:
+    """Return Student's degrees of freedom: one less than items or effective workers, whichever are fewer."""
     n = min(float(support.items), support.effective or math.inf)
     return max(n - 1.0, 1.0)
 
@@ -264,6 +265,15 @@ def _coded(sides: list[Ratings]) -> tuple[list[Codes], list[Codes], Support]:
     workers, n_workers = _codes(labels)
     loads = np.sort(np.bincount(np.concatenate(workers)))[::-1].astype("float64")
     return items, workers, _support(n_items, n_workers, loads)
+
+
+def support_of(items: int, workers: Codes | None) -> Support:
+    """Return what ratings by `workers`, shape (n,), numbers from 0, rest on; None where they are unknown."""
+    if workers is None:
+        return Support(items, 0)
+    counts = np.bincount(workers)
+    loads = np.sort(counts[counts > 0])[::-1].astype("float64")
+    return _support(items, len(loads), loads)
 
 
 def _support(items: int, workers: int, loads: Floats) -> Support:

@@ -1,7 +1,16 @@
 import numpy as np
 import pytest
+from scipy import stats
 
-from surveys.results.statistics.agreement import krippendorff_alpha, percent_agreement
+from surveys.protocols.evil import VQAX
+from surveys.results.frames.mturk_csv import read_mturk_csv
+from surveys.results.statistics.agreement import (
+    agreement,
+    agreements,
+    gwet_ac2,
+    krippendorff_alpha,
+    percent_agreement,
+)
 
 # K. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): four observers, twelve units, five values.
 OBSERVERS = (
@@ -45,3 +54,43 @@ def test_percent_agreement_is_the_share_of_pairs_averaged_over_units():
 
 def test_percent_agreement_needs_pairs():
     assert percent_agreement(np.array([[1.0, 0.0]])) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "alpha", "ac2"),
+    [("vqax_results_raw.csv", 0.0432, 0.8339), ("esnlive_unifiedresults_raw.csv", 0.1102, 0.7039)],
+)
+def test_published_studies_beside_other_programs(shared, name, alpha, ac2):
+    """AC2 of the ground truth as irrCAC (raw.CAC, weights quadratic, pandas 2) gives it: 0.8339 and 0.70394."""
+    frame = read_mturk_csv(shared / "data" / "ofax" / name)
+    found = next(a for a in agreements(frame) if a.system == "ground_truth")
+
+    assert (round(found.alpha, 4), round(found.ac2, 4)) == (alpha, ac2)
+    assert found.alpha_interval.low < found.alpha < found.alpha_interval.high
+    assert found.ac2_interval.low < found.ac2 < found.ac2_interval.high
+
+
+def test_ac2_worked_by_hand():
+    """Two values: of three units one pair differs. Chance is 2 * 5/6 * 1/6 = 5/18; (2/3 - 5/18) / (1 - 5/18) = 7/13."""
+    assert gwet_ac2(np.array([[2.0, 0.0], [2.0, 0.0], [1.0, 1.0]])) == pytest.approx(7 / 13)
+    assert gwet_ac2(np.array([[1.0, 0.0]])) is None
+    assert gwet_ac2(np.array([[3.0, 0.0], [2.0, 0.0]])) == 1.0
+
+
+def test_intervals_leave_out_each_item_and_each_worker(shared):
+    """Once more by leaving rows out of the frame and computing everything anew."""
+    rows = read_mturk_csv(shared / "data" / "ofax" / "esnlive_unifiedresults_raw.csv").kept
+    criterion = VQAX.criterion("justifies")
+    found = agreement(rows, system="model", criterion=criterion)
+
+    variance = 0.0
+    for name in ("item_id", "worker"):
+        left = [
+            agreement(rows[rows[name] != one], system="model", criterion=criterion)
+            for one in rows[name].unique()
+        ]
+        shifts = [one.ac2 - found.ac2 for one in left]
+        variance += (len(left) - 1) / len(left) * sum(shift**2 for shift in shifts)
+    reach = found.ac2_interval.high - found.ac2
+    freedom = found.ac2_interval.support.effective - 1
+    assert reach == pytest.approx(stats.t.ppf(0.975, freedom) * variance**0.5, rel=1e-6)
