@@ -196,6 +196,8 @@ def _task(system: SystemSummary) -> Cell:
     if not scores.items:
         unknown = "the model’s answers are not known: output_answer was not in the import"
         return Cell(NOTHING, unknown if system.responses else "")
+    if scores.is_by_construction:
+        return Cell(NOTHING, f"right on all {scores.items} items that were rated: take the whole test set’s")
     return Cell(number(scores.task), f"{scores.items_right} of {scores.items} items")
 
 
@@ -204,7 +206,9 @@ def _explanation(system: SystemSummary) -> Cell:
 
 
 def _overall(system: SystemSummary) -> Cell:
-    return Cell(number(system.evil.overall)) if system.evil else Cell("")
+    if system.evil is None:
+        return Cell("")
+    return Cell(NOTHING if system.evil.is_by_construction else number(system.evil.overall))
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,11 @@ class TaskScores:
     explanation: float | None
 
     @property
+    def is_by_construction(self) -> bool:
+        """Is every rated item one the model answered rightly? Then `task` says how items were picked, no more."""
+        return self.items > 0 and self.items_right == self.items
+
+    @property
     def overall(self) -> float | None:
         return None if self.task is None or self.explanation is None else self.task * self.explanation
 

@@ -125,7 +125,16 @@ def test_where_nothing_is_kept_no_column_of_the_import_is_blamed():
     bad = submitted(questionnaire, n_correct=0)
     Assignment.objects.filter(pk=bad.pk).update(status="Rejected", rejected_at=timezone.now())
     scores = block(results(questionnaire.batch), "e-ViL scores, on the items that were rated")
-    assert [cell.note for cell in scores["S_T, answers of the model"]] == ["5 of 5 items", *[""] * 5]
+    only_right = "right on all 5 items that were rated: take the whole test set’s"
+    assert [cell.note for cell in scores["S_T, answers of the model"]] == [only_right, *[""] * 5]
+
+
+def test_a_task_score_that_says_only_how_items_were_picked_is_not_shown():
+    questionnaire = make_published()
+    submitted(questionnaire)
+    scores = block(results(questionnaire.batch), "e-ViL scores, on the items that were rated")
+    assert [row[0].text for row in scores.values()] == ["–", scores["S_E, explanations"][0].text, "–"]
+    assert scores["S_E, explanations"][0].text != "–"
 
 
 def test_unchanged_results_are_not_counted_again(monkeypatch):
