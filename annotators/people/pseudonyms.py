@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from django.conf import settings
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from annotators.models import Worker
@@ -67,8 +68,11 @@ def _worker_of(worker_id: str, *, source: str, known: QuerySet[Worker]) -> Worke
     named = known.filter(source=source, worker_id__in=names_of(worker_id))
     if found := named.order_by("pk").first():
         return found
-    worker, _ = known.get_or_create(source=source, worker_id=worker_id)
-    return worker
+    try:
+        with transaction.atomic():
+            return Worker.objects.create(source=source, worker_id=worker_id)
+    except IntegrityError:  # somebody was quicker
+        return known.get(source=source, worker_id=worker_id)
 
 
 def names_of(worker_id: str) -> list[str]:
