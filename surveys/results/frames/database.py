@@ -67,7 +67,7 @@ def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
             **_shown_columns(table, outputs, systems=systems),
             **_rating_columns(table, outputs, batch=batch),
         },
-        design=design_in_words(batch.design),
+        design=design_in_words(batch.design) if batch.design else "",
     )
 
 

@@ -40,6 +40,15 @@ def test_both_doors_give_the_same_numbers(study, published_file):
     assert make_report(read_batch(study)).as_data() == file
 
 
+def test_a_drawn_design_is_in_the_report(study):
+    assert "design" not in make_report(read_batch(study)).as_data()
+    study.design = {"version": 1, "drawn": False, "seed": 7, "hits": 60}
+    design = make_report(read_batch(study)).as_data()["design"]
+    assert design.startswith(
+        "HITs as the file has them: all items show the same systems. Seed 7. Each person sees"
+    )
+
+
 def test_what_only_the_database_knows(batch):
     rows = read_batch(batch).responses
 
