@@ -112,10 +112,15 @@ def places(path: Path, *, root: Path) -> list[list[Mutation]]:
         occurrence = 0
         for node in nodes:
             for position in operator_of(name).mutation_positions(node):
-                if not _is_annotation(node):
+                if not (_is_annotation(node) or _is_no_sum(node, name)):
                     found[position].append(Mutation(path, name, occurrence))
                 occurrence += 1
     return [found[position] for position in sorted(found)]
+
+
+def _is_no_sum(node: Any, name: str) -> bool:
+    """Tell whether a binary operator's sign is none here: the star of `f(a, *, b)`, say."""
+    return "BinaryOperator" in name and node.parent.type not in {"arith_expr", "term", "expr", "and_expr"}
 
 
 def _is_annotation(node: Any) -> bool:
