@@ -19,7 +19,7 @@ def restore_alone(archive: Path, *, is_held: bool = False) -> None:
         for model in of_market:
             cursor.execute(f"DELETE FROM {connection.ops.quote_name(model._meta.db_table)}")
         for model, values in kept:
-            rows.write(model, rows=values)
+            rows.write(model, rows=values, order=[str(field.column) for field in rows.fields(model)])
         for statement in connection.ops.sequence_reset_sql(no_style(), of_market):
             cursor.execute(statement)
     if not is_held:
