@@ -30,9 +30,19 @@ def test_a_hit_has_assignments() -> None:
 
 
 def test_a_worker_has_one_assignment_a_hit() -> None:
-    first = make_assignment(make_hit())
+    first = make_assignment(make_hit(), channel="link")
     with pytest.raises(IntegrityError):
-        make_assignment(first.hit, worker=first.worker)
+        make_assignment(first.hit, worker=first.worker, channel="link")
+
+
+def test_a_worker_can_be_claimed_by_any_number_and_confirmed_once() -> None:
+    first = make_assignment(make_hit())
+    second = make_assignment(first.hit, worker=first.worker)
+    assert (first.is_claim, second.is_claim) == (True, True)
+    confirmed = {"status": "Submitted", "submitted_at": timezone.now()}
+    assert Assignment.objects.filter(pk=first.pk).update(**confirmed) == 1
+    with pytest.raises(IntegrityError):
+        Assignment.objects.filter(pk=second.pk).update(**confirmed)
 
 
 def test_an_assignment_id_is_one_workers_once_but_may_be_another_workers_too() -> None:

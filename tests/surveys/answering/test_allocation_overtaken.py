@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError
 
-from annotators.models import Assignment, Worker
+from annotators.models import Assignment, Channel, Worker
 from surveys.answering import allocation
 from surveys.answering.allocation import NothingLeft, NotYours
 from surveys.answering.orders import draw_responses
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 def given_elsewhere(worker: Worker) -> None:
     """The same person is given the same HIT by another way, in this very moment."""
     hit = Assignment.objects.get(worker=worker).hit
-    factories.make_assignment(hit, worker=worker)
+    factories.make_assignment(hit, worker=worker, channel=Channel.LINK)
 
 
 def broken(worker: Worker) -> None:

@@ -53,7 +53,9 @@ def test_nothing_shown_tells_gold_system_or_id(settings: Any, tmp_path: Any) -> 
     for items in (shown_items(open_for(questionnaire)), preview_items(questionnaire)):
         texts = everything_in([asdict(item) for item in items])
         assert [text for text in texts if "SECRET" in text] == []
-        assert set(asdict(items[0])) == {"position", "question", "pictures", "choices", "outputs", "draft"}
+        assert set(asdict(items[0])) == {
+            *("position", "place", "question", "pictures", "choices", "outputs", "draft")
+        }
         assert set(asdict(items[0])["outputs"][0]) == {"code", "label", "text"}
         codes = {output.code for item in items for output in item.outputs}
         assert len(codes) == 10

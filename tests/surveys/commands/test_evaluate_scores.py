@@ -57,7 +57,7 @@ def test_our_own_table(published, tmp_path):
     summary = evaluate(*published, out=tmp_path)
 
     comparison = summary["comparison"]
-    assert (comparison["method"], comparison["correction"]) == ("paired_t_by_item", "holm")
+    assert (comparison["method"], comparison["correction"]) == ("two_way_cluster_t", "holm")
     pair = comparison["differences"]["ttnet_base"]["logical_consistency"]
     assert (round(pair["mean"], 4), pair["items"], round(pair["p_uncorrected"], 4)) == (-0.1607, 196, 0.0438)
     found = numbers(summary, "logical_consistency")["ttnet_base"]

@@ -165,7 +165,7 @@ def test_as_many_queries_for_a_large_study_as_for_none() -> None:
         hit = make_published().hit
         submitted(hit, left=timedelta(hours=1))
     assert Batch.objects.count() == 5
-    assert queries() == before == 7
+    assert queries() == before == 9
 
 
 def test_without_a_database_the_rest_is_still_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,12 +13,14 @@ from tests.policy_data import NEVER
 pytestmark = pytest.mark.django_db
 
 
-def survey_of(subjects: str, *, definition: str = "xai") -> Survey:
-    """One item for each letter, in this order: what another system said about the subject of that name."""
+def survey_of(subjects: str, *, definition: str = "xai", system: str = "") -> Survey:
+    """One item for each letter, in this order: what `system`, or one of its own, said about that subject."""
     survey = make_survey(definition_key=definition)
     for position, subject in enumerate(subjects, 1):
         name = f"{subject}{position}"
-        make_item(survey, position=position, external_id=name, subject=subject, systems=(name,), gold="")
+        make_item(
+            survey, position=position, external_id=name, subject=subject, systems=(system or name,), gold=""
+        )
     return survey
 
 
@@ -41,11 +43,13 @@ def draft(survey: Survey, **values) -> Batch:
 def test_what_systems_said_of_one_subject_is_spread_over_hits() -> None:
     batch = draft(survey_of("aaabbbccc"), items_per_hit=3)
     questionnaires.start_publishing(batch)
-    assert shown(batch) == ["a1 b4 c7", "a2 b5 c8", "a3 b6 c9"]
+    hits = shown(batch)
+    assert sorted(" ".join(hits).split()) == ["a1", "a2", "a3", "b4", "b5", "b6", "c7", "c8", "c9"]
+    assert ["".join(sorted(name[0] for name in hit.split())) for hit in hits] == ["abc"] * 3
 
 
 def test_different_subjects_keep_the_order_of_the_file() -> None:
-    batch = draft(survey_of("dbca"), items_per_hit=2)
+    batch = draft(survey_of("dbca", system="model"), items_per_hit=2)
     questionnaires.start_publishing(batch)
     assert shown(batch) == ["d1 b2", "c3 a4"]
 
