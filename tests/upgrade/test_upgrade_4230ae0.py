@@ -1,7 +1,9 @@
 """What was installed at 4230ae0 opens in this version, and says what it said there: data/4230ae0/README.md."""
 
+import csv
 import json
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,9 @@ VERSION, KEY = "4230ae0", "the data of 4230ae0 open nothing"
 EXPECTED = DATA / VERSION / "expected"
 FACTS: dict[str, list[Any]] = json.loads((EXPECTED / "facts.json").read_text(encoding="utf-8"))
 DOORS: dict[str, list[Any]] = json.loads((EXPECTED / "doors.json").read_text(encoding="utf-8"))
+# What 0.1.0 infers by another test than 4230ae0, and so tells otherwise in two of its files (CHANGELOG).
+INFERRING = ("table.csv", "summary.json")
+INFERRED = {"format", "comparison", "p", "dagger", "interval", "low", "high"}
 FILES = sorted(path.relative_to(EXPECTED).as_posix() for path in EXPECTED.glob("*/**/*.*"))
 pytestmark = pytest.mark.processes
 WRITTEN_BY_MIGRATE = {"django_content_type", "auth_permission"}
@@ -39,9 +44,16 @@ def test_what_is_told_of_the_data(told: Path, what: str) -> None:
     assert facts[what] == FACTS[what]
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", [name for name in FILES if not name.endswith(INFERRING)])
 def test_exported_files_to_the_byte(told: Path, name: str) -> None:
     assert (told / name).read_bytes() == (EXPECTED / name).read_bytes()
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.endswith(INFERRING)])
+def test_results_but_what_is_inferred(told: Path, name: str) -> None:
+    """Every number that only describes is what it was; more may stand beside it."""
+    now, then = numbers_in(told / name), numbers_in(EXPECTED / name)
+    assert {place: now.get(place) for place in then} == then
 
 
 def test_no_exported_file_more(told: Path) -> None:
@@ -68,6 +80,22 @@ def test_every_content_type_belongs_to_a_model(told: Path) -> None:
 @pytest.mark.parametrize("key", DOORS)
 def test_what_people_hold_opens_what_it_opened(told: Path, key: str) -> None:
     assert json.loads((told / "doors.json").read_text())[key] == DOORS[key]
+
+
+def numbers_in(path: Path) -> dict[tuple[Any, ...], Any]:
+    """Return every cell of a table, or value of a JSON file, by its place; without what is inferred."""
+    text = path.read_text(encoding="utf-8")
+    rows = list(csv.DictReader(text.splitlines())) if path.suffix == ".csv" else json.loads(text)
+    return dict(values(rows))
+
+
+def values(found: Any, *, place: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    inner = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+    if not isinstance(found, dict | list):
+        yield place, found
+    for name, value in inner:
+        if name not in INFERRED:
+            yield from values(value, place=(*place, name))
 
 
 def rows_of(path: Path) -> Rows:
