@@ -1,6 +1,6 @@
 """The marketplace's facts and the outbox, to read. Only a worker's standing can be changed by hand.
 
-What belongs to a study is registered where it is known who may see which: in surveys/admin_teams.py.
+What belongs to a study is registered where it is known who may see which: in surveys/pages/study/team_admin.py.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""3: what an annotator posted, or the marketplace's copy of it, becomes responses and ratings.
+"""What an annotator posted, or the marketplace's copy of it, becomes responses and ratings.
 
 Nothing a worker sent is lost: drafts are kept, a complete set of answers is written once in one transaction, and
 either copy, ours or the marketplace's, can rebuild the other.

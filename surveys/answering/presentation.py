@@ -1,4 +1,4 @@
-"""2b: what an annotator is shown. Claims in, an assignment with its drawn orders out. Knows gold; shows none."""
+"""What an annotator is shown. Claims in, an assignment with its drawn orders out. Knows gold; shows none."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""2c: the quiz before the work. The right answers stay here until they have been answered.
+"""The quiz before the work. The right answers stay here until they have been answered.
 
 Tries count for the worker and for where they were claimed from, until the marketplace has named the worker: nobody
 else uses them up, or sees them.

@@ -1,1 +1,1 @@
-"""Items come in: importing, planted checks, scores of automatic metrics."""
+"""Items come in: samples drawn, files imported, planted checks, scores of automatic metrics."""

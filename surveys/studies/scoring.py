@@ -1,4 +1,4 @@
-"""5: automatic metrics over outputs, in chunks that can be lost, doubled or run late without harm.
+"""Automatic metrics over outputs, in chunks that can be lost, doubled or run late without harm.
 
 What an output is measured against: its item's references, else what the protocol's reference system says of the item.
 In a sequence each transformation is measured against its own reference line, and the output has their mean.

@@ -1,4 +1,4 @@
-"""7: how far raters agree, per system and criterion.
+"""How far raters agree, per system and criterion.
 
 Krippendorff's alpha after K. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): 1 is perfect, 0 is
 chance. It is low wherever nearly everybody says the same, so percent agreement stands beside it, and Gwet's AC2 (K. L.
