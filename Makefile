@@ -17,11 +17,11 @@ demo: $(VENV)/.run-installed
 # Several processes, each with a PostgreSQL and a Redis of its own; a file's tests stay together.
 PYTEST := $(BIN)/python -m pytest -n auto --dist=loadfile --no-loadscope-reorder
 
-# All tests but those that start processes of the site, which are half of the time: `make test-processes`.
+# All tests but those that start processes of the site or a browser, which are half of the time: `make test-processes`.
 test: venv
 	@$(PYTEST) -m "not processes and not slow_faults" $(ARGS)
 
-# gunicorn, Celery, beat and whole commands as processes: rehearsals, the demo, load, and the core of the crash tests.
+# gunicorn, Celery, beat, Chromium and whole commands: pages, rehearsals, the demo, load, the core of the crash tests.
 test-processes: venv
 	@$(PYTEST) -m "processes and not slow_faults" $(ARGS)
 

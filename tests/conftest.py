@@ -29,8 +29,8 @@ PLAIN_STATIC = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.S
 
 # Files that take long: one of them begun last would run on alone.
 LONG = ("load/", "test_rehearse", "faults/", "test_demo", "test_services", "browser/")
-# What starts processes of the site; tests with one of these are `make test-processes`.
-OF_PROCESSES = {"running_site", "celery_worker_process", "load_site"}
+# Fixtures that start processes, of the site or a browser: tests with one of these are `make test-processes`.
+OF_PROCESSES = {"running_site", "celery_worker_process", "load_site", "browser"}
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -40,19 +40,16 @@ def pytest_xdist_auto_num_workers() -> int | None:
     return None if given else min(4, (os.cpu_count() or 1) + 1)
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what starts processes by a fixture; tests that start some themselves have the marker in their file."""
+    if not OF_PROCESSES.isdisjoint(getattr(item, "fixturenames", ())):
+        item.add_marker("processes")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long; pytest-randomly has mixed the files before."""
     items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
-    unmarked = [item.nodeid for item in items if is_unmarked(item)]
-    if unmarked:
-        raise pytest.UsageError(f"These start processes and lack the marker `processes`: {unmarked}")
-
-
-def is_unmarked(item: pytest.Item) -> bool:
-    """Tell whether a test starts processes of the site but would run in `make test`."""
-    starts = not OF_PROCESSES.isdisjoint(getattr(item, "fixturenames", ()))
-    return starts and item.get_closest_marker("processes") is None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
