@@ -4,7 +4,9 @@ import hashlib
 import hmac
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
+from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Any
 
 from django.conf import settings
@@ -26,9 +28,20 @@ CHUNK = 500
 
 
 def origin(address: str) -> str:
-    """Return what is kept of a visitor's network address: 16 hex digits of a keyed hash, "" where it is not known."""
+    """Return what is kept of a visitor's network address: 16 hex digits of a keyed hash, "" where it is not known.
+
+    Of an IPv6 address the /64 counts: within it one host has as many addresses as it likes (RFC 8981).
+    """
     key = hmac.digest(settings.SECRET_KEY.encode(), b"origins of claims", "sha256")
-    return hmac.new(key, address.encode(), hashlib.sha256).hexdigest()[:16] if address else ""
+    return hmac.new(key, _network(address).encode(), hashlib.sha256).hexdigest()[:16] if address else ""
+
+
+def _network(address: str) -> str:
+    with suppress(ValueError):
+        parsed = ip_address(address)
+        if isinstance(parsed, IPv6Address):
+            return str(parsed.ipv4_mapped or IPv6Network((int(parsed), 64), strict=False))
+    return address
 
 
 def confirm(hit: HIT) -> int:
@@ -69,16 +82,17 @@ def make_room(claim: Assignment, *, among: Sequence[Assignment]) -> None:
     """Before a claim is written: let one go where its HIT has more than can be true. Nobody is turned away for it.
 
     `among`: the claims to the HIT. One network address holds no more than the marketplace can have given out, and all
-    together twice as many, each with some slack. What was never touched goes first, then what is oldest: of whoever has
-    the most. To be called under a lock on the questionnaire.
+    together twice as many, each with some slack. What was never touched goes first, then what was not saved; of these
+    what came from the address with the most claims, then what is oldest.
+
+    To be called under a lock on the questionnaire.
     """
     most = claim.hit.max_assignments + SLACK
     own = [one for one in among if one.claimed_from == claim.claimed_from]
     if len(own) >= most:
         drop(_least(own))
     elif len(among) >= 2 * most:
-        (crowd, _), *_ = Counter(one.claimed_from for one in among).most_common(1)
-        drop(_least([one for one in among if one.claimed_from == crowd]))
+        drop(_least(among))
 
 
 def drop(claim: Assignment) -> bool:
@@ -115,7 +129,16 @@ def stale() -> QuerySet[Assignment]:
 def _least(claims: Sequence[Assignment]) -> Assignment:
     drafted = Response.objects.filter(assignment__in=claims, draft_version__gt=0)
     touched: set[Any] = set(drafted.values_list("assignment", flat=True))
-    return min(claims, key=lambda one: (one.saved_at is not None, one.pk in touched, one.loaded_at))
+    n_from = Counter(one.claimed_from for one in claims)
+    return min(
+        claims,
+        key=lambda one: (
+            one.saved_at is not None,
+            one.pk in touched,
+            -n_from[one.claimed_from],
+            one.loaded_at,
+        ),
+    )
 
 
 def _forget(worker_pk: int, *, claimed_from: str) -> None:

@@ -58,6 +58,38 @@ def test_what_somebody_wrote_outlasts_what_nobody_touched(
     assert post(honest, questionnaire, full_answers(page)).status_code == 200
 
 
+def test_a_flood_from_many_addresses_pushes_out_nobody_who_began(questionnaire: Questionnaire) -> None:
+    """A page from each address: nobody has more than the honest, who are the oldest."""
+    HIT.objects.update(max_assignments=1)
+    pages = {}
+    for name in ("ADRAFTED", "ASAVED"):
+        visitor = Client(enforce_csrf_checks=True, REMOTE_ADDR=f"203.0.113.{len(pages)}")
+        pages[name] = visitor, open_page(visitor, questionnaire, workerId=name, assignmentId=f"3{name}")
+    (drafted, page), (saved, done) = pages["ADRAFTED"], pages["ASAVED"]
+    assert draft(drafted, questionnaire, token=token_of(page)).status_code == 200
+    assert post(saved, questionnaire, full_answers(done)).status_code == 200
+    flood(questionnaire, 50, addresses=50)
+    assert Assignment.objects.count() == 12
+    assert draft(drafted, questionnaire, token=token_of(page), version=2).json()["saved"] is True
+    assert post(drafted, questionnaire, full_answers(page)).status_code == 200
+    again = open_page(saved, questionnaire, workerId="ASAVED", assignmentId="3ASAVED")
+    assert b"Your answers are saved" in again.content
+
+
+@pytest.mark.parametrize(
+    ("address", "other", "is_same"),
+    [
+        ("2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff", True),
+        ("2001:db8:1:2::1", "2001:db8:1:3::1", False),
+        ("::ffff:198.51.100.7", "198.51.100.7", True),
+        ("198.51.100.7", "198.51.100.8", False),
+        ("not an address", "nor this", False),
+    ],
+)
+def test_a_network_of_ipv6_counts_as_one_address(address: str, other: str, is_same: bool) -> None:
+    assert (claiming.origin(address) == claiming.origin(other)) is is_same
+
+
 def mixed(questionnaire: Questionnaire, *, n: int) -> Batch:
     batch = questionnaire.batch
     Batch.objects.filter(pk=batch.pk).update(takes_links=True, status="open")
