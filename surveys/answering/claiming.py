@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
+from functools import partial
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Any
 
@@ -98,7 +99,8 @@ def make_room(claim: Assignment, *, among: Sequence[Assignment]) -> None:
 def drop(claim: Assignment) -> bool:
     """Remove a claim and whatever only it has brought here; False where it is none any more.
 
-    If the worker was a true one, nothing is lost that they handed in: the marketplace has the whole of it.
+    If the worker was a true one, nothing is lost that they handed in: the marketplace has the whole of it. Their own
+    row goes once this is committed: workers are locked before questionnaires, and one of these may be locked here.
     """
     with transaction.atomic():
         locked = Assignment.objects.select_for_update().filter(IS_CLAIM, pk=claim.pk).first()
@@ -108,7 +110,8 @@ def drop(claim: Assignment) -> bool:
         AnswerRevision.objects.filter(assignment=locked).delete()
         Response.objects.filter(assignment=locked).delete()
         locked.delete()
-        _forget(locked.worker_id, claimed_from=locked.claimed_from)
+        forget = partial(_forget, locked.worker_id, claimed_from=locked.claimed_from)
+        transaction.on_commit(forget, robust=True)
     return True
 
 
@@ -143,12 +146,10 @@ def _least(claims: Sequence[Assignment]) -> Assignment:
 
 def _forget(worker_pk: int, *, claimed_from: str) -> None:
     """Remove a worker of whom nothing is known but claims that are gone."""
-    worker = Worker.objects.filter(pk=worker_pk, standing=Worker.Standing.OK, assignments=None).first()
-    if worker is None:
-        return
-    try:
-        with transaction.atomic():
+    # Protected: invited, sent by a panel, or named in the audit trail.
+    with suppress(ProtectedError), transaction.atomic():
+        unmarked = Worker.objects.select_for_update().filter(pk=worker_pk, standing=Worker.Standing.OK)
+        worker = unmarked.first()
+        if worker and not worker.assignments.exists():
             QuizAttempt.objects.filter(worker=worker, claimed_from=claimed_from).delete()
             worker.delete()
-    except ProtectedError:
-        pass  # invited, sent by a panel, or named in the audit trail

@@ -3,7 +3,9 @@
 from datetime import timedelta
 
 import pytest
-from django.test import Client
+from django.db import connection
+from django.test import Client, TestCase
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Worker
@@ -17,8 +19,14 @@ from tests.surveys.pages.hit_pages import draft, full_answers, open_page, post, 
 def flood(questionnaire: Questionnaire, n: int, *, addresses: int = 1) -> None:
     for k in range(n):
         client = Client(enforce_csrf_checks=True, REMOTE_ADDR=f"198.51.100.{k % addresses}")
-        page = open_page(client, questionnaire, workerId=f"AINVENTED{k}", assignmentId=f"3INVENTED{k}")
+        with TestCase.captureOnCommitCallbacks(execute=True):
+            page = open_page(client, questionnaire, workerId=f"AINVENTED{k}", assignmentId=f"3INVENTED{k}")
         assert page.status_code == 200
+
+
+def swept() -> int:
+    with TestCase.captureOnCommitCallbacks(execute=True):
+        return claiming.sweep()
 
 
 def rows() -> tuple[int, int, int]:
@@ -90,6 +98,18 @@ def test_a_network_of_ipv6_counts_as_one_address(address: str, other: str, is_sa
     assert (claiming.origin(address) == claiming.origin(other)) is is_same
 
 
+def test_no_other_worker_is_touched_while_the_questionnaire_is_locked(questionnaire: Questionnaire) -> None:
+    """Workers are locked before questionnaires: the other way round two visitors could wait for each other."""
+    HIT.objects.update(max_assignments=1)
+    flood(questionnaire, 6)
+    with CaptureQueriesContext(connection) as queries:
+        neighbour = Client(REMOTE_ADDR="198.51.100.0")
+        open_page(neighbour, questionnaire, workerId="ASEVENTH", assignmentId="3SEVENTH")
+    written = [query["sql"] for query in queries if query["sql"].startswith("DELETE")]
+    assert [sql for sql in written if "annotators_worker" in sql.partition("WHERE")[0]] == []
+    assert Assignment.objects.count() == 6
+
+
 def mixed(questionnaire: Questionnaire, *, n: int) -> Batch:
     batch = questionnaire.batch
     Batch.objects.filter(pk=batch.pk).update(takes_links=True, status="open")
@@ -127,7 +147,7 @@ def test_stale_claims_leave_no_row(questionnaire: Questionnaire) -> None:
     assert claiming.sweep() == 0  # the marketplace has not been asked since
     HIT.objects.update(synced_at=timezone.now())
     n_claims = Assignment.objects.count()
-    assert (claiming.sweep(), claiming.sweep()) == (n_claims, 0)
+    assert (swept(), swept()) == (n_claims, 0)
     assert rows() == (0, 0, 0)
     free = AnnotationSlot.objects.filter(assignment=None, reopens=None).values_list("number", flat=True)
     assert (sorted(free), AnnotationSlot.objects.count()) == ([1, 2, 3], 3)
