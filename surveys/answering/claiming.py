@@ -121,12 +121,27 @@ def sweep() -> int:
 
 
 def stale() -> QuerySet[Assignment]:
-    """Return the claims whose time is over and that the marketplace, asked after that, has not named."""
+    """Return the claims whose time is over and that the marketplace, asked after that, has not named.
+
+    Nothing that was saved goes before the marketplace was asked, however old: the server may have been off for weeks,
+    or be a restored one. What was not saved can't have been handed in, and goes after a week in any case.
+    """
     now = timezone.now()
+    is_asked, is_old = Q(hit__synced_at__gt=F("deadline")), Q(deadline__lt=now - KEPT)
+    is_over = Q(saved_at=None) & (is_asked | is_old) | (is_asked & is_old)
+    return _claims_over().filter(is_over).order_by("loaded_at", "pk")
+
+
+def unasked() -> QuerySet[Assignment]:
+    """Return the saved claims whose time is over and about whose HIT the marketplace was not asked since."""
+    is_asked = Q(hit__synced_at__gt=F("deadline"))
+    return _claims_over().filter(saved_at__isnull=False).exclude(is_asked)
+
+
+def _claims_over() -> QuerySet[Assignment]:
     deadline = F("loaded_at") + F("hit__hit_type__assignment_duration") + LISTED_BY
     claims = Assignment.objects.filter(IS_CLAIM).annotate(deadline=deadline)
-    is_over = Q(deadline__lt=now, hit__synced_at__gt=F("deadline"), saved_at=None)
-    return claims.filter(is_over | Q(deadline__lt=now - KEPT)).order_by("loaded_at", "pk")
+    return claims.filter(deadline__lt=timezone.now())
 
 
 def _least(claims: Sequence[Assignment]) -> Assignment:

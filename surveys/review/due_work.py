@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Call, Channel, Endpoint
 from annotators.outbox.journal import CLOCK_SKEW
+from surveys.answering import claiming
 from surveys.models import Batch, is_left_out, is_skipped
 from surveys.protocols.rules import APPROVE, REJECT
 from surveys.publishing import budget, quota
@@ -46,6 +47,7 @@ def due_hits(*, every: timedelta) -> QuerySet[HIT]:
         | Exists(unreplaced().filter(hit=OuterRef("pk")))
         | Exists(overturned().filter(hit=OuterRef("pk")))
         | Exists(approved_late().filter(hit=OuterRef("pk")))
+        | Exists(claiming.unasked().filter(hit=OuterRef("pk")))
         | Exists(unsettled().filter(hit=OuterRef("pk")))
         | Exists(_not_wanted_again().filter(hit=OuterRef("pk"))),
         questionnaire__isnull=False,

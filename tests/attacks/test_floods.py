@@ -12,6 +12,7 @@ from annotators.models import HIT, Assignment, Worker
 from surveys.answering import claiming
 from surveys.models import AnnotationSlot, Batch, Questionnaire, Response
 from surveys.publishing import quota
+from surveys.review import due_work
 from tests.link_people import make_person, take
 from tests.surveys.pages.hit_pages import draft, full_answers, open_page, post, token_of
 
@@ -166,5 +167,28 @@ def test_what_was_saved_here_stays_for_a_week(visitor: Client, questionnaire: Qu
     HIT.objects.update(synced_at=timezone.now())
     Assignment.objects.update(loaded_at=timezone.now() - timedelta(days=6))
     assert claiming.sweep() == 0
+    Assignment.objects.update(loaded_at=timezone.now() - timedelta(days=8))
+    assert claiming.sweep() == 1
+
+
+def test_what_was_saved_here_stays_until_the_marketplace_was_asked(
+    visitor: Client, questionnaire: Questionnaire
+) -> None:
+    """The server was off for long, or a backup was restored: the first sweep comes before the first sync."""
+    post(visitor, questionnaire, full_answers(open_page(visitor, questionnaire)))
+    loaded = timezone.now() - timedelta(days=30)
+    Assignment.objects.update(loaded_at=loaded)
+    every = timedelta(minutes=1)
+    for synced_at in (None, loaded + timedelta(minutes=1)):
+        HIT.objects.update(synced_at=synced_at, expires_at=loaded - timedelta(days=30))
+        assert (claiming.sweep(), due_work.due_hits(every=every).count()) == (0, 1)
+    HIT.objects.update(synced_at=timezone.now() - timedelta(hours=1))
+    assert due_work.due_hits(every=every).count() == 0
+    assert claiming.sweep() == 1
+
+
+def test_what_was_not_saved_goes_unasked_after_a_week(visitor: Client, questionnaire: Questionnaire) -> None:
+    open_page(visitor, questionnaire)
+    HIT.objects.update(synced_at=None)
     Assignment.objects.update(loaded_at=timezone.now() - timedelta(days=8))
     assert claiming.sweep() == 1
