@@ -238,6 +238,9 @@ def _settle(hit: HIT, *, held: Lease) -> None:
     for assignment in undecided:
         second_look.look(assignment)
     claiming.confirm(hit)
+    # Another HIT with the same items was synced at the same time, and was quicker.
+    for assignment in undecided.filter(responses__is_claim=True).distinct():
+        second_look.look(assignment)
     for assignment in undecided.all():
         decisions.record_decision(assignment, batch=questionnaire.batch)
         reach("sync.decided")

@@ -56,12 +56,19 @@ def confirm(hit: HIT) -> int:
     return sum(_believe(pk) for pk in list(pks))
 
 
+@transaction.atomic
 def _believe(assignment_pk: Any) -> bool:
+    """Whatever becomes of the answers, the worker is known from now on."""
+    is_believed = _believe_answers(assignment_pk)
+    _believe_quiz(Assignment.objects.select_related("hit__questionnaire").get(pk=assignment_pk))
+    Assignment.objects.filter(pk=assignment_pk).update(claimed_from="")
+    return is_believed
+
+
+def _believe_answers(assignment_pk: Any) -> bool:
     try:
         with transaction.atomic():
             Response.objects.filter(assignment=assignment_pk).update(is_claim=False)
-            _believe_quiz(Assignment.objects.select_related("hit__questionnaire").get(pk=assignment_pk))
-            Assignment.objects.filter(pk=assignment_pk).update(claimed_from="")
     except IntegrityError as error:
         if not is_about(error, Response, "worker_sees_item_once_per_batch"):
             raise

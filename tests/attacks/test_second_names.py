@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotators.models import Assignment, Worker
+from annotators.crowds.mturk.leases import lease
+from annotators.models import HIT, Assignment, Worker
 from surveys import sync
 from surveys.answering import claiming
 from surveys.answering.collection import task_answers
@@ -109,3 +110,33 @@ def test_what_a_stopped_batch_lets_slip_is_not_collected_again() -> None:
     assert second_look.look(slipped).is_replaced is False
     running, _ = two_hits()
     assert second_look.look(submitted(running, slipped.worker, minutes=1)).is_replaced is True
+
+
+def test_of_two_hits_synced_at_once_the_slower_one_is_looked_at_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Both pass the second look while the other is a claim; then one of them is confirmed first."""
+    first, _ = two_hits()
+    sibling = make_questionnaire(first.batch, items=list(first.items.all()), hit=make_hit(), sibling_of=first)
+    ours = open_for(first, worker="AONE")
+    Assignment.objects.update(claimed_from="0123456789abcdef")
+    theirs = open_for(sibling, worker="AONE")
+    for assignment in (ours, theirs):
+        answer(assignment)
+    Assignment.objects.update(status="Submitted", submitted_at=timezone.now(), accepted_at=None)
+    confirm = claiming.confirm
+
+    def overtaken(hit: HIT) -> int:
+        confirm(first.hit)
+        return confirm(hit)
+
+    monkeypatch.setattr(claiming, "confirm", overtaken)
+    monkeypatch.setattr(sync.mirror, "fetch", lambda hit, gateway: [])
+    monkeypatch.setattr(sync.decisions, "record_decision", lambda assignment, batch: None)
+    monkeypatch.setattr(sync.delivery, "carry_out", lambda assignment, gateway: None)
+    with lease(sibling.hit) as held:
+        sync._settle(HIT.objects.get(pk=sibling.hit.pk), held=held)
+    found = Inclusion.objects.get(assignment=theirs)
+    assert (found.is_included, found.reason) == (False, second_look.SEEN)
+    theirs.refresh_from_db()
+    assert (theirs.claimed_from, Inclusion.objects.count()) == ("", 1)
