@@ -165,7 +165,8 @@ def _record(form: dict[str, list[str]], *, visitor: Worker | None) -> Assignment
 def _open_assignment(form: dict[str, list[str]], *, visitor: Worker | None) -> Assignment:
     """Return the open assignment. A number is dealt out anew after a return: a tab left open may hold its old one.
 
-    `visitor` is who is signed in here, None where the browser keeps that from a frame of another site.
+    The page says whose it is. Where it does not, `visitor` tells: who is signed in here, None where the browser keeps
+    that from a frame of another site. Another tab may have signed in somebody else meanwhile.
     """
     assignment_id = form.get("assignmentId", [""])[0]
     if assignment_id in {"", hit_questions.PREVIEW_ID}:
@@ -178,8 +179,8 @@ def _open_assignment(form: dict[str, list[str]], *, visitor: Worker | None) -> A
         raise WorkerRefusal(
             "This assignment is not open. It was submitted already, returned, or its time ran out."
         )
-    is_other = visitor is not None and visitor.pk != assignment.worker_id
-    if is_other or form.get("workerId", [""])[0] not in {"", assignment.worker.worker_id}:
+    named = form.get("workerId", [""])[0] or (visitor.worker_id if visitor else "")
+    if named not in {"", assignment.worker.worker_id}:
         raise WorkerRefusal("This assignment now belongs to another worker.")
     if hit_questions.is_form(assignment.hit.question):
         raise WorkerRefusal("This HIT is answered on its own page, where the answers are checked.")

@@ -129,3 +129,15 @@ def test_no_cookie_and_no_token_is_needed_from_another_site(work):
     client = Client(headers={"host": "localhost", "origin": "http://127.0.0.1"}, enforce_csrf_checks=True)
     response = client.post("/mturk/externalSubmit", {"assignmentId": work[1], "answer": "yes"})
     assert (response.status_code, dict(client.cookies)) == (200, {})
+
+
+def test_a_page_that_says_whose_it_is_counts_whoever_signed_in_since(mturk, work, new_worker):
+    _, assignment_id, first = work
+    form = {"assignmentId": assignment_id, "workerId": first.worker.worker_id, "answer": "mine"}
+    assert new_worker().client.post("/mturk/externalSubmit", form).status_code == 200
+    assert "mine" in answer(mturk, assignment_id)
+
+
+def test_a_page_of_another_worker_is_refused_whoever_is_signed_in(work, new_worker):
+    form = {"assignmentId": work[1], "workerId": new_worker().worker.worker_id, "answer": "stale"}
+    assert work[2].client.post("/mturk/externalSubmit", form).status_code == 400
