@@ -1,5 +1,6 @@
 """What `manage.py check` says about settings that only a survey would stumble over."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,11 +61,13 @@ def check_keys(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
 
 
 def _first_mark(present: str) -> str:
-    """Return the mark of the key this data folder began with; the present one where it begins."""
+    """Return the mark of the key this data folder began with; the present one where it begins, or can't be read.
+
+    A file without a mark is what a full disk or a crash has left between making it and writing it.
+    """
     path = Path(settings.DATA_DIR) / "key_mark"
-    try:
-        with path.open("x", encoding="ascii") as file:
-            file.write(present)
-    except OSError:  # it is there, or the folder can't be written to
-        return path.read_text(encoding="ascii") if path.is_file() else present
+    with suppress(OSError, UnicodeDecodeError):
+        if path.is_file() and (mark := path.read_text(encoding="ascii").strip()):
+            return mark
+        path.write_text(present, encoding="ascii")
     return present

@@ -100,3 +100,31 @@ def test_check_says_what_a_change_voids(settings: Any, tmp_path: Path) -> None:
     settings.PSEUDONYM_KEY, settings.MARKETPLACE_KEY = OLD, OLD
     assert ids() == []
     call_command("check")
+
+
+@pytest.mark.parametrize("left", [b"", b"\n", b"\xff\xfe"])
+def test_a_mark_that_says_nothing_warns_of_nothing(settings: Any, tmp_path: Path, left: bytes) -> None:
+    settings.DATA_DIR = tmp_path
+    (tmp_path / "key_mark").write_bytes(left)
+    assert ids() == []
+
+
+def test_an_empty_mark_is_written_again(settings: Any, tmp_path: Path) -> None:
+    settings.DATA_DIR = tmp_path
+    (tmp_path / "key_mark").touch()
+    assert ids() == []
+    settings.SECRET_KEY = NEW
+    assert ids() == ["surveys.W002"]
+
+
+def test_a_mark_that_cannot_be_read_stops_no_command(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DATA_DIR = tmp_path
+    assert ids() == []
+
+    def refused(*args: Any, **kwargs: Any) -> str:
+        raise PermissionError("key_mark")
+
+    monkeypatch.setattr(Path, "read_text", refused)
+    assert ids() == []
