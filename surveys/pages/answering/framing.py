@@ -30,8 +30,8 @@ UNREADABLE = (
 )
 BROKEN = "The fault is ours, and we have a record of it. Open the HIT again in a little while."
 NOT_KEPT = (
-    "The fault is ours, and we have a record of it. What you have just sent was not kept. The page you sent it from "
-    "still has it: go back to that page with your browser, and send it again in a little while."
+    "The fault is ours, and we have a record of it. What you have just sent was not kept. What was saved before "
+    "is kept: open this page again in a little while and carry on."
 )
 STATUS = {"not_published": 503, "unknown": 404}
 
@@ -50,12 +50,17 @@ def framed(view: View) -> View:
         except (CannotServe, TokenError, *UNREADABLE_REQUEST) as error:
             response = _refused(error, request)
         except Exception:  # without a page of its own the frame would stay blank
-            logger.exception("HIT page failed: %s", request.path)
-            got_request_exception.send(sender=None, request=request)
+            record_fault(request)
             response = _broken(request)
         return with_frame_headers(response)
 
     return wrapped
+
+
+def record_fault(request: HttpRequest) -> None:
+    """Log the exception that is being handled, with its traceback, and tell whoever listens for faults."""
+    logger.exception("HIT page failed: %s", request.path)
+    got_request_exception.send(sender=None, request=request)
 
 
 def _broken(request: HttpRequest) -> HttpResponse:

@@ -4,12 +4,14 @@ import uuid
 from typing import Any
 
 from django.conf import settings
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotators.failpoints import reach
+from annotators.models import Assignment
 from surveys.answering import quizzes
 from surveys.answering.collection import save_answers, task_answers
 from surveys.answering.presentation import CannotServe, open_assignment, preview_items, read_claims
@@ -17,7 +19,7 @@ from surveys.models import Batch, Questionnaire
 from surveys.operations import log_context
 from surveys.pages.access import address_of
 from surveys.pages.answering import quiz, tokens
-from surveys.pages.answering.framing import framed
+from surveys.pages.answering.framing import framed, record_fault
 from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.working import (
     assignment_form,
@@ -79,17 +81,26 @@ def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
     if quiz.is_quiz(request):
         return quiz.answered(request, questionnaire.batch, **_quiz_context(request, bearer))
     form = assignment_form(bearer.assignment, batch=questionnaire.batch, data=request.POST)
+    try:
+        is_first_time = _keep(form, bearer.assignment)
+    except DatabaseError:  # nothing was written; the browser keeps no copy of an uncached page either
+        record_fault(request)
+        return _page(request, questionnaire, bearer, form, status=503, is_not_kept=True)
     if not form.is_valid():
-        keep_what_was_given(form, bearer.assignment)
         return _page(request, questionnaire, bearer, form, status=422)
-    reach("submit.received")
-    is_first_time = save_answers(
-        bearer.assignment, answers=form.answers(), comment=form.cleaned_data["comment"]
-    )
     reach("submit.saved")
     if not is_first_time:
         bearer.assignment.refresh_from_db()  # a submission at the same moment was quicker: its comment counts
     return _done(questionnaire.batch, bearer, is_first_time=is_first_time)
+
+
+def _keep(form: HitForm, assignment: Assignment) -> bool:
+    """Write complete answers, or else a draft. Tells whether these are the first complete ones."""
+    if not form.is_valid():
+        keep_what_was_given(form, assignment)
+        return False
+    reach("submit.received")
+    return save_answers(assignment, answers=form.answers(), comment=form.cleaned_data["comment"])
 
 
 def _quiz_context(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]:
@@ -121,6 +132,7 @@ def _page(
     form: HitForm,
     *,
     status: int = 200,
+    is_not_kept: bool = False,
 ) -> HttpResponse:
     html = _render_page(
         questionnaire.batch,
@@ -128,6 +140,7 @@ def _page(
         action=request.get_full_path(),
         draft_url=reverse("draft", args=[questionnaire.pk]),
         token=tokens.issue(bearer.assignment, submit_to=bearer.submit_to),
+        is_not_kept=is_not_kept,
         is_first_visit=not form.is_bound and is_first_visit(bearer.assignment),
     )
     return HttpResponse(html, status=status)

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import Any
 
-from django.db import transaction
+from django.db import DatabaseError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
@@ -19,7 +19,15 @@ from surveys.models import Batch
 from surveys.operations import log_context
 from surveys.pages.answering import quiz, tokens
 from surveys.pages.answering.hit_form import HitForm
-from surveys.pages.answering.linking import KEPT, linked, on_to_next, render, surroundings, to
+from surveys.pages.answering.linking import (
+    KEPT,
+    linked,
+    on_to_next,
+    record_fault,
+    render,
+    surroundings,
+    to,
+)
 from surveys.pages.answering.working import assignment_form, batch_of, draft_answer, keep_what_was_given
 from surveys.protocols.policy import judges
 
@@ -110,12 +118,15 @@ def _answered(
     request: HttpRequest, admission: Admission, assignment: Assignment, form: HitForm
 ) -> HttpResponse:
     revision = request.POST.get("revision", "")
+    if not form.is_valid() and revision != _revision(assignment):
+        return _overtaken(request, admission, assignment, form)
+    try:
+        is_saved = _keep(assignment, form, revision=revision, batch=admission.batch)
+    except DatabaseError:  # nothing was written; the browser keeps no copy of an uncached page either
+        record_fault("work", request)
+        return _page(admission, assignment, form, status=503, is_not_kept=True)
     if not form.is_valid():
-        if revision != _revision(assignment):
-            return _overtaken(request, admission, assignment, form)
-        keep_what_was_given(form, assignment)
         return _page(admission, assignment, form, status=422)
-    is_saved = _save(assignment, form, revision=revision, batch=admission.batch)
     if not is_saved and not _is_repeated(assignment, form):
         return _not_saved(request, admission, assignment, form)
     reach("link.saved")
@@ -124,6 +135,14 @@ def _answered(
     saved = f"?saved={assignment.annotation_slot.number}"
     is_new = revision == UNANSWERED
     return on_to_next(admission, query=saved) if is_new else to("link", admission.token, query=saved)
+
+
+def _keep(assignment: Assignment, form: HitForm, *, revision: str, batch: Batch) -> bool:
+    """Write complete answers, or else a draft. False where complete ones were not written."""
+    if form.is_valid():
+        return _save(assignment, form, revision=revision, batch=batch)
+    keep_what_was_given(form, assignment)
+    return False
 
 
 @transaction.atomic

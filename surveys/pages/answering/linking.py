@@ -61,8 +61,7 @@ def linked(view: View) -> View:
                 "This could not be read", UNREADABLE, status=400, token=kwargs.get("token", "")
             )
         except Exception:
-            logger.exception("Page %s failed", view.__name__)
-            got_request_exception.send(sender=None, request=request)
+            record_fault(view.__name__, request)
             token = kwargs.get("token", "")
             title, message = (
                 ("This was not kept", NOT_KEPT)
@@ -73,6 +72,12 @@ def linked(view: View) -> View:
         return with_headers(response)
 
     return wrapped
+
+
+def record_fault(page: str, request: HttpRequest) -> None:
+    """Log the exception that is being handled by the page's name, as its address is a secret, and tell of it."""
+    logger.exception("Page %s failed", page)
+    got_request_exception.send(sender=None, request=request)
 
 
 class SeeOther(HttpResponseRedirect):
