@@ -109,7 +109,7 @@ def perform(call: Call, *, gateway: Gateway) -> Call:
     that has to wait until another extension of its HIT, or bonus of its assignment, is settled.
     """
     last_sent = _last_sent(call)
-    if holds.current():
+    if holds.current() and not outcomes.ends_a_hit(call):
         return _held(call, gateway=gateway)
     if not _claim(call):
         return call
@@ -229,13 +229,20 @@ def _send(call: Call, *, last_sent: datetime | None, gateway: Gateway) -> None:
 
 
 def _was_made_before_a_restore(call: Call, *, gateway: Gateway) -> bool:
-    """Look for a HIT that was made after the backup which was restored: MTurk forgets its token in a day."""
-    if call.operation != Call.Operation.CREATE_HIT or not holds.was_restored():
+    """Look for a HIT, or an assignment more, made after the backup that was restored: MTurk forgets tokens in a day."""
+    if call.operation not in OF_OTHER_STEPS or not holds.was_restored():
         return False
-    is_there = outcomes.was_carried_out(call, gateway=gateway)
+    is_there = outcomes.is_unexplained(call, gateway=gateway)
     if is_there:
-        _finish(call, State.DONE)
+        _finish_by_number(call)
     return is_there
+
+
+def _finish_by_number(call: Call) -> None:
+    """Record what the marketplace shows beyond what our other calls explain as this call's effect."""
+    if call.operation in outcomes.TOLD_BY_NUMBER:
+        _write_argument(call, outcomes.BEFORE, outcomes.booked(call))
+    _finish(call, State.DONE)
 
 
 def _check_effect(call: Call, *, first_sent: datetime | None, gateway: Gateway) -> None:
@@ -249,9 +256,7 @@ def _check_effect(call: Call, *, first_sent: datetime | None, gateway: Gateway) 
         _put_back(call, State.UNKNOWN, error=str(error), sent_at=first_sent)
         return
     if is_there:
-        if call.operation in outcomes.TOLD_BY_NUMBER:
-            _write_argument(call, outcomes.BEFORE, outcomes.booked(call))
-        _finish(call, State.DONE)
+        _finish_by_number(call)
     elif timezone.now() >= (_doubted_since(call) + SHOWN_WITHIN):
         _finish(call, State.REFUSED, error=USED_FOR_ANOTHER)
     else:

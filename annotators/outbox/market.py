@@ -5,11 +5,14 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TypedDict, Unpack
 
+from django.utils import timezone
+
 from annotators.crowds.base import HITTypeTerms
 from annotators.crowds.mturk.fees import price
 from annotators.crowds.mturk.gateway import Gateway, MarketError
 from annotators.crowds.mturk.mirror import mirror_assignment
 from annotators.models import HIT, Assignment, Call, HITType
+from annotators.outbox import holds
 from annotators.outbox.journal import TOKEN_LENGTH, doubt, find_out, perform, plan, token_of
 
 OVERTURN_WITHIN = timedelta(days=30)  # MTurk: OverrideRejection only within 30 days of submission
@@ -102,7 +105,14 @@ def extend_for(replaced: Assignment, hit: HIT, *, gateway: Gateway) -> Call:
 
 
 def move_expiration(hit: HIT, *, when: datetime, gateway: Gateway) -> Call:
-    """Expire a HIT (a time that has passed) or keep it open until `when`."""
+    """Expire a HIT (a time that has passed) or keep it open until `when`.
+
+    While sending is held, one call that is to keep it open waits; a HIT is taken off the marketplace at any time.
+    """
+    if when > timezone.now() and holds.current():
+        waiting = Call.objects.filter(hit=hit, operation=Call.Operation.EXPIRE, state=Call.State.PLANNED)
+        if call := waiting.order_by("pk").last():
+            return call
     second = int(when.timestamp())
     call = plan(
         f"expire:{hit.hit_id}:{second}"[-TOKEN_LENGTH:],

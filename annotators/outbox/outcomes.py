@@ -109,6 +109,13 @@ def assignment_of(call: Call) -> Assignment:
     return call.assignment
 
 
+def ends_a_hit(call: Call) -> bool:
+    """Tell whether a call only takes a HIT off the marketplace: it costs nothing, and another call takes it back."""
+    if call.operation != Call.Operation.EXPIRE:
+        return False
+    return datetime.fromisoformat(call.arguments["expire_at"]) <= timezone.now()
+
+
 def check_order(call: Call) -> None:
     """Raise Overtaken for an expiration after which another was set: it would open a stopped HIT again."""
     if call.operation == Call.Operation.EXPIRE and _is_overtaken(call):

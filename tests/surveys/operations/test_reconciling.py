@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Call, Hold
-from annotators.outbox import holds
+from annotators.outbox import holds, market
 from marketplace import models as marketplace
 from marketplace.money import audit
 from surveys import sync
@@ -128,6 +128,20 @@ def test_nothing_is_sent_while_it_is_held(site: Site, archive: Callable[[], Path
     reconciling.release(by="ada")
     sync_study(site, questionnaire)
     assert (statuses(questionnaire), max_assignments(questionnaire)) == (["Approved", "Rejected"], 4)
+
+
+def test_a_hit_is_ended_also_while_sending_is_held(site: Site, archive: Callable[[], Path]) -> None:
+    """It costs nothing, and whoever stops a batch must not go on paying. What keeps a HIT open waits, in one call."""
+    hit = again(open_study(site, assignments_per_hit=3)).hit
+    restore_alone(archive(), is_held=True)
+    now = timezone.now()
+    for hours in (1, 2, 3):
+        market.move_expiration(hit, when=now + timedelta(hours=hours), gateway=site.gateway)
+    assert Call.objects.filter(operation=Call.Operation.EXPIRE).count() == 1
+    assert site.wire.calls["UpdateExpirationForHIT"] == 0
+    ended = market.move_expiration(hit, when=now - timedelta(hours=1), gateway=site.gateway)
+    assert (ended.state, site.wire.calls["UpdateExpirationForHIT"]) == ("done", 1)
+    assert marketplace.HIT.objects.get(hit_id=hit.hit_id).expires_at < timezone.now()
 
 
 def test_every_difference_is_named(site: Site, archive: Callable[[], Path]) -> None:

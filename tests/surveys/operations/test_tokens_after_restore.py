@@ -67,6 +67,25 @@ def test_a_replacement_is_neither_bought_twice_nor_lost(site: Site, archive: Cal
     assert audit.report()["is_sound"]
 
 
+def test_a_replacement_made_days_after_the_backup_is_not_bought_again(
+    site: Site, archive: Callable[[], Path]
+) -> None:
+    """The marketplace forgets a token in a day; the restored books know nothing of the call."""
+    questionnaire = open_study(site, assignments_per_hit=3)
+    made = archive()
+    work(site, questionnaire, n_correct=0)
+    sync_study(site, questionnaire)
+    marketplace.Token.objects.all().delete()
+    restore_alone(made)
+    for _ in range(2):
+        sync_study(site, questionnaire)
+    assert places(questionnaire) == [4]
+    assert Replacement.objects.get().opened_at is not None
+    work(site, questionnaire, n_correct=0)
+    sync_study(site, questionnaire)
+    assert (places(questionnaire), max_assignments(questionnaire)) == ([5], 5)
+
+
 def test_two_replacements_of_one_hit_are_found_again(site: Site, archive: Callable[[], Path]) -> None:
     questionnaire = open_study(site, assignments_per_hit=3)
     made = archive()
