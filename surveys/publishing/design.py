@@ -22,7 +22,7 @@ What holds of every design:
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -62,13 +62,20 @@ def n_meetings(blocks: Sequence[Sequence[Unit]]) -> int:
     return sum(len(block) - len({unit.subject for unit in block}) for block in blocks)
 
 
-def design_facts(blocks: Sequence[Sequence[Unit]], *, checks: str) -> dict[str, object]:
-    """Return what a reader has to know of a design, as data; units of kind `checks` belong to no system."""
+def design_facts(
+    blocks: Sequence[Sequence[Unit]], *, checks: str, systems: Mapping[str, Collection[str]]
+) -> dict[str, object]:
+    """Return what a reader has to know of a design, as data; units of kind `checks` belong to no system.
+
+    `systems`: what each kind shows. Kinds are combinations where one of them shows several.
+    """
     kinds = Counter(unit.kind for block in blocks for unit in block)
     n_checks = kinds.pop(checks, 0)
     return {
         "hits": len(blocks),
         "kinds": len(kinds),
+        "systems": len({system for kind in kinds for system in systems[kind]}),
+        "is_combined": any(len(systems[kind]) > 1 for kind in kinds),
         "is_even": len(set(kinds.values())) <= 1,
         "meetings": n_meetings(blocks),
         "checks": n_checks,
@@ -96,7 +103,9 @@ def _of_kinds(design: Mapping[str, Any]) -> str:
     if design["kinds"] < 2:
         return f"{start}."
     much = "equally often, give or take one," if design["is_even"] else "in proportion to its items"
-    return f"{start}: each of {design['kinds']} systems {much} within a HIT and over the order of publishing."
+    each = f"each of {design['kinds']} "
+    each += f"combinations of {design['systems']} systems" if design.get("is_combined") else "systems"
+    return f"{start}: {each} {much} within a HIT and over the order of publishing."
 
 
 def _of_subjects(design: Mapping[str, Any]) -> str:

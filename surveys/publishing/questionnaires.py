@@ -72,6 +72,7 @@ def _blocks(batch: Batch) -> tuple[list[list[Item]], dict[str, object]]:
     """
     items = list(batch.survey.items.order_by("position").prefetch_related("outputs"))
     units = [_unit(item, batch.definition) for item in items]
+    systems = {unit.kind: _systems(item) for unit, item in zip(units, items, strict=True)}
     if _is_one_of_a_kind(units):
         size = batch.items_per_hit
         blocks = [items[start : start + size] for start in range(0, len(items), size)]
@@ -82,7 +83,7 @@ def _blocks(batch: Batch) -> tuple[list[list[Item]], dict[str, object]]:
         "version": VERSION,
         "drawn": True,
         "seed": batch.seed,
-        **design_facts(drawn, checks=CHECK),
+        **design_facts(drawn, checks=CHECK, systems=systems),
     }
 
 
@@ -90,14 +91,17 @@ def _in_file_order(items: Iterable[Item]) -> list[Item]:
     return sorted(items, key=attrgetter("position"))
 
 
+def _systems(item: Item) -> list[str]:
+    return sorted(output.system for output in item.outputs.all())
+
+
 def _unit(item: Item, definition: Definition) -> Unit:
     """Items that show the same systems are of a kind, and planted checks are; answer classes are the strata."""
-    systems = "+".join(sorted(output.system for output in item.outputs.all()))
     is_fixed = definition.answer is not None and bool(definition.answer.choices)
     return Unit(
         key=item.pk,
         subject=item.subject,
-        kind=CHECK if COLUMN in item.payload else systems,
+        kind=CHECK if COLUMN in item.payload else "+".join(_systems(item)),
         stratum=item.gold if is_fixed else "",
     )
 

@@ -218,6 +218,8 @@ def test_the_design_is_kept_with_its_seed_and_said_in_the_audit_trail() -> None:
         "seed": 7,
         "hits": 18,
         "kinds": 3,
+        "systems": 3,
+        "is_combined": False,
         "is_even": True,
         "meetings": 0,
         "checks": 0,
@@ -228,6 +230,17 @@ def test_the_design_is_kept_with_its_seed_and_said_in_the_audit_trail() -> None:
         "a HIT and over the order of publishing. No HIT shows a subject twice. Each person sees the items of a HIT in "
         "an order of their own, balanced over the people who do it."
     )
+
+
+@pytest.mark.django_db
+def test_systems_shown_in_pairs_are_counted_as_systems_and_as_combinations() -> None:
+    survey = make_survey()
+    for n, pair in enumerate([*combinations("abcd", 2)] * 5, 1):
+        make_item(survey, position=n, systems=pair)
+    batch = make_draft(survey)
+    questionnaires.start_publishing(batch)
+    details = AuditEntry.objects.get(batch=batch, outcome="publish").details
+    assert "each of 6 combinations of 4 systems equally often, give or take one," in details["design"]
 
 
 @pytest.mark.django_db
