@@ -57,7 +57,10 @@ class Support:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An interval that holds the true value in `level` of all studies, and what it rests on."""
+    """An interval, and what it rests on. At LEVEL it is to hold the true value in that share of all studies.
+
+    At another `level` it is the one of Holm's step, so that it agrees with the dagger, and promises no coverage.
+    """
 
     low: float
     high: float
@@ -257,14 +260,17 @@ def _only(ratings: Ratings, items: Labels) -> Ratings:
 
 
 def _coded(sides: list[Ratings]) -> tuple[list[Codes], list[Codes], Support]:
-    """Return items and workers of each side as numbers, equal ones alike on all sides, and what they amount to."""
+    """Return items and workers of each side as numbers, equal ones alike on all sides, and what they amount to.
+
+    A comparison is as well supported as its thinner side: many on one system tell nothing of three on another.
+    """
     items, n_items = _codes([side.items for side in sides])
     labels = [side.workers for side in sides if side.workers is not None]
     if len(labels) < len(sides):
         return items, [np.zeros(len(side), "intp") for side in items], Support(n_items, 0)
     workers, n_workers = _codes(labels)
-    loads = np.sort(np.bincount(np.concatenate(workers)))[::-1].astype("float64")
-    return items, workers, _support(n_items, n_workers, loads)
+    thinnest = min((support_of(n_items, side) for side in workers), key=lambda side: side.effective or 0.0)
+    return items, workers, replace(thinnest, workers=n_workers)
 
 
 def support_of(items: int, workers: Codes | None) -> Support:

@@ -12,6 +12,7 @@ from surveys.results.statistics.inference import (
     Ratings,
     Support,
     difference_effect,
+    freedom_of,
     holm,
     level_of,
     mean_effect,
@@ -190,6 +191,21 @@ def test_few_workers_are_counted_by_how_much_they_did():
     assert mean_effect(crossed(np.eye(10))).support.has_few_workers is False
     assert mean_effect(crossed(np.eye(9))).support.has_few_workers is True
     assert Support(100, 0).has_few_workers is False
+
+
+def test_a_comparison_is_as_well_supported_as_its_thinner_side():
+    """A model added later, rated by three people beside one that forty rated."""
+    many = ratings(
+        [n % 5 for n in range(120)], [n % 40 for n in range(120)], [f"a{n % 40}" for n in range(120)]
+    )
+    few = ratings(
+        [n % 4 for n in range(120)], [n % 40 for n in range(120)], [f"b{n // 40}" for n in range(120)]
+    )
+    effect = difference_effect(many, few)
+    assert (effect.support.workers, effect.support.effective, effect.support.busiest) == (43, 3.0, 1.0)
+    assert effect.support.has_few_workers
+    assert freedom_of(effect.support) == 2.0
+    assert difference_effect(few, many).support == effect.support
 
 
 def test_a_difference_that_is_the_same_on_every_item_tells_no_spread():
