@@ -65,12 +65,16 @@ def _places(batch: Batch) -> Iterator[str]:
 
 
 def _answers(records: Records) -> Iterator[str]:
-    """Every receipt stands for one assignment with these answers, and nothing else was submitted."""
+    """Every receipt stands for one assignment with these answers, and nothing else was submitted.
+
+    Who returned a HIT and took it again has an opened one beside it, which the marketplace knows nothing of.
+    """
     n_submitted = Assignment.objects.exclude(status=Status.ACCEPTED).count()
     if n_submitted != len(records.receipts):
         yield f"{len(records.receipts)} receipts were given, but {n_submitted} assignments are submitted."
     for receipt in records.receipts:
-        found = list(_responses(receipt, receipt.sheets[0]))
+        opened = _responses(receipt, receipt.sheets[0])
+        found = [response for response in opened if response.assignment.status != Status.ACCEPTED]
         if len({response.assignment_id for response in found}) != 1:
             yield f"{receipt.worker_id}'s answers are in {len(found)} responses of more than one assignment."
         elif stored(found) not in receipt.sheets:
@@ -81,17 +85,22 @@ def _drafts(records: Records) -> Iterator[str]:
     """What nobody came back to, or came back to without being done, is as it was left."""
     done = {(r.worker_id, r.batch, question) for r in records.receipts for question in r.sheets[0]}
     for draft in records.drafts:
-        kept = {r.item.payload["question"]: r.draft for r in _responses(draft, draft.sheet)}
+        kept = _responses(draft, draft.sheet)
         for question, sent in draft.sheet.items():
-            found = {name: _plain(value) for name, value in kept.get(question, {}).items()}
-            if (draft.worker_id, draft.batch, question) not in done and not sent.items() <= found.items():
+            found = [
+                {name: _plain(value) for name, value in response.draft.items()}
+                for response in kept
+                if response.item.payload["question"] == question
+            ]
+            is_done = (draft.worker_id, draft.batch, question) in done
+            if not is_done and not any(sent.items() <= fields.items() for fields in found):
                 yield f"{draft.worker_id}'s draft {sent} is kept as {found}."
 
 
 def _responses(record: Receipt | Draft, asked: Sheet) -> list[Response]:
     batch = "batch" if isinstance(record.batch, int) else "assignment__hit__questionnaire"
     mine = Response.objects.filter(worker__worker_id=record.worker_id, **{batch: record.batch})
-    related = mine.select_related("item", "batch__survey").prefetch_related("ratings__output")
+    related = mine.select_related("item", "batch__survey", "assignment").prefetch_related("ratings__output")
     return [response for response in related if response.item.payload["question"] in asked]
 
 

@@ -19,7 +19,9 @@ def complete(questionnaire: Questionnaire) -> Records:
     Questionnaire.objects.update(target_assignments=1)
     Batch.objects.update(status=Batch.Status.COMPLETE)
     assignment = factories.submitted(questionnaire, worker="AONE")
-    Assignment.objects.update(status="Approved", approved_at=timezone.now(), channel="link")
+    Assignment.objects.filter(pk=assignment.pk).update(
+        status="Approved", approved_at=timezone.now(), channel="link"
+    )
     sheet = stored(list(assignment.responses.all()))
     return Records(receipts=[Receipt("AONE", questionnaire.batch_id, (sheet,))])
 
@@ -70,6 +72,14 @@ def test_of_two_sent_at_once_one_must_be_stored_whole(records: Records) -> None:
 def test_a_receipt_without_answers_is_found(records: Records) -> None:
     records.receipts.append(Receipt("ATWO", records.receipts[0].batch, records.receipts[0].sheets))
     assert found(records) == ["2 receipts were given,", "ATWO's answers are in"]
+
+
+def test_what_was_taken_again_after_a_return_counts_once(questionnaire: Questionnaire) -> None:
+    returned = factories.open_for(questionnaire, worker="AONE")
+    returned.responses.filter(position=1).update(draft={"answer": "yes"})
+    (receipt,) = complete(questionnaire).receipts
+    records = Records([receipt], [Draft("AONE", questionnaire.batch_id, {"Question 1?": {"answer": "yes"}})])
+    assert found(records) == []
 
 
 def test_a_second_assignment_in_one_place_is_found(questionnaire: Questionnaire, records: Records) -> None:
