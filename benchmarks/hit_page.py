@@ -22,8 +22,9 @@ from django.template import Context, Engine, Template  # noqa: E402
 from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture  # noqa: E402
 from surveys.pages.answering.hit_form import HitForm  # noqa: E402
 from surveys.protocols.definition import Choice  # noqa: E402
-from surveys.protocols.evil import VQAX  # noqa: E402
+from surveys.protocols.registry import get_definition  # noqa: E402
 
+VQAX = get_definition("evil-vqax")
 LIMIT = 1.2
 ROUNDS = 60
 CRISPY = "{% load crispy_forms_tags %}{% crispy form %}"

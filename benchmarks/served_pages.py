@@ -91,11 +91,13 @@ def frames() -> list[str]:
     from django.utils import timezone
 
     from annotators.models import HIT, HITType
-    from surveys.protocols.evil import VQAX
+    from surveys.protocols.registry import get_definition
     from surveys.publishing.questionnaires import start_publishing
     from surveys.rehearsal.study import REWARD, Material, draft_batch, import_material
 
-    survey = import_material(Material(VQAX, DEMO / "items.csv", str(DEMO / "pictures")))
+    survey = import_material(
+        Material(get_definition("evil-vqax"), DEMO / "items.csv", str(DEMO / "pictures"))
+    )
     batch = draft_batch(survey, seed=1)
     start_publishing(batch)
     hit_type = HITType.objects.create(
@@ -130,12 +132,15 @@ def sittings(urls: Sequence[str], *, n: int, prefix: str) -> list[Sitting]:
 
 def fill(sitting: Sitting) -> None:
     """Read the page that was opened; prepare a draft and a complete submission."""
-    from surveys.protocols.evil import VQAX
+    from surveys.protocols.registry import get_definition
     from surveys.rehearsal.hit_page import parse, read_hit_page
     from surveys.rehearsal.people import Kind, Knowledge, Person, answers_for
 
     page = read_hit_page(parse(sitting.html))
-    person, knowledge = Person("A1", "", Kind.RANDOM, 0.0, 1.0), Knowledge([], definition=VQAX)
+    person, knowledge = (
+        Person("A1", "", Kind.RANDOM, 0.0, 1.0),
+        Knowledge([], definition=get_definition("evil-vqax")),
+    )
     given = {
         item.position: answers_for(item, person=person, knowledge=knowledge, seed=1) for item in page.items
     }

@@ -6,8 +6,8 @@ from django.core.files.base import ContentFile
 
 from surveys.models import Item, Output, Picture, Questionnaire, Survey
 from surveys.protocols.definition import Definition
-from surveys.protocols.evil import VQAX
 from tests import factories
+from tests.protocols import VQAX
 
 QUESTIONS = {  # question: (gold, other answers)
     "What is the weather like?": ("rainy", "snowy", "sunny"),

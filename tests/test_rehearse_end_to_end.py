@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from surveys.protocols.evil import VQAX
 from surveys.results.files.report import make_report
 from surveys.results.frames.mturk_csv import read_mturk_csv
+from tests.protocols import VQAX
 
 pytestmark = pytest.mark.processes
 

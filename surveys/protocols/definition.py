@@ -9,8 +9,24 @@ import cattrs
 _converter = cattrs.Converter(detailed_validation=False)
 
 
+# Where in a definition: ("criteria", 2, "choices"); numbers count from 1.
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A contradiction in a definition, and the place it is about."""
+
+    path: Path
+    sentence: str
+
+
 class DefinitionError(ValueError):
-    """A definition contradicts itself; the message says how."""
+    """A definition contradicts itself; the message says how first. `problems` has all of it."""
+
+    def __init__(self, message: str, *, problems: Sequence[Problem] = ()) -> None:
+        super().__init__(message)
+        self.problems = tuple(problems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +170,8 @@ class Definition:
     quiz: tuple[QuizQuestion, ...] = ()
 
     def __post_init__(self) -> None:
-        for problem in problems_of(self):
-            raise DefinitionError(f"Survey type {self.key!r}: {problem}")
+        if problems := list(problems_of(self)):
+            raise DefinitionError(f"Survey type {self.key!r}: {problems[0].sentence}", problems=problems)
 
     @property
     def output_criteria(self) -> tuple[Criterion, ...]:
@@ -191,78 +207,96 @@ class Definition:
 RESERVED = {"answer", "seconds", "comment", "skip"}  # names of other fields on the HIT's form
 
 
-def problems_of(definition: "Definition") -> Iterator[str]:
-    """Yield a sentence about each contradiction; nothing if the definition holds together."""
+def problems_of(definition: "Definition") -> Iterator[Problem]:
+    """Yield each contradiction as a sentence; nothing if the definition holds together."""
     yield from _names(definition)
     yield from _headline(definition)
-    for criterion in definition.criteria:
-        yield from _criterion(criterion)
+    for n, criterion in enumerate(definition.criteria, 1):
+        yield from _criterion(criterion, path=("criteria", n))
     yield from _outputs(definition)
     yield from _review(definition)
     yield from _quiz(definition)
-    yield from _choices("The list of reasons to skip", definition.skip_reasons)
+    yield from _choices("The list of reasons to skip", definition.skip_reasons, path=("skip_reasons",))
 
 
-def _names(definition: "Definition") -> Iterator[str]:
-    names = [name for criterion in definition.criteria for name in (criterion.key, *criterion.aliases)]
-    names += [definition.preference.key] if definition.preference else []
-    names += ["answer"] if definition.answer else []
-    for name in dict.fromkeys(names):
-        if names.count(name) > 1:
-            yield f"two questions are called {name!r}."
-    for criterion in definition.item_criteria:
-        if criterion.key in RESERVED:
-            yield f"a question about the item can't be called {criterion.key!r}."
+def _names(definition: "Definition") -> Iterator[Problem]:
+    """A question's name is asked for once; what is told is the later place."""
+    places: dict[str, list[Path]] = {}
+    for n, criterion in enumerate(definition.criteria, 1):
+        for name in (criterion.key, *criterion.aliases):
+            places.setdefault(name, []).append(("criteria", n, "key"))
+    if definition.preference:
+        places.setdefault(definition.preference.key, []).append(("preference", "key"))
+    if definition.answer:
+        places.setdefault("answer", []).append(("answer",))
+    for name, found in places.items():
+        if len(found) > 1:
+            yield Problem(found[-1], f"two questions are called {name!r}.")
+    for n, criterion in enumerate(definition.criteria, 1):
+        if criterion.key in RESERVED and not criterion.per_output:
+            yield Problem(
+                ("criteria", n, "key"), f"a question about the item can't be called {criterion.key!r}."
+            )
 
 
-def _headline(definition: "Definition") -> Iterator[str]:
+def _headline(definition: "Definition") -> Iterator[Problem]:
     headline = {criterion.key: criterion for criterion in definition.criteria}.get(definition.headline)
+    path = ("headline",)
     if headline is None:
-        yield f"the headline {definition.headline!r} is not one of its criteria."
+        yield Problem(path, f"the headline {definition.headline!r} is not one of its criteria.")
     elif not headline.is_scale:
         kind = "checklist" if headline.is_checklist else "text"
-        yield f"the headline {headline.key!r} is a {kind}, which has no mean."
+        yield Problem(path, f"the headline {headline.key!r} is a {kind}, which has no mean.")
     elif not headline.per_output:
-        yield f"the headline {headline.key!r} is about the item, so it can't compare systems."
+        yield Problem(path, f"the headline {headline.key!r} is about the item, so it can't compare systems.")
 
 
-def _criterion(criterion: "Criterion") -> Iterator[str]:
+def _criterion(criterion: "Criterion", *, path: Path) -> Iterator[Problem]:
     name = f"criterion {criterion.key!r}"
-    yield from _choices(name, criterion.choices)
+    yield from _choices(name, criterion.choices, path=(*path, "choices"))
     if criterion.is_checklist and criterion.is_text:
-        yield f"{name} can't be a checklist and a text."
+        yield Problem(path, f"{name} can't be a checklist and a text.")
     if criterion.is_text == bool(criterion.choices):
-        yield f"{name} is a text and has choices." if criterion.is_text else f"{name} has no choices."
+        yield Problem(
+            path, f"{name} is a text and has choices." if criterion.is_text else f"{name} has no choices."
+        )
     if criterion.exclusive and not (criterion.is_checklist and criterion.exclusive in criterion.values):
-        yield f"{name} has no choice {criterion.exclusive!r} to be exclusive."
+        yield Problem((*path, "exclusive"), f"{name} has no choice {criterion.exclusive!r} to be exclusive.")
     if criterion.is_scale and any(choice.score is None for choice in criterion.choices):
-        yield f"{name} has choices without a score."
+        yield Problem((*path, "choices"), f"{name} has choices without a score.")
 
 
-def _choices(name: str, choices: "Sequence[Choice]") -> Iterator[str]:
+def _choices(name: str, choices: "Sequence[Choice]", *, path: Path) -> Iterator[Problem]:
     values = [choice.value for choice in choices]
     if len(set(values)) < len(values):
-        yield f"{name} lists a value twice."
+        yield Problem(path, f"{name} lists a value twice.")
 
 
-def _outputs(definition: "Definition") -> Iterator[str]:
+def _outputs(definition: "Definition") -> Iterator[Problem]:
+    path = ("outputs_per_item",)
     if definition.outputs_per_item < 1:
-        yield "an item without outputs leaves nothing to judge."
+        yield Problem(path, "an item without outputs leaves nothing to judge.")
     if definition.preference and definition.outputs_per_item < 2:
-        yield "a preference needs at least two outputs to compare."
+        yield Problem(path, "a preference needs at least two outputs to compare.")
     if definition.is_sequence and definition.outputs_per_item != 1:
-        yield "a sequence shows one output between its states."
+        yield Problem(path, "a sequence shows one output between its states.")
 
 
-def _review(definition: "Definition") -> Iterator[str]:
-    if definition.minimum_correct and definition.answer is None:
-        yield "its review policy counts right answers, but it asks for no answer that has a gold one."
-    if not 0 <= definition.minimum_correct <= definition.items_per_hit:
-        yield f"nobody can have {definition.minimum_correct} of {definition.items_per_hit} answers right."
+def _review(definition: "Definition") -> Iterator[Problem]:
+    path, n, most = ("minimum_correct",), definition.minimum_correct, definition.items_per_hit
+    if n and definition.answer is None:
+        yield Problem(
+            path, "its review policy counts right answers, but it asks for no answer that has a gold one."
+        )
+    if not 0 <= n <= most:
+        yield Problem(path, f"nobody can have {n} of {most} answers right.")
 
 
-def _quiz(definition: "Definition") -> Iterator[str]:
+def _quiz(definition: "Definition") -> Iterator[Problem]:
     for n, question in enumerate(definition.quiz, 1):
-        yield from _choices(f"quiz question {n}", question.choices)
+        path = ("quiz", n)
+        yield from _choices(f"quiz question {n}", question.choices, path=(*path, "choices"))
         if question.answer not in [choice.value for choice in question.choices]:
-            yield f"the right answer of quiz question {n} is not one of its choices."
+            yield Problem(
+                (*path, "answer"), f"the right answer of quiz question {n} is not one of its choices."
+            )

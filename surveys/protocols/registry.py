@@ -1,24 +1,23 @@
-"""Survey types. Each is one small frozen dataclass; pure Python, usable in a notebook.
+"""The built-in survey types: the files in `builtin/` and nothing else. Pure Python, usable in a notebook.
 
-A new survey type is one file beside these and one line in DEFINITIONS.
+A new one is one file beside these and its name in ORDER.
 """
 
-from surveys.protocols.definition import (
-    AnswerQuestion,
-    Choice,
-    Criterion,
-    Definition,
-    DefinitionError,
-    Instructions,
-    Preference,
-    QuizQuestion,
-    WorkedExample,
-)
-from surveys.protocols.evil import ESNLIVE, VCR, VQAX
-from surveys.protocols.vtt import VTT
-from surveys.protocols.xai import XAI
+from pathlib import Path
 
-DEFINITIONS: dict[str, Definition] = {d.key: d for d in (VQAX, ESNLIVE, VCR, XAI, VTT)}
+from surveys.protocols.definition import Definition, DefinitionError
+from surveys.protocols.documents import read
+
+BUILTIN = Path(__file__).parent / "builtin"
+ORDER = ("evil-vqax", "evil-esnlive", "evil-vcr", "xai", "vtt")  # as a page offers them
+
+
+def _read(key: str) -> Definition:
+    path = BUILTIN / f"{key}.yaml"
+    return read(path.read_bytes(), name=path.name)
+
+
+DEFINITIONS: dict[str, Definition] = {key: _read(key) for key in ORDER}
 
 
 def get_definition(key: str) -> Definition:
@@ -27,18 +26,3 @@ def get_definition(key: str) -> Definition:
         return DEFINITIONS[key]
     except KeyError:
         raise DefinitionError(f"Unknown survey type {key!r}; known: {', '.join(DEFINITIONS)}.") from None
-
-
-__all__ = [
-    "DEFINITIONS",
-    "AnswerQuestion",
-    "Choice",
-    "Criterion",
-    "Definition",
-    "DefinitionError",
-    "Instructions",
-    "Preference",
-    "QuizQuestion",
-    "WorkedExample",
-    "get_definition",
-]

@@ -13,9 +13,7 @@ from annotators.models import Endpoint
 from surveys.answering.invitations import Person, invite
 from surveys.models import Batch, Invitation, Survey
 from surveys.protocols.definition import Definition
-from surveys.protocols.evil import VQAX
-from surveys.protocols.vtt import VTT
-from surveys.protocols.xai import XAI
+from surveys.protocols.registry import get_definition
 from surveys.studies.importing.pictures import FolderPictures, check_pictures
 from surveys.studies.importing.reading import read_items
 from surveys.studies.importing.writing import write_items
@@ -42,7 +40,7 @@ STUDIES = (
     Study(
         slug="demo-vqa-x",
         name="Demo: VQA-X",
-        definition=VQAX,
+        definition=get_definition("evil-vqax"),
         items="items.csv",
         batch="Demo batch",
         keywords="pictures, questions, explanations, rating",
@@ -51,7 +49,7 @@ STUDIES = (
     Study(
         slug="demo-xai",
         name="Demo: XAI",
-        definition=XAI,
+        definition=get_definition("xai"),
         items="xai/items.csv",
         batch="Demo batch: XAI",
         keywords="pictures, labels, explanations, rating",
@@ -60,7 +58,7 @@ STUDIES = (
     Study(
         slug="demo-vtt",
         name="Demo: VTT",
-        definition=VTT,
+        definition=get_definition("vtt"),
         items="vtt/items.jsonl",
         batch="Demo batch: VTT by link",
         keywords="pictures, texts, rating",

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from surveys.protocols.evil import VQAX
 from surveys.studies.importing.archive import ZipPictures
 from surveys.studies.importing.pictures import PictureError, check_picture, check_pictures
 from surveys.studies.importing.reading import read_items
+from tests.protocols import VQAX
 from tests.surveys.studies.importing_cases import archive, batch_csv, slot
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink" width="9" height="9">'

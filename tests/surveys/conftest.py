@@ -7,10 +7,10 @@ from django.contrib.auth.models import User
 
 from annotators.models import Assignment
 from surveys.models import Batch, Questionnaire
-from surveys.protocols.evil import ESNLIVE
 from tests.factories import make_published, open_for
 from tests.judged import cautious
 from tests.market_site import eager, in_parallel, site, wire
+from tests.protocols import ESNLIVE
 from tests.surveys.results.published import load_published
 
 __all__ = ["cautious", "eager", "in_parallel", "site", "wire"]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surveys.protocols.definition import Definition
-from surveys.protocols.evil import ESNLIVE, GROUND_TRUTH, VCR, VQAX
+from surveys.protocols.registry import get_definition
 from surveys.results.frames import task_answers
 from surveys.results.frames.base import (
     KEPT_STATUSES,
@@ -33,6 +33,7 @@ from surveys.results.frames.csv_table import CsvTable, SourceError, read_table
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.results.frames.task_answers import TaskAnswers
 
+GROUND_TRUTH = "ground_truth"  # the reference of e-ViL's three types
 DECISIONS = {"Submitted": "", "Approved": "approve", "Rejected": "reject"}
 OPTIONS = ("incorrect_description", "insufficient_justification", "confusing_sentence")
 SIDES = (1, 2)
@@ -195,8 +196,8 @@ def _refuse_gold(gold: str, options: Iterable[str], *, row: int, column: str) ->
 
 def _detect(table: CsvTable, answers: TaskAnswers) -> Definition:
     if answers.answer_field == task_answers.RELATIONSHIP:
-        return ESNLIVE
-    return VCR if "Input.answer0_0" in table else VQAX
+        return get_definition("evil-esnlive")
+    return get_definition("evil-vcr" if "Input.answer0_0" in table else "evil-vqax")
 
 
 def _check_assignments(table: CsvTable) -> None:

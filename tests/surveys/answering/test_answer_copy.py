@@ -11,7 +11,6 @@ from annotators.models import Assignment, Worker
 from surveys.answering.collection import recover, save_answers, task_answers
 from surveys.models import Questionnaire, Rating, Response
 from surveys.protocols.definition import Choice, Criterion
-from surveys.protocols.evil import VQAX
 from tests.answered import contents, first, forget_answers, ratings_of
 from tests.factories import (
     answer,
@@ -24,6 +23,7 @@ from tests.factories import (
     make_survey,
     open_for,
 )
+from tests.protocols import VQAX
 
 pytestmark = pytest.mark.django_db
 

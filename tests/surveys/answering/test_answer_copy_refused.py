@@ -10,7 +10,6 @@ from annotators.models import Assignment
 from surveys.answering.answer_copy import IncompleteAnswers, ItemAnswer
 from surveys.answering.collection import SECONDS_MAX, recover, save_answers, task_answers
 from surveys.models import Output, Questionnaire, Rating, Response
-from surveys.protocols.evil import VQAX
 from tests.answered import contents, draft, first, forget_answers
 from tests.factories import (
     answer,
@@ -22,6 +21,7 @@ from tests.factories import (
     make_survey,
     open_for,
 )
+from tests.protocols import VQAX
 
 pytestmark = pytest.mark.django_db
 

@@ -14,7 +14,6 @@ from annotators.models import Assignment
 from surveys.answering.orders import base_values, draw_order, shuffled
 from surveys.models import Batch, Item, Questionnaire, Response
 from surveys.protocols.definition import Choice
-from surveys.protocols.evil import VQAX
 from tests.factories import (
     make_batch,
     make_hit,
@@ -24,6 +23,7 @@ from tests.factories import (
     make_survey,
     open_for,
 )
+from tests.protocols import VQAX
 
 pytestmark = pytest.mark.django_db
 N_HITS = 60

@@ -23,7 +23,6 @@ from surveys.models import (
     new_code,
 )
 from surveys.protocols.definition import Choice, DefinitionError
-from surveys.protocols.evil import ESNLIVE, VQAX
 from tests.factories import (
     make_assignment,
     make_batch,
@@ -35,6 +34,7 @@ from tests.factories import (
     make_survey,
     open_for,
 )
+from tests.protocols import ESNLIVE, VQAX
 
 pytestmark = pytest.mark.django_db
 

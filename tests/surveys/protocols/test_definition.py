@@ -12,8 +12,8 @@ from surveys.protocols.definition import (
     Instructions,
     Preference,
 )
-from surveys.protocols.evil import ESNLIVE, VCR, VQAX
 from surveys.protocols.registry import DEFINITIONS, get_definition
+from tests.protocols import ESNLIVE, VCR, VQAX
 
 SCALE = Criterion(key="good", label="Good?", choices=(Choice("yes", "Yes", 1.0), Choice("no", "No", 0.0)))
 LIST = Criterion(

@@ -3,9 +3,8 @@
 import pytest
 
 from surveys.protocols.registry import DEFINITIONS
-from surveys.protocols.vtt import VTT
-from surveys.protocols.xai import XAI
 from tests.policy_data import NEVER
+from tests.protocols import VTT, XAI
 
 SCORES = [("1", 1.0), ("2", 2.0), ("3", 3.0), ("4", 4.0), ("5", 5.0)]
 

@@ -1,9 +1,9 @@
 """Items as a simulated worker sees them."""
 
-from surveys.protocols.evil import VQAX
 from surveys.rehearsal.hit_page import Group, ItemView, Option, Output
 from surveys.rehearsal.people import Kind, Knowledge, Person
 from surveys.studies.importing.plan import PlannedItem, PlannedOutput
+from tests.protocols import VQAX
 
 TEXTS = {"aa01": "There are umbrellas.", "bb02": "The street is wet."}
 SCALE = tuple(Option(choice.value, choice.label) for choice in VQAX.criterion("justifies").choices)

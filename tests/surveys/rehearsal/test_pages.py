@@ -5,8 +5,6 @@ from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture
 from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.quiz_form import QuizForm
 from surveys.protocols.definition import Choice
-from surveys.protocols.evil import VQAX
-from surveys.protocols.xai import XAI
 from surveys.rehearsal.hit_page import (
     Form,
     Group,
@@ -18,6 +16,7 @@ from surveys.rehearsal.hit_page import (
     read_quiz,
 )
 from tests.invented import TALE
+from tests.protocols import VQAX, XAI
 
 SHOWN = ShownItem(
     position=2,

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from surveys.protocols.evil import VQAX
 from surveys.results.frames.mturk_csv import read_mturk_csv
 from surveys.results.statistics.agreement import (
     agreement,
@@ -11,6 +10,7 @@ from surveys.results.statistics.agreement import (
     krippendorff_alpha,
     percent_agreement,
 )
+from tests.protocols import VQAX
 
 # K. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): four observers, twelve units, five values.
 OBSERVERS = (

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from surveys.protocols.evil import VQAX
 from surveys.protocols.registry import get_definition
 from surveys.results.files.report import make_report, report_text
 from surveys.results.frames.annotations import read_annotations
@@ -19,6 +18,7 @@ from surveys.results.statistics.comparison import (
     pooled_p,
 )
 from surveys.results.statistics.inference import holm
+from tests.protocols import VQAX
 from tests.surveys.results.raw_files import raw_file, read, row, task
 from tests.surveys.results.score_lines import line, write_lines
 

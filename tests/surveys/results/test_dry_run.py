@@ -11,13 +11,13 @@ from django.core.management import CommandError, call_command
 
 from annotators.models import Assignment
 from surveys.models import Batch, Questionnaire
-from surveys.protocols.evil import ESNLIVE
 from surveys.protocols.policy import parse
 from surveys.results.dry_run import dry_run
 from surveys.review import decisions
 from tests.factories import make_published
 from tests.judged import handed_in, verdicts
 from tests.policy_data import THREE_OF_FIVE, at_least, policy_of
+from tests.protocols import ESNLIVE
 from tests.surveys.results.published import load_published
 
 pytestmark = pytest.mark.django_db

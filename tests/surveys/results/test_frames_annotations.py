@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from surveys.protocols.evil import VQAX
 from surveys.protocols.registry import get_definition
 from surveys.results.frames.annotations import read_annotations
 from surveys.results.frames.csv_table import SourceError
 from surveys.results.frames.pseudonyms import Pseudonyms
+from tests.protocols import VQAX
 from tests.surveys.results.score_lines import line, write_lines
 
 VTT = get_definition("vtt")

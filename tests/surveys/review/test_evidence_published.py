@@ -8,10 +8,10 @@ from scipy import stats
 
 from annotators.models import Assignment
 from surveys.models import Batch, Rating
-from surveys.protocols.evil import ESNLIVE, VQAX
 from surveys.protocols.policy import parse
 from surveys.review.evidence import evidence_of_batch, evidence_of_worker
 from tests.policy_data import THREE_OF_FIVE, policy_of
+from tests.protocols import ESNLIVE, VQAX
 from tests.surveys.results.published import load_published
 
 pytestmark = pytest.mark.django_db

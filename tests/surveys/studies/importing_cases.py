@@ -7,9 +7,9 @@ import zipfile
 
 from PIL import Image
 
-from surveys.protocols.evil import VQAX
 from surveys.studies.importing.plan import Plan
 from surveys.studies.importing.reading import read_items
+from tests.protocols import VQAX
 
 BASES = (
     "id",

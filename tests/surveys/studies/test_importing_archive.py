@@ -6,10 +6,10 @@ import zipfile
 
 import pytest
 
-from surveys.protocols.evil import VQAX
 from surveys.studies.importing.archive import ZipPictures
 from surveys.studies.importing.pictures import PictureError, check_picture, check_pictures
 from surveys.studies.importing.reading import read_items
+from tests.protocols import VQAX
 from tests.surveys.studies.importing_cases import archive, batch_csv, png, slot
 
 

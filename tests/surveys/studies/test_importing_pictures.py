@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import ExifTags, Image
 
-from surveys.protocols.evil import VQAX
 from surveys.studies.importing.archive import ZipPictures
 from surveys.studies.importing.fetching import open_pictures
 from surveys.studies.importing.pictures import FolderPictures, PictureError, check_picture, check_pictures
 from surveys.studies.importing.plan import Plan
 from surveys.studies.importing.reading import read_items
+from tests.protocols import VQAX
 from tests.surveys.studies.importing_cases import archive, batch_csv, png, slot
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 30">{}</svg>'

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from surveys.protocols.evil import ESNLIVE, VCR, VQAX
 from surveys.studies.importing.plan import Layout
+from tests.protocols import ESNLIVE, VCR, VQAX
 from tests.surveys.studies.importing_cases import batch_csv, jsonl, long_csv, long_rows, places, read, slot
 
 ONE_SYSTEM = dataclasses.replace(VQAX, key="one", outputs_per_item=1, preference=None, reference_system="")

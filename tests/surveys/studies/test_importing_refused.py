@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surveys.protocols.evil import ESNLIVE, VCR, VQAX
 from surveys.studies.importing.plan import Layout, Problem
+from tests.protocols import ESNLIVE, VCR, VQAX
 from tests.surveys.studies.importing_cases import (
     batch_csv,
     jsonl,

@@ -6,12 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surveys.protocols.vtt import VTT
-from surveys.protocols.xai import XAI
 from surveys.studies.importing.archive import ZipPictures
 from surveys.studies.importing.pictures import FolderPictures, check_pictures
 from surveys.studies.importing.plan import Layout, Plan
 from surveys.studies.importing.reading import read_items
+from tests.protocols import VTT, XAI
 from tests.surveys.studies.importing_cases import archive, batch_csv, jsonl, places, png, slot, table, vtt_row
 
 

@@ -3,11 +3,11 @@
 import pytest
 
 from surveys.models import Item, Survey
-from surveys.protocols.xai import XAI
 from surveys.studies.importing.pictures import FolderPictures, check_pictures
 from surveys.studies.importing.plan import Plan
 from surveys.studies.importing.reading import read_items
 from surveys.studies.importing.writing import taken_ids, write_items
+from tests.protocols import XAI
 from tests.surveys.studies.importing_cases import batch_csv, jsonl, long_csv, places, png, slot, xai_row
 
 

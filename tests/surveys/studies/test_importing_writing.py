@@ -8,11 +8,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from surveys.models import Item, Output, Picture, Survey
-from surveys.protocols.evil import VQAX
 from surveys.studies.importing.pictures import FolderPictures, check_pictures
 from surveys.studies.importing.plan import Plan
 from surveys.studies.importing.reading import read_items
 from surveys.studies.importing.writing import ImportRefused, attach_pictures, taken_ids, write_items
+from tests.protocols import VQAX
 from tests.surveys.studies.importing_cases import batch_csv, png, slot
 
 pytestmark = pytest.mark.django_db

@@ -5,9 +5,6 @@ import pytest
 from annotators.models import Assignment
 from surveys.answering.collection import save_answers
 from surveys.models import Item, Questionnaire
-from surveys.protocols.evil import VQAX
-from surveys.protocols.vtt import VTT
-from surveys.protocols.xai import XAI
 from surveys.results.frames.database import read_batch
 from surveys.review.decisions import decide
 from surveys.review.evidence import evidence_of_batch
@@ -15,6 +12,7 @@ from surveys.studies.importing.reading import read_items
 from surveys.studies.planted_checks import CheckError, read_check
 from tests.factories import answers_for, make_published, open_for
 from tests.policy_data import policy_of
+from tests.protocols import VQAX, VTT, XAI
 
 HEADER = "id,question,answer,choices,system,explanation,image,check\n"
 

@@ -11,9 +11,9 @@ from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from surveys.protocols.evil import VQAX
 from surveys.studies.importing.reading import read_items as read_import
 from surveys.studies.sampling import Prediction, SamplingError, distractors, draw, read_predictions
+from tests.protocols import VQAX
 
 HEADER = "item,gold,answer,explanation,reference,question,img_name,dataset"
 

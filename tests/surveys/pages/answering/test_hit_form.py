@@ -10,7 +10,7 @@ from surveys.answering.answer_copy import ItemAnswer
 from surveys.answering.presentation import ShownItem, ShownOutput
 from surveys.pages.answering.hit_form import HitForm
 from surveys.protocols.definition import AnswerQuestion, Choice, Criterion, Definition, Instructions
-from surveys.protocols.evil import ESNLIVE, VQAX
+from tests.protocols import ESNLIVE, VQAX
 
 FIVE = tuple(
     Choice(str(n), f"{n}: {word}", n / 5)

@@ -18,12 +18,12 @@ from surveys.models import (
     Response,
 )
 from surveys.pages.answering.hit_form import HitForm
-from surveys.protocols.evil import VQAX
 from surveys.protocols.registry import get_definition
 from tests.link_pages import checked, drafted, given, save_draft, scores, target, text
 from tests.link_people import invite_one
 from tests.link_study import SCORES, Visitor, make_link_batch, path_of
 from tests.policy_data import FLAG_ONLY
+from tests.protocols import VQAX
 
 # -- Answering --------------------------------------------------------------------------------------------------------
 

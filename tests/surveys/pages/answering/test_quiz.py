@@ -8,8 +8,8 @@ from django.test import Client
 
 from surveys.models import Questionnaire, QuizAttempt
 from surveys.protocols.definition import Choice, QuizQuestion
-from surveys.protocols.xai import XAI
 from tests.builders import frame_query, make_questionnaire
+from tests.protocols import XAI
 
 QUIZ = (
     QuizQuestion("A cat.", "What is it?", (Choice("cat", "Cat"), Choice("dog", "Dog")), "cat", "It purrs."),

@@ -12,9 +12,9 @@ from surveys.models import Batch, Rating
 from surveys.pages.results.results import Results, results
 from surveys.pages.results.tables import Cell
 from surveys.protocols.definition import Choice, Criterion
-from surveys.protocols.evil import ESNLIVE, VQAX
 from tests.factories import make_published, open_for, submitted
 from tests.people import client_of
+from tests.protocols import ESNLIVE, VQAX
 from tests.surveys.pages.pages import text_of
 from tests.surveys.results.published import load_published
 
