@@ -7,7 +7,7 @@ from surveys.pages.people import people, workers
 from surveys.pages.publishing import batches, books, running
 from surveys.pages.results import downloads, dry_run
 from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
-from surveys.pages.study import imports
+from surveys.pages.study import imports, protocols
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("appeals/", appeals.enter, name="appeals"),
@@ -54,6 +54,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("links/<str:token>/<int:number>/draft", link_work.draft, name="link_draft"),
     path("panel/<slug:code>/", links.panel, name="panel"),
     path("pictures/<slug:code>", pictures.picture, name="picture"),
+    path("survey-types/", protocols.survey_types, name="survey_types"),
+    path("survey-types/write", protocols.write_survey_type, name="write_survey_type"),
+    path("survey-types/<slug:key>.yaml", protocols.survey_type_file, name="survey_type_file"),
     path("workers/<int:worker_pk>/", workers.worker, name="worker"),
     path("workers/<int:worker_pk>/standing", workers.standing, name="worker_standing"),
 ]

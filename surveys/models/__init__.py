@@ -23,7 +23,16 @@ from surveys.models.review import (
     is_undecided,
     is_used,
 )
-from surveys.models.study import Item, MetricScore, Output, Picture, Survey, definition_choices, new_code
+from surveys.models.study import (
+    Item,
+    MetricScore,
+    Output,
+    Picture,
+    Protocol,
+    Survey,
+    definition_choices,
+    new_code,
+)
 
 __all__ = [
     "Alarm",
@@ -41,6 +50,7 @@ __all__ = [
     "Panel",
     "PanelVisit",
     "Picture",
+    "Protocol",
     "Questionnaire",
     "QuestionnaireItem",
     "QuizAttempt",

@@ -1,16 +1,19 @@
 """What a study is made of: a survey, its items, their pictures, and what systems said about them."""
 
 import secrets
+from functools import lru_cache
 
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
 from surveys.protocols.definition import Choice, Definition
+from surveys.protocols.documents import read
 from surveys.protocols.registry import DEFINITIONS, get_definition
 
 
 def definition_choices() -> list[tuple[str, str]]:
+    """Return the built-in types by key; the first migration refers to it."""
     return [(definition.key, definition.name) for definition in DEFINITIONS.values()]
 
 
@@ -19,12 +22,51 @@ def new_code() -> str:
     return secrets.token_hex(8)
 
 
+class Protocol(models.Model):
+    """One version of a survey type that somebody here wrote: its document, as it came. Never changed, only followed.
+
+    `teams` has who sees it. What a batch was published with is in the batch.
+    """
+
+    key = models.CharField("short name", max_length=64)
+    version = models.PositiveIntegerField()
+    name = models.CharField(max_length=200)
+    document = models.TextField(help_text="YAML, as docs/protocol-files.md says.")
+    is_shared = models.BooleanField("shared", default=False)
+    team = models.ManyToManyField(settings.AUTH_USER_MODEL, blank=True, related_name="protocols")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["key", "-version"]
+        constraints = [
+            models.UniqueConstraint(fields=["key", "version"], name="protocol_version_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.key} {self.version}"
+
+    @property
+    def definition(self) -> Definition:
+        return _read(self.document, str(self))
+
+
+@lru_cache(maxsize=64)
+def _read(document: str, name: str) -> Definition:
+    return read(document, name=name)
+
+
 class Survey(models.Model):
-    """One study: items of one survey type. `teams` has who sees it."""
+    """One study: items of one survey type. `teams` has who sees it.
+
+    `protocol` is the type where it is not built in; `definition_key` is its key then.
+    """
 
     name = models.CharField(max_length=200)
     slug = models.SlugField("short name", unique=True)
-    definition_key = models.CharField("survey type", max_length=64, choices=definition_choices)
+    definition_key = models.CharField("survey type", max_length=64)
+    protocol = models.ForeignKey(
+        Protocol, null=True, blank=True, on_delete=models.PROTECT, related_name="surveys", editable=False
+    )
     is_shared = models.BooleanField(
         "shared",
         default=False,
@@ -46,7 +88,7 @@ class Survey(models.Model):
 
     @property
     def definition(self) -> Definition:
-        return get_definition(self.definition_key)
+        return self.protocol.definition if self.protocol else get_definition(self.definition_key)
 
 
 class Item(models.Model):

@@ -63,6 +63,9 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "link_draft": (ANYBODY, "post", lambda w: ["x", 1]),
     "panel": (ANYBODY, "get", lambda w: ["x"]),
     "picture": (ANYBODY, "get", lambda w: ["x"]),
+    "survey_types": (ASSISTANT, "get", lambda w: []),
+    "write_survey_type": (RESEARCHER, "get", lambda w: []),
+    "survey_type_file": (ASSISTANT, "get", lambda w: ["xai"]),
     "worker": (ASSISTANT, "get", lambda w: [w.assignment.worker_id]),
 }
 PROTECTED = [name for name, (who, _, _) in ADDRESSES.items() if who != ANYBODY]

@@ -6,12 +6,14 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.db.models import Count, Q, QuerySet
-from django.forms import CheckboxSelectMultiple
+from django.forms import CheckboxSelectMultiple, ChoiceField
 from django.http import HttpRequest
 
 from annotators.admin import ReadOnlyAdmin
 from surveys.models import Item, Output, Picture, Survey
 from surveys.pages.study.team_admin import OfTeams
+from surveys.protocols.registry import DEFINITIONS
+from surveys.studies.protocols import newest, offered
 from surveys.teams import sees
 
 
@@ -41,8 +43,9 @@ class PictureRows(InlineRows):
 
 @admin.register(Survey)
 class SurveyAdmin(OfTeams):
-    list_display = ["name", "definition_key", "n_items", "n_batches", "created_at"]
+    list_display = ["name", "survey_type", "n_items", "n_batches", "created_at"]
     list_filter = ["definition_key"]
+    list_select_related = ["protocol"]
     search_fields = ["name", "slug"]
     prepopulated_fields = {"slug": ["name"]}
     change_form_template = "admin/surveys/survey/change_form.html"
@@ -51,6 +54,14 @@ class SurveyAdmin(OfTeams):
         counts = {"n_items": Count("items", distinct=True), "n_batches": Count("batches", distinct=True)}
         surveys: QuerySet[Survey] = super().get_queryset(request)
         return surveys.annotate(**counts)
+
+    def save_model(self, request: HttpRequest, obj: Survey, form: Any, change: bool) -> None:
+        """A type that is not built in is taken in its newest version."""
+        if "definition_key" in form.changed_data:
+            obj.protocol = (
+                None if obj.definition_key in DEFINITIONS else newest(request.user)[obj.definition_key]
+            )
+        super().save_model(request, obj, form, change)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         return {"team": [request.user.pk], **super().get_changeform_initial_data(request)}
@@ -62,6 +73,9 @@ class SurveyAdmin(OfTeams):
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        if db_field.name == "definition_key":
+            types = [(key, one.name) for key, one in offered(request.user).items()]
+            return ChoiceField(label="Survey type", choices=[("", "---------"), *types])
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if field and db_field.name == "team":
             field.widget.can_add_related = False  # a colleague is not made in passing
@@ -77,6 +91,10 @@ class SurveyAdmin(OfTeams):
         if not sees(request.user, survey):
             survey.team.add(request.user.pk)
 
+    @admin.display(description="survey type", ordering="definition_key")
+    def survey_type(self, survey: Survey) -> str:
+        return survey.definition.name
+
     @admin.display(description="items", ordering="n_items")
     def n_items(self, survey: Any) -> int:
         return int(survey.n_items)
@@ -85,8 +103,12 @@ class SurveyAdmin(OfTeams):
     def n_batches(self, survey: Any) -> int:
         return int(survey.n_batches)
 
+    def get_fields(self, request: HttpRequest, obj: Survey | None = None) -> Any:
+        kind = "survey_type" if obj and obj.items.exists() else "definition_key"
+        return ["name", "slug", kind, "is_shared", "team"]
+
     def get_readonly_fields(self, request: HttpRequest, obj: Survey | None = None) -> list[str]:
-        return ["definition_key"] if obj and obj.items.exists() else []
+        return ["survey_type"] if obj and obj.items.exists() else []
 
     def get_prepopulated_fields(
         self, request: HttpRequest, obj: Survey | None = None

@@ -8,9 +8,9 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils.text import slugify
 
 from surveys.models import Picture, Survey
-from surveys.protocols.registry import DEFINITIONS
 from surveys.studies.importing.plan import Layout, is_system_name
 from surveys.studies.importing.staging import Wish
+from surveys.studies.protocols import offered
 from surveys.teams import Person, seen_by
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class ImportForm(PicturesForm):
         self.fields["survey"].queryset = surveys  # type: ignore[attr-defined]
         choices = [
             ("", "Choose a type"),
-            *((key, definition.name) for key, definition in DEFINITIONS.items()),
+            *((key, definition.name) for key, definition in offered(person).items()),
         ]
         self.fields["definition_key"] = forms.ChoiceField(
             label="Type of the new survey", choices=choices, required=False

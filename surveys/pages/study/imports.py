@@ -19,7 +19,6 @@ from surveys.models import Picture, Survey
 from surveys.pages.access import researcher
 from surveys.pages.study.import_forms import AttachForm, ImportForm
 from surveys.protocols.definition import Definition
-from surveys.protocols.registry import get_definition
 from surveys.studies.importing.archive import ZipPictures
 from surveys.studies.importing.fetching import fetch_pictures
 from surveys.studies.importing.pictures import (
@@ -33,7 +32,8 @@ from surveys.studies.importing.plan import Layout, Plan, PlannedItem, Problem, S
 from surveys.studies.importing.reading import read_items
 from surveys.studies.importing.staging import KEPT_SECONDS, Staged, StagedGone, claimed, discard, load, stage
 from surveys.studies.importing.writing import Attached, ImportRefused, attach_pictures, taken_ids, write_items
-from surveys.teams import hidden_from
+from surveys.studies.protocols import new_survey
+from surveys.teams import Person, hidden_from
 
 SALT = "surveys.import"
 FETCH_SECONDS = 60
@@ -73,7 +73,7 @@ def import_items(request: HttpRequest) -> HttpResponse:
             form.wish(), items=form.cleaned_data["items"].read(), archive=form.cleaned_data["archive"]
         )
         try:
-            _fetch(staged, prefix=form.cleaned_data["address"])
+            _fetch(staged, person=request.user, prefix=form.cleaned_data["address"])
         except PictureError as error:
             discard(staged)
             form.add_error("address", str(error))
@@ -94,8 +94,8 @@ def _form_page(request: HttpRequest, *, form: ImportForm, attach_form: AttachFor
     return render(request, "study/import.html", context, status=status)
 
 
-def _fetch(staged: Staged, *, prefix: str) -> None:
-    plan = _read(staged, survey=_survey(staged)) if prefix else Plan()
+def _fetch(staged: Staged, *, person: Person, prefix: str) -> None:
+    plan = _read(staged, survey=_survey(staged, person=person)) if prefix else Plan()
     if prefix and not plan.errors:
         names = {picture.name for item in plan.items for picture in item.pictures}
         fetch_pictures(names, prefix=prefix, into=staged.pictures_folder, seconds=FETCH_SECONDS)
@@ -132,7 +132,7 @@ def _staged(request: HttpRequest, *, token: str) -> Staged:
 def _confirm(request: HttpRequest, *, staged: Staged) -> HttpResponse:
     try:
         with claimed(staged) as ours, ours.pictures() as pictures:
-            survey = _survey(ours)
+            survey = _survey(ours, person=request.user)
             plan = _checked(ours, survey=survey, pictures=pictures)
             write_items(
                 plan,
@@ -153,12 +153,12 @@ def _confirm(request: HttpRequest, *, staged: Staged) -> HttpResponse:
     return redirect("import_items")
 
 
-def _survey(staged: Staged) -> Survey:
+def _survey(staged: Staged, *, person: Person) -> Survey:
     """Return the survey to import into, not yet saved if it is new."""
     wish = staged.wish
     if wish.survey_id:
         return get_object_or_404(Survey, pk=wish.survey_id)
-    return Survey(name=wish.name, slug=wish.slug, definition_key=wish.definition_key)
+    return new_survey(person, key=wish.definition_key, name=wish.name, slug=wish.slug)
 
 
 def _read(staged: Staged, *, survey: Survey) -> Plan:
@@ -180,12 +180,12 @@ def _checked(staged: Staged, *, survey: Survey, pictures: Pictures | None) -> Pl
 def _preview_page(
     request: HttpRequest, *, staged: Staged, refused: tuple[Problem, ...] = (), status: int = 200
 ) -> HttpResponse:
-    plan, shown = _preview(staged)
+    plan, shown = _preview(staged, person=request.user)
     context = {
         **site.each_context(request),
         "title": "Look before importing",
         "wish": staged.wish,
-        "definition": get_definition(staged.wish.definition_key),
+        "definition": _survey(staged, person=request.user).definition,
         "plan": plan,
         "items": shown,
         "problems": plan.problems[:SHOWN_PROBLEMS],
@@ -195,8 +195,8 @@ def _preview_page(
     return render(request, "study/import_preview.html", context, status=status)
 
 
-def _preview(staged: Staged) -> tuple[Plan, list[PreviewedItem]]:
-    survey = _survey(staged)
+def _preview(staged: Staged, *, person: Person) -> tuple[Plan, list[PreviewedItem]]:
+    survey = _survey(staged, person=person)
     try:
         with staged.pictures() as pictures:
             plan = _checked(staged, survey=survey, pictures=pictures)

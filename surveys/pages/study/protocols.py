@@ -1,0 +1,126 @@
+"""Survey types: the built-in ones and one's own, to read, to copy, to write as a file and to follow by new versions."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.contrib.admin import site
+from django.core.files.uploadedfile import UploadedFile
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from surveys.models import Protocol
+from surveys.pages.access import researcher
+from surveys.protocols.documents import MOST_BYTES, DocumentError
+from surveys.protocols.registry import DEFINITIONS
+from surveys.studies import protocols
+from surveys.studies.protocols import NameTaken
+
+
+class DocumentForm(forms.Form):
+    """A document, written here or uploaded."""
+
+    file = forms.FileField(
+        label="A file from your computer",
+        required=False,
+        help_text="YAML. What it holds takes the place of the text above.",
+    )
+    document = forms.CharField(
+        label="The file’s text",
+        required=False,
+        strip=False,
+        widget=forms.Textarea(
+            attrs={"rows": 32, "spellcheck": "false", "autocapitalize": "off", "class": "code"}
+        ),
+    )
+    is_shared = forms.BooleanField(
+        label="Shared",
+        required=False,
+        help_text="Everybody with a role here may use it, as far as that goes.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.protocol: Protocol | None = None
+
+    def keep(self, request: HttpRequest) -> bool:
+        """Keep what was sent, and tell whether that went well; else the form says why, and has the text."""
+        upload: UploadedFile | None = self.cleaned_data["file"]  # type: ignore[type-arg]
+        if upload and (upload.size or 0) > MOST_BYTES:
+            self.add_error("file", f"The file is larger than {MOST_BYTES // 1000} kB.")
+            return False
+        content = upload.read() if upload else self.cleaned_data["document"].replace("\r\n", "\n")
+        if upload:
+            self.data = {**self.data, "document": content.decode("utf-8-sig", errors="replace")}
+        try:
+            self.protocol = protocols.keep(
+                content,
+                by=request.user,
+                is_shared=self.cleaned_data["is_shared"],
+                name=(upload.name if upload else None) or protocols.PASTED,
+            )
+        except DocumentError as error:
+            self.add_error("document", error.problems)
+        except NameTaken as error:
+            self.add_error("document", str(error))
+        return self.protocol is not None
+
+
+@researcher("surveys.view_survey")
+@require_safe
+def survey_types(request: HttpRequest) -> HttpResponse:
+    """Show all survey types that somebody sees, and which surveys are of them."""
+    context = {
+        **site.each_context(request),
+        "title": "Survey types",
+        "built_in": DEFINITIONS.values(),
+        "own": [
+            (protocol, protocol.definition, protocol.surveys.count())
+            for protocol in protocols.newest(request.user).values()
+        ],
+    }
+    return render(request, "study/survey_types.html", context)
+
+
+@researcher("surveys.add_survey")
+@require_http_methods(["GET", "HEAD", "POST"])
+def write_survey_type(request: HttpRequest) -> HttpResponse:
+    """Write a type: from nothing, or from one that is there (`?from=`)."""
+    origin = request.GET.get("from", "")
+    form = DocumentForm(
+        request.POST or None, request.FILES or None, initial={"document": _text(request, origin)}
+    )
+    if request.method == "POST" and form.is_valid() and form.keep(request):
+        messages.success(request, f"“{form.protocol}” is kept. Choose it when you import items.")
+        return redirect("survey_types")
+    context = {
+        **site.each_context(request),
+        "title": "Write a survey type",
+        "form": form,
+        "origin": origin,
+        "problems": form.errors.get("document", []),
+    }
+    return render(request, "study/write_survey_type.html", context, status=422 if form.errors else 200)
+
+
+@researcher("surveys.view_survey")
+@require_safe
+def survey_type_file(request: HttpRequest, key: str) -> HttpResponse:
+    """Send a type as the file it is."""
+    text = _text(request, key)
+    if not text:
+        raise Http404("No such survey type.")
+    return HttpResponse(
+        text,
+        content_type="application/yaml; charset=utf-8",
+        headers={"Content-Disposition": f'attachment; filename="{key}.yaml"'},
+    )
+
+
+def _text(request: HttpRequest, key: str) -> str:
+    """Return a type's document, "" if nobody shows this reader one of that key."""
+    if key in DEFINITIONS:
+        return protocols.built_in(key)
+    protocol = protocols.newest(request.user).get(key)
+    return protocol.document if protocol else ""

@@ -1,0 +1,83 @@
+"""Survey types that people here wrote: kept in versions, seen by a team, offered beside the built-in ones."""
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q, QuerySet
+
+from annotators.constraints import is_about
+from surveys.models import Protocol, Survey
+from surveys.protocols.definition import Definition
+from surveys.protocols.documents import read
+from surveys.protocols.registry import BUILTIN, DEFINITIONS
+from surveys.teams import Person
+
+PASTED = "protocol.yaml"
+
+
+class NameTaken(ValueError):
+    """A document's name or version is in use; the message says by what."""
+
+
+def seen_by(person: Person) -> QuerySet[Protocol]:
+    """Return all versions of the types that somebody sees: shared ones and those of their teams."""
+    if person.is_superuser:
+        return Protocol.objects.all()
+    return Protocol.objects.filter(Q(is_shared=True) | Q(team=person.pk or 0)).distinct()
+
+
+def newest(person: Person) -> dict[str, Protocol]:
+    """Return the newest version of each type that somebody sees, by its key."""
+    return {protocol.key: protocol for protocol in seen_by(person).order_by("key", "version")}
+
+
+def offered(person: Person) -> dict[str, Definition]:
+    """Return all types somebody can choose for a new survey, the built-in ones first."""
+    return {**DEFINITIONS, **{key: protocol.definition for key, protocol in newest(person).items()}}
+
+
+def new_survey(person: Person, *, key: str, name: str, slug: str) -> Survey:
+    """Return a survey, not yet saved, of the newest version of a type. KeyError if they see none of that key."""
+    protocol = None if key in DEFINITIONS else newest(person)[key]
+    return Survey(name=name, slug=slug, definition_key=key, protocol=protocol)
+
+
+def built_in(key: str) -> str:
+    """Return the file of a built-in type as text; KeyError if there is none."""
+    return (BUILTIN / f"{DEFINITIONS[key].key}.yaml").read_text(encoding="utf-8")
+
+
+def keep(document: str | bytes, *, by: Person, is_shared: bool = False, name: str = PASTED) -> Protocol:
+    """Keep a document as a new type, or as a new version of one that `by` sees; nothing is kept where it is refused.
+
+    Raises DocumentError with a sentence for each line that is wrong, and NameTaken.
+    """
+    definition = read(document, name=name)
+    text = document.decode("utf-8-sig") if isinstance(document, bytes) else document
+    if definition.key in DEFINITIONS:
+        raise NameTaken(f"“{definition.key}” is built in. Give yours another name after “protocol:”.")
+    before = Protocol.objects.filter(key=definition.key).first()  # the newest
+    if before and not seen_by(by).filter(pk=before.pk).exists():
+        raise NameTaken(f"“{definition.key}” is in use. Give yours another name after “protocol:”.")
+    if before and definition.version <= before.version:
+        raise NameTaken(
+            f"“{definition.key}” has a version {before.version}. Write a higher number after “version:”."
+        )
+    return _written(definition, text, before=before, by=by, is_shared=is_shared)
+
+
+def _written(
+    definition: Definition, text: str, *, before: Protocol | None, by: Person, is_shared: bool
+) -> Protocol:
+    protocol = Protocol(
+        key=definition.key, version=definition.version, name=definition.name[:200], document=text
+    )
+    protocol.is_shared = before.is_shared if before else is_shared
+    try:
+        with transaction.atomic():
+            protocol.save()
+            protocol.team.set(before.team.all() if before else [])
+            protocol.team.add(by.pk or 0)
+    except IntegrityError as error:
+        if is_about(error, Protocol, "protocol_version_once"):
+            raise NameTaken(f"Somebody else has just kept a version {definition.version}.") from error
+        raise
+    return protocol
