@@ -15,7 +15,7 @@ LOOK_EVERY_SECONDS = 0.02
 
 
 def reach(name: str, *, of: str = "") -> None:
-    """Pass the place `name`, or its variant `of` something: "ledger.claimed" of "RejectAssignment"."""
+    """Pass the place `name`, or its variant `of` something: "outbox.claimed" of "RejectAssignment"."""
     if FOLDER:
         _pass(Path(FOLDER), f"{name}.{of}" if of else name)
 

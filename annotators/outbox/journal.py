@@ -70,7 +70,7 @@ def plan(token: str, operation: str, *, arguments: dict[str, Any], formerly: str
     if call.arguments != arguments:
         Call.objects.filter(pk=call.pk, state=State.PLANNED).update(arguments=arguments)
         call.refresh_from_db()
-    reach("ledger.planned", of=operation)
+    reach("outbox.planned", of=operation)
     return call
 
 
@@ -113,7 +113,7 @@ def perform(call: Call, *, gateway: Gateway) -> Call:
         return _held(call, gateway=gateway)
     if not _claim(call):
         return call
-    reach("ledger.claimed", of=call.operation)
+    reach("outbox.claimed", of=call.operation)
     if last_sent is None or _may_repeat(call, last_sent=last_sent, gateway=gateway):
         _send(call, last_sent=last_sent, gateway=gateway)
     return call
@@ -224,7 +224,7 @@ def _send(call: Call, *, last_sent: datetime | None, gateway: Gateway) -> None:
     except MarketError as error:
         _not_done(call, error, last_sent=last_sent)
     else:
-        reach("ledger.answered", of=call.operation)
+        reach("outbox.answered", of=call.operation)
         _finish(call, State.DONE)
 
 
@@ -309,7 +309,7 @@ def _finish(call: Call, state: State, *, error: str = "") -> None:
         if _mine(call).update(state=state, **changes) and state == State.DONE:
             outcomes.note_effect(call)
     call.refresh_from_db()
-    reach("ledger.finished", of=call.operation)
+    reach("outbox.finished", of=call.operation)
 
 
 def _put_back(call: Call, state: State, *, error: str = "", sent_at: datetime | None = None) -> None:

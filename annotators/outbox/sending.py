@@ -30,7 +30,7 @@ def _create(call: Call, gateway: Gateway) -> None:
         )
     except AlreadyProcessed as done:
         record = _made_before(call, done.hit_id, gateway=gateway)
-    reach("ledger.hit_made")
+    reach("outbox.hit_made")
     record_hit(call, record)
 
 

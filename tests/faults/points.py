@@ -10,12 +10,12 @@ from annotators.failpoints import HOLD
 from annotators.models import Call
 from tests.faults.stack import Stack, wait_until
 
-STEPS = ("ledger.planned", "ledger.claimed", "ledger.answered", "ledger.finished")
+STEPS = ("outbox.planned", "outbox.claimed", "outbox.answered", "outbox.finished")
 Operation = Call.Operation
 ON_MARKET = (Operation.CREATE_HIT, Operation.APPROVE, Operation.REJECT, Operation.EXTEND)
 
 
-def of_ledger(*operations: Operation) -> tuple[str, ...]:
+def of_outbox(*operations: Operation) -> tuple[str, ...]:
     return tuple(f"{step}.{operation.value}" for operation in operations for step in STEPS)
 
 
@@ -34,8 +34,8 @@ COURSES: dict[str, dict[str, tuple[str, ...]]] = {
             "submit.saved",
         ),
         "worker": (
-            *of_ledger(*ON_MARKET),
-            "ledger.hit_made",
+            *of_outbox(*ON_MARKET),
+            "outbox.hit_made",
             "publish.begun",
             "publish.typed",
             "publish.enqueued",
@@ -65,21 +65,21 @@ COURSES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "stopped": {
         "web": ("stop.stopped", "stop.requested"),
-        "worker": (*of_ledger(Operation.EXPIRE), "expire.moved"),
+        "worker": (*of_outbox(Operation.EXPIRE), "expire.moved"),
     },
     "decided": {
-        "web": ("decide.recorded", "decide.requested", f"ledger.planned.{Operation.BONUS.value}"),
-        "worker": (*of_ledger(Operation.OVERTURN), *of_ledger(Operation.BONUS)[1:]),
+        "web": ("decide.recorded", "decide.requested", f"outbox.planned.{Operation.BONUS.value}"),
+        "worker": (*of_outbox(Operation.OVERTURN), *of_outbox(Operation.BONUS)[1:]),
     },
 }
 
 
 # What `make test` kills; `make test-faults` kills at all of them.
 CORE = {
-    "ledger.claimed.CreateHITWithHITType",
-    "ledger.answered.RejectAssignment",
-    "ledger.answered.CreateAdditionalAssignmentsForHIT",
-    "ledger.answered.SendBonus",
+    "outbox.claimed.CreateHITWithHITType",
+    "outbox.answered.RejectAssignment",
+    "outbox.answered.CreateAdditionalAssignmentsForHIT",
+    "outbox.answered.SendBonus",
     "sync.decided",
     "replace.planning",
     "replace.sibling_planned",

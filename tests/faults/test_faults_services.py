@@ -56,14 +56,14 @@ def play(study: Study, *, meanwhile: Callable[[], None] = lambda: None) -> float
 @pytest.mark.parametrize(
     ("name", "victims"),
     [
-        pytest.param("ledger.claimed.CreateHITWithHITType", ["worker"], marks=slow),
-        pytest.param("ledger.answered.RejectAssignment", ["worker"], marks=slow),
+        pytest.param("outbox.claimed.CreateHITWithHITType", ["worker"], marks=slow),
+        pytest.param("outbox.answered.RejectAssignment", ["worker"], marks=slow),
         pytest.param("replace.planned", ["worker"], marks=slow),
         pytest.param("submit.writing", ["web"], marks=slow),
         pytest.param("sync.decided", ["postgres"], marks=slow),
         pytest.param("sync.recovered", ["redis"], marks=slow),
-        ("ledger.answered.CreateAdditionalAssignmentsForHIT", ["postgres"]),
-        ("ledger.answered.ApproveAssignment", ["web", "worker", "beat", "redis", "postgres"]),
+        ("outbox.answered.CreateAdditionalAssignmentsForHIT", ["postgres"]),
+        ("outbox.answered.ApproveAssignment", ["web", "worker", "beat", "redis", "postgres"]),
     ],
     ids=lambda value: "+".join(value) if isinstance(value, list) else value,
 )
@@ -98,12 +98,12 @@ def test_a_service_dies_while_a_process_stands_at(
 @pytest.mark.parametrize(
     "name",
     [
-        "ledger.claimed.CreateAdditionalAssignmentsForHIT",
-        pytest.param("ledger.claimed.CreateHITWithHITType", marks=slow),
-        pytest.param("ledger.claimed.ApproveAssignment", marks=slow),
-        pytest.param("ledger.claimed.RejectAssignment", marks=slow),
-        pytest.param("ledger.answered.CreateHITWithHITType", marks=slow),
-        pytest.param("ledger.answered.RejectAssignment", marks=slow),
+        "outbox.claimed.CreateAdditionalAssignmentsForHIT",
+        pytest.param("outbox.claimed.CreateHITWithHITType", marks=slow),
+        pytest.param("outbox.claimed.ApproveAssignment", marks=slow),
+        pytest.param("outbox.claimed.RejectAssignment", marks=slow),
+        pytest.param("outbox.answered.CreateHITWithHITType", marks=slow),
+        pytest.param("outbox.answered.RejectAssignment", marks=slow),
         pytest.param("replace.planned", marks=slow),
         pytest.param("sync.listed", marks=slow),
     ],

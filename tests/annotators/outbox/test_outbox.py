@@ -1,4 +1,4 @@
-"""The ledger: an intent is carried out once, whatever happens to the answers."""
+"""The outbox: an intent is carried out once, whatever happens to the answers."""
 
 from collections.abc import Callable
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The ledger in the admin site: found by state, operation and token, and never changed by hand."""
+"""The outbox in the admin site: found by state, operation and token, and never changed by hand."""
 
 import pytest
 from django.contrib.auth.models import User
