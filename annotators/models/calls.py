@@ -80,6 +80,8 @@ class Hold(models.Model):
 
     reason = models.TextField()
     began_at = models.DateTimeField(auto_now_add=True)
+    tried_at = models.DateTimeField(null=True, blank=True, help_text="When a comparison last began or ended.")
+    leased_until = models.DateTimeField(null=True, blank=True, help_text="One task at a time compares.")
     compared_at = models.DateTimeField(null=True, blank=True)
     books = models.JSONField(default=dict, blank=True, help_text="What the comparison found.")
     mailed_at = models.DateTimeField(null=True, blank=True)

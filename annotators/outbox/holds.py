@@ -11,8 +11,10 @@ SHOWN_FOR = timedelta(days=120)  # MTurk disposes of a HIT by itself then
 
 
 def begin(reason: str) -> Hold:
-    """Hold sending from now on; a hold that stands already goes on, and is to be compared anew."""
-    Hold.objects.filter(released_at=None).update(compared_at=None, books={})
+    """Hold sending from now on; one that stands already begins anew, and whoever compares for it is too late."""
+    Hold.objects.filter(released_at=None).update(
+        began_at=timezone.now(), tried_at=None, leased_until=None, compared_at=None, books={}
+    )
     return current() or Hold.objects.create(reason=reason)
 
 

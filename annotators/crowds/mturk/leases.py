@@ -1,56 +1,67 @@
-"""The lease to work on one HIT: one task at a time, renewed before every call, soon over when its holder is killed."""
+"""The lease to work on one HIT, or to compare the books: one task at a time, renewed before every call.
+
+It is soon over when its holder is killed.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from typing import Generic, TypeVar
 
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotators.crowds.mturk.gateway import NotReady
-from annotators.models import HIT
+from annotators.models import HIT, Hold
 
+Leased = TypeVar("Leased", HIT, Hold)
 LEASE = timedelta(seconds=75)
 TOO_FAR = 2 * LEASE  # in the future: written before the clock was set back, by who may be gone for long
 
 
 class LeaseLost(NotReady):
-    """Another task works on this HIT by now. It was noticed before the call, so nothing of that call happened."""
+    """Another task has taken this over by now. It was noticed before the call, so nothing of that call happened."""
 
 
-class Lease:
-    """What one task holds on a HIT. The time it runs out is also its name: only who wrote it can move it."""
+class Lease(Generic[Leased]):
+    """What one task holds on a row. The time it runs out is also its name: only who wrote it can move it."""
 
-    def __init__(self, hit: HIT, *, until: datetime) -> None:
-        self._hit = hit
+    def __init__(self, row: Leased, *, until: datetime) -> None:
+        self._row: Leased = row
         self._until = until
 
     def renew(self) -> None:
-        """Hold the HIT for another LEASE from now. Raises LeaseLost if it ran out and another task took it.
+        """Hold the row for another LEASE from now. Raises LeaseLost if it ran out and another task took it.
 
         Renewed before each call to the marketplace, it lasts however long the work takes; a single call that is
         repeated until its last time-out may outlast it, and then its holder stops here.
         """
         until = timezone.now() + LEASE
-        if not self._mine().update(leased_until=until):
-            raise LeaseLost(f"Another task works on HIT {self._hit.hit_id} by now.")
+        if not self.mine().update(leased_until=until):
+            name = self._row._meta.verbose_name
+            raise LeaseLost(f"Another task works on {name} {self._row} by now.")
         self._until = until
 
     def give_back(self) -> None:
         """Let the next task begin at once; nothing happens to a lease that is another's by now."""
-        self._mine().update(leased_until=None)
+        self.mine().update(leased_until=None)
 
-    def _mine(self) -> QuerySet[HIT]:
-        return HIT.objects.filter(pk=self._hit.pk, leased_until=self._until)
+    def mine(self) -> QuerySet[Leased]:
+        """Return the row while it is held: what is written by this query is not written once another task has it."""
+        return _rows(self._row).filter(leased_until=self._until)
+
+
+def _rows(row: Leased) -> QuerySet[Leased]:
+    return type(row).objects.filter(pk=row.pk)
 
 
 @contextmanager
-def lease(hit: HIT) -> Iterator[Lease | None]:
-    """Yield the lease to the one task that may work on this HIT now, None to others. One never given back runs out."""
+def lease(row: Leased) -> Iterator[Lease[Leased] | None]:
+    """Yield the lease to the one task that may work on this row now, None to others. One never given back runs out."""
     now = timezone.now()
     free = Q(leased_until__isnull=True) | Q(leased_until__lt=now) | Q(leased_until__gt=now + TOO_FAR)
-    held = Lease(hit, until=now + LEASE)
-    if not HIT.objects.filter(free, pk=hit.pk).update(leased_until=now + LEASE):
+    held = Lease(row, until=now + LEASE)
+    if not _rows(row).filter(free).update(leased_until=now + LEASE):
         yield None
         return
     try:
