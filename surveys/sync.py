@@ -4,6 +4,7 @@ No broker is trusted to keep a task: `sweep` finds all due work again in the dat
 """
 
 import logging
+from contextlib import suppress
 from datetime import timedelta
 
 from celery import shared_task
@@ -47,8 +48,8 @@ def sweep() -> None:
         expire_batch.delay(pk)
     send_alarms.delay()
     sweep_claims.delay()
-    if (hold := holds.current()) and hold.compared_at is None:
-        compare_books.delay()
+    if (hold := holds.current()) and reconciling.is_due(hold):
+        compare_if_due.delay()
     for hit in due_work.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2)):
         sync_hit.delay(hit.pk)
     settle_calls.delay()
@@ -70,9 +71,16 @@ def send_alarms() -> None:
 
 
 @shared_task
+def compare_if_due() -> None:
+    """Compare our books with the marketplaces' after a restore, if that is still to be done."""
+    reconciling.compare_if_due()
+
+
+@shared_task
 def compare_books() -> None:
-    """Compare our books with the marketplaces', as a person who is to let sending go on wants to see them."""
-    reconciling.compare()
+    """Compare our books with the marketplaces' because a person asked, unless another process is at it."""
+    with suppress(reconciling.BeingCompared):
+        reconciling.compare()
 
 
 @shared_task
@@ -222,7 +230,7 @@ def _enqueue_unpublished(batch: Batch) -> None:
         publish_questionnaire.delay(str(pk))
 
 
-def _settle(hit: HIT, *, held: Lease) -> None:
+def _settle(hit: HIT, *, held: Lease[HIT]) -> None:
     """Without a marketplace there is nothing to fetch, and nobody to tell what is decided."""
     questionnaire = hit.questionnaire
     gateway = None if hit.endpoint == Endpoint.LINK else Gateway(hit.endpoint, before_call=held.renew)

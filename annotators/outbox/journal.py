@@ -16,6 +16,7 @@ from django.utils import timezone
 from annotators.crowds.mturk.gateway import (
     AlreadyProcessed,
     Gateway,
+    HITRecord,
     MarketError,
     NotReady,
     Refused,
@@ -85,10 +86,15 @@ def distrust_plans() -> None:
     Call.objects.filter(state=State.PLANNED, sent_at=None).update(sent_at=timezone.now())
 
 
-def doubt(call: Call) -> None:
-    """Treat a call that was only planned like one without an answer: it may have been made before a restore."""
-    Call.objects.filter(pk=call.pk, state=State.PLANNED).update(state=State.UNKNOWN, sent_at=timezone.now())
-    call.refresh_from_db()
+def settle_by_listing(call: Call, *, record: HITRecord) -> Call:
+    """Settle a CreateHIT call by the HIT that a listing shows for its token, made before a restore.
+
+    A call that another process is making is left to it.
+    """
+    if record.requester_annotation == call.token and _claim(call):
+        outcomes.record_hit(call, record)
+        _finish(call, State.DONE)
+    return call
 
 
 def unsettled() -> QuerySet[Call]:

@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from annotators.crowds.base import HITTypeTerms
 from annotators.crowds.mturk.fees import price
-from annotators.crowds.mturk.gateway import Gateway, MarketError
+from annotators.crowds.mturk.gateway import Gateway, HITRecord, MarketError
 from annotators.crowds.mturk.mirror import mirror_assignment
 from annotators.models import HIT, Assignment, Call, HITType
 from annotators.outbox import holds
-from annotators.outbox.journal import TOKEN_LENGTH, doubt, find_out, perform, plan, token_of
+from annotators.outbox.journal import TOKEN_LENGTH, find_out, perform, plan, settle_by_listing, token_of
 
 OVERTURN_WITHIN = timedelta(days=30)  # MTurk: OverrideRejection only within 30 days of submission
 FEEDBACK_MAX = 1024  # API reference: RequesterFeedback in characters
@@ -43,11 +43,10 @@ def offer_hit(hit_type: HITType, *, gateway: Gateway, **offer: Unpack[Offer]) ->
     return perform(_planned_hit(hit_type, offer, endpoint=gateway.endpoint), gateway=gateway)
 
 
-def find_offered(hit_type: HITType, *, gateway: Gateway, **offer: Unpack[Offer]) -> Call:
-    """Write down the HIT that was made for this token before a restore; nothing is sent where there is none."""
+def take_over(hit_type: HITType, *, record: HITRecord, gateway: Gateway, **offer: Unpack[Offer]) -> Call:
+    """Write down the HIT that was made for this token before a restore, as it was listed. Nothing is sent or read."""
     call = _planned_hit(hit_type, offer, endpoint=gateway.endpoint)
-    doubt(call)
-    return find_out(call, gateway=gateway)
+    return settle_by_listing(call, record=record)
 
 
 def _planned_hit(hit_type: HITType, offer: Offer, *, endpoint: str) -> Call:

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from annotators.crowds.base import HITTypeTerms
 from annotators.crowds.links import work as link_work
-from annotators.crowds.mturk.gateway import Gateway
+from annotators.crowds.mturk.gateway import Gateway, HITRecord
 from annotators.failpoints import reach
 from annotators.models import Call, HITType
 from annotators.outbox import journal, market
@@ -60,12 +60,12 @@ def publish_questionnaire(questionnaire: Questionnaire, *, gateway: Gateway) -> 
     return call
 
 
-def take_over(questionnaire: Questionnaire, *, gateway: Gateway) -> None:
-    """Write down the HIT that the marketplace has for a questionnaire since before a restore. Nothing is bought."""
+def take_over(questionnaire: Questionnaire, *, record: HITRecord, gateway: Gateway) -> None:
+    """Write down the HIT that the marketplace lists for a questionnaire since before a restore. Nothing is bought."""
     batch = questionnaire.batch
     if batch.hit_type is None:
         raise CannotPublish(f"{batch} has no HITType yet.")
-    call = market.find_offered(batch.hit_type, gateway=gateway, **_offered(questionnaire))
+    call = market.take_over(batch.hit_type, record=record, gateway=gateway, **_offered(questionnaire))
     if call.hit:
         Questionnaire.objects.filter(pk=questionnaire.pk, hit=None).update(hit=call.hit)
 

@@ -1,6 +1,7 @@
 """Compare our books with the marketplaces', and let sending go on after a restore."""
 
 import getpass
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -9,6 +10,8 @@ from annotators.crowds.mturk.gateway import MarketError
 from annotators.outbox import holds
 from surveys.operations import reconciling
 from surveys.operations.reconciling import CannotSettle, Row
+
+SETTLING = ("adopt", "expire", "sizes")
 
 
 class Command(BaseCommand):
@@ -28,20 +31,25 @@ class Command(BaseCommand):
         )
         parser.add_argument("--release", action="store_true", help="You have looked: let sending go on.")
         parser.add_argument(
-            "--uncompared", action="store_true", help="With --release: though an account is not read."
+            "--uncompared",
+            action="store_true",
+            help="With --release: at once and without comparing, also where an account can't be read.",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        rows = reconciling.compare()
-        self._print(rows)
         try:
-            n_settled = sum(self._settled(row, options) for row in rows)
-            if n_settled:
-                self.stdout.write("After that:")
-                self._print(reconciling.compare())
+            if any(options[name] for name in SETTLING) or not (options["release"] and options["uncompared"]):
+                self._compare(options)
             self._release(options)
         except (CannotSettle, MarketError) as error:
             raise CommandError(str(error)) from error
+
+    def _compare(self, options: dict[str, Any]) -> None:
+        rows = reconciling.compare()
+        self._print(rows)
+        if sum(self._settled(row, options) for row in _one_of_each_batch(rows)):
+            self.stdout.write("After that:")
+            self._print(reconciling.compare())
 
     def _print(self, rows: list[Row]) -> None:
         for row in rows:
@@ -65,3 +73,13 @@ class Command(BaseCommand):
             reconciling.release(by=getpass.getuser(), uncompared=options["uncompared"])
         is_held = holds.current() is not None
         self.stdout.write(f"sending: {'held; --release lets it go on' if is_held else 'not held'}")
+
+
+def _one_of_each_batch(rows: list[Row]) -> Iterator[Row]:
+    """Leave out the unknown HITs of a batch but the first: adopting one takes over all."""
+    batches = set()
+    for row in rows:
+        batch = row.get("batch") if row["kind"] == "unknown" else None
+        if batch is None or batch not in batches:
+            yield row
+        batches.add(batch)

@@ -1,15 +1,18 @@
-"""A small study with a picture, in a media folder of its own."""
+"""A small study with a picture, in a media folder of its own; and one that was published after its backup."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.base import ContentFile
 
+from marketplace import models as marketplace
 from surveys.models import Batch, Picture
 from surveys.operations.backups.making import backup
 from tests.factories import make_draft, make_survey
-from tests.market_site import eager, in_parallel, site, wire
+from tests.market_site import Site, eager, in_parallel, site, wire
+from tests.surveys.operations.restored_alone import publish, restore_alone
 
 __all__ = ["eager", "in_parallel", "site", "wire"]
 
@@ -34,3 +37,23 @@ def made(batch: Batch, tmp_path: Path) -> Path:
     """An archive of that study."""
     backup(tmp_path / "all.zip")
     return tmp_path / "all.zip"
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Callable[[], Path]:
+    def make() -> Path:
+        backup(tmp_path / "all.zip")
+        return tmp_path / "all.zip"
+
+    return make
+
+
+@pytest.fixture
+def twice(site: Site, archive: Callable[[], Path], eager: None) -> Batch:
+    """A draft of two HITs that was published after the backup, and is a draft again."""
+    draft = make_draft(make_survey(n_items=10), assignments_per_hit=2)
+    made = archive()
+    publish(draft, site)
+    assert marketplace.HIT.objects.count() == 2
+    restore_alone(made, is_held=True)
+    return Batch.objects.get()

@@ -6,8 +6,12 @@ from django.core.management.color import no_style
 from django.db import connection, transaction
 
 from annotators.outbox import holds
+from surveys import sync
+from surveys.models import Batch
 from surveys.operations.backups import rows
 from surveys.operations.backups.restoring import restore
+from surveys.publishing import hits, questionnaires
+from tests.market_site import Site
 
 
 def restore_alone(archive: Path, *, is_held: bool = False) -> None:
@@ -24,3 +28,12 @@ def restore_alone(archive: Path, *, is_held: bool = False) -> None:
             cursor.execute(statement)
     if not is_held:
         holds.release(by="ada")
+
+
+def publish(batch: Batch, site: Site) -> Batch:
+    """Publish a draft as its page and the tasks do."""
+    questionnaires.start_publishing(batch)
+    sync.publish_batch(batch.pk)
+    for pk in hits.to_publish(Batch.objects.get(pk=batch.pk)):
+        sync.publish_questionnaire(str(pk))
+    return Batch.objects.get(pk=batch.pk)

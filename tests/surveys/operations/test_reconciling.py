@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from django.core import mail
 from django.core.management import CommandError, call_command
-from django.urls import reverse
 from django.utils import timezone
 
+from annotators.crowds.mturk.gateway import Gateway, HITRecord
+from annotators.crowds.mturk.leases import lease
 from annotators.models import HIT, Assignment, Call, Hold
 from annotators.outbox import holds, market
 from marketplace import models as marketplace
@@ -21,34 +22,15 @@ from marketplace.money import audit
 from surveys import sync
 from surveys.models import Batch, Questionnaire
 from surveys.operations import reconciling
-from surveys.operations.backups.making import backup
-from surveys.publishing import hits, questionnaires
-from tests.factories import make_draft, make_survey
+from surveys.publishing import questionnaires
+from tests.factories import make_draft, make_hit_type, make_survey
 from tests.link_people import make_batch
 from tests.market_site import Site
 from tests.market_study import again, max_assignments, open_study, statuses, sync_study, work
-from tests.people import client_of
-from tests.surveys.operations.restored_alone import restore_alone
+from tests.surveys.operations.restored_alone import publish, restore_alone
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def archive(tmp_path: Path) -> Callable[[], Path]:
-    def make() -> Path:
-        backup(tmp_path / "all.zip")
-        return tmp_path / "all.zip"
-
-    return make
-
-
-def publish(batch: Batch, site: Site) -> Batch:
-    """Publish a draft as its page and the tasks do."""
-    questionnaires.start_publishing(batch)
-    sync.publish_batch(batch.pk)
-    for pk in hits.to_publish(Batch.objects.get(pk=batch.pk)):
-        sync.publish_questionnaire(str(pk))
-    return Batch.objects.get(pk=batch.pk)
+LISTING = 2  # calls: MTurk names a next page until that is empty
 
 
 def kinds() -> list[str]:
@@ -59,17 +41,6 @@ def reconcile(*options: str) -> str:
     out = io.StringIO()
     call_command("reconcile", *options, stdout=out)
     return out.getvalue()
-
-
-@pytest.fixture
-def twice(site: Site, archive: Callable[[], Path], eager: None) -> Batch:
-    """A draft of two HITs that was published after the backup, and is a draft again."""
-    draft = make_draft(make_survey(n_items=10), assignments_per_hit=2)
-    made = archive()
-    publish(draft, site)
-    assert marketplace.HIT.objects.count() == 2
-    restore_alone(made, is_held=True)
-    return Batch.objects.get()
 
 
 def test_a_batch_published_after_the_backup_is_not_published_twice(twice: Batch, site: Site) -> None:
@@ -201,30 +172,162 @@ def test_an_account_without_an_answer_is_not_compared(site: Site, archive: Calla
     assert "sending: not held" in reconcile("--release", "--uncompared")
 
 
+@pytest.mark.parametrize("is_known", [True, False])
+def test_an_account_that_is_gone_or_taken_from_the_settings_does_not_hide_the_others(
+    site: Site, settings: Any, archive: Callable[[], Path], is_known: bool
+) -> None:
+    open_study(site)
+    make_hit_type(endpoint="production")
+    gone = {
+        "production": {
+            "endpoint_url": "http://127.0.0.1:9",
+            "aws_access_key_id": "a",
+            "aws_secret_access_key": "b",
+        }
+    }
+    settings.MTURK_ENDPOINTS = {**settings.MTURK_ENDPOINTS, **(gone if is_known else {})}
+    if not is_known:
+        del settings.MTURK_ENDPOINTS["production"]
+    restore_alone(archive(), is_held=True)
+    HIT.objects.update(max_assignments=8)
+    assert [(row["kind"], row["endpoint"]) for row in reconciling.compare()] == [
+        ("size", "embedded"),
+        ("unread", "production"),
+    ]
+    assert Hold.objects.get().compared_at is None
+
+
+def test_a_draft_that_cannot_be_worked_out_is_named_and_the_others_are_compared(
+    twice: Batch, site: Site
+) -> None:
+    broken = make_draft(make_survey(n_items=1))
+    type(broken.survey).objects.filter(pk=broken.survey_id).update(definition_key="gone")
+    rows = reconciling.compare()
+    assert [(row["kind"], row.get("batch")) for row in rows] == [
+        ("unknown", twice.pk),
+        ("unknown", twice.pk),
+        ("unread", broken.pk),
+    ]
+
+
+def test_a_sweep_compares_again_after_a_quarter_of_an_hour_and_not_before(
+    site: Site, archive: Callable[[], Path], eager: None
+) -> None:
+    open_study(site)
+    restore_alone(archive(), is_held=True)
+    site.wire.block.add("ListHITs")
+
+    def n_listings() -> int:
+        site.wire.calls.clear()
+        sync.sweep()
+        return min(site.wire.calls["ListHITs"], 1)  # botocore repeats what is not answered
+
+    assert [n_listings(), n_listings(), n_listings()] == [1, 0, 0]
+    Hold.objects.update(tried_at=timezone.now() - timedelta(minutes=14))
+    assert n_listings() == 0
+    Hold.objects.update(tried_at=timezone.now() - timedelta(minutes=16))
+    assert [n_listings(), n_listings()] == [1, 0]
+    site.wire.heal()
+    Hold.objects.update(tried_at=timezone.now() - timedelta(minutes=16))
+    assert [n_listings(), n_listings()] == [1, 0]
+    assert Hold.objects.get().compared_at is not None
+
+
+def test_of_many_sweeps_that_waited_for_a_worker_one_compares(
+    site: Site, archive: Callable[[], Path]
+) -> None:
+    open_study(site)
+    restore_alone(archive(), is_held=True)
+    site.wire.calls.clear()
+    for _ in range(3):
+        sync.compare_if_due()
+    assert site.wire.calls["ListHITs"] == LISTING
+
+
+def test_one_process_compares_at_a_time(site: Site, archive: Callable[[], Path]) -> None:
+    open_study(site)
+    restore_alone(archive(), is_held=True)
+    hold = holds.current()
+    assert hold is not None
+    with lease(hold):
+        site.wire.calls.clear()
+        with pytest.raises(reconciling.BeingCompared):
+            reconciling.compare()
+        sync.compare_books()
+        sync.compare_if_due()
+        assert site.wire.calls["ListHITs"] == 0
+    assert kinds() == []
+
+
+def test_who_compared_for_an_earlier_restore_writes_nothing(
+    site: Site, archive: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_study(site)
+    restore_alone(archive(), is_held=True)
+    listed = Gateway.list_hits
+
+    def restored_meanwhile(gateway: Gateway) -> list[HITRecord]:
+        records = listed(gateway)
+        holds.begin("A backup was restored.")
+        return records
+
+    monkeypatch.setattr(Gateway, "list_hits", restored_meanwhile)
+    with pytest.raises(reconciling.BeingCompared):
+        reconciling.compare()
+    hold = Hold.objects.get()
+    assert (hold.compared_at, hold.tried_at, hold.books) == (None, None, {})
+
+
+def test_what_publishing_makes_of_a_draft_is_worked_out_once_a_comparison(
+    twice: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys, asked = questionnaires.keys, []
+
+    def counted(draft: Batch) -> Any:
+        asked.append(draft.pk)
+        return keys(draft)
+
+    monkeypatch.setattr(questionnaires, "keys", counted)
+    assert (kinds(), asked) == (["unknown", "unknown"], [twice.pk])
+
+
+def test_adopting_a_batch_lists_the_account_once(twice: Batch, site: Site) -> None:
+    row = reconciling.compare()[0]
+    site.wire.calls.clear()
+    reconciling.adopt(row["endpoint"], row["hit_id"], by=None)
+    read = {name: n for name, n in site.wire.calls.items() if name != "CreateHITType"}
+    assert (HIT.objects.count(), read) == (2, {"ListHITs": LISTING})
+    assert reconciling.compare() == []
+
+
+def test_a_hit_of_somebody_else_on_the_same_account_is_not_shown_and_not_expired(
+    twice: Batch, site: Site
+) -> None:
+    theirs = marketplace.HIT.objects.order_by("pk")[0]
+    for annotation in ("create:no-key-of-ours", "somebody-else", ""):
+        marketplace.HIT.objects.filter(pk=theirs.pk).update(annotation=annotation)
+        assert kinds() == ["unknown"]
+        with pytest.raises(reconciling.CannotSettle, match="not made by Assent"):
+            reconciling.expire("embedded", theirs.hit_id, by="ada")
+    assert marketplace.HIT.objects.get(pk=theirs.pk).expires_at > timezone.now()
+
+
+def test_sending_goes_on_at_once_where_somebody_at_the_server_says_so(
+    site: Site, archive: Callable[[], Path]
+) -> None:
+    open_study(site)
+    restore_alone(archive(), is_held=True)
+    site.wire.calls.clear()
+    assert reconcile("--release", "--uncompared").splitlines() == ["sending: not held"]
+    assert (site.wire.calls["ListHITs"], holds.current()) == (0, None)
+
+
 def test_a_hit_that_is_known_here_is_not_expired_as_unknown(site: Site) -> None:
     questionnaire = open_study(site)
     hit = again(questionnaire).hit
     assert hit is not None
     with pytest.raises(reconciling.CannotSettle):
         reconciling.expire("embedded", hit.hit_id, by="ada")
-
-
-def test_a_person_looks_adopts_and_lets_it_go_on_by_the_page(twice: Batch, site: Site, settings: Any) -> None:
-    client = client_of("Researcher")
-    client.defaults["HTTP_HOST"] = "127.0.0.1"
-    act = reverse("settle_books")
-    client.post(act, {"action": "release"})
-    assert holds.current() is not None
-    client.post(act, {"action": "compare"})
-    page = client.get(reverse("books")).content.decode()
-    assert page.count("Adopt</button>") == 2
-    row = holds.current().books["rows"][0]  # type: ignore[union-attr]
-    client.post(act, {"action": "adopt", "endpoint": row["endpoint"], "hit_id": row["hit_id"]})
-    assert "the books agree" in client.get(reverse("books")).content.decode()
-    assert "Sending is held" in client.get(twice.get_absolute_url()).content.decode()
-    client.post(act, {"action": "release"})
-    assert (holds.current(), Hold.objects.get().released_by != "") == (None, True)
-    assert (Batch.objects.get().status, marketplace.HIT.objects.count()) == ("open", 2)
 
 
 def test_who_is_to_be_alarmed_is_mailed_once(site: Site, settings: Any) -> None:
