@@ -84,6 +84,11 @@ class Hold(models.Model):
     leased_until = models.DateTimeField(null=True, blank=True, help_text="One task at a time compares.")
     compared_at = models.DateTimeField(null=True, blank=True)
     books = models.JSONField(default=dict, blank=True, help_text="What the comparison found.")
+    listings = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text="Of each account read since: when, and the HITs that nobody here knew, by annotation.",
+    )
     mailed_at = models.DateTimeField(null=True, blank=True)
     released_at = models.DateTimeField(null=True, blank=True)
     released_by = models.CharField(max_length=150, blank=True)

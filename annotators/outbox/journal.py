@@ -24,7 +24,7 @@ from annotators.crowds.mturk.gateway import (
     WrongState,
 )
 from annotators.failpoints import reach
-from annotators.models import Assignment, Call
+from annotators.models import Assignment, Call, Hold
 from annotators.outbox import holds, outcomes, sending
 
 IN_FLIGHT = timedelta(minutes=5)  # longer than a call, the reading before it and all retries can take
@@ -236,12 +236,40 @@ def _send(call: Call, *, last_sent: datetime | None, gateway: Gateway) -> None:
 
 def _was_made_before_a_restore(call: Call, *, gateway: Gateway) -> bool:
     """Look for a HIT, or an assignment more, made after the backup that was restored: MTurk forgets tokens in a day."""
-    if call.operation not in OF_OTHER_STEPS or not holds.was_restored():
+    if call.operation not in OF_OTHER_STEPS or not (hold := holds.last_restore()):
         return False
-    is_there = outcomes.is_unexplained(call, gateway=gateway)
+    if call.operation == Call.Operation.CREATE_HIT:
+        is_there = _is_listed(call, hold, gateway=gateway)
+    else:
+        is_there = outcomes.is_unexplained(call, gateway=gateway)
     if is_there:
         _finish_by_number(call)
     return is_there
+
+
+def _is_listed(call: Call, hold: Hold, *, gateway: Gateway) -> bool:
+    """Tell whether the account showed the call's HIT since the restore, and write it down.
+
+    The account is listed once a restore, not once a call: what was made before shows in any later listing.
+    """
+    listing = holds.listing(hold, endpoint=gateway.endpoint)
+    if listing is None or not _is_late_enough(listing, hold):
+        prefix, now = call.token.partition(":")[0] + ":", timezone.now()
+        ours = [hit for hit in gateway.list_hits() if hit.requester_annotation.startswith(prefix)]
+        listing = holds.keep_listing(hold, endpoint=gateway.endpoint, records=ours, read_at=now)
+    if call.token not in listing.hits:
+        return False
+    record = gateway.get_hit(listing.hits[call.token])
+    outcomes.record_hit(call, record)
+    return True
+
+
+def _is_late_enough(listing: holds.Listing, hold: Hold) -> bool:
+    """Tell whether a listing shows all that was made before the restore.
+
+    One read at once may lack what was made just before, which the tokens tell for as long as they live.
+    """
+    return listing.read_at >= hold.began_at + SHOWN_WITHIN or timezone.now() < hold.began_at + TOKEN_LIFE
 
 
 def _finish_by_number(call: Call) -> None:

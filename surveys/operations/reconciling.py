@@ -192,7 +192,11 @@ def _account(endpoint: str, owners: _Owners, before_call: Callable[[], None]) ->
 
 
 def _of_account(gateway: Gateway, owners: _Owners) -> Iterator[Row]:
+    hold, now = holds.last_restore(), timezone.now()
     there = {record.hit_id: record for record in gateway.list_hits()}
+    if hold:
+        ours = [record for record in there.values() if _key_of(record)]
+        holds.keep_listing(hold, endpoint=gateway.endpoint, records=ours, read_at=now)
     yield from _hits(gateway.endpoint, there, owners)
     for hit in _known(gateway.endpoint):
         if hit.hit_id in there:

@@ -3,7 +3,7 @@
 import getpass
 import io
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from annotators.outbox import holds, market
 from marketplace import models as marketplace
 from marketplace.money import audit
 from surveys import sync
-from surveys.models import Batch, Questionnaire
+from surveys.models import Batch, Questionnaire, create_token
 from surveys.operations import reconciling
 from surveys.publishing import questionnaires
 from tests.factories import make_draft, make_hit_type, make_survey
@@ -61,6 +61,60 @@ def test_its_hits_are_found_by_publishing_though_their_tokens_are_forgotten(twic
     assert reconciling.release(by="ada")
     assert publish(twice, site).status == "open"
     assert (marketplace.HIT.objects.count(), HIT.objects.count()) == (2, 2)
+
+
+def n_listings(site: Site, *, while_publishing: int) -> int:
+    """Publish new batches of two HITs, and return how often that read the whole account."""
+    site.wire.calls.clear()
+    for _ in range(while_publishing):
+        publish(make_draft(make_survey(n_items=10)), site)
+    assert site.wire.calls["CreateHITWithHITType"] == 2 * while_publishing
+    return site.wire.calls["ListHITs"] // LISTING
+
+
+def test_after_a_restore_publishing_does_not_read_the_account_again(
+    twice: Batch, site: Site, eager: None
+) -> None:
+    reconcile("--adopt", "--release")
+    assert n_listings(site, while_publishing=3) == 0
+
+
+def test_an_account_that_nobody_compared_is_read_once_for_all_that_is_published(
+    twice: Batch, site: Site, eager: None
+) -> None:
+    reconcile("--release", "--uncompared")
+    assert (n_listings(site, while_publishing=3), n_listings(site, while_publishing=1)) == (1, 0)
+    marketplace.Token.objects.all().delete()
+    site.wire.calls.clear()
+    assert publish(twice, site).status == "open"
+    assert (site.wire.calls["ListHITs"], site.wire.calls["CreateHITWithHITType"]) == (0, 0)
+
+
+def test_what_was_listed_at_once_is_read_again_when_tokens_are_forgotten(
+    twice: Batch, site: Site, eager: None
+) -> None:
+    """A HIT made in the minute before the restore may not be listed a minute after it."""
+    marketplace.HIT.objects.update(annotation="not listed yet")
+    reconcile("--release")
+    for n, questionnaire in enumerate(questionnaires.keys(twice)):
+        of_hit = marketplace.HIT.objects.order_by("pk")[n : n + 1]
+        marketplace.HIT.objects.filter(pk__in=list(of_hit.values_list("pk", flat=True))).update(
+            annotation=create_token(questionnaire)
+        )
+    marketplace.Token.objects.all().delete()
+    age_hold(timedelta(hours=24))
+    site.wire.calls.clear()
+    assert publish(twice, site).status == "open"
+    assert (marketplace.HIT.objects.count(), site.wire.calls["ListHITs"]) == (2, LISTING)
+    assert n_listings(site, while_publishing=2) == 0
+
+
+def age_hold(age: timedelta) -> None:
+    """Let the restore, and what was read after it, lie back."""
+    hold = Hold.objects.get()
+    read_at = datetime.fromisoformat(hold.listings["embedded"]["read_at"]) - age
+    hold.listings["embedded"]["read_at"] = read_at.isoformat()
+    Hold.objects.update(began_at=hold.began_at - age, listings=hold.listings)
 
 
 def test_a_draft_that_was_changed_since_gets_hits_of_its_own_and_the_others_are_expired(
