@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotators.crowds.mturk import mirror
-from annotators.crowds.mturk.gateway import Gateway, MarketError, Refused
+from annotators.crowds.mturk.gateway import Gateway, HITGone, MarketError, Refused
 from annotators.crowds.mturk.leases import Lease, lease
 from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Call, Endpoint
@@ -158,13 +158,16 @@ def sync_hit(hit_pk: int) -> None:
             try:
                 _settle(hit, held=held)
                 reach("sync.settled")
+            except HITGone:
+                hits.note_missing(hit)
             except MarketError as error:
                 logger.warning("Sync of HIT %s waits for the next sweep: %s", hit.hit_id, error)
 
 
 @shared_task
 def sync_batch(batch_pk: int) -> None:
-    """Sync a batch's HITs now, because a researcher asked or decided something."""
+    """Sync a batch's HITs now, because a researcher asked or decided something: also those that were gone."""
+    mirror.ask_again(HIT.objects.filter(questionnaire__batch=batch_pk))
     for hit in HIT.objects.filter(questionnaire__batch=batch_pk):
         sync_hit.delay(hit.pk)
 
@@ -189,7 +192,7 @@ def expire_batch(batch_pk: int) -> None:
 @shared_task
 def settle_calls() -> None:
     """Find the calls whose outcome is not known, and those nobody else makes: a bonus, a decision on a settled HIT."""
-    for pk in journal.unsettled().values_list("pk", flat=True):
+    for pk in journal.to_settle().values_list("pk", flat=True):
         settle_call.delay(pk)
 
 
@@ -231,16 +234,17 @@ def _enqueue_unpublished(batch: Batch) -> None:
 
 
 def _settle(hit: HIT, *, held: Lease[HIT]) -> None:
-    """Without a marketplace there is nothing to fetch, and nobody to tell what is decided."""
+    """Without a marketplace, or of a HIT it does not know, there is nothing to fetch and nobody to tell."""
     questionnaire = hit.questionnaire
-    gateway = None if hit.endpoint == Endpoint.LINK else Gateway(hit.endpoint, before_call=held.renew)
+    is_there = hit.endpoint != Endpoint.LINK and hit.gone_at is None
+    gateway = Gateway(hit.endpoint, before_call=held.renew) if is_there else None
     for assignment in due_work.unsettled().filter(hit=hit):
         allocation.settle(assignment)
     if gateway:
         for assignment in mirror.fetch(hit, gateway=gateway):
             _recover(assignment, questionnaire)
             reach("sync.recovered")
-    else:
+    elif hit.gone_at is None:
         mirror.mark_synced(hit)
     undecided = hit.assignments.exclude(status=Assignment.Status.ACCEPTED).filter(decision=None)
     for assignment in undecided:

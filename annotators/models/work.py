@@ -51,6 +51,12 @@ class HIT(models.Model):
     expires_at = models.DateTimeField("expiration")
     synced_at = models.DateTimeField(null=True, blank=True)
     leased_until = models.DateTimeField(null=True, blank=True, help_text="One task at a time works on a HIT.")
+    missing_since = models.DateTimeField(
+        null=True, blank=True, help_text="The marketplace has said since then that there is no such HIT."
+    )
+    gone_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since then it is believed, and not asked any more."
+    )
 
     class Meta:
         verbose_name = "HIT"

@@ -16,6 +16,7 @@ from django.utils import timezone
 from annotators.crowds.mturk.gateway import (
     AlreadyProcessed,
     Gateway,
+    HITGone,
     HITRecord,
     MarketError,
     NotReady,
@@ -106,6 +107,12 @@ def unsettled() -> QuerySet[Call]:
     sent = Q(state=State.SENT) & (Q(sent_at__lt=now - IN_FLIGHT) | Q(sent_at__gt=now + CLOCK_SKEW))
     left = Q(state=State.PLANNED) & (~Q(error="") | Q(created_at__lt=now - IN_FLIGHT))
     return Call.objects.filter(Q(state=State.UNKNOWN) | sent | left & ~Q(operation__in=OF_OTHER_STEPS))
+
+
+def to_settle() -> QuerySet[Call]:
+    """Return the unsettled calls that can be: about a HIT that is gone the marketplace tells nothing any more."""
+    is_gone = Q(hit__gone_at__isnull=False) | Q(assignment__hit__gone_at__isnull=False)
+    return unsettled().exclude(is_gone)
 
 
 def perform(call: Call, *, gateway: Gateway) -> Call:
@@ -259,7 +266,10 @@ def _is_listed(call: Call, hold: Hold, *, gateway: Gateway) -> bool:
         listing = holds.keep_listing(hold, endpoint=gateway.endpoint, records=ours, read_at=now)
     if call.token not in listing.hits:
         return False
-    record = gateway.get_hit(listing.hits[call.token])
+    try:
+        record = gateway.get_hit(listing.hits[call.token])
+    except HITGone:
+        return False
     outcomes.record_hit(call, record)
     return True
 

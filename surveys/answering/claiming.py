@@ -131,11 +131,12 @@ def stale() -> QuerySet[Assignment]:
     """Return the claims whose time is over and that the marketplace, asked after that, has not named.
 
     Nothing that was saved goes before the marketplace was asked, however old: the server may have been off for weeks,
-    or be a restored one. What was not saved can't have been handed in, and goes after a week in any case.
+    or be a restored one; nor where it knows no such HIT, and so names nobody. What was not saved can't have been
+    handed in, and goes after a week in any case.
     """
     now = timezone.now()
     is_asked, is_old = Q(hit__synced_at__gt=F("deadline")), Q(deadline__lt=now - KEPT)
-    is_over = Q(saved_at=None) & (is_asked | is_old) | (is_asked & is_old)
+    is_over = Q(saved_at=None) & (is_asked | is_old) | (is_asked & is_old & Q(hit__missing_since=None))
     return _claims_over().filter(is_over).order_by("loaded_at", "pk")
 
 

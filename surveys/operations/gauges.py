@@ -86,7 +86,7 @@ def _sync_lag() -> GaugeMetricFamily:
 
 def _open_hits() -> GaugeMetricFamily:
     gauge = GaugeMetricFamily("assent_hits_open", "HITs that can be accepted.", labels=["endpoint"])
-    is_open = Q(status=HIT.Status.ASSIGNABLE, expires_at__gt=timezone.now())
+    is_open = Q(status=HIT.Status.ASSIGNABLE, expires_at__gt=timezone.now(), gone_at=None)
     counted = HIT.objects.filter(is_open).values_list("hit_type__endpoint").annotate(n=Count("pk")).order_by()
     found = dict(counted)
     for endpoint in Endpoint.values:

@@ -92,12 +92,12 @@ def hits_to_expire() -> QuerySet[HIT]:
     """Return the HITs that still take workers, by what the marketplace said last, and should not.
 
     Their batch is stopped, or complete and they have places left, or people who came by link have filled the
-    questionnaire. A HIT that is disposed of takes nobody, whenever it was to expire.
+    questionnaire. A HIT that is disposed of, or gone, takes nobody, whenever it was to expire.
     """
     on_market = (
         HIT.objects.exclude(hit_type__endpoint=Endpoint.LINK)
         .exclude(status=HIT.Status.DISPOSED)
-        .filter(expires_at__gt=timezone.now())
+        .filter(expires_at__gt=timezone.now(), gone_at=None)
     )
     stopped = Q(questionnaire__batch__status=Batch.Status.STOPPED)
     complete = Q(questionnaire__batch__status=Batch.Status.COMPLETE, max_assignments__gt=mirror.n_handed_in())
@@ -118,7 +118,7 @@ def expire(hit: HIT, *, gateway: Gateway) -> bool:
 
 
 def _is_disposed(hit: HIT | None) -> bool:
-    return hit is not None and hit.status == HIT.Status.DISPOSED
+    return hit is not None and (hit.status == HIT.Status.DISPOSED or hit.gone_at is not None)
 
 
 def _full(hits: QuerySet[HIT]) -> list[uuid.UUID]:

@@ -27,7 +27,8 @@ def due_hits(*, every: timedelta) -> QuerySet[HIT]:
     One seen in the future was seen before the clock was set back.
 
     A HIT is settled when all its assignments are in and decided, or when it was seen so long after it expired that
-    nobody could still be working on it. HITStatus alone does not tell: MTurk lists submissions with a lag.
+    nobody could still be working on it. HITStatus alone does not tell: MTurk lists submissions with a lag. Of one that
+    the marketplace does not know any more only what came by link is looked after.
     """
     now = timezone.now()
     last_submission = F("expires_at") + F("hit_type__assignment_duration")
@@ -41,24 +42,34 @@ def due_hits(*, every: timedelta) -> QuerySet[HIT]:
     can_fill = Q(n_in__lt=F("max_assignments")) & ~(is_late & is_told_the_end)
     of_hit = Assignment.objects.filter(hit=OuterRef("pk"))
     is_seen = Q(synced_at__gt=now - every, synced_at__lte=now + CLOCK_SKEW)
-    return seen.filter(Q(synced_at=None) | ~is_seen).filter(
+    on_market = (
         (can_fill & ~Q(hit_type__endpoint=Endpoint.LINK))
-        | Exists(of_hit.filter(status=Status.SUBMITTED))
+        | Exists(of_hit.filter(status=Status.SUBMITTED, channel=Channel.MARKETPLACE))
         | Exists(unreplaced().filter(hit=OuterRef("pk")))
         | Exists(overturned().filter(hit=OuterRef("pk")))
         | Exists(approved_late().filter(hit=OuterRef("pk")))
         | Exists(claiming.unasked().filter(hit=OuterRef("pk")))
+    )
+    here = (
+        Exists(of_hit.filter(status=Status.SUBMITTED).exclude(channel=Channel.MARKETPLACE))
+        | Exists(overturned().filter(hit=OuterRef("pk")).exclude(channel=Channel.MARKETPLACE))
         | Exists(unsettled().filter(hit=OuterRef("pk")))
-        | Exists(_not_wanted_again().filter(hit=OuterRef("pk"))),
-        questionnaire__isnull=False,
+        | Exists(_not_wanted_again().filter(hit=OuterRef("pk")))
+    )
+    return seen.filter(Q(synced_at=None) | ~is_seen).filter(
+        (on_market & Q(gone_at=None)) | here, questionnaire__isnull=False
     )
 
 
 def to_carry_out(hit: HIT) -> list[Assignment]:
-    """Return the assignments of a HIT with a decision that is not carried out, or that came too late."""
+    """Return the assignments of a HIT with a decision that is not carried out, or that came too late.
+
+    A marketplace that does not know the HIT any more is told nothing about it.
+    """
     submitted = Q(status=Status.SUBMITTED, decision__verdict__in=[APPROVE, REJECT])
     other = Q(pk__in=overturned()) | Q(pk__in=approved_late())
-    return list(hit.assignments.filter(submitted | other).select_related("decision", "hit__hit_type"))
+    found = hit.assignments.filter(submitted | other).select_related("decision", "hit__hit_type")
+    return list(found.exclude(channel=Channel.MARKETPLACE) if hit.gone_at else found)
 
 
 def unsettled() -> QuerySet[Assignment]:

@@ -160,6 +160,10 @@ class Refused(MarketError):
     """The marketplace refuses this call for good; the message is its own."""
 
 
+class HITGone(Refused):
+    """The marketplace knows no such HIT: it forgets one 120 days after the last thing that happened to it."""
+
+
 class Unreachable(MarketError):
     """No answer came, so whether the call was carried out is unknown."""
 
@@ -369,7 +373,7 @@ def _translated(error: ClientError) -> MarketError:
         return AlreadyProcessed(message, hit_id=_hit_id_in(message))
     if turk_code in {"InvalidAssignmentState", "InvalidHITState"}:
         return WrongState(message)
-    return Refused(message)
+    return HITGone(message) if turk_code == "HITDoesNotExist" else Refused(message)
 
 
 def _hit_id_in(message: str) -> str:

@@ -1,9 +1,10 @@
 """The mirror of what the marketplace says about HITs and assignments."""
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import CharField, Count, F, OuterRef, Q, Subquery, Value
+from django.db.models import CharField, Count, F, OuterRef, Q, QuerySet, Subquery, Value
 from django.db.models.functions import Cast, Coalesce, Concat, Greatest
 from django.utils import timezone
 
@@ -23,6 +24,8 @@ FACTS = (
     "feedback",
     "answer_xml",
 )
+# Far longer than a new HIT takes to be shown, or than keys of another account stand in the settings by mistake.
+MISSING_FOR = timedelta(hours=1)
 PERSONAL = ("feedback", "answer_xml")  # may name the worker
 
 
@@ -45,13 +48,32 @@ def fetch(hit: HIT, *, gateway: Gateway) -> list[Assignment]:
     )
 
 
+def note_missing(hit: HIT) -> bool:
+    """Write down that the marketplace knows no such HIT; True once, when it has said so for MISSING_FOR.
+
+    From then on it is not asked. What is known here stays: who came, what they saved, what was decided.
+    """
+    now = timezone.now()
+    HIT.objects.filter(pk=hit.pk, missing_since=None).update(missing_since=now)
+    long_missing = HIT.objects.filter(pk=hit.pk, gone_at=None, missing_since__lte=now - MISSING_FOR)
+    return long_missing.update(gone_at=now) == 1
+
+
+def ask_again(hits: QuerySet[HIT]) -> int:
+    """Ask about HITs that the marketplace did not know any more, for another MISSING_FOR; returns how many."""
+    return hits.filter(gone_at__isnull=False).update(gone_at=None, missing_since=timezone.now())
+
+
 def mirror_hit(hit: HIT, record: HITRecord) -> None:
     """Write the marketplace's facts about a HIT that was loaded before it was asked; an older answer can't win.
 
     MaxAssignments only ever grows, and the expiration is left alone where it was moved since `hit` was loaded.
     """
     HIT.objects.filter(pk=hit.pk).update(
-        status=record.status, max_assignments=Greatest(F("max_assignments"), record.max_assignments)
+        status=record.status,
+        max_assignments=Greatest(F("max_assignments"), record.max_assignments),
+        missing_since=None,
+        gone_at=None,
     )
     HIT.objects.filter(pk=hit.pk, expires_at=hit.expires_at).update(expires_at=record.expires_at)
     hit.refresh_from_db(fields=["status", "max_assignments", "expires_at"])
