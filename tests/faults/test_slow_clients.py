@@ -1,4 +1,4 @@
-"""200 clients send as slowly as they can. Behind the front, the threads of the web server never wait for one."""
+"""The front: 200 clients send as slowly as they can, and no thread waits; and nobody chooses the address they have."""
 
 import shutil
 import socket
@@ -8,15 +8,17 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
 import pytest
+import yaml
 from django.conf import settings
 
 from surveys.operations.processes.stack import free_port
 
 NGINX = shutil.which("nginx")
 CONFIGURATION = Path(settings.BASE_DIR) / "config" / "nginx.conf"
+FRONT = yaml.safe_load((Path(settings.BASE_DIR) / "docker-compose.yml").read_text())["services"]["front"]
 N_CLIENTS = 200
 SLOW_BODY = b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\nx"
 SLOW_HEADERS = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX-"
@@ -39,8 +41,8 @@ def running(*command: str, port: int) -> Iterator[None]:
         process.wait(timeout=20)
 
 
-def configured(folder: Path, *, port: int, upstream: int) -> list[str]:
-    """The front's own file with this machine's addresses, and nginx with it."""
+def configured(folder: Path, *, port: int, upstream: int, trusted: str = "") -> list[str]:
+    """The front's own file with this machine's addresses, and what docker-compose.yml starts with it."""
     text = CONFIGURATION.read_text()
     assert "server web:8000 resolve;" in text
     # An address is asked of nobody, and Debian's nginx is older than `resolve`.
@@ -48,11 +50,23 @@ def configured(folder: Path, *, port: int, upstream: int) -> list[str]:
     text = text.replace("listen 8080", f"listen 127.0.0.1:{port}").replace("/tmp/", f"{folder}/")
     path = folder / "nginx.conf"
     path.write_text(text)
-    return [str(NGINX), "-c", str(path), "-p", str(folder), "-g", "daemon off; user root;"]
+    shell, option, script = FRONT["command"]
+    assert FRONT["environment"] == {"FRONT_TRUSTED": "${FRONT_TRUSTED:-}"}
+    script = (
+        script.replace("$$", "$").replace("/tmp/", f"{folder}/").replace("/etc/assent/nginx.conf", str(path))
+    )
+    script = script.replace("daemon off;", f'daemon off; user root;" -p "{folder}')
+    return ["env", f"FRONT_TRUSTED={trusted}", shell, option, script]
 
 
 @pytest.fixture
-def front(tmp_path: Path) -> Iterator[int]:
+def trusted() -> str:
+    """FRONT_TRUSTED: no proxy."""
+    return ""
+
+
+@pytest.fixture
+def front(tmp_path: Path, trusted: str) -> Iterator[int]:
     """The front before gunicorn as production runs it, with an application that answers at once."""
     port, upstream = free_port(), free_port()
     web = [sys.executable, "-m", "gunicorn", "wsgiref.simple_server:demo_app", "--workers=2", "--threads=4"]
@@ -60,14 +74,15 @@ def front(tmp_path: Path) -> Iterator[int]:
         stack.enter_context(
             running(*web, "--no-control-socket", f"--bind=127.0.0.1:{upstream}", port=upstream)
         )
-        stack.enter_context(running(*configured(tmp_path, port=port, upstream=upstream), port=port))
+        stack.enter_context(
+            running(*configured(tmp_path, port=port, upstream=upstream, trusted=trusted), port=port)
+        )
         yield port
 
 
 def test_the_configuration_is_sound(tmp_path: Path) -> None:
-    checked = subprocess.run(
-        [*configured(tmp_path, port=8080, upstream=8000), "-t"], capture_output=True, text=True, check=False
-    )
+    *front, script = configured(tmp_path, port=8080, upstream=8000, trusted="172.16.0.0/12 fd00::/8")
+    checked = subprocess.run([*front, f"{script.rstrip()} -t"], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr
 
 
@@ -85,12 +100,44 @@ def test_a_front_full_of_slow_clients_answers(front: int, sent: bytes) -> None:
             assert time.monotonic() - began < 1
 
 
-def test_what_the_application_is_told_of_a_client(front: int) -> None:
-    with urlopen(f"http://127.0.0.1:{front}/", timeout=10) as answer:
-        said = answer.read().decode()
-    assert "HTTP_X_FORWARDED_FOR = '127.0.0.1'" in said
-    assert "HTTP_X_FORWARDED_PROTO = 'http'" in said
-    assert f"HTTP_HOST = '127.0.0.1:{front}'" in said
+def told(front: int, **headers: str) -> dict[str, str]:
+    """What the application is told of a client that sends these headers."""
+    request = Request(
+        f"http://127.0.0.1:{front}/", headers={k.replace("_", "-"): v for k, v in headers.items()}
+    )
+    with urlopen(request, timeout=10) as answer:
+        lines = answer.read().decode().splitlines()
+    found = dict(line.split(" = ", 1) for line in lines if line.startswith(("HTTP_X_FORWARDED", "HTTP_HOST")))
+    return {name.removeprefix("HTTP_"): value.strip("'") for name, value in found.items()}
+
+
+@pytest.mark.parametrize("trusted", ["", "10.0.0.0/8 172.16.0.0/12"])
+@pytest.mark.parametrize("headers", [{}, {"X_Forwarded_For": "6.6.6.6", "X_Forwarded_Proto": "https"}])
+def test_who_is_no_trusted_proxy_does_not_choose_its_address(
+    front: int, trusted: str, headers: dict[str, str]
+) -> None:
+    assert told(front, **headers) == {
+        "X_FORWARDED_FOR": "127.0.0.1",
+        "X_FORWARDED_PROTO": "http",
+        "HOST": f"127.0.0.1:{front}",
+    }
+
+
+@pytest.mark.parametrize("trusted", ["10.0.0.0/8 127.0.0.0/8"])
+def test_a_trusted_proxy_says_who_asks_and_how(front: int, trusted: str) -> None:
+    assert told(front, X_Forwarded_For="6.6.6.6, 7.7.7.7", X_Forwarded_Proto="https") == {
+        "X_FORWARDED_FOR": "6.6.6.6, 7.7.7.7",
+        "X_FORWARDED_PROTO": "https",
+        "HOST": f"127.0.0.1:{front}",
+    }
+    assert told(front) == {"HOST": f"127.0.0.1:{front}"}
+
+
+def test_the_image_knows_every_word_of_the_configuration() -> None:
+    """nginx's CHANGES: `resolve` of a server in an upstream came to the open source version with 1.27.3."""
+    name, _, tag = FRONT["image"].partition(":")
+    version = tuple(map(int, tag.partition("-")[0].split(".")))
+    assert (name, version >= (1, 27, 3)) == ("nginx", True)
 
 
 @pytest.mark.parametrize(
