@@ -59,13 +59,21 @@ def create_worker() -> tuple[Worker, str]:
 
 
 def seeded_worker(*, seed: int, number: int) -> tuple[Worker, str]:
-    """Make, or find again, the numbered worker of a seed. The code follows from the site's key and the seed."""
+    """Make, or find again, the numbered worker of a seed. The code follows from the seed and the site's key.
+
+    One made under an earlier key keeps the code it has while that key is known, and gets another where it is not.
+    """
     name = f"worker:{seed}:{number}"
     worker_id = "A" + ids.seeded(key=b"worker", message=name, length=13)
-    code = ids.seeded(key=site_keys()[0].encode(), message=name, length=CODE_LENGTH)
-    return Worker.objects.get_or_create(worker_id=worker_id, defaults={"code_digest": code_digest(code)})[
-        0
-    ], code
+    codes = [ids.seeded(key=own.encode(), message=name, length=CODE_LENGTH) for own in site_keys()]
+    digest = code_digest(codes[0])
+    worker, _ = Worker.objects.get_or_create(worker_id=worker_id, defaults={"code_digest": digest})
+    for code in codes:
+        if check_code(worker, code=code):
+            return worker, code
+    worker.code_digest = digest
+    worker.save(update_fields=["code_digest"])
+    return worker, codes[0]
 
 
 def code_digest(code: str) -> str:
