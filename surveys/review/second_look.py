@@ -11,7 +11,7 @@ from surveys.models import Batch, Inclusion, Response
 from surveys.publishing import budget, quota
 from surveys.review.analysis_use import leave_out
 
-EXCLUDED = "The worker is excluded, and opened the HIT in another name."
+EXCLUDED = "The worker is excluded, and the HIT was not opened in their name."
 SHARE = "The worker had done their share of this batch, which is {most}."
 SEEN = "The worker had seen these items in another HIT of this batch."
 RULE = "door-1"
@@ -41,14 +41,23 @@ def _left_out(assignment: Assignment, *, reason: str, replace: bool) -> Inclusio
 
 
 def _why_not(assignment: Assignment) -> str:
-    """Who was excluded after they began may finish: at the door, where they were drawn orders, they were not yet."""
+    """Who was excluded after they began may finish: at the door, where they opened our page, they were not yet."""
     batch = assignment.hit.questionnaire.batch
     is_excluded = assignment.worker.standing == Worker.Standing.EXCLUDED
-    if is_excluded and not assignment.responses.filter(is_claim=True).exists():
+    if is_excluded and not _was_opened(assignment):
         return EXCLUDED
     if _has_seen(assignment, batch):
         return SEEN
     return SHARE.format(most=quota.cap_of(batch)) if _is_over_share(assignment, batch) else ""
+
+
+def _was_opened(assignment: Assignment) -> bool:
+    """Tell whether our page was opened in the worker's own name.
+
+    A row that a sync has made never met a browser. Answers that wait to be confirmed tell it too, where a browser did
+    not say what it is; what was handed in before there were claims, or is looked at after them, has none of these.
+    """
+    return assignment.user_agent != "" or assignment.responses.filter(is_claim=True).exists()
 
 
 def _has_seen(assignment: Assignment, batch: Batch) -> bool:

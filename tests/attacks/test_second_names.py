@@ -11,7 +11,7 @@ from annotators.models import HIT, Assignment, Worker
 from surveys import sync
 from surveys.answering import claiming
 from surveys.answering.collection import task_answers
-from surveys.models import AuditEntry, Inclusion, Questionnaire
+from surveys.models import AuditEntry, Inclusion, Questionnaire, Response
 from surveys.review import second_look
 from tests.factories import (
     answer,
@@ -53,7 +53,7 @@ def test_an_excluded_worker_in_another_name_is_not_used(site: Site) -> None:
     questionnaire = open_study(site)
     slipped = work_as(site, questionnaire, name="INVENTED")
     assert (slipped.status, slipped.inclusion.is_included) == ("Approved", False)
-    assert slipped.inclusion.reason == "The worker is excluded, and opened the HIT in another name."
+    assert slipped.inclusion.reason == "The worker is excluded, and the HIT was not opened in their name."
     entry = AuditEntry.objects.get(kind="inclusion", assignment=slipped)
     assert (entry.outcome, entry.by_whom, entry.worker) == ("exclude", "the batch's rule", slipped.worker)
 
@@ -61,6 +61,18 @@ def test_an_excluded_worker_in_another_name_is_not_used(site: Site) -> None:
 def test_who_is_excluded_while_they_work_finishes_and_is_used(site: Site) -> None:
     questionnaire = open_study(site)
     mine = work(site, questionnaire)
+    Worker.objects.update(standing="excluded")
+    sync.sweep()
+    mine.refresh_from_db()
+    assert (mine.status, Inclusion.objects.count()) == ("Approved", 0)
+
+
+def test_who_was_excluded_before_an_upgrade_and_after_they_began_is_used(site: Site) -> None:
+    """Handed in, and undecided, where there were no claims: our page was opened in their own name."""
+    questionnaire = open_study(site)
+    mine = work(site, questionnaire)
+    Assignment.objects.update(user_agent="Mozilla/5.0", status="Submitted", submitted_at=timezone.now())
+    Response.objects.update(is_claim=False)
     Worker.objects.update(standing="excluded")
     sync.sweep()
     mine.refresh_from_db()
