@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import cattrs
 
@@ -19,6 +19,9 @@ class Problem:
 
     path: Path
     sentence: str
+
+
+Pictures = Literal["required", "optional", "none"]
 
 
 class DefinitionError(ValueError):
@@ -145,8 +148,9 @@ class Definition:
     the study's main number; results also tell the share of ratings that score `good_from` or more.
 
     In a sequence (`is_sequence`) an item's n+1 pictures are numbered states, and the n lines of its output stand
-    between them. With `skip_reasons` an annotator may skip an item that can't be judged. `minimum_correct` right
-    answers of a HIT are what the protocol asks for; 0 where nobody's work is ever rejected.
+    between them. `pictures`: whether every item has one, may have one, or none has. With `skip_reasons` an annotator
+    may skip an item that can't be judged. `minimum_correct` right answers of a HIT are what the protocol asks for; 0
+    where nobody's work is ever rejected.
     """
 
     key: str
@@ -166,6 +170,7 @@ class Definition:
     minimum_correct: int = 0
     good_from: float | None = None
     is_sequence: bool = False
+    pictures: Pictures = "required"
     skip_reasons: tuple[Choice, ...] = ()
     quiz: tuple[QuizQuestion, ...] = ()
 
@@ -280,6 +285,8 @@ def _outputs(definition: "Definition") -> Iterator[Problem]:
         yield Problem(path, "a preference needs at least two outputs to compare.")
     if definition.is_sequence and definition.outputs_per_item != 1:
         yield Problem(path, "a sequence shows one output between its states.")
+    if definition.is_sequence and definition.pictures != "required":
+        yield Problem(("pictures",), "a sequence is made of pictures.")
 
 
 def _review(definition: "Definition") -> Iterator[Problem]:

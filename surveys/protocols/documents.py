@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from fractions import Fraction
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import yaml
 
@@ -256,6 +256,8 @@ class _Document:
         if get_origin(hint) in {Union, UnionType}:
             (kind,) = (one for one in get_args(hint) if one is not NoneType)
             return None if _is_null(node) else self._value(kind, node, path)
+        if get_origin(hint) is Literal:
+            return _one_of(get_args(hint), node)
         return _scalar(hint, node)
 
     def _structure(self, kind: type, node: yaml.Node, path: Path) -> Any:
@@ -286,6 +288,13 @@ def _scalar(kind: type, node: yaml.Node) -> Any:
         return SCALARS[kind](node.value)
     except (ValueError, KeyError, ZeroDivisionError, OverflowError):
         raise Trouble(f"Here belongs {WANTED[kind]}, not {node.value[:50]!r}.", node) from None
+
+
+def _one_of(words: tuple[str, ...], node: yaml.Node) -> str:
+    word: str = _scalar(str, node)
+    if word not in words:
+        raise Trouble(f"Here belongs one of {', '.join(words)}, not {word[:50]!r}.", node)
+    return word
 
 
 def _number(text: str) -> float:

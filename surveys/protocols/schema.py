@@ -8,7 +8,7 @@ import json
 import sys
 from dataclasses import MISSING, Field, fields, is_dataclass
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from surveys.protocols import documents
 from surveys.protocols.definition import Choice, Definition
@@ -73,6 +73,8 @@ def _value(hint: Any, kinds: dict[str, Any]) -> dict[str, Any]:
     if get_origin(hint) in {Union, UnionType}:
         (kind,) = (one for one in get_args(hint) if one is not NoneType)
         return {"anyOf": [_value(kind, kinds), {"type": "null"}]}
+    if get_origin(hint) is Literal:
+        return {"enum": list(get_args(hint))}
     return dict(SCALARS[hint])
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from surveys.protocols.definition import Definition
 from surveys.studies.importing.plan import Entry, Option, Problem, Said
-from surveys.studies.importing.tables import Row, Table, file_error
+from surveys.studies.importing.tables import Row, Table, file_error, named_images
 from surveys.studies.planted_checks import COLUMN
 
 SLOTTED = re.compile(r"(?P<name>.+)_(?P<slot>0|[1-9][0-9]{0,3})")
@@ -66,7 +66,10 @@ def batch_entries(table: Table, *, definition: Definition, system: str) -> tuple
 
 
 def _required(columns: Columns, *, definition: Definition) -> Iterator[str]:
-    yield from ("id", columns.question, "img_name", "output_explanation")
+    yield from ("id", columns.question)
+    if definition.pictures == "required":
+        yield "img_name"
+    yield "output_explanation"
     if definition.outputs_per_item > 1:
         yield "explanation"
     if definition.answer:
@@ -80,7 +83,7 @@ def _entry(row: Row, slot: int, *, columns: Columns, definition: Definition, sys
     return Entry(
         id=row.cell(f"id_{slot}"),
         question=row.cell(f"{columns.question}_{slot}"),
-        images=(row.cell(f"img_name_{slot}"),),
+        images=named_images([row.cell(f"img_name_{slot}")], definition=definition),
         outputs=tuple(_outputs(row, slot, definition=definition, system=system)),
         gold=gold,
         options=tuple(_options(row, slot, columns=columns, definition=definition)),

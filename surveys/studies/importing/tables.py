@@ -247,9 +247,16 @@ def find_columns(header: tuple[str, ...], *, definition: Definition) -> Columns:
         system=_first(SYSTEM, header),
         text=_first(("steps", "preds") if is_sequence else ("explanation", "text"), header),
         references=next((name for name in references if name in header), ""),
-        has_images=image in header or not is_sequence,
+        has_images=_has_images(image in header, definition=definition),
         is_rated=any(name in header for name in _criteria(definition)),
     )
+
+
+def _has_images(is_there: bool, *, definition: Definition) -> bool:
+    """Tell whether a column names the pictures: one has to, unless they are named by the id or not needed."""
+    if definition.pictures == "none":
+        return False
+    return is_there or (definition.pictures == "required" and not definition.is_sequence)
 
 
 def is_long(header: tuple[str, ...]) -> bool:
@@ -289,10 +296,19 @@ def one_line(steps: Sequence[Cell]) -> str:
 def images_of(row: Row, *, columns: Columns, definition: Definition) -> tuple[Cell, ...]:
     """Return the pictures a row names; those of a sequence that names none go by its id."""
     if columns.has_images:
-        return tuple(row.parts(columns.image))
+        return named_images(row.parts(columns.image), definition=definition)
+    if not definition.is_sequence:
+        return ()
     cell = row.cell(columns.id)
     n = len(row.parts(columns.text))
     return tuple(cell._replace(text=state_name(cell.text, k)) for k in range(1, n + 2))
+
+
+def named_images(cells: Sequence[Cell], *, definition: Definition) -> tuple[Cell, ...]:
+    """Return the cells that name a picture, an empty one too where it has to."""
+    if definition.pictures == "required":
+        return tuple(cells)
+    return tuple(cell for cell in cells if cell.text and definition.pictures == "optional")
 
 
 def step_problems(row: Row, *, columns: Columns) -> Iterator[Problem]:

@@ -96,6 +96,8 @@ def test_the_built_in_types_are_the_files_and_nothing_else() -> None:
         ("choices: agree", "choices: {a: 1}", 17, f"criteria 1, choices: {LIST}"),
         ("is_text: true", "is_text: 1", 20, "criteria 2, is_text: Here belongs true or false, not '1'."),
         ("is_text: true", "is_txt: true", 20, "criteria 2, is_txt: There is no such key. Do you mean “is_text”?"),
+        ("version: 1", "version: 1\npictures: some", 4, "pictures: Here belongs one of required, optional, none, not"),
+        ("version: 1", "version: 1\npictures: none\nis_sequence: yes", 4, "A sequence is made of pictures."),
         ("key: remark", "key: faithful", 18, "Two questions are called 'faithful'."),
         ("key: remark", "key: re mark", 18, f"'re mark' is no name: {SMALL}"),
         ("key: remark", "key: a-b", 18, f"'a-b' is no name: {SMALL}"),
