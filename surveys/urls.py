@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from surveys.pages.answering import hit, link_work, links, pictures
+from surveys.pages.answering import hit, link_annotation, link_home, pictures
 from surveys.pages.people import people, workers
 from surveys.pages.publishing import batches, books, running
 from surveys.pages.results import downloads, dry_run
@@ -47,12 +47,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("import/", imports.import_items, name="import_items"),
     path("import/pictures", imports.import_pictures, name="import_pictures"),
     path("import/<str:token>/", imports.import_preview, name="import_preview"),
-    path("links/sign-in/<int:batch>/", links.sign_in, name="link_sign_in"),
-    path("links/<str:token>/", links.home, name="link"),
-    path("links/<str:token>/end", links.finish, name="link_finish"),
-    path("links/<str:token>/<int:number>/", link_work.work, name="link_work"),
-    path("links/<str:token>/<int:number>/draft", link_work.draft, name="link_draft"),
-    path("panel/<slug:code>/", links.panel, name="panel"),
+    path("links/sign-in/<int:batch>/", link_home.sign_in, name="link_sign_in"),
+    path("links/<str:token>/", link_home.home, name="link"),
+    path("links/<str:token>/end", link_home.finish, name="link_finish"),
+    path("links/<str:token>/<int:number>/", link_annotation.work, name="link_work"),
+    path("links/<str:token>/<int:number>/draft", link_annotation.draft, name="link_draft"),
+    path("panel/<slug:code>/", link_home.panel, name="panel"),
     path("pictures/<slug:code>", pictures.picture, name="picture"),
     path("survey-types/", protocols.survey_types, name="survey_types"),
     path("survey-types/write", protocols.write_survey_type, name="write_survey_type"),

@@ -88,7 +88,7 @@ def test_nor_by_link(link_batch: Batch, monkeypatch: pytest.MonkeyPatch) -> None
     person.start()
     answers = person.scores(person.open(1), **SCORES) | {"comment": "Typed for long"}
     person.client.raise_request_exception = False
-    monkeypatch.setattr("surveys.pages.answering.link_work.save_answers", full)
+    monkeypatch.setattr("surveys.pages.answering.link_annotation.save_answers", full)
     refused = person.client.post(person.at(1), answers)
     page = refused.content.decode()
     assert (refused.status_code, "This was not kept" in page) == (503, True)

@@ -21,7 +21,7 @@ from surveys.pages.access import address_of
 from surveys.pages.answering import quiz, tokens
 from surveys.pages.answering.framing import framed, record_fault
 from surveys.pages.answering.hit_form import HitForm
-from surveys.pages.answering.working import (
+from surveys.pages.answering.work_page import (
     assignment_form,
     draft_answer,
     is_first_visit,

@@ -17,7 +17,7 @@ from surveys.models import Appeal
 from surveys.operations import log_context
 from surveys.pages.access import address_of
 from surveys.pages.answering.framing import UNREADABLE_REQUEST
-from surveys.pages.answering.linking import to, with_headers
+from surveys.pages.answering.link_page import to, with_headers
 from surveys.pages.review.appeal_forms import AppealForm, CodeForm
 from surveys.review import appeal_codes, decisions
 

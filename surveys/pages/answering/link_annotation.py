@@ -19,7 +19,7 @@ from surveys.models import Batch
 from surveys.operations import log_context
 from surveys.pages.answering import quiz, tokens
 from surveys.pages.answering.hit_form import HitForm
-from surveys.pages.answering.linking import (
+from surveys.pages.answering.link_page import (
     KEPT,
     linked,
     on_to_next,
@@ -28,7 +28,7 @@ from surveys.pages.answering.linking import (
     surroundings,
     to,
 )
-from surveys.pages.answering.working import assignment_form, batch_of, draft_answer, keep_what_was_given
+from surveys.pages.answering.work_page import assignment_form, batch_of, draft_answer, keep_what_was_given
 from surveys.protocols.policy import judges
 
 Status = Assignment.Status

@@ -148,7 +148,7 @@ def test_no_page_tells_items_or_systems(ada: Visitor) -> None:
 
 
 def test_a_fault_of_ours_is_told_and_recorded(ada: Visitor, monkeypatch, caplog) -> None:
-    monkeypatch.setattr("surveys.pages.answering.links.surroundings", lambda *args, **kwargs: 1 / 0)
+    monkeypatch.setattr("surveys.pages.answering.link_home.surroundings", lambda *args, **kwargs: 1 / 0)
     ada.client.raise_request_exception = False
     page = ada.open()
     assert page.status_code == 500

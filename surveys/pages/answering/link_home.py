@@ -5,8 +5,8 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from surveys.answering.admissions import Admission, NotAdmitted, admit, admit_by_code, admit_panel, completion
-from surveys.pages.answering.linking import linked, on_to_next, render, surroundings, to
-from surveys.pages.answering.working import pay_rule, time_allowed
+from surveys.pages.answering.link_page import linked, on_to_next, render, surroundings, to
+from surveys.pages.answering.work_page import pay_rule, time_allowed
 
 NUMBER_MAX = 2**31 - 1
 NO_NUMBER = "An annotation id is a whole number from 1."
