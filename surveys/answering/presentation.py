@@ -212,7 +212,7 @@ def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
 
 @transaction.atomic
 def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) -> Assignment:
-    """Worker before questionnaire: the order in which allocating locks too."""
+    """Worker before questionnaire: the order in which `allocation` locks too."""
     claim.worker = locked_worker_of(worker_id, source=questionnaire.batch.endpoint)
     if claim.worker.standing == Worker.Standing.EXCLUDED:
         raise CannotServe("excluded", EXCLUDED)

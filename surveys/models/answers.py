@@ -98,7 +98,7 @@ class Rating(models.Model):
 
 
 class AnswerRevision(models.Model):
-    """Complete answers as they were before their author changed them: `data` as `collecting.task_answers` gives it."""
+    """Complete answers as they were before their author changed them: `data` as `collection.task_answers` gives it."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="revisions")
     data = models.JSONField()
