@@ -1,13 +1,13 @@
 """Evidence about all assignments of a batch, or about those of one worker, by the same queries."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 from typing import Any
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from annotators.models import Assignment, Channel
 from surveys.models import Batch, Item, Output, Rating, Response
@@ -15,7 +15,7 @@ from surveys.protocols.definition import Definition
 from surveys.protocols.policy import RULES
 from surveys.protocols.rules import Evidence, GradedAnswer, RatedAlike, Record
 from surveys.publishing.quota import n_wanted
-from surveys.studies.planted_checks import passed, planted
+from surveys.studies.planted_checks import COLUMN, Check, CheckError, read_check
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,8 @@ class Rows:
 
     @cached_property
     def checks(self) -> dict[int, list[bool]]:
-        known = planted(self.batch)
-        return passed(known, self.own) if known else {}
+        known = _planted(self.batch)
+        return _passed(known, self.own) if known else {}
 
     @cached_property
     def median_seconds(self) -> float | None:
@@ -276,3 +276,45 @@ class _Reader:
                 n, total = (n - 1, total - score) if handed.is_counted else (n, total)
                 if criterion == headline and n > 0:
                     yield RatedAlike(score, round(total / n, DIGITS))
+
+
+def _planted(batch: Batch) -> dict[int, Check]:
+    """Return the planted checks among a batch's items; what can't be read is none."""
+    items = Item.objects.filter(slots__questionnaire__batch=batch, payload__has_key=COLUMN)
+    found = {}
+    for pk, text in items.values_list("pk", f"payload__{COLUMN}"):
+        try:
+            found[pk] = read_check(str(text), definition=batch.definition)
+        except CheckError:
+            continue
+    return found
+
+
+def _passed(checks: Mapping[int, Check], responses: QuerySet[Response]) -> dict[int, list[bool]]:
+    """Return {assignment: whether each of the checks shown in it was passed}; skipped ones are left out."""
+    results: dict[int, list[bool]] = {}
+    shown = responses.filter(item__in=list(checks), skip_reason="").order_by("pk")
+    rated = _rated_values(shown, {check.criterion for check in checks.values()})
+    for pk, assignment, item, is_correct in shown.values_list("pk", "assignment_id", "item_id", "is_correct"):
+        check = checks[item]
+        is_passed = bool(is_correct) if check.is_answer else _is_as_wanted(check, rated.get(pk, []))
+        results.setdefault(assignment, []).append(is_passed)
+    return results
+
+
+def _rated_values(responses: QuerySet[Response], criteria: set[str]) -> dict[int, list[tuple[str, str, str]]]:
+    rows: dict[int, list[tuple[str, str, str]]] = {}
+    ratings = Rating.objects.filter(response__in=responses.values("pk"), criterion__in=criteria)
+    columns = ("response", "criterion", "output__system", "value")
+    for response, criterion, system, value in ratings.values_list(*columns):
+        rows.setdefault(response, []).append((criterion, system or "", value))
+    return rows
+
+
+def _is_as_wanted(check: Check, ratings: list[Any]) -> bool:
+    given = [
+        value
+        for criterion, system, value in ratings
+        if criterion == check.criterion and check.system in {"", system}
+    ]
+    return bool(given) and all(value in check.values for value in given)

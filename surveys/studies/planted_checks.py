@@ -6,13 +6,8 @@ of several: "justifies=no|weak_no", "ofa-x.justifies=no", "fluency=1|2". Nothing
 leave these items out.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from django.db.models import QuerySet
-
-from surveys.models import Batch, Item, Rating, Response
 from surveys.protocols.definition import Definition
 
 COLUMN = "check"
@@ -63,45 +58,3 @@ def _check_values(check: Check, *, definition: Definition) -> None:
         raise CheckError(f"{check.criterion!r} is no scale of this survey type.")
     if unknown := [value for value in check.values if value not in allowed[check.criterion]]:
         raise CheckError(f"{unknown[0]!r} is no value of {check.criterion!r}.")
-
-
-def planted(batch: Batch) -> dict[int, Check]:
-    """Return the planted checks among a batch's items; what can't be read is none."""
-    items = Item.objects.filter(slots__questionnaire__batch=batch, payload__has_key=COLUMN)
-    found = {}
-    for pk, text in items.values_list("pk", f"payload__{COLUMN}"):
-        try:
-            found[pk] = read_check(str(text), definition=batch.definition)
-        except CheckError:
-            continue
-    return found
-
-
-def passed(checks: Mapping[int, Check], responses: QuerySet[Response]) -> dict[int, list[bool]]:
-    """Return {assignment: whether each of the checks shown in it was passed}; skipped ones are left out."""
-    results: dict[int, list[bool]] = {}
-    shown = responses.filter(item__in=list(checks), skip_reason="").order_by("pk")
-    rated = _rated(shown, {check.criterion for check in checks.values()})
-    for pk, assignment, item, is_correct in shown.values_list("pk", "assignment_id", "item_id", "is_correct"):
-        check = checks[item]
-        is_passed = bool(is_correct) if check.is_answer else _is_as_wanted(check, rated.get(pk, []))
-        results.setdefault(assignment, []).append(is_passed)
-    return results
-
-
-def _rated(responses: QuerySet[Response], criteria: set[str]) -> dict[int, list[tuple[str, str, str]]]:
-    rows: dict[int, list[tuple[str, str, str]]] = {}
-    ratings = Rating.objects.filter(response__in=responses.values("pk"), criterion__in=criteria)
-    columns = ("response", "criterion", "output__system", "value")
-    for response, criterion, system, value in ratings.values_list(*columns):
-        rows.setdefault(response, []).append((criterion, system or "", value))
-    return rows
-
-
-def _is_as_wanted(check: Check, ratings: list[Any]) -> bool:
-    given = [
-        value
-        for criterion, system, value in ratings
-        if criterion == check.criterion and check.system in {"", system}
-    ]
-    return bool(given) and all(value in check.values for value in given)

@@ -11,9 +11,9 @@ from surveys.publishing.design import design_in_words
 from surveys.results.frames.base import RESPONSE_COLUMNS, Frame, build_frame, column, used
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.review.surplus import surplus_of
+from surveys.studies.planted_checks import COLUMN
 
 SUBMITTED = (Assignment.Status.SUBMITTED, Assignment.Status.APPROVED, Assignment.Status.REJECTED)
-PLANTED = "check"  # items with this in their payload are planted checks, no part of the study
 RESPONSE_FIELDS = {
     "pk": "response",
     "item": "item",
@@ -73,7 +73,7 @@ def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
 
 def _responses(batch: Batch) -> QuerySet[Response]:
     submitted = Response.objects.filter(batch=batch, assignment__status__in=SUBMITTED)
-    submitted = submitted.exclude(item__payload__has_key=PLANTED)
+    submitted = submitted.exclude(item__payload__has_key=COLUMN)  # planted checks are no part of the study
     marked = submitted.annotate(is_surplus=Q(assignment__in=surplus_of(batch).order_by().values("pk")))
     return marked.order_by(
         "assignment__hit__questionnaire__position", "assignment__submitted_at", "assignment__pk", "position"
