@@ -3,7 +3,7 @@ from django.template import engines
 
 from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture
 from surveys.pages.answering.hit_form import HitForm
-from surveys.pages.answering.quiz_form import QuizForm
+from surveys.pages.answering.quiz import QuizForm
 from surveys.protocols.definition import Choice
 from surveys.rehearsal.hit_page import (
     Form,
