@@ -8,7 +8,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 
 from surveys.pages.health import healthz, metrics, readyz
-from surveys.pages.sign_in import sign_in
+from surveys.pages.sign_in.passwords import sign_in
 
 
 def not_found(request: HttpRequest, row: str) -> NoReturn:

@@ -4,7 +4,7 @@ from django.contrib import admin
 
 from surveys.pages.publishing import admin as publishing_admin  # noqa: F401 (registers itself)
 from surveys.pages.review import trail_admin  # noqa: F401 (registers itself)
-from surveys.pages.sign_in import SignInForm
+from surveys.pages.sign_in.passwords import SignInForm
 from surveys.pages.study import admin as study_admin  # noqa: F401 (registers itself)
 
 admin.site.login_form = SignInForm
