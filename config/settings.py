@@ -81,6 +81,9 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "django.contrib.staticfiles",
     "crispy_forms",
+    "django_otp",
+    "django_otp.plugins.otp_totp",
+    "django_otp.plugins.otp_static",
     "annotators",
     "surveys",
     "marketplace",
@@ -95,6 +98,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django_otp.middleware.OTPMiddleware",
+    "surveys.pages.sign_in.factors.SecondFactorMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
@@ -222,6 +227,9 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 LOGIN_URL = "admin:login"
+# Staff without a second factor are led to setting one up, and nowhere else.
+REQUIRE_SECOND_FACTOR = env_bool("ASSENT_REQUIRE_SECOND_FACTOR")
+OTP_TOTP_ISSUER = f"Assent {APP_HOST}"  # what an app calls the account
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = env("TIME_ZONE", "UTC")
 USE_I18N = False

@@ -7,6 +7,7 @@ from surveys.pages.people import people, workers
 from surveys.pages.publishing import batches, books, running
 from surveys.pages.results import downloads, dry_run
 from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
+from surveys.pages.sign_in import second_factor
 from surveys.pages.study import imports, protocols
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -57,6 +58,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("survey-types/", protocols.survey_types, name="survey_types"),
     path("survey-types/write", protocols.write_survey_type, name="write_survey_type"),
     path("survey-types/<slug:key>.yaml", protocols.survey_type_file, name="survey_type_file"),
+    path("sign-in/code/", second_factor.give_code, name="second_factor_code"),
+    path("sign-in/leave", second_factor.leave, name="leave_sign_in"),
+    path("sign-in/second-factor/", second_factor.second_factor, name="second_factor"),
     path("workers/<int:worker_pk>/", workers.worker, name="worker"),
     path("workers/<int:worker_pk>/standing", workers.standing, name="worker_standing"),
 ]

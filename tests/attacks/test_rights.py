@@ -66,6 +66,9 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "survey_types": (ASSISTANT, "get", lambda w: []),
     "write_survey_type": (RESEARCHER, "get", lambda w: []),
     "survey_type_file": (ASSISTANT, "get", lambda w: ["xai"]),
+    "second_factor_code": (ANYBODY, "get", lambda w: []),
+    "leave_sign_in": (ANYBODY, "post", lambda w: []),
+    "second_factor": (ANYBODY, "get", lambda w: []),
     "worker": (ASSISTANT, "get", lambda w: [w.assignment.worker_id]),
 }
 PROTECTED = [name for name, (who, _, _) in ADDRESSES.items() if who != ANYBODY]

@@ -1,0 +1,1 @@
+"""Signing in of researchers: the password, a second factor, a university."""

@@ -6,10 +6,12 @@ from django.contrib import admin
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
 from surveys.answering.throttling import Throttle
 from surveys.pages.access import address_of
+from surveys.pages.sign_in.second_factor import next_step
 
 QUARTER = 15 * 60  # seconds
 # Guessing from one place is stopped before it keeps a person out who signs in from elsewhere.
@@ -39,7 +41,9 @@ class SignInForm(AdminAuthenticationForm):
 
 
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """Show the admin's sign-in; 429 where it is held up."""
+    """Show the admin's sign-in, or what comes after the password; 429 where it is held up."""
+    if request.method == "GET" and (step := next_step(request)):
+        return redirect(step)
     response = admin.site.login(request)
     if isinstance(response, TemplateResponse):
         form = (response.context_data or {})["form"]
