@@ -230,6 +230,21 @@ LOGIN_URL = "admin:login"
 # Staff without a second factor are led to setting one up, and nowhere else.
 REQUIRE_SECOND_FACTOR = env_bool("ASSENT_REQUIRE_SECOND_FACTOR")
 OTP_TOTP_ISSUER = f"Assent {APP_HOST}"  # what an app calls the account
+# Sign-in by a university, where its three are set; mozilla-django-oidc reads those that begin with OIDC_RP_.
+OIDC_ISSUER = env("ASSENT_OIDC_ISSUER")
+OIDC_RP_CLIENT_ID = env("ASSENT_OIDC_CLIENT_ID")
+OIDC_RP_CLIENT_SECRET = env("ASSENT_OIDC_CLIENT_SECRET")
+OIDC_IS_ON = all([OIDC_ISSUER, OIDC_RP_CLIENT_ID, OIDC_RP_CLIENT_SECRET])
+OIDC_LABEL = env("ASSENT_OIDC_LABEL", "your university")
+OIDC_CREATE_ACCOUNTS = env_bool("ASSENT_OIDC_CREATE_ACCOUNTS")
+# Values of the university's `amr` that count as a second factor (RFC 8176): mfa, otp, hwk and so on.
+OIDC_SECOND_FACTORS = frozenset(env_list("ASSENT_OIDC_SECOND_FACTORS"))
+OIDC_USE_PKCE = True
+OIDC_TIMEOUT = 10  # seconds
+LOGIN_REDIRECT_URL = "admin:index"
+AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+if OIDC_IS_ON:
+    AUTHENTICATION_BACKENDS.append("surveys.pages.sign_in.provider.UniversityBackend")
 LANGUAGE_CODE = "en-gb"
 TIME_ZONE = env("TIME_ZONE", "UTC")
 USE_I18N = False

@@ -7,7 +7,7 @@ from surveys.pages.people import people, workers
 from surveys.pages.publishing import batches, books, running
 from surveys.pages.results import downloads, dry_run
 from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
-from surveys.pages.sign_in import second_factor
+from surveys.pages.sign_in import oidc, second_factor
 from surveys.pages.study import imports, protocols
 
 urlpatterns: list[URLPattern | URLResolver] = [
@@ -58,6 +58,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("survey-types/", protocols.survey_types, name="survey_types"),
     path("survey-types/write", protocols.write_survey_type, name="write_survey_type"),
     path("survey-types/<slug:key>.yaml", protocols.survey_type_file, name="survey_type_file"),
+    path("sign-in/university/", oidc.there, name="oidc_there"),
+    path("sign-in/university/back", oidc.back, name="oidc_authentication_callback"),
     path("sign-in/code/", second_factor.give_code, name="second_factor_code"),
     path("sign-in/leave", second_factor.leave, name="leave_sign_in"),
     path("sign-in/second-factor/", second_factor.second_factor, name="second_factor"),

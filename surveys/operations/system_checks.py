@@ -3,6 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
@@ -58,6 +59,30 @@ def check_keys(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     if len(known) > 1 and not (settings.PSEUDONYM_KEY and settings.MARKETPLACE_KEY):
         return [Warning(f"SECRET_KEY_FALLBACKS is in use. {KEEP}", id="surveys.W003")]
     return []
+
+
+@register()
+def check_university(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Say what is missing for signing in by a university, and refuse one that others can read along with."""
+    needed = {"ISSUER": settings.OIDC_ISSUER, "CLIENT_ID": settings.OIDC_RP_CLIENT_ID}
+    needed["CLIENT_SECRET"] = settings.OIDC_RP_CLIENT_SECRET
+    missing = [f"ASSENT_OIDC_{name}" for name, value in needed.items() if not value]
+    is_wanted = any(needed.values()) or settings.OIDC_CREATE_ACCOUNTS or settings.OIDC_SECOND_FACTORS
+    if missing and is_wanted:
+        text = f"Signing in by a university is off: {', '.join(missing)} not set."
+        return [Warning(text, id="surveys.W004")]
+    if is_wanted and not _is_private(settings.OIDC_ISSUER):
+        text = f"ASSENT_OIDC_ISSUER: {settings.OIDC_ISSUER} is no https:// address."
+        return [Error(text, id="surveys.E003")]
+    return []
+
+
+def _is_private(address: str) -> bool:
+    """Tell whether nobody on the way can read what is sent to an address."""
+    parts = urlsplit(address)
+    return parts.scheme == "https" or (
+        parts.scheme == "http" and parts.hostname in {"localhost", "127.0.0.1", "::1"}
+    )
 
 
 def _first_mark(present: str) -> str:

@@ -39,6 +39,12 @@ def version() -> str:
     return settings.VERSION
 
 
+@register.simple_tag
+def university() -> str:
+    """Return whose OpenID Connect signs researchers in; "" where none is set."""
+    return settings.OIDC_LABEL if settings.OIDC_IS_ON else ""
+
+
 @register.filter
 def overturn_until(assignment: Assignment) -> datetime:
     """Return until when a rejection of this assignment can be overturned."""

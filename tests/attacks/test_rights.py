@@ -66,6 +66,8 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "survey_types": (ASSISTANT, "get", lambda w: []),
     "write_survey_type": (RESEARCHER, "get", lambda w: []),
     "survey_type_file": (ASSISTANT, "get", lambda w: ["xai"]),
+    "oidc_there": (ANYBODY, "get", lambda w: []),
+    "oidc_authentication_callback": (ANYBODY, "get", lambda w: []),
     "second_factor_code": (ANYBODY, "get", lambda w: []),
     "leave_sign_in": (ANYBODY, "post", lambda w: []),
     "second_factor": (ANYBODY, "get", lambda w: []),

@@ -1,5 +1,6 @@
 """A password alone opens nothing where a second factor is set up or required; codes are taken once, and not guessed."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from io import StringIO
@@ -290,3 +291,15 @@ def test_no_page_of_ours_is_read_with_the_password_alone(app: TOTPDevice) -> Non
         address = "/" + str(pattern.pattern).replace("<int:pk>", "1").replace("<int:worker_pk>", "1")
         if "<" not in address and not address.startswith("/sign-in/"):
             assert client.get(address).status_code == stranger.get(address).status_code, address
+
+
+def test_no_step_has_scripts_or_styles_in_its_page(root: User, required: None) -> None:
+    """Neither would run under a strict Content-Security-Policy."""
+    client = with_password()
+    pages = [Client().get(LOGIN), client.get(SET_UP)]
+    key = client.session["second_factor_key"]
+    pages += [client.post(SET_UP, {"code": code(key=key)}), client.get(SET_UP), with_password().get(CODE)]
+    for page in pages:
+        text = page.content.decode()
+        assert page.status_code == 200
+        assert re.findall(r"<script(?![^>]*\ssrc=)|<style|\son[a-z]+=|\sstyle=", text) == []

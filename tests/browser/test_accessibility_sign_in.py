@@ -72,6 +72,16 @@ def shown(key: str) -> str:
     return f"{totp(b32decode(key)):06}"
 
 
+def test_signing_in_by_a_university(page: Page, settings) -> None:
+    settings.OIDC_IS_ON, settings.OIDC_LABEL = True, "Example University"
+    page.goto("/admin/")
+    expect(page.get_by_role("link", name="Sign in with Example University")).to_be_visible()
+    assert faults(page) == []
+    page.goto("/sign-in/university/back?error=access_denied")
+    expect(page.get_by_text("Example University did not sign you in.")).to_be_visible()
+    assert faults(page) == []
+
+
 def test_every_step(page: Page) -> None:
     assert [(name, faults(page)) for name, page in states(page)] == [
         ("set up", []),

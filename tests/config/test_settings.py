@@ -20,6 +20,7 @@ print(json.dumps({
     "broker": s.CELERY_BROKER_URL, "cache": s.CACHES["default"]["BACKEND"], "secure": s.SESSION_COOKIE_SECURE,
     "hosts": s.ALLOWED_HOSTS, "key": len(s.SECRET_KEY), "media": str(s.MEDIA_ROOT),
     "targets": s.MARKETPLACE_NOTIFICATION_TARGETS, "rates": s.MARKETPLACE_RATE_LIMITS,
+    "doors": s.AUTHENTICATION_BACKENDS, "factor": s.REQUIRE_SECOND_FACTOR,
 }))
 """
 
@@ -55,6 +56,8 @@ def test_without_variables_everything_lies_in_the_data_folder(tmp_path: Path) ->
         "media": str(tmp_path / "media"),
         "targets": {},
         "rates": {},
+        "doors": ["django.contrib.auth.backends.ModelBackend"],
+        "factor": False,
     }
 
 
@@ -69,6 +72,7 @@ def test_urls_choose_postgresql_and_redis(tmp_path: Path) -> None:
         SECRET_KEY="k" * 50,
         MARKETPLACE_NOTIFICATION_TARGETS="arn:aws:sns:x:1:t=https://lab.example/?a=b, q=q.jsonl",
         MARKETPLACE_RATE_LIMITS="*=5,CreateHIT=0.5",
+        ASSENT_REQUIRE_SECOND_FACTOR="1",
     )
     assert json.loads(answer.stdout) == {
         "engine": "django.db.backends.postgresql",
@@ -82,6 +86,8 @@ def test_urls_choose_postgresql_and_redis(tmp_path: Path) -> None:
         "media": str(tmp_path / "media"),
         "targets": {"arn:aws:sns:x:1:t": "https://lab.example/?a=b", "q": "q.jsonl"},
         "rates": {"*": 5.0, "CreateHIT": 0.5},
+        "doors": ["django.contrib.auth.backends.ModelBackend"],
+        "factor": True,
     }
 
 
@@ -122,3 +128,17 @@ def test_nonsense_is_refused_by_name(tmp_path: Path, variables: dict[str, str], 
 
 def test_django_writes_times_as_our_pages_do() -> None:
     assert date_format(datetime(2026, 11, 21, 14, 5, tzinfo=UTC), "DATETIME_FORMAT") == "21 Nov 2026, 14:05"
+
+
+def test_a_university_signs_in_where_all_three_are_set(tmp_path: Path) -> None:
+    three = {
+        "ASSENT_OIDC_ISSUER": "https://sso.example",
+        "ASSENT_OIDC_CLIENT_ID": "assent",
+        "ASSENT_OIDC_CLIENT_SECRET": "between-us",
+    }
+    password, university = (
+        "django.contrib.auth.backends.ModelBackend",
+        "surveys.pages.sign_in.provider.UniversityBackend",
+    )
+    assert json.loads(run(tmp_path, **three).stdout)["doors"] == [password, university]
+    assert json.loads(run(tmp_path, **{**three, "ASSENT_OIDC_CLIENT_ID": ""}).stdout)["doors"] == [password]

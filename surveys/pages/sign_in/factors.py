@@ -31,6 +31,7 @@ N_RECOVERY_CODES = 10
 LONGEST_WAIT = 13  # wrong codes in a row; the wait is 2 ** 12 seconds from then on
 OF_APP = re.compile(r"[0-9]{6}", re.ASCII)
 SEPARATORS = re.compile(r"[\s-]")
+AMR = "oidc_amr"  # in a session: how the university knew its person (RFC 8176)
 Devices = TOTPDevice | StaticDevice
 
 
@@ -43,21 +44,25 @@ class SecondFactorMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         signed_in = request.user
         request.user = SimpleLazyObject(  # type: ignore[assignment]
-            lambda: AnonymousUser() if owes_factor(signed_in) else signed_in
+            lambda: AnonymousUser() if owes_factor(request, signed_in) else signed_in
         )
         return self.get_response(request)
 
 
-def owes_factor(user: User | AnonymousUser) -> bool:
+def owes_factor(request: HttpRequest, user: User | AnonymousUser) -> bool:
     """Tell whether a session's user has one step before them: who has a factor, and all where it is required."""
-    if not user.is_authenticated or is_given(user):
+    if not user.is_authenticated or is_given(request, user):
         return False
     return settings.REQUIRE_SECOND_FACTOR or has_factor(user)
 
 
-def is_given(user: User) -> bool:
-    """Tell whether the session has a second factor; django-otp's middleware looks whether its device is still there."""
-    return getattr(user, "otp_device", None) is not None
+def is_given(request: HttpRequest, user: User) -> bool:
+    """Tell whether the session has a second factor: of a device that is still there, or of a kind the settings name.
+
+    `otp_device` is set by django-otp's middleware.
+    """
+    is_verified = getattr(user, "otp_device", None) is not None
+    return is_verified or not settings.OIDC_SECOND_FACTORS.isdisjoint(request.session.get(AMR, ()))
 
 
 def entering(request: HttpRequest) -> User | None:
