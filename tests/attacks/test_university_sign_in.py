@@ -136,7 +136,7 @@ def test_an_unverified_address_is_refused(university: University, ada: User, sai
     )
 
 
-@pytest.mark.parametrize("email", ["", "@" * 0, None, 7, ["ada@university.example"]], ids=repr)
+@pytest.mark.parametrize("email", ["", "ada", None, 7, ["ada@university.example"]], ids=repr)
 def test_no_address_is_nobodys(university: University, ada: User, email: Any) -> None:
     """The user info says none either. An account without an address must not be found by an empty one."""
     User.objects.create_user("nameless", email="", is_staff=True)
