@@ -216,6 +216,13 @@ def test_a_secret_that_was_looked_at_is_nobody_elses(root: User, required: None)
     assert len(keys) == 2
 
 
+def test_of_two_who_set_an_app_up_at_once_one_has_it(root: User) -> None:
+    other = "aa" * 20
+    assert factors.enrol(root, key=KEY, code=code()) is not None
+    assert factors.enrol(root, key=other, code=code(key=other)) is None
+    assert list(TOTPDevice.objects.values_list("key", flat=True)) == [KEY]
+
+
 def test_recovery_codes_work_once_each_and_new_ones_make_them_void(app: TOTPDevice, root: User) -> None:
     first, second, *_ = factors.new_recovery_codes(root)
     assert with_password().post(CODE, {"code": first.upper()}).status_code == 302
