@@ -24,6 +24,11 @@ def test_a_signed_call_is_answered(key):
     assert send(key) == (200, "")
 
 
+def test_no_call_is_asked_for_a_researchers_second_factor(key, settings):
+    settings.REQUIRE_SECOND_FACTOR = True
+    assert send(key) == (200, "")
+
+
 def test_another_body_than_was_signed_is_refused(key):
     assert send(key, changed={"__body": b'{"HITId": "3A"}'}) == (400, "InvalidSignatureException")
 
