@@ -9,7 +9,7 @@ Gwet's unconditional variance does; Student's t with as many degrees of freedom 
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal
 
 import numpy as np
@@ -28,8 +28,8 @@ Table = npt.NDArray[np.float64]
 class Agreement:
     """Agreement on one criterion about one system's outputs, over items with two ratings or more.
 
-    `ac2` has quadratic weights. `percent` is the share of pairs of raters of one item who said the same, in [0, 1],
-    averaged over items.
+    `ac2` has quadratic weights; how often each value was given, of which it takes its chance, counts items with one
+    rating too. `percent` is the share of pairs of raters of one item who said the same, in [0, 1], averaged over items.
     """
 
     system: str
@@ -57,15 +57,15 @@ def agreement(rows: pd.DataFrame, *, system: str, criterion: Criterion) -> Agree
     """Return the ordinal agreement of `rows`; the scale's order is that of its scores."""
     name = column(system, criterion.key)
     table = count_table(rows, name=name, values=_ordered(criterion)) if name in rows else _nothing(criterion)
-    table = table[table.sum(axis=1) >= 2]
-    alpha, ac2 = _effects(rows, name=name, values=_ordered(criterion)) if len(table) > 1 else (None, None)
+    paired = table[table.sum(axis=1) >= 2]
+    alpha, ac2 = _effects(rows, name=name, values=_ordered(criterion)) if len(paired) > 1 else (None, None)
     return Agreement(
         system=system,
         criterion=criterion.key,
-        alpha=krippendorff_alpha(table, level="ordinal"),
-        percent=percent_agreement(table),
-        items=len(table),
-        ratings=int(table.sum()),
+        alpha=krippendorff_alpha(paired, level="ordinal"),
+        percent=percent_agreement(paired),
+        items=len(paired),
+        ratings=int(paired.sum()),
         ac2=gwet_ac2(table),
         alpha_interval=_bounded(alpha),
         ac2_interval=_bounded(ac2),
@@ -108,7 +108,11 @@ def percent_agreement(counts: Table) -> float | None:
 
 
 def gwet_ac2(counts: Table) -> float | None:
-    """Return AC2 with quadratic weights of counts of shape (units, values); None where no unit has two ratings."""
+    """Return AC2 with quadratic weights of counts of shape (units, values); None where no unit has two ratings.
+
+    Agreement is that of units with two ratings or more, the prevalence of values that of all units rated at all: Gwet's
+    handbook, 4th edition, chapter 2, on missing ratings; so does irrCAC.
+    """
     value = float(_ac2(_sums_of(counts)))
     return None if math.isnan(value) else value
 
@@ -118,23 +122,25 @@ class _Sums:
     """What both coefficients are made of, added up over units: any number of leading axes.
 
     `pairs` (.., values, values) are Krippendorff's coincidences, `shares` (.., values) each unit's shares of values,
-    `units` (..) how many have two ratings or more; `weighted` (..) are their weighted shares of equal pairs.
+    `rated` (..) how many have a rating, `units` (..) how many have two or more; `weighted` (..) are the weighted shares
+    of equal pairs of those.
     """
 
     pairs: Table
     shares: Table
     weighted: Table
+    rated: Table
     units: Table
 
     def summed(self) -> "_Sums":
-        return _Sums(*(part.sum(axis=0) for part in (self.pairs, self.shares, self.weighted, self.units)))
+        return _Sums(*(getattr(self, field.name).sum(axis=0) for field in fields(self)))
 
     def changed(self, new: "_Sums", old: "_Sums", groups: npt.NDArray[np.intp]) -> "_Sums":
         """Return these sums once for each group, its units' `old` parts replaced by the `new` ones."""
         n = int(groups.max()) + 1
         parts = []
-        for name in ("pairs", "shares", "weighted", "units"):
-            mine, change = getattr(self, name), getattr(new, name) - getattr(old, name)
+        for field in fields(self):
+            mine, change = getattr(self, field.name), getattr(new, field.name) - getattr(old, field.name)
             added = np.zeros((n, *change.shape[1:]))
             np.add.at(added, groups, change)
             parts.append(mine + added)
@@ -143,12 +149,11 @@ class _Sums:
 
 def _parts_of(counts: Table) -> _Sums:
     sizes = counts.sum(axis=1)
-    has_pairs = (sizes >= 2).astype("float64")
     pairs = counts[:, :, None] * counts[:, None, :] - counts[:, :, None] * np.eye(counts.shape[1])
     pairs = pairs / np.maximum(sizes - 1, 1)[:, None, None]
-    shares = counts / np.maximum(sizes, 1)[:, None] * has_pairs[:, None]
+    shares = counts / np.maximum(sizes, 1)[:, None]
     weighted = (pairs * _weights(counts.shape[1])).sum(axis=(1, 2)) / np.maximum(sizes, 1)
-    return _Sums(pairs, shares, weighted, has_pairs)
+    return _Sums(pairs, shares, weighted, *((sizes >= least).astype("float64") for least in (1, 2)))
 
 
 def _sums_of(counts: Table) -> _Sums:
@@ -164,7 +169,7 @@ def _weights(n: int) -> Table:
 def _ac2(sums: _Sums) -> Table:
     n = sums.shares.shape[-1]
     with np.errstate(all="ignore"):
-        shares = sums.shares / sums.units[..., None]
+        shares = sums.shares / sums.rated[..., None]
         chance = _weights(n).sum() / (n * (n - 1)) * (shares * (1 - shares)).sum(axis=-1)
         return np.asarray((sums.weighted / sums.units - chance) / (1 - chance))
 
@@ -183,10 +188,7 @@ def _effects(rows: pd.DataFrame, *, name: str, values: list[str]) -> tuple[Effec
     """Return alpha and AC2 with their errors; None where leaving somebody out leaves nothing to compute."""
     given = rows[rows[name].notna()]
     items, workers = pd.factorize(given["item_id"])[0], pd.factorize(given["worker"])[0]
-    sizes = np.bincount(items)
-    is_in = sizes[items] >= 2
-    said = np.asarray([values.index(value) for value in given[name]], dtype="intp")[is_in]
-    items, workers = np.unique(items[is_in], return_inverse=True)[1], workers[is_in]
+    said = np.asarray([values.index(value) for value in given[name]], dtype="intp")
     table = np.zeros((int(items.max()) + 1, len(values)))
     np.add.at(table, (items, said), 1)
     return _jackknifed(table, items, workers, said)
@@ -207,7 +209,8 @@ def _jackknifed(
         before = table[of_cells]
         groups = np.unique(of_workers, return_inverse=True)[1]
         left.append(whole.changed(_parts_of(before - own), _parts_of(before), groups))
-    support = support_of(len(table), workers if is_known else None)
+    sizes = table.sum(axis=1)
+    support = support_of(int((sizes >= 2).sum()), workers[sizes[items] >= 2] if is_known else None)
     return _effect(_alpha, whole, left, support), _effect(_ac2, whole, left, support)
 
 

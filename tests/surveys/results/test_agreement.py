@@ -77,6 +77,20 @@ def test_ac2_worked_by_hand():
     assert gwet_ac2(np.array([[3.0, 0.0], [2.0, 0.0]])) == 1.0
 
 
+# Eight of ten units rated by one or two of three observers; 0 is no rating.
+SPARSE = ((1, 1, 3, 3, 3, 0, 2, 1, 2, 0), (1, 2, 3, 0, 0, 0, 3, 0, 2, 3), (0, 0, 3, 0, 0, 3, 0, 0, 2, 0))
+
+
+@pytest.mark.parametrize(("observers", "n_values", "ac2"), [(OBSERVERS, 5, 0.914001), (SPARSE, 3, 0.753086)])
+def test_units_with_one_rating_tell_how_common_a_value_is(observers, n_values, ac2):
+    """irrCAC 0.4.4, CAC(ratings, weights="quadratic").gwet(), with pandas 2.3.3: it does not run with pandas 3."""
+    units = np.array(
+        [[unit.count(value) for value in range(1, n_values + 1)] for unit in zip(*observers, strict=True)],
+        dtype=float,
+    )
+    assert round(gwet_ac2(units), 6) == ac2
+
+
 def test_intervals_leave_out_each_item_and_each_worker(shared):
     """Once more by leaving rows out of the frame and computing everything anew."""
     rows = read_mturk_csv(shared / "data" / "ofax" / "esnlive_unifiedresults_raw.csv").kept
