@@ -77,7 +77,7 @@ class TaskScores:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class PairedDifference:
     """A model's headline score less the reference's, by the same worker on the same item: the mean over `pairs`.
 
     As published; what may be chance of it says `comparison`, on item means.
@@ -102,7 +102,7 @@ class SystemSummary:
     criteria: tuple[CriterionSummary, ...]
     evil: TaskScores | None
     interval: Interval | None
-    difference: Difference | None
+    difference: PairedDifference | None
     reasons: tuple[Share, ...] = ()
 
     def criterion(self, key: str) -> CriterionSummary:

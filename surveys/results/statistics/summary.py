@@ -12,8 +12,8 @@ from surveys.results.statistics.criteria import criterion_summaries, scores_of, 
 from surveys.results.statistics.numbers import (
     BLANK,
     Counts,
-    Difference,
     Minutes,
+    PairedDifference,
     Selection,
     Share,
     Summary,
@@ -124,13 +124,13 @@ def _stratum(correct: "pd.Series[bool]") -> "pd.Series[str]":
     return correct.map({True: "true", False: "false"}).astype("str").fillna("unknown")
 
 
-def _difference(frame: Frame, rows: pd.DataFrame, *, system: str) -> Difference | None:
+def _difference(frame: Frame, rows: pd.DataFrame, *, system: str) -> PairedDifference | None:
     reference = frame.definition.reference_system
     if system == reference or reference not in frame.systems:
         return None
     ours, theirs = (scores_of(frame, rows, system=name) for name in (system, reference))
     pairs = (ours - theirs).dropna().sort_values()
-    return Difference(float(pairs.mean()) if len(pairs) else None, len(pairs))
+    return PairedDifference(float(pairs.mean()) if len(pairs) else None, len(pairs))
 
 
 def _preference(frame: Frame, rows: pd.DataFrame) -> tuple[Share, ...]:
