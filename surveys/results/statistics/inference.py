@@ -7,9 +7,11 @@ worker on one item, which both hold. Each of the three leaves out one item, work
 number anew (the cluster jackknife of J. G. MacKinnon, M. O. Nielsen & M. D. Webb, "Fast and reliable jackknife and
 bootstrap methods for cluster-robust inference", Journal of Applied Econometrics 38(5), 2023), since the usual sums are
 too small where few workers do most of the work. It is never below the larger of the first two, so never negative.
-Tests and intervals are Student's t with min(items, effective workers) - 1 degrees of freedom; the effective number,
-after A. V. Carter, K. T. Schnepel & D. G. Steigerwald, "Asymptotic behavior of a t-test robust to cluster
-heterogeneity", Review of Economics and Statistics 99(4), 2017, is how many equally busy workers would tell as much.
+Tests and intervals are Student's t with min(items, effective workers) - 1 degrees of freedom. The effective number is
+Kish's, (sum n)^2 / sum n^2 (L. Kish, "Survey Sampling", 1965): how many equally busy workers would tell as much. That a
+t test with clusters of unequal size has no more to lean on is the point of A. V. Carter, K. T. Schnepel & D. G.
+Steigerwald, "Asymptotic behavior of a t-test robust to cluster heterogeneity", Review of Economics and Statistics
+99(4), 2017; their own number is this one where ratings of one worker have nothing in common, and else smaller.
 Nothing is drawn: equal ratings give equal numbers in whatever order they come. The pigeonhole bootstrap (A. B. Owen,
 Annals of Applied Statistics 1(2), 2007) estimates the same variance, on the wide side; it stands beside these in tests.
 
@@ -38,7 +40,8 @@ Kernel = Literal["difference", "superiority"]
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """What a number rests on. `workers` is 0 where nobody knows who rated what: then only items count as drawn.
+    """What a number rests on; of a comparison, its thinner side. `workers` is 0 where nobody knows who rated what:
+    then only items count as drawn.
 
     `effective` is how many equally busy workers would tell as much, (sum n)^2 / sum n^2 of what each rated, and
     `busiest` the share of all ratings that the busiest three gave; both None where workers are unknown.
@@ -53,6 +56,13 @@ class Support:
     def has_few_workers(self) -> bool:
         """Too few to know how workers differ: p values and intervals can't be trusted, the interval is too narrow."""
         return self.effective is not None and round(self.effective, 1) < FEW_WORKERS
+
+    @property
+    def warning(self) -> str:
+        """What stands beside every number that rests on few workers; "" beside the others."""
+        if not self.has_few_workers:
+            return ""
+        return f"few workers: {self.workers}, as good as {self.effective:.1f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,16 +174,31 @@ def level_of(p: float, adjusted: float) -> float:
 
 
 def mean_effect(ratings: Ratings) -> Effect | None:
-    """Return the mean of all ratings; None with fewer than two items or two workers."""
+    """Return the mean of all ratings; None with fewer than two items or two workers.
+
+    The error is None where all ratings are equal: that no spread was seen does not say that there is none.
+    """
     if not len(ratings.values):
         return None
-    items, workers, support = _coded([ratings])
+    items, workers, support, _ = _coded([ratings])
     if support.items < 2 or support.workers == 1:
         return None
     n, total = len(ratings.values), float(np.sort(ratings.values).sum())
     groups = [items[0]] if not support.workers else [items[0], workers[0], _pairs(items[0], workers[0])]
     variances = [_left_out(ratings.values, codes, n=n, total=total) for codes in groups]
-    return _effect(total / n, variances, support, exact=True)
+    return _effect(total / n, variances, support)
+
+
+def unanimous_interval(value: float, support: Support, *, low: float, high: float) -> Interval:
+    """Return the interval of a mean on a scale from `low` to `high` when all ratings were the same.
+
+    Of n units that all said the same, the share of those who would not is below 1 - ALPHA^(1/n), about 3/n, and they
+    might say anything on the scale (J. A. Hanley & A. Lippman-Hand, "If nothing goes wrong, is everything all right?",
+    JAMA 249(13), 1983). Units are items or effective workers, whichever are fewer.
+    """
+    n = min(float(support.items), support.effective or math.inf)
+    others = 1 - ALPHA ** (1 / n)
+    return Interval(value - others * (value - low), value + others * (high - value), support)
 
 
 def difference_effect(ours: Ratings, theirs: Ratings, *, kernel: Kernel = "difference") -> Effect | None:
@@ -187,11 +212,11 @@ def difference_effect(ours: Ratings, theirs: Ratings, *, kernel: Kernel = "diffe
     sides = [_only(side, shared) for side in (ours, theirs)]
     if len(shared) < 2:
         return None
-    items, workers, support = _coded(sides)
-    if support.workers == 1:
+    items, workers, support, n_workers = _coded(sides)
+    if n_workers == 1:
         return None
     counts = _counted(sides, items, workers)
-    return counts.effect(kernel, support)
+    return counts.effect(kernel, support, n_workers=n_workers)
 
 
 def unpaired_effect(ours: Ratings, theirs: Ratings) -> Effect | None:
@@ -203,27 +228,25 @@ def unpaired_effect(ours: Ratings, theirs: Ratings) -> Effect | None:
     means = [_item_means(side) for side in sides]
     if any(len(side) < 2 for side in means):
         return None
-    _, workers, support = _coded(sides)
-    if support.workers == 1:
+    _, workers, support, n_workers = _coded(sides)
+    if n_workers == 1:
         return None
     squares = [float(side.var(ddof=1)) / len(side) for side in means]
     freedom = _welch(squares, [len(side) for side in means])
     variances = [sum(squares)]
-    if support.workers:
-        variances += _unpaired_workers(sides, workers, support.workers)
+    if n_workers:
+        variances += _unpaired_workers(sides, workers, n_workers)
         freedom = min(freedom, freedom_of(support))
     found = _effect(float(means[0].mean() - means[1].mean()), variances, support)
     return replace(found, freedom=freedom)
 
 
-def _effect(
-    value: float, variances: list[float], support: Support, *, null: float = 0.0, exact: bool = False
-) -> Effect:
-    """Put together items, workers and cells. `exact`: no spread at all is an answer, not a lack of one."""
+def _effect(value: float, variances: list[float], support: Support, *, null: float = 0.0) -> Effect:
+    """Put together items, workers and cells. No spread at all is a lack of an answer, not one."""
     variance = variances[0]
     if len(variances) == 3:
         variance = max(variances[0], variances[1], variances[0] + variances[1] - variances[2])
-    has_error = math.isfinite(variance) and (exact or variance > NOTHING)
+    has_error = math.isfinite(variance) and variance > NOTHING
     return Effect(value, math.sqrt(variance) if has_error else None, freedom_of(support), support, null)
 
 
@@ -259,18 +282,19 @@ def _only(ratings: Ratings, items: Labels) -> Ratings:
     return Ratings(ratings.values[is_in], ratings.items[is_in], workers)
 
 
-def _coded(sides: list[Ratings]) -> tuple[list[Codes], list[Codes], Support]:
-    """Return items and workers of each side as numbers, equal ones alike on all sides, and what they amount to.
+def _coded(sides: list[Ratings]) -> tuple[list[Codes], list[Codes], Support, int]:
+    """Return items and workers of each side as numbers, equal ones alike on all sides, what they amount to, and
+    how many workers there are on all sides together, 0 where they are unknown.
 
     A comparison is as well supported as its thinner side: many on one system tell nothing of three on another.
     """
     items, n_items = _codes([side.items for side in sides])
     labels = [side.workers for side in sides if side.workers is not None]
     if len(labels) < len(sides):
-        return items, [np.zeros(len(side), "intp") for side in items], Support(n_items, 0)
+        return items, [np.zeros(len(side), "intp") for side in items], Support(n_items, 0), 0
     workers, n_workers = _codes(labels)
     thinnest = min((support_of(n_items, side) for side in workers), key=lambda side: side.effective or 0.0)
-    return items, workers, replace(thinnest, workers=n_workers)
+    return items, workers, thinnest, n_workers
 
 
 def support_of(items: int, workers: Codes | None) -> Support:
@@ -309,14 +333,14 @@ class _Counts:
     items: Codes
     workers: Codes
 
-    def effect(self, kernel: Kernel, support: Support) -> Effect:
+    def effect(self, kernel: Kernel, support: Support, *, n_workers: int) -> Effect:
         matrix = _matrix(self.values, kernel)
         of_items = np.stack([self._by_item(side, support.items) for side in self.cells])
         theta, _ = _compared(of_items, matrix)
         mean = float(np.sort(theta).mean())
         variances = [_jackknife((mean - theta) / (support.items - 1))]
-        if support.workers:
-            variances += self._without(of_items, matrix, theta, mean, support.workers)
+        if n_workers:
+            variances += self._without(of_items, matrix, theta, mean, n_workers)
         return _effect(mean, variances, support, null=0.5 if kernel == "superiority" else 0.0)
 
     def _by_item(self, side: Floats, n: int) -> Floats:

@@ -16,6 +16,7 @@ from surveys.results.statistics.inference import (
     holm,
     level_of,
     mean_effect,
+    unanimous_interval,
     unpaired_effect,
 )
 
@@ -37,9 +38,25 @@ def drawn(seed, *, n=200, items=40, workers=15, values=5):
     return ratings(rng.integers(values, size=n), rng.integers(items, size=n), rng.integers(workers, size=n))
 
 
-def test_equal_ratings_leave_no_doubt_about_their_mean():
-    found = mean_effect(crossed(np.full((3, 2), 0.5))).interval()
-    assert (found.low, found.high, found.support) == (0.5, 0.5, Support(3, 2, 2.0, 1.0))
+def test_equal_ratings_tell_no_spread():
+    found = mean_effect(crossed(np.full((3, 2), 0.5)))
+    assert (found.value, found.error, found.p, found.interval()) == (0.5, None, None, None)
+    assert found.support == Support(3, 2, 2.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high"), [(5.0, 3.9645, 5.0), (1.0, 1.0, 2.0355), (3.0, 2.4823, 3.5177)]
+)
+def test_ratings_all_the_same_have_the_interval_of_nobody_else_seen(value, low, high):
+    """Of 10 who all say the same, up to 1 - .05^(1/10) = .2589 others are not ruled out: they might say anything."""
+    found = unanimous_interval(value, Support(50, 12, 10.0, 0.4), low=1.0, high=5.0)
+    assert (found.low, found.high) == (pytest.approx(low, abs=1e-4), pytest.approx(high, abs=1e-4))
+    assert stats.binom.pmf(0, 10, 0.2589) == pytest.approx(ALPHA, abs=1e-4)
+
+
+def test_workers_unknown_the_items_are_those_of_one_mind():
+    found = unanimous_interval(1.0, Support(20, 0), low=0.0, high=1.0)
+    assert found.low == pytest.approx(0.05 ** (1 / 20))
 
 
 def test_a_mean_worked_by_hand():
@@ -202,7 +219,7 @@ def test_a_comparison_is_as_well_supported_as_its_thinner_side():
         [n % 4 for n in range(120)], [n % 40 for n in range(120)], [f"b{n // 40}" for n in range(120)]
     )
     effect = difference_effect(many, few)
-    assert (effect.support.workers, effect.support.effective, effect.support.busiest) == (43, 3.0, 1.0)
+    assert effect.support == Support(40, 3, 3.0, 1.0)
     assert effect.support.has_few_workers
     assert freedom_of(effect.support) == 2.0
     assert difference_effect(few, many).support == effect.support
