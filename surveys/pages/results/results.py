@@ -29,7 +29,7 @@ from surveys.results.statistics.correlation import Correlation
 from surveys.results.statistics.metrics import MetricSummary, summarise_metrics
 from surveys.results.statistics.numbers import Counts, Minutes, Selection, Summary
 
-VERSION = 6  # of what is cached: raise it when a class in it changes or moves
+VERSION = 7  # of what is cached: raise it when a class in it changes or moves
 CACHED_SECONDS = 3600
 T = TypeVar("T")
 SELECTIONS = {

@@ -232,22 +232,33 @@ class SystemsTable:
 def systems_table(comparison: Comparison, *, criteria: tuple[CriterionSummary, ...]) -> SystemsTable:
     """Lay out a comparison; `criteria` are its scales, in order. The note says what the daggers mean."""
     rows = tuple(
-        SystemRow(system, system == comparison.against, tuple(_estimate(of[c.key]) for c in criteria))
+        SystemRow(
+            system,
+            system == comparison.against,
+            tuple(_estimate(of[c.key], comparison.difference(system, c.key)) for c in criteria),
+        )
         for system, of in comparison.estimates.items()
     )
     is_alone = len(rows) < 2
     meaning = f"{DAGGER} differs from {comparison.against}, p < {ALPHA:g}. {comparison.method.name}"
-    note = " ".join([meaning, *(found.reason for found in comparison.strangers)])
+    reasons = (found.reason for found in comparison.strangers)
+    note = " ".join(text for text in (meaning, comparison.caution, *reasons) if text)
     return SystemsTable(tuple(c.label for c in criteria), rows, "" if is_alone else note)
 
 
-def _estimate(found: Estimate) -> Cell:
+def _estimate(found: Estimate, difference: Difference | None) -> Cell:
     if found.mean is None:
         return Cell(NOTHING, _counts(found))
     spread = "" if found.sd is None else f" ± {number(found.sd, places=2)}"
     mark = DAGGER if found.dagger else ""
     p = "" if found.p is None else f", {_probability(found.p)}"
-    return Cell(f"{number(found.mean, places=2)}{mark}{spread}", f"{_counts(found)}{p}")
+    return Cell(f"{number(found.mean, places=2)}{mark}{spread}", f"{_counts(found)}{p}{_few(difference)}")
+
+
+def _few(found: Difference | None) -> str:
+    """Return the warning that belongs beside what was tested on few workers, dagger or none."""
+    warning = found.support.warning if found and found.support else ""
+    return f", {warning}" if warning else ""
 
 
 def _counts(found: Estimate) -> str:
@@ -333,8 +344,7 @@ def interval_cell(interval: Interval | None, *, places: int) -> Cell:
         return Cell(text, f"{support.items} items")
     if not support.has_few_workers:
         return Cell(text, f"{support.workers} workers")
-    few = f"few workers: {support.workers}, as good as {support.effective:.1f}; three gave {support.busiest:.0%}"
-    return Cell(text, few)
+    return Cell(text, f"{support.warning}; three gave {support.busiest:.0%}")
 
 
 def tested_cell(found: Difference) -> Cell:
@@ -345,7 +355,8 @@ def tested_cell(found: Difference) -> Cell:
     places = interval.places
     low, high = (number(end, places=places) for end in (interval.low, interval.high))
     text = f"{number(found.mean, places=places)}{DAGGER if found.dagger else ''} ({low} to {high})"
-    return Cell(text, f"{_probability(found.corrected)}, {100 * interval.level:.3g} %, {found.items} items")
+    tested = f"{_probability(found.corrected)}, {100 * interval.level:.3g} %, {found.items} items"
+    return Cell(text, f"{tested}{_few(found)}")
 
 
 def interval_row(label: str, cells: tuple[Cell, ...]) -> Row:

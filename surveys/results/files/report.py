@@ -7,7 +7,8 @@
 * `systems`: {name: {`role` ("model" | "reference"), `criteria`}}; a scale's criterion has exactly `mean`, `sd` (n - 1),
   `n`, `skipped` (kept responses about the system without a rating there), `p` and `dagger` (p < 0.05), see `comparison`
 * `comparison`: `method`, `name`, `correction`, `source`, `alpha` of those p values; `against` (the system the others
-  are compared with); `differences`: {system: {criterion: {`mean`, `items`, `p_uncorrected`, `p`, `dagger`, `interval`,
+  are compared with), `chosen` (true where that was found as the best after looking, which is no planned comparison);
+  `differences`: {system: {criterion: {`mean`, `items`, `p_uncorrected`, `p`, `dagger`, `interval`,
   `standardised`, `superiority`, `unpaired`}}}, over the items both were rated on; empty where no items are known.
   `standardised` and `superiority` are {`value`, `interval`}; `unpaired` is null, or where no item is shared
   {`mean`, `p`, `interval`}, not corrected; `filtered`: the same of the rows whose answer was right, null where
@@ -186,6 +187,7 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "source": method.source,
         "alpha": ALPHA,
         "against": comparison.against,
+        "chosen": comparison.is_chosen,
         "differences": _differences(comparison.differences),
         "filtered": _differences(comparison.filtered) or None,
         "not_comparable": [{**asdict(found), "reason": found.reason} for found in comparison.strangers],
@@ -257,6 +259,10 @@ def _agreement(entry: Agreement) -> dict[str, Any]:
 
 
 DAGGER = "†"
+EFFECT_NOTE = (
+    "Each interval stands at the level its test was made at by Holm's procedure, so that it agrees with the dagger; "
+    "only one at 95 % promises to hold the true difference that often. How often one was rated higher is not tested."
+)
 AGREEMENT_NOTE = (
     "Alpha asks whether raters tell outputs apart, and is low where nearly all get the same rating; AC2 asks whether "
     "they say the same more often than people who guess: high AC2 with low alpha is agreement on outputs alike."
@@ -301,13 +307,14 @@ def _between(interval: Interval) -> str:
     return f"{100 * interval.level:.3g} %: {interval.low:.{places}f} to {interval.high:.{places}f}"
 
 
-def _support_line(support: Support) -> str:
-    """Return what the intervals rest on, and a warning where that is too little."""
+def _support_line(supports: Iterable[Support]) -> str:
+    """Return what the weakest of the tests rests on, and a warning where that is too little."""
+    support = min(supports, key=lambda s: s.effective or 0.0)
     if support.effective is None or support.busiest is None:
         return "Nobody knows who rated what: intervals and p values leave out how workers differ."
     told = (
-        f"{support.workers} workers, as good as {support.effective:.1f} equally busy ones; the busiest three gave "
-        f"{support.busiest:.0%} of the ratings."
+        f"The thinnest side of a comparison has {support.workers} workers, as good as {support.effective:.1f} equally "
+        f"busy ones; the busiest three gave {support.busiest:.0%} of its ratings."
     )
     few = f" Fewer than {FEW_WORKERS:g} are few: do not lean on intervals and p values near the edge."
     return told + (few if support.has_few_workers else "")
@@ -315,7 +322,10 @@ def _support_line(support: Support) -> str:
 
 def _comparison_lines(comparison: Comparison) -> list[str]:
     """Return the table of means with daggers, a line per system."""
-    rows = [[s, *(_marked(e) for e in of.values())] for s, of in comparison.estimates.items()]
+    rows = [
+        [s, *(_marked(e, comparison.difference(s, key)) for key, e in of.items())]
+        for s, of in comparison.estimates.items()
+    ]
     keys = next((list(of) for of in comparison.estimates.values()), [])
     widths = [max(len(cell) for cell in cells) for cells in zip(["", *keys], *rows, strict=True)]
     lines = [
@@ -323,7 +333,8 @@ def _comparison_lines(comparison: Comparison) -> list[str]:
         for row in (["", *keys], *rows)
     ]
     note = f"{DAGGER} p < {ALPHA} against {comparison.against or '-'}. {comparison.method.name}"
-    return [*lines, note, *_difference_lines(comparison)]
+    caution = [comparison.caution] if comparison.caution else []
+    return [*lines, note, *caution, *_difference_lines(comparison)]
 
 
 def _difference_lines(comparison: Comparison) -> list[str]:
@@ -332,8 +343,8 @@ def _difference_lines(comparison: Comparison) -> list[str]:
         if found:
             lines += ["", f"{name}, difference from {comparison.against}, on the items both were rated on:"]
             lines += [_difference_line(difference) for difference in found]
-    intervals = [d.interval for d in comparison.differences if d.interval]
-    return lines + ([_support_line(intervals[0].support)] if intervals else [])
+    supports = [d.support for d in (*comparison.differences, *comparison.filtered) if d.support]
+    return lines + ([EFFECT_NOTE, _support_line(supports)] if supports else [])
 
 
 def _difference_line(found: Difference) -> str:
@@ -347,7 +358,12 @@ def _difference_line(found: Difference) -> str:
         line += f"; d {found.standardised:.2f}"
     if found.superiority is not None:
         line += f"; rated higher {found.superiority:.0%}, ties half"
-    return line
+    return line + _few(found)
+
+
+def _few(found: Difference | None) -> str:
+    warning = found.support.warning if found and found.support else ""
+    return f"; {warning}" if warning else ""
 
 
 def _unpaired_text(effect: Effect | None) -> str:
@@ -365,10 +381,10 @@ def _probability(p: float) -> str:
     return f"p = {p:.4f}" if abs(p - ALPHA) < 0.005 else f"p = {p:.2g}"
 
 
-def _marked(estimate: Estimate) -> str:
+def _marked(estimate: Estimate, difference: Difference | None) -> str:
     mean = "-" if estimate.mean is None else f"{estimate.mean:.2f}"
     skipped = f", {estimate.skipped} skipped" if estimate.skipped else ""
-    return f"{mean}{DAGGER if estimate.dagger else ''} (n {estimate.n}{skipped})"
+    return f"{mean}{DAGGER if estimate.dagger else ''} (n {estimate.n}{skipped}{_few(difference)})"
 
 
 def _agreement_lines(report: Report) -> list[str]:

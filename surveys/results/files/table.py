@@ -11,6 +11,7 @@ from surveys.results.frames.base import Frame
 from surveys.results.frames.database import read_batch, read_scores
 from surveys.results.statistics.comparison import CLUSTERED, Comparison, Difference, Method, compare
 from surveys.results.statistics.correlation import STATISTICS, Correlation
+from surveys.results.statistics.inference import Support
 from surveys.results.statistics.metrics import summarise_metrics
 from surveys.results.statistics.numbers import BLANK, CriterionSummary, Score, Selection
 from surveys.results.statistics.summary import summarise
@@ -22,6 +23,7 @@ EFFECT = (
     "difference", "difference_low", "difference_high",
     "standardised", "standardised_low", "standardised_high",
     "superiority", "superiority_low", "superiority_high",
+    "workers", "effective_workers", "busiest_three", "few_workers",
 )  # fmt: skip
 
 
@@ -31,6 +33,7 @@ def results_table(frame: Frame, *, against: str = "", method: Method = CLUSTERED
     `model_correct` is the stratum: whether what the system decided was right, "all" for the kept rows. Mean, sd and p
     of the lines "all" are those of `compare`, and so are the difference and its effect sizes, on the items both systems
     were rated on, with intervals at `level`, which leave out 0 exactly where there is a dagger; strata are not tested.
+    `workers` to `few_workers` say what the test rests on, of the side with fewer.
     `n_<value>` count how often a value was given.
     Raises UnknownSystemError.
     """
@@ -42,7 +45,8 @@ def results_table(frame: Frame, *, against: str = "", method: Method = CLUSTERED
         for line in _lines(selection, stratum=name, comparison=comparison)
     ]
     table = pd.DataFrame(lines)
-    return table.astype({"shared_items": "Int64"}) if lines else table
+    whole = {"shared_items": "Int64", "workers": "Int64"}
+    return table.astype(whole) if lines else table
 
 
 def write_table(frame: Frame, stream: IO[str], *, against: str = "", method: Method = CLUSTERED) -> None:
@@ -105,7 +109,18 @@ def _effect(found: Difference | None) -> dict[str, Any]:
     for name, (value, interval) in names.items():
         cells |= {name: value, f"{name}_low": interval and interval.low}
         cells[f"{name}_high"] = interval and interval.high
-    return cells
+    return cells | _support(found.support)
+
+
+def _support(support: Support | None) -> dict[str, Any]:
+    if support is None:
+        return {}
+    return {
+        "workers": support.workers,
+        "effective_workers": support.effective,
+        "busiest_three": support.busiest,
+        "few_workers": support.has_few_workers,
+    }
 
 
 def write_metrics(batch: Batch, stream: IO[str]) -> None:

@@ -25,6 +25,7 @@ from surveys.results.statistics.inference import (
     Labels,
     PValues,
     Ratings,
+    Support,
     difference_effect,
     holm,
     level_of,
@@ -98,7 +99,8 @@ class Difference:
     `p` is before correction, `corrected` after. `interval` is that of `mean`, at the level at which Holm's procedure
     tested it: it leaves out 0 exactly where there is a dagger. `standardised` is `mean` in standard deviations of the
     ratings of both (Cohen's d), its interval the same divided by the same. `superiority` is the probability that a
-    rating of the system is above one of the other on the same item, ties counting half. `unpaired` stands where
+    rating of the system is above one of the other on the same item, ties counting half; its interval stands at the
+    same level, but nothing tests it. `unpaired` stands where
     too few items are shared: then the items of both are taken as two samples, and nothing else is tested.
     """
 
@@ -118,6 +120,11 @@ class Difference:
     @property
     def dagger(self) -> bool:
         return self.corrected is not None and self.corrected < ALPHA
+
+    @property
+    def support(self) -> Support | None:
+        """What the test rests on; None where nothing was tested."""
+        return self.interval.support if self.interval else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +155,8 @@ class Strangers:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`estimates`: {system: {criterion: Estimate}}, scales only. `against` is "" where there is no system.
+    """`estimates`: {system: {criterion: Estimate}}, scales only. `against` is "" where there is no system, and
+    `is_chosen` where it was named best after looking at these very ratings: no comparison planned beforehand.
 
     `differences` and the daggers of `estimates` are of the kept rows; `filtered` of those whose answer was right, a
     table of its own with a correction of its own, empty where nothing is graded. `strangers` share no item
@@ -161,6 +169,17 @@ class Comparison:
     differences: tuple[Difference, ...] = ()
     filtered: tuple[Difference, ...] = ()
     strangers: tuple[Strangers, ...] = ()
+    is_chosen: bool = False
+
+    @property
+    def caution(self) -> str:
+        """What choosing the best system after looking does to the p values, in a sentence; "" where nobody did."""
+        if not self.is_chosen or len(self.estimates) < 2:
+            return ""
+        return (
+            f"{self.against} was chosen after looking, as the best: no planned comparison, and p values lean towards "
+            "daggers. Name the system to compare with beforehand."
+        )
 
     def difference(self, system: str, criterion: str, *, filtered: bool = False) -> Difference | None:
         """Return the difference of a system on a criterion; None of the one compared with."""
@@ -184,15 +203,18 @@ def compare(frame: Frame, *, against: str = "", method: Method = CLUSTERED) -> C
         name: {key: _estimate(found, method=method) for key, found in of_system.items()}
         for name, of_system in scores.items()
     }
+    is_chosen = not against and frame.definition.reference_system not in frame.systems
     against = against or _usual(frame, estimates)
     if method.has_skips:
-        return Comparison(method, against, _with_p(estimates, _pooled(scores, against=against)))
+        p = _pooled(scores, against=against)
+        return Comparison(method, against, _with_p(estimates, p), is_chosen=is_chosen)
     kept = _differences(frame, scores, against=against)
     filtered = (
         _differences(frame, _all_scores(frame, frame.filtered), against=against) if frame.is_graded else ()
     )
     p = {(found.system, found.criterion): found.corrected for found in kept}
-    return Comparison(method, against, _with_p(estimates, p), kept, filtered, _strangers(frame, against))
+    strangers = _strangers(frame, against)
+    return Comparison(method, against, _with_p(estimates, p), kept, filtered, strangers, is_chosen)
 
 
 def _strangers(frame: Frame, against: str) -> tuple[Strangers, ...]:

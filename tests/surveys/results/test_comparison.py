@@ -1,5 +1,6 @@
 """Systems beside each other: the VTT authors' table, and tests paired by item."""
 
+import itertools
 import json
 import math
 
@@ -9,7 +10,10 @@ from scipy import stats
 
 from surveys.protocols.registry import get_definition
 from surveys.results.files.report import make_report, report_text
+from surveys.results.files.table import results_table
 from surveys.results.frames.annotations import read_annotations
+from surveys.results.frames.base import column
+from surveys.results.frames.sources import read_results
 from surveys.results.statistics.comparison import (
     CLUSTERED,
     POOLED,
@@ -181,6 +185,64 @@ def test_the_best_leads_on_most_criteria_and_the_headline_decides_between_equals
 
     assert compare(study(tmp_path, two_of_three)).against == "b"
     assert compare(study(tmp_path, one_each)).against == "b"
+
+
+XAI_KEYS = ("fluency", "clarity", "convincing", "reflecting_decision_process", "overall_quality")
+
+
+def busy(tmp_path, *, workers):
+    """A study in which 'good' is well above 'bad' on 40 items, each rated by two of `workers`."""
+    rows = [",".join(("assignment_id", "worker_id", "item_id", "system", *XAI_KEYS))]
+    for n, system in itertools.product(range(80), ("good", "bad")):
+        score = (4 + n % 2 if system == "good" else 1 + (n + n // 7) % 3) if n % 9 else 3
+        rows.append(f"{n}{system},w{n % workers},i{n // 2},{system}" + f",{score}" * 5)
+    path = tmp_path / "study.csv"
+    path.write_text("\n".join(rows) + "\n")
+    return read_results([path], definition=get_definition("xai"))
+
+
+def test_a_dagger_that_rests_on_few_workers_says_so_beside_it(tmp_path):
+    frame = busy(tmp_path, workers=8)
+    warning = "few workers: 8, as good as 8.0"
+
+    text = report_text(make_report(frame)).splitlines()
+    (line,) = [line for line in text if line.startswith("  bad") and " fluency " in line]
+    assert "†" in line
+    assert line.endswith(warning)
+    (row,) = [line for line in text if line.startswith("bad ")]
+    assert row.count("†") == row.count(warning) == 5
+    table = results_table(frame)
+    assert (
+        table.loc[table["system"] == "bad", ["workers", "effective_workers", "few_workers"]]
+        .to_numpy()
+        .tolist()
+        == [[8, 8.0, True]] * 5
+    )
+    assert "few workers" not in report_text(make_report(busy(tmp_path, workers=12)))
+
+
+def test_the_text_tells_the_weakest_of_what_was_tested(tmp_path):
+    """One criterion is rated by everybody, another by three people: the warning is for those."""
+    frame = busy(tmp_path, workers=20)
+    rows = frame.responses
+    is_busy = rows["worker"].isin(sorted(rows["worker"].unique())[:3])
+    for system in frame.systems:
+        name = column(system, "overall_quality")
+        rows[name] = rows[name].where(is_busy)
+
+    last = report_text(make_report(frame)).split("How often one was rated higher is not tested.\n")[1]
+    assert last.startswith(
+        "The thinnest side of a comparison has 3 workers, as good as 3.0 equally busy ones;"
+    )
+
+
+def test_the_best_chosen_after_looking_is_told_from_one_that_was_planned(frame):
+    after, planned = compare(frame), compare(frame, against="ttnet")
+    assert (after.against, after.is_chosen, planned.is_chosen) == ("ttnet", True, False)
+    assert after.caution.startswith("ttnet was chosen after looking, as the best: no planned comparison")
+    assert planned.caution == ""
+    assert after.caution in report_text(make_report(frame))
+    assert make_report(frame).as_data()["comparison"]["chosen"] is True
 
 
 def test_another_system_can_be_named(frame):

@@ -100,6 +100,7 @@ def test_the_table_has_a_line_per_system_criterion_and_stratum():
         "p": "", "dagger": "False", "shared_items": "2", "level": "", "difference": "1.0", "difference_low": "",
         "difference_high": "", "standardised": "0.6123724356957945", "standardised_low": "", "standardised_high": "",
         "superiority": "0.5", "superiority_low": "", "superiority_high": "",
+        "workers": "", "effective_workers": "", "busiest_three": "", "few_workers": "",
         "n_1": "0", "n_2": "0", "n_3": "0", "n_4": "3", "n_5": "0",
     }  # fmt: skip
 

@@ -60,7 +60,7 @@ def test_systems_beside_each_other_with_daggers():
     assert [(row.system, row.is_against) for row in table.rows] == [("bad", False), ("good", True)]
     assert [cell.text for cell in table.rows[0].cells] == ["1.50† ± 0.55", "4.00 ± 0.00", "3.00† ± 0.00"]
     assert [cell.note for cell in table.rows[1].cells] == ["n = 6"] * 3
-    assert table.rows[0].cells[0].note == "n = 6, 1 skipped, p < 0.001"
+    assert table.rows[0].cells[0].note == "n = 6, 1 skipped, p < 0.001, few workers: 6, as good as 6.0"
     assert table.note.startswith("† differs from good, p < 0.05. Two-sided t test on item means")
 
 
