@@ -17,6 +17,7 @@ from surveys.pages.results.tables import (
     SystemsTable,
     blocks_of,
     heat_maps,
+    item_blocks_of,
     means_of_metrics,
     means_of_ratings,
     systems_table,
@@ -55,6 +56,7 @@ class Figure:
 class Results:
     """What a results page shows. `columns` repeats the systems for each of `selections`.
 
+    `item_blocks` are about items as a whole, a column for each of the `item_columns`.
     `side_by_side` is None where the protocol has a reference: there the grid has the differences from it.
     """
 
@@ -66,6 +68,8 @@ class Results:
     selections: tuple[str, ...]
     columns: tuple[str, ...]
     blocks: tuple[Block, ...]
+    item_columns: tuple[str, ...]
+    item_blocks: tuple[Block, ...]
     agreement: tuple[Agreement, ...]
 
 
@@ -109,7 +113,8 @@ def cached(name: str, state: Mapping[str, object], compute: Callable[[], T]) -> 
 def _arranged(report: Report) -> Results:
     """Lay out a report's numbers as a page shows them."""
     summary = report.summary
-    selections = _selections(summary)
+    of_items = _selections(summary)
+    selections = of_items + tuple(stratum for stratum in summary.strata if stratum.responses)
     systems = tuple(report.systems)
     criteria = summary.kept.systems[0].criteria if summary.kept.systems else ()
     scales = tuple(criterion for criterion in criteria if criterion.score is not None)
@@ -125,15 +130,16 @@ def _arranged(report: Report) -> Results:
         blocks=tuple(
             blocks_of(selections, criteria, comparison=report.comparison, headline=summary.headline)
         ),
+        item_columns=tuple(SELECTIONS[selection.name] for selection in of_items),
+        item_blocks=tuple(item_blocks_of(of_items)),
         agreement=report.agreement,
     )
 
 
 def _selections(summary: Summary) -> tuple[Selection, ...]:
-    """Return the choices of rows that differ from each other, and the strata there is anything in."""
-    strata = tuple(stratum for stratum in summary.strata if stratum.responses)
+    """Return the choices of rows that differ from each other."""
     is_same = summary.counts.kept == summary.counts.assignments and not summary.is_graded
-    return ((summary.kept,) if is_same else summary.shown) + strata
+    return (summary.kept,) if is_same else summary.shown
 
 
 def _figure(summary: Summary, *, key: str, title: str) -> Figure:

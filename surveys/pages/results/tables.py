@@ -1,7 +1,7 @@
 """The tables of a results page: what they are made of, how numbers are written, and what stands in each."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from surveys.results.statistics.comparison import Comparison, Difference, Estimate
@@ -51,11 +51,7 @@ class Block:
 def blocks_of(
     selections: Selections, criteria: Iterable[CriterionSummary], *, comparison: Comparison, headline: str
 ) -> Iterable[Block]:
-    """Yield the blocks there is something to say in; `criteria` are those about outputs."""
-    if any(selection.correct for selection in selections):
-        yield Block("Answers", (_accuracy(selections),))
-    for place, about_item in enumerate(selections[0].criteria):
-        yield Block(about_item.label, tuple(_item_rows(selections, place)))
+    """Yield the blocks about systems, a cell for each of each selection; `criteria` are those about outputs."""
     for criterion in criteria:
         rows = [*_criterion_rows(selections, criterion)]
         place = 4 if criterion.score is not None else 0
@@ -65,13 +61,17 @@ def blocks_of(
     if any(system.skipped for system in systems):
         yield Block("Skipped", tuple(_skip_rows(selections)))
     if any(system.evil for system in systems):
-        yield Block("e-ViL scores, on the items that were rated", tuple(_evil_rows(selections)))
+        yield Block("e-ViL scores", tuple(_evil_rows(selections)))
+
+
+def item_blocks_of(selections: Selections) -> Iterable[Block]:
+    """Yield the blocks about items as a whole, a cell for each selection: they are no system's."""
+    if any(selection.correct for selection in selections):
+        yield Block("Answers", (Row("Answer right", tuple(share_cell(s.correct) for s in selections)),))
+    for place, about_item in enumerate(selections[0].criteria):
+        yield Block(about_item.label, tuple(_item_rows(selections, place)))
     if selections[0].preference:
         yield Block("Preference", tuple(_preference_rows(selections)))
-
-
-def _accuracy(selections: Selections) -> Row:
-    return Row("Answer right", tuple(share_cell(s.correct, span=len(s.systems)) for s in selections))
 
 
 def _criterion_rows(selections: Selections, criterion: CriterionSummary) -> Iterable[Row]:
@@ -95,17 +95,16 @@ def _systems(selections: Selections) -> list[SystemSummary]:
 
 
 def _item_rows(selections: Selections, place: int) -> Iterable[Row]:
-    """Rows of a criterion about the item; its cells span a selection's systems."""
-    found = [(s.criteria[place], len(s.systems)) for s in selections if s.criteria]
-    if found[0][0].score:
-        means = {"Mean of ratings": _rating_mean, "Mean of item means": _item_mean}
-        for label, cell in means.items():
-            yield Row(label, tuple(replace(cell(criterion), span=span) for criterion, span in found))
-    for n, share in enumerate(found[0][0].shares):
-        if share.key != BLANK or any(criterion.shares[n].count for criterion, _ in found):
-            yield Row(
-                share.label, tuple(share_cell(criterion.shares[n], span=span) for criterion, span in found)
-            )
+    """Rows of a criterion about the item."""
+    found = [selection.criteria[place] for selection in selections]
+    if found[0].score:
+        yield Row("Mean of ratings", tuple(map(_rating_mean, found)))
+        yield Row("Mean of item means", tuple(map(_item_mean, found)))
+        cells = [interval_cell(criterion.interval, places=places_of(criterion)) for criterion in found]
+        yield interval_row("95 % interval", tuple(cells))
+    for n, share in enumerate(found[0].shares):
+        if share.key != BLANK or any(criterion.shares[n].count for criterion in found):
+            yield Row(share.label, tuple(share_cell(criterion.shares[n]) for criterion in found))
 
 
 def _difference_rows(
@@ -150,9 +149,9 @@ def _evil_rows(selections: Selections) -> Iterable[Row]:
 
 
 def _preference_rows(selections: Selections) -> Iterable[Row]:
-    """A row per thing that could be preferred; its cells span a selection's systems."""
+    """A row per thing that could be preferred."""
     for place, share in enumerate(selections[0].preference):
-        cells = tuple(share_cell(s.preference[place], span=len(s.systems)) for s in selections)
+        cells = tuple(share_cell(s.preference[place]) for s in selections)
         if share.key != BLANK or any(s.preference[place].count for s in selections):
             yield Row(share.label, cells)
 
@@ -328,11 +327,11 @@ def row_of(label: str, selections: tuple[Selection, ...], cell: Callable[[System
     return Row(label, tuple(cell(system) for selection in selections for system in selection.systems))
 
 
-def share_cell(share: Share | None, *, span: int = 1) -> Cell:
+def share_cell(share: Share | None) -> Cell:
     if share is None:
-        return Cell(NOTHING, span=span)
+        return Cell(NOTHING)
     text = NOTHING if share.share is None else f"{100 * share.share:.1f} %"
-    return Cell(text, f"{share.count} of {share.total}", span)
+    return Cell(text, f"{share.count} of {share.total}")
 
 
 def interval_cell(interval: Interval | None, *, places: int) -> Cell:

@@ -27,7 +27,8 @@ def empty_cache() -> None:
 
 
 def block(found: Results, title: str) -> dict[str, tuple[Cell, ...]]:
-    return {row.label: row.cells for row in next(b for b in found.blocks if b.title == title).rows}
+    blocks = (*found.blocks, *found.item_blocks)
+    return {row.label: row.cells for row in next(b for b in blocks if b.title == title).rows}
 
 
 def test_nothing_submitted_has_no_results():
@@ -50,10 +51,12 @@ def test_every_share_has_its_count():
     )
     assert found.columns == ("model", "ground_truth") * 3
     assert block(found, "Answers")["Answer right"] == (
-        Cell("80.0 %", "8 of 10", 2),
-        Cell("80.0 %", "8 of 10", 2),
-        Cell("100.0 %", "8 of 8", 2),
+        Cell("80.0 %", "8 of 10"),
+        Cell("80.0 %", "8 of 10"),
+        Cell("100.0 %", "8 of 8"),
     )
+    assert found.item_columns == found.selections
+    assert [block.title for block in found.item_blocks] == ["Answers", "Preference"]
     assert (
         sum(
             int(cell.note.split()[0])
@@ -76,11 +79,12 @@ def test_criteria_about_the_item_have_a_block_of_their_own():
     Batch.objects.update(snapshot=definition.to_snapshot())
     found = block(results(Batch.objects.get()), "Sharp?")
     assert found == {
-        "Mean of ratings": (Cell("0.5000", "8 ratings", 2),) * 3,
-        "Mean of item means": (Cell("0.5000", "4 items", 2),) * 3,
-        "No": (Cell("40.0 %", "4 of 10", 2),) * 3,
-        "Yes": (Cell("40.0 %", "4 of 10", 2),) * 3,
-        "Blank": (Cell("20.0 %", "2 of 10", 2),) * 3,
+        "Mean of ratings": (Cell("0.5000", "8 ratings"),) * 3,
+        "Mean of item means": (Cell("0.5000", "4 items"),) * 3,
+        "95 % interval": (Cell("0.0000 to 1.0000", "few workers: 2, as good as 2.0; three gave 100%"),) * 3,
+        "No": (Cell("40.0 %", "4 of 10"),) * 3,
+        "Yes": (Cell("40.0 %", "4 of 10"),) * 3,
+        "Blank": (Cell("20.0 %", "2 of 10"),) * 3,
     }
 
 
@@ -124,7 +128,7 @@ def test_where_nothing_is_kept_no_column_of_the_import_is_blamed():
     questionnaire = make_published()
     bad = submitted(questionnaire, n_correct=0)
     Assignment.objects.filter(pk=bad.pk).update(status="Rejected", rejected_at=timezone.now())
-    scores = block(results(questionnaire.batch), "e-ViL scores, on the items that were rated")
+    scores = block(results(questionnaire.batch), "e-ViL scores")
     only_right = "right on all 5 items that were rated: take the whole test set’s"
     assert [cell.note for cell in scores["S_T, answers of the model"]] == [only_right, *[""] * 5]
 
@@ -132,7 +136,7 @@ def test_where_nothing_is_kept_no_column_of_the_import_is_blamed():
 def test_a_task_score_that_says_only_how_items_were_picked_is_not_shown():
     questionnaire = make_published()
     submitted(questionnaire)
-    scores = block(results(questionnaire.batch), "e-ViL scores, on the items that were rated")
+    scores = block(results(questionnaire.batch), "e-ViL scores")
     assert [row[0].text for row in scores.values()] == ["–", scores["S_E, explanations"][0].text, "–"]
     assert scores["S_E, explanations"][0].text != "–"
 
