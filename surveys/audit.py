@@ -29,6 +29,7 @@ OUTCOMES = {
     "raise": "raised",
     "give": "given",
     "purge": "purged",
+    "accuracy": "accuracy on the whole test set entered",
 }
 
 

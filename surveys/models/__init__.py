@@ -30,6 +30,7 @@ from surveys.models.study import (
     Picture,
     Protocol,
     Survey,
+    TaskAccuracy,
     definition_choices,
     new_code,
 )
@@ -58,6 +59,7 @@ __all__ = [
     "Replacement",
     "Response",
     "Survey",
+    "TaskAccuracy",
     "create_token",
     "default_review_policy",
     "definition_choices",

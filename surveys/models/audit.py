@@ -28,6 +28,7 @@ class AuditEntry(models.Model):
         BUDGET = "budget", "Budget"
         DOWNLOAD = "download", "Download with worker ids"
         PURGE = "purge", "Purge of identifiers"
+        RESULTS = "results", "Numbers entered for results"
 
     kind = models.CharField(max_length=16, choices=Kind)
     outcome = models.CharField(max_length=32)

@@ -4,6 +4,8 @@ import secrets
 from functools import lru_cache
 
 from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
 
@@ -89,6 +91,54 @@ class Survey(models.Model):
     @property
     def definition(self) -> Definition:
         return self.protocol.definition if self.protocol else get_definition(self.definition_key)
+
+
+class TaskAccuracy(models.Model):
+    """How often a system's own answers are right on the whole test set, as somebody read it elsewhere: e-ViL's S_T.
+
+    Rows are only added; the newest of a survey and system counts. A share, from 0 to 1.
+    """
+
+    survey = models.ForeignKey(Survey, on_delete=models.CASCADE, related_name="accuracies")
+    system = models.SlugField(max_length=64, help_text="As in the import: the model, not the reference.")
+    accuracy = models.DecimalField(
+        "share of right answers",
+        max_digits=7,
+        decimal_places=6,
+        validators=[MinValueValidator(0), MaxValueValidator(1)],
+        help_text="Of the whole test set, from 0 to 1.",
+    )
+    source = models.CharField(
+        max_length=500, help_text="Where the number is from: a table, a file, a commit."
+    )
+    entered_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, editable=False, on_delete=models.SET_NULL, related_name="+"
+    )
+    entered_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        verbose_name = "accuracy on the whole test set"
+        verbose_name_plural = "accuracies on the whole test set"
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(accuracy__gte=0, accuracy__lte=1), name="task_accuracy_is_a_share"
+            ),
+            models.CheckConstraint(condition=~models.Q(source=""), name="task_accuracy_has_a_source"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.accuracy} of {self.system}"
+
+    def clean(self) -> None:
+        """Refuse a system that the survey has no outputs of, and the reference, which answers nothing."""
+        if not self.survey_id:
+            return
+        reference = self.survey.definition.reference_system
+        outputs = Output.objects.filter(item__survey=self.survey_id).exclude(system=reference)
+        systems = sorted(outputs.order_by().values_list("system", flat=True).distinct())
+        if self.system not in systems:
+            raise ValidationError({"system": f"There are outputs of {', '.join(systems) or 'no model'}."})
 
 
 class Item(models.Model):

@@ -1,5 +1,8 @@
 """Scores and CSVs from a file of results, whoever ran the study."""
 
+import re
+from argparse import ArgumentTypeError
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +41,14 @@ class Command(BaseCommand):
             help="The system the others are compared with (default: the reference, or the best system).",
         )
         parser.add_argument(
+            "--accuracy",
+            action="append",
+            default=[],
+            type=_accuracy,
+            metavar="SYSTEM=SHARE",
+            help="Share of right answers on the whole test set, 0 to 1: S_T, where rated items can't tell it.",
+        )
+        parser.add_argument(
             "--system", default="model", help="Name of the model in MTurk's file (default: model)."
         )
         parser.add_argument(
@@ -51,7 +62,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            frame = _read(options)
+            frame = _with_accuracies(_read(options), dict(options["accuracy"]))
             method = method_for(frame, legacy=options["legacy"])
             report = make_report(frame, against=options["against"], method=method)
             writers = result_writers(frame, legacy=options["legacy"], against=options["against"])
@@ -62,6 +73,19 @@ class Command(BaseCommand):
             raise CommandError(f"{error.filename or options['out']}: {error.strerror}") from error
         self.stdout.write(report_text(report))
         self.stdout.write("written: " + ", ".join(str(path) for path in paths))
+
+
+def _accuracy(text: str) -> tuple[str, float]:
+    system, _, share = text.partition("=")
+    if not system or not re.fullmatch(r"0(\.\d+)?|1(\.0+)?|\.\d+", share):
+        raise ArgumentTypeError(f"{text!r} is not SYSTEM=SHARE with a share from 0 to 1")
+    return system, float(share)
+
+
+def _with_accuracies(frame: Frame, accuracies: dict[str, float]) -> Frame:
+    if unknown := set(accuracies) - set(frame.models):
+        raise UnknownSystemError(f"There is no model {min(unknown)!r}; there is {', '.join(frame.models)}.")
+    return replace(frame, accuracies=accuracies)
 
 
 def _read(options: dict[str, Any]) -> Frame:

@@ -156,7 +156,8 @@ def state_of(batch: Batch) -> dict[str, object]:
     submitted = Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
     times = {name: Max(name) for name in ("saved_at", "submitted_at", "approved_at", "rejected_at")}
     decided = {"decided_at": Max("decision__decided_at"), "included_at": Max("inclusion__decided_at")}
-    return submitted.aggregate(n=Count("pk"), **decided, **times)
+    state = submitted.aggregate(n=Count("pk"), **decided, **times)
+    return state | batch.survey.accuracies.aggregate(accuracy=Max("pk"))
 
 
 def _metrics(batch: Batch) -> MetricResults:

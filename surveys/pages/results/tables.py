@@ -192,12 +192,14 @@ def _task(system: SystemSummary) -> Cell:
     scores = system.evil
     if scores is None:
         return Cell("")
+    if scores.whole is not None:
+        return Cell(number(scores.s_t), "of the whole test set, as entered" if system.responses else "")
     if not scores.items:
         unknown = "the model’s answers are not known: output_answer was not in the import"
         return Cell(NOTHING, unknown if system.responses else "")
     if scores.is_by_construction:
-        return Cell(NOTHING, f"right on all {scores.items} items that were rated: take the whole test set’s")
-    return Cell(number(scores.task), f"{scores.items_right} of {scores.items} items")
+        return Cell(NOTHING, f"right on all {scores.items} items that were rated: enter the whole test set’s")
+    return Cell(number(scores.s_t), f"{scores.items_right} of {scores.items} items")
 
 
 def _explanation(system: SystemSummary) -> Cell:
@@ -207,7 +209,7 @@ def _explanation(system: SystemSummary) -> Cell:
 def _overall(system: SystemSummary) -> Cell:
     if system.evil is None:
         return Cell("")
-    return Cell(NOTHING if system.evil.is_by_construction else number(system.evil.overall))
+    return Cell(number(system.evil.s_o))
 
 
 @dataclass(frozen=True, slots=True)

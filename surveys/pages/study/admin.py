@@ -5,16 +5,18 @@ from typing import Any
 
 from django.contrib import admin
 from django.contrib.auth import get_user_model
+from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.forms import CheckboxSelectMultiple, ChoiceField
 from django.http import HttpRequest
 
 from annotators.admin import ReadOnlyAdmin
-from surveys.models import Item, Output, Picture, Survey
+from surveys import audit
+from surveys.models import Item, Output, Picture, Survey, TaskAccuracy
 from surveys.pages.study.team_admin import OfTeams
 from surveys.protocols.registry import DEFINITIONS
 from surveys.studies.protocols import newest, offered
-from surveys.teams import sees
+from surveys.teams import seen_by, sees
 
 
 class InlineRows(admin.TabularInline):  # type: ignore[type-arg]
@@ -130,3 +132,32 @@ class ItemAdmin(OfTeams, ReadOnlyAdmin):
     @admin.display
     def question(self, item: Item) -> str:
         return str(item.payload.get("question", ""))
+
+
+@admin.register(TaskAccuracy)
+class TaskAccuracyAdmin(OfTeams):
+    """S_T, where the rated items can't tell it. A wrong one is not changed: the next one entered counts."""
+
+    list_display = ["system", "accuracy", "survey", "source", "entered_by", "entered_at"]
+    list_filter = [("survey", admin.RelatedOnlyFieldListFilter)]
+    list_select_related = ["survey", "entered_by"]
+    fields = ["survey", "system", "accuracy", "source"]
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        kwargs["queryset"] = seen_by(request.user, Survey.objects.filter(items__isnull=False)).distinct()
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
+
+    def has_change_permission(self, request: HttpRequest, obj: TaskAccuracy | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: TaskAccuracy | None = None) -> bool:
+        return False
+
+    @transaction.atomic
+    def save_model(self, request: HttpRequest, obj: TaskAccuracy, form: Any, change: bool) -> None:
+        """Write down who entered it, and tell it in the trail of every batch whose numbers it changes."""
+        obj.entered_by_id = request.user.pk
+        obj.save()
+        details = {"system": obj.system, "accuracy": str(obj.accuracy), "source": obj.source}
+        for batch in obj.survey.batches.all():
+            audit.record(audit.Kind.RESULTS, "accuracy", batch=batch, by=request.user, details=details)

@@ -26,10 +26,11 @@
     * `systems`: {name: {`role`, `responses`, `skipped`, `skip_reasons`, `criteria`, `evil`, `interval`,
       `difference`}}; a criterion has `score` ({`rating_mean`, `item_mean`, `sd`, `ratings`, `items`, `blanks`}, null
       for a checklist and a text), `shares` ({value: share}, `blank` and, in a checklist, `nothing` among them),
-      `interval` and `good` (the share of ratings at `good_from` or above); `evil` is {`task` (S_T), `explanation`
-      (S_E), `overall` (S_O), `items_right`, `items`}, null for the reference; `interval` is that of the headline's
-      `rating_mean`; `difference` is {`mean`, `pairs`} of the model's score less the reference's, by one worker on one
-      item
+      `interval` and `good` (the share of ratings at `good_from` or above); `evil` is {`task` of the rated items,
+      `explanation`, `overall` (their product), `items_right`, `items`, `whole` (right on the whole test set, where
+      entered), `s_t`, `s_e`, `s_o` (to print: of the whole test set where entered, else null where S_T is 1 by
+      construction)}, null for the reference; `interval` is that of the headline's `rating_mean`; `difference` is
+      {`mean`, `pairs`} of the model's score less the reference's, by one worker on one item
     * `preference`: {system | "no_preference" | "blank": share}
 * `strata`: the same for the kept outputs of which the model's decision was right (`true`), wrong (`false`) or
   `unknown`, and for `all` of them, which are the kept rows; empty where it is known of none
@@ -239,7 +240,8 @@ def _interval(interval: Interval) -> dict[str, Any]:
 
 
 def _evil(scores: TaskScores) -> dict[str, Any]:
-    return {**asdict(scores), "overall": scores.overall}
+    to_print = {"s_t": scores.s_t, "s_e": scores.explanation, "s_o": scores.s_o}
+    return {**asdict(scores), "overall": scores.overall, **to_print}
 
 
 def _agreements(entries: Iterable[Agreement], *, system: str) -> dict[str, Any]:
@@ -288,7 +290,8 @@ def report_text(report: Report) -> str:
 def _selection_lines(selection: Selection, *, headline: str) -> list[str]:
     correct = f", answer right {_percent(selection.correct)}" if selection.correct else ""
     lines = [f"{selection.name}: {selection.responses} responses{correct}"]
-    lines += [_system_line(system, headline=headline) for system in selection.systems]
+    for system in selection.systems:
+        lines += [_system_line(system, headline=headline), *_evil_lines(system.evil)]
     if selection.preference:
         lines.append("  preferred: " + ", ".join(f"{s.label} {_percent(s)}" for s in selection.preference))
     return lines
@@ -300,6 +303,19 @@ def _system_line(system: SystemSummary, *, headline: str) -> str:
     mean = criterion.score.rating_mean if criterion.score else None
     between = f" ({_between(system.interval)})" if system.interval else ""
     return f"  {system.system:<16} {headline} {_number(mean)}{between}   {shares}"
+
+
+def _evil_lines(scores: TaskScores | None) -> list[str]:
+    if scores is None or (not scores.items and scores.whole is None):
+        return []
+    if scores.s_t is None:
+        return [
+            f"    no S_T: the model is right on all {scores.items} rated items; give --accuracy of the test set"
+        ]
+    of = "the whole test set" if scores.whole is not None else f"{scores.items} rated items"
+    return [
+        f"    S_T {_number(scores.s_t)} of {of}, S_E {_number(scores.explanation)}, S_O {_number(scores.s_o)}"
+    ]
 
 
 def _between(interval: Interval) -> str:

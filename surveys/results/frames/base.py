@@ -1,7 +1,7 @@
 """The frame that every score, table and file is made from."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 import numpy as np
@@ -103,6 +103,9 @@ class Frame:
     systems: tuple[str, ...]
     responses: pd.DataFrame
     design: str = ""  # how the HITs were drawn, in words; unknown in a file
+    accuracies: Mapping[str, float] = field(
+        default_factory=dict
+    )  # of a system on the whole test set, where entered
 
     @property
     def kept(self) -> pd.DataFrame:
@@ -212,6 +215,7 @@ def build_frame(
     responses: Mapping[str, object],
     outputs: Mapping[str, object],
     design: str = "",
+    accuracies: Mapping[str, float] | None = None,
 ) -> Frame:
     """Put columns of equal length together, in the types the frame promises; one that is not given is blank."""
     blank = [None] * len(cast(Sized, responses["item_id"]))
@@ -220,4 +224,4 @@ def build_frame(
     said = {**dict.fromkeys(own, blank), **outputs}
     types = {name: own.get(name, "str") for name in said}
     parts = [pd.DataFrame(data).astype(RESPONSE_COLUMNS), pd.DataFrame(said).astype(types)]
-    return Frame(definition, systems, pd.concat(parts, axis=1), design)
+    return Frame(definition, systems, pd.concat(parts, axis=1), design, accuracies or {})

@@ -68,6 +68,7 @@ def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
             **_rating_columns(table, outputs, batch=batch),
         },
         design=design_in_words(batch.design) if batch.design else "",
+        accuracies={row.system: float(row.accuracy) for row in batch.survey.accuracies.order_by("pk")},
     )
 
 

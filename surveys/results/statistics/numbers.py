@@ -55,16 +55,18 @@ class CriterionSummary:
 
 @dataclass(frozen=True, slots=True)
 class TaskScores:
-    """e-ViL's scores of a model (Kayser et al., ICCV 2021), here on the items that were rated.
+    """e-ViL's scores of a model (Kayser et al., ICCV 2021).
 
-    `task` (S_T): the share of items the model answered rightly; None where its answers are unknown.
-    `explanation` (S_E): the mean rating of its explanations on those items. `overall` (S_O): their product.
+    `task`: the share of rated items that the model answered rightly; None where its answers are unknown.
+    `explanation` (S_E): the mean rating of its explanations on those items. `overall`: their product. `whole` is the
+    share of right answers on the whole test set, where somebody entered it; S_T and S_O are then of that.
     """
 
     task: float | None
     items_right: int
     items: int
     explanation: float | None
+    whole: float | None = None
 
     @property
     def is_by_construction(self) -> bool:
@@ -74,6 +76,15 @@ class TaskScores:
     @property
     def overall(self) -> float | None:
         return None if self.task is None or self.explanation is None else self.task * self.explanation
+
+    @property
+    def s_t(self) -> float | None:
+        """The task score to print; None where nobody entered one and the rated items can't tell it."""
+        return self.whole if self.whole is not None or self.is_by_construction else self.task
+
+    @property
+    def s_o(self) -> float | None:
+        return None if self.s_t is None or self.explanation is None else self.s_t * self.explanation
 
 
 @dataclass(frozen=True, slots=True)

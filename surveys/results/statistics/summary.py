@@ -162,4 +162,5 @@ def _task_scores(frame: Frame, rows: pd.DataFrame, *, system: str) -> TaskScores
         items_right=items_right,
         items=items,
         explanation=float(given.mean()) if len(given) else None,
+        whole=frame.accuracies.get(system),
     )

@@ -56,6 +56,32 @@ def test_definition_and_key_can_be_given(raw, tmp_path):
     assert "W1" not in workers
 
 
+def test_the_accuracy_of_the_whole_test_set_is_the_task_score(raw, tmp_path, capsys):
+    evaluate(raw, tmp_path / "without", system="ofa-x")
+    evaluate(raw, tmp_path / "with", system="ofa-x", accuracy=[("ofa-x", 0.75)])
+
+    scores = [
+        json.loads((tmp_path / key / "summary.json").read_text())["selections"]["kept"]["systems"]["ofa-x"][
+            "evil"
+        ]
+        for key in ("without", "with")
+    ]
+    assert [one["whole"] for one in scores] == [None, 0.75]
+    assert scores[1]["s_o"] == 0.75 * scores[1]["s_e"]
+    assert "S_T 0.7500 of the whole test set" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["model", "model=75", "=0.5", "model=1.2", "model=nan"])
+def test_an_accuracy_that_is_no_share_is_refused(raw, tmp_path, text):
+    with pytest.raises(CommandError, match="is not SYSTEM=SHARE"):
+        call_command("evaluate_results", str(raw), f"--accuracy={text}", out=tmp_path)
+
+
+def test_an_accuracy_of_nobody_is_refused(raw, tmp_path):
+    with pytest.raises(CommandError, match="There is no model 'ground_truth'"):
+        call_command("evaluate_results", str(raw), "--accuracy=ground_truth=0.5", out=tmp_path)
+
+
 def test_a_broken_file_leaves_nothing_behind(tmp_path):
     path = tmp_path / "bad.csv"
     path.write_bytes(raw_file([row([task(1)]), row([task(1)], assignment="A2", AssignmentStatus="Lost")]))

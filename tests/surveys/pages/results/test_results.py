@@ -129,7 +129,7 @@ def test_where_nothing_is_kept_no_column_of_the_import_is_blamed():
     bad = submitted(questionnaire, n_correct=0)
     Assignment.objects.filter(pk=bad.pk).update(status="Rejected", rejected_at=timezone.now())
     scores = block(results(questionnaire.batch), "e-ViL scores")
-    only_right = "right on all 5 items that were rated: take the whole test set’s"
+    only_right = "right on all 5 items that were rated: enter the whole test set’s"
     assert [cell.note for cell in scores["S_T, answers of the model"]] == [only_right, *[""] * 5]
 
 
