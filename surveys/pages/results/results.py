@@ -26,6 +26,7 @@ from surveys.protocols.definition import Definition
 from surveys.results.files.report import Report, make_report
 from surveys.results.frames.database import SUBMITTED, read_batch, read_scores
 from surveys.results.statistics.agreement import Agreement
+from surveys.results.statistics.choices import FAMILIES
 from surveys.results.statistics.correlation import Correlation
 from surveys.results.statistics.metrics import MetricSummary, summarise_metrics
 from surveys.results.statistics.numbers import Counts, Minutes, Selection, Summary
@@ -71,6 +72,7 @@ class Results:
     item_columns: tuple[str, ...]
     item_blocks: tuple[Block, ...]
     agreement: tuple[Agreement, ...]
+    families: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +130,18 @@ def _arranged(report: Report) -> Results:
         selections=tuple(SELECTIONS[selection.name] for selection in selections),
         columns=systems * len(selections),
         blocks=tuple(
-            blocks_of(selections, criteria, comparison=report.comparison, headline=summary.headline)
+            blocks_of(
+                selections,
+                criteria,
+                comparison=report.comparison,
+                choices=report.choices,
+                headline=summary.headline,
+            )
         ),
         item_columns=tuple(SELECTIONS[selection.name] for selection in of_items),
-        item_blocks=tuple(item_blocks_of(of_items)),
+        item_blocks=tuple(item_blocks_of(of_items, report.choices)),
         agreement=report.agreement,
+        families=FAMILIES if report.choices.ticked or report.choices.preferred else "",
     )
 
 

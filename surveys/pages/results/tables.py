@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from surveys.results.statistics.choices import Choices, Preferred
 from surveys.results.statistics.comparison import Comparison, Difference, Estimate
 from surveys.results.statistics.correlation import Coefficient, Correlation
 from surveys.results.statistics.inference import ALPHA, Interval
@@ -18,6 +19,7 @@ from surveys.results.statistics.numbers import (
 
 NOTHING = "–"
 DAGGER = "†"
+TESTED = ("kept", "filtered")
 SHADES = 4
 COEFFICIENTS = {"spearman": "Spearman", "kendall": "Kendall’s tau-b", "pearson": "Pearson"}
 LEVELS = {"item": "outputs", "system": "systems"}
@@ -49,11 +51,16 @@ class Block:
 
 
 def blocks_of(
-    selections: Selections, criteria: Iterable[CriterionSummary], *, comparison: Comparison, headline: str
+    selections: Selections,
+    criteria: Iterable[CriterionSummary],
+    *,
+    comparison: Comparison,
+    choices: Choices,
+    headline: str,
 ) -> Iterable[Block]:
     """Yield the blocks about systems, a cell for each of each selection; `criteria` are those about outputs."""
     for criterion in criteria:
-        rows = [*_criterion_rows(selections, criterion)]
+        rows = [*_criterion_rows(selections, criterion, choices)]
         place = 4 if criterion.score is not None else 0
         tested = _difference_rows(selections, comparison, key=criterion.key, headline=headline)
         yield Block(criterion.label, (*rows[:place], *tested, *rows[place:]))
@@ -64,17 +71,17 @@ def blocks_of(
         yield Block("e-ViL scores", tuple(_evil_rows(selections)))
 
 
-def item_blocks_of(selections: Selections) -> Iterable[Block]:
+def item_blocks_of(selections: Selections, choices: Choices) -> Iterable[Block]:
     """Yield the blocks about items as a whole, a cell for each selection: they are no system's."""
     if any(selection.correct for selection in selections):
         yield Block("Answers", (Row("Answer right", tuple(share_cell(s.correct) for s in selections)),))
     for place, about_item in enumerate(selections[0].criteria):
         yield Block(about_item.label, tuple(_item_rows(selections, place)))
     if selections[0].preference:
-        yield Block("Preference", tuple(_preference_rows(selections)))
+        yield Block("Preference", (*_preference_rows(selections), *_preferred_rows(selections, choices)))
 
 
-def _criterion_rows(selections: Selections, criterion: CriterionSummary) -> Iterable[Row]:
+def _criterion_rows(selections: Selections, criterion: CriterionSummary, choices: Choices) -> Iterable[Row]:
     key = criterion.key
     if criterion.score is not None:
         yield row_of("Mean of ratings", selections, lambda s: _rating_mean(s.criterion(key)))
@@ -88,6 +95,22 @@ def _criterion_rows(selections: Selections, criterion: CriterionSummary) -> Iter
     for place, share in enumerate(criterion.shares):
         if share.key != BLANK or _is_anywhere(selections, key, place):
             yield row_of(share.label, selections, partial(_criterion_share, key=key, place=place))
+        if criterion.is_checklist:
+            yield from _ticked_rows(selections, choices, key=f"{key}.{share.key}", label=share.label)
+
+
+def _ticked_rows(selections: Selections, choices: Choices, *, key: str, label: str) -> Iterable[Row]:
+    """Yield the row of differences from the system compared with, if any was looked at."""
+    cells = [_ticked(s.name, system, choices, key=key) for s in selections for system in s.systems]
+    if any(cell.text for cell in cells):
+        yield Row(f"{label}: difference, tested", tuple(cells))
+
+
+def _ticked(selection: str, system: SystemSummary, choices: Choices, *, key: str) -> Cell:
+    if selection not in TESTED:
+        return Cell("")
+    found = choices.difference(system.system, key, filtered=selection == "filtered")
+    return tested_cell(found) if found else Cell("")
 
 
 def _systems(selections: Selections) -> list[SystemSummary]:
@@ -121,7 +144,7 @@ def _difference_rows(
 
 
 def _tested(selection: str, system: SystemSummary, comparison: Comparison, *, key: str) -> Cell:
-    if selection not in ("kept", "filtered"):
+    if selection not in TESTED:
         return Cell("")
     found = comparison.difference(system.system, key, filtered=selection == "filtered")
     return tested_cell(found) if found else Cell("")
@@ -154,6 +177,57 @@ def _preference_rows(selections: Selections) -> Iterable[Row]:
         cells = tuple(share_cell(s.preference[place]) for s in selections)
         if share.key != BLANK or any(s.preference[place].count for s in selections):
             yield Row(share.label, cells)
+
+
+def _preferred_rows(selections: Selections, choices: Choices) -> Iterable[Row]:
+    """What was tested of each system's preference, and how it stands with ties told apart."""
+    tested = {"kept": choices.preferred, "filtered": choices.preferred_filtered}
+    for place, one in enumerate(choices.preferred):
+        pair = f"{one.system} against {one.against}"
+        found = [tested[s.name][place] if tested.get(s.name) else None for s in selections]
+        yield Row(f"{pair}: won less lost, tested", tuple(_net(each) for each in found))
+        yield Row(f"{pair}: win rate, ties half", tuple(_rate(each) for each in found))
+        yield Row(f"{pair}: win rate without ties", tuple(_decided(each) for each in found))
+
+
+def _net(found: Preferred | None) -> Cell:
+    if found is None:
+        return Cell("")
+    if found.interval is None or found.net is None or found.corrected is None:
+        return Cell(NOTHING, "not tested")
+    net = number(found.net, places=found.interval.places)
+    text = f"{net}{DAGGER if found.dagger else ''} ({_ends(found.interval)})"
+    return Cell(text, f"{_probability(found.corrected)}, {100 * found.interval.level:.3g} %{_few(found)}")
+
+
+def _rate(found: Preferred | None) -> Cell:
+    if found is None:
+        return Cell("")
+    counts = f"{found.wins} won, {found.ties} tied, {found.losses} lost"
+    return Cell(_in_percent(found.rate), f"{counts}{_between(found.rate_interval)}")
+
+
+def _decided(found: Preferred | None) -> Cell:
+    if found is None:
+        return Cell("")
+    counts = f"{found.wins} of {found.wins + found.losses}"
+    return Cell(_in_percent(found.decided), f"{counts}{_between(found.decided_interval)}")
+
+
+def _in_percent(share: float | None) -> str:
+    return NOTHING if share is None else f"{100 * share:.1f} %"
+
+
+def _between(interval: Interval | None) -> str:
+    """Return the interval of a share, in percent, as it stands behind its count."""
+    if interval is None:
+        return ""
+    return f"; {100 * interval.level:.3g} %: {100 * interval.low:.0f} to {100 * interval.high:.0f}"
+
+
+def _ends(interval: Interval) -> str:
+    low, high = (number(end, places=interval.places) for end in (interval.low, interval.high))
+    return f"{low} to {high}"
 
 
 def _is_anywhere(selections: Selections, key: str, place: int) -> bool:
@@ -256,7 +330,7 @@ def _estimate(found: Estimate, difference: Difference | None) -> Cell:
     return Cell(f"{number(found.mean, places=2)}{mark}{spread}", f"{_counts(found)}{p}{_few(difference)}")
 
 
-def _few(found: Difference | None) -> str:
+def _few(found: Difference | Preferred | None) -> str:
     """Return the warning that belongs beside what was tested on few workers, dagger or none."""
     warning = found.support.warning if found and found.support else ""
     return f", {warning}" if warning else ""
@@ -332,8 +406,7 @@ def row_of(label: str, selections: tuple[Selection, ...], cell: Callable[[System
 def share_cell(share: Share | None) -> Cell:
     if share is None:
         return Cell(NOTHING)
-    text = NOTHING if share.share is None else f"{100 * share.share:.1f} %"
-    return Cell(text, f"{share.count} of {share.total}")
+    return Cell(_in_percent(share.share), f"{share.count} of {share.total}{_between(share.interval)}")
 
 
 def interval_cell(interval: Interval | None, *, places: int) -> Cell:
@@ -353,9 +426,8 @@ def tested_cell(found: Difference) -> Cell:
     interval = found.interval
     if interval is None or found.mean is None or found.corrected is None:
         return Cell(NOTHING, f"not tested, {found.items} shared items")
-    places = interval.places
-    low, high = (number(end, places=places) for end in (interval.low, interval.high))
-    text = f"{number(found.mean, places=places)}{DAGGER if found.dagger else ''} ({low} to {high})"
+    mean = number(found.mean, places=interval.places)
+    text = f"{mean}{DAGGER if found.dagger else ''} ({_ends(interval)})"
     tested = f"{_probability(found.corrected)}, {100 * interval.level:.3g} %, {found.items} items"
     return Cell(text, f"{tested}{_few(found)}")
 
@@ -373,4 +445,4 @@ def places_of(criterion: CriterionSummary) -> int:
 
 
 def number(value: float | None, *, places: int = 4) -> str:
-    return NOTHING if value is None else f"{value:.{places}f}".replace("-", "−")
+    return NOTHING if value is None else f"{round(value, places) + 0.0:.{places}f}".replace("-", "−")

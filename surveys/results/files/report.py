@@ -1,6 +1,7 @@
 """Everything a paper's table needs from one frame, and its form as JSON.
 
-`summary.json`, by key (a share is always {"count", "total", "share"}; null stands for what is undefined):
+`summary.json`, by key (a share is always {"count", "total", "share"}, with "interval" where it has one; null stands for
+what is undefined):
 
 * `format`: 3, raised when a key changes its meaning; `study`, `definition`, `headline` (the main criterion),
   `design` (how the HITs of a batch were drawn, a sentence for its methods; not of a file)
@@ -14,6 +15,10 @@
   {`mean`, `p`, `interval`}, not corrected; `filtered`: the same of the rows whose answer was right, null where
   nothing is graded; `not_comparable`: the systems that share no item with `against`, a list of {`system`, `against`,
   `items`, `items_against`, `equal_texts`, `reason`}
+* `choices`: what was ticked and preferred beside `comparison.against`: `family` (what is corrected for what), `kept`
+  and `filtered` (null where nothing is graded), each with `ticked`: {system: {stored option: as in `differences`}} and
+  `preferred`: {system: {`wins`, `ties`, `losses`, `net` ((wins - losses) / all), `p_uncorrected`, `p`, `dagger`,
+  `interval` (of `net`), `rate` (ties half), `rate_interval`, `decided` (wins of wins and losses), `decided_interval`}}
 * an `interval` is {`low`, `high`, `level`, `items`, `workers`, `effective_workers`, `busiest_three`, `few_workers`},
   `workers` 0 and the next two null where workers are unknown; null with fewer than two items or workers
 * `good_from`: the score from which ratings count as `good`, null where the survey type names none
@@ -40,11 +45,12 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import IO, Any
 
 from surveys.results.frames.base import Frame
 from surveys.results.statistics.agreement import Agreement, agreements
+from surveys.results.statistics.choices import FAMILIES, Choices, Preferred, choices
 from surveys.results.statistics.comparison import (
     CLUSTERED,
     Comparison,
@@ -77,6 +83,7 @@ class Report:
     comparison: Comparison
     good_from: float | None
     design: str = ""
+    choices: Choices = field(default_factory=Choices)
 
     def as_data(self) -> dict[str, Any]:
         """Return plain JSON data; the module says what its keys mean."""
@@ -92,6 +99,7 @@ class Report:
                 for name, role in self.systems.items()
             },
             "comparison": _comparison(self.comparison),
+            "choices": _choices(self.choices),
             "good_from": self.good_from,
             "counts": asdict(summary.counts),
             "minutes_per_assignment": asdict(summary.minutes),
@@ -107,15 +115,17 @@ def make_report(frame: Frame, *, against: str = "", method: Method = CLUSTERED) 
     Raises UnknownSystemError if `against` is none of the systems.
     """
     studies = frame.responses["study"]
+    comparison = compare(frame, against=against, method=method)
     return Report(
         study="" if studies.empty else str(studies.iloc[0]),
         definition=frame.definition.key,
         systems={system: frame.role(system) for system in frame.systems},
         summary=summarise(frame),
         agreement=agreements(frame),
-        comparison=compare(frame, against=against, method=method),
+        comparison=comparison,
         good_from=frame.definition.good_from,
         design=frame.design,
+        choices=choices(frame, against=comparison.against),
     )
 
 
@@ -132,7 +142,8 @@ def _strata(summary: Summary) -> dict[str, Any]:
 
 
 def _share(share: Share) -> dict[str, Any]:
-    return {"count": share.count, "total": share.total, "share": share.share}
+    interval = {"interval": _interval(share.interval)} if share.interval else {}
+    return {"count": share.count, "total": share.total, "share": share.share, **interval}
 
 
 def _shares(shares: Iterable[Share]) -> dict[str, Any]:
@@ -192,6 +203,38 @@ def _comparison(comparison: Comparison) -> dict[str, Any]:
         "differences": _differences(comparison.differences),
         "filtered": _differences(comparison.filtered) or None,
         "not_comparable": [{**asdict(found), "reason": found.reason} for found in comparison.strangers],
+    }
+
+
+def _choices(found: Choices) -> dict[str, Any] | None:
+    if not found.ticked and not found.preferred:
+        return None
+    has_filtered = bool(found.ticked_filtered or found.preferred_filtered)
+    return {
+        "family": FAMILIES,
+        "kept": _chosen(found.ticked, found.preferred),
+        "filtered": _chosen(found.ticked_filtered, found.preferred_filtered) if has_filtered else None,
+    }
+
+
+def _chosen(ticked: Iterable[Difference], preferred: Iterable[Preferred]) -> dict[str, Any]:
+    return {"ticked": _differences(ticked), "preferred": {one.system: _preferred(one) for one in preferred}}
+
+
+def _preferred(found: Preferred) -> dict[str, Any]:
+    return {
+        "wins": found.wins,
+        "ties": found.ties,
+        "losses": found.losses,
+        "net": found.net,
+        "p_uncorrected": found.p,
+        "p": found.corrected,
+        "dagger": found.dagger,
+        "interval": found.interval and _interval(found.interval),
+        "rate": found.rate,
+        "rate_interval": found.rate_interval and _interval(found.rate_interval),
+        "decided": found.decided,
+        "decided_interval": found.decided_interval and _interval(found.decided_interval),
     }
 
 
@@ -284,14 +327,21 @@ def report_text(report: Report) -> str:
     ]
     for selection in report.summary.shown:
         lines += ["", *_selection_lines(selection, headline=report.summary.headline)]
-    return "\n".join([*lines, "", *_comparison_lines(report.comparison), "", *_agreement_lines(report)])
+    tested = [
+        *_comparison_lines(report.comparison),
+        *_choice_lines(report.choices, report.comparison.against),
+    ]
+    return "\n".join([*lines, "", *tested, "", *_agreement_lines(report)])
 
 
 def _selection_lines(selection: Selection, *, headline: str) -> list[str]:
     correct = f", answer right {_percent(selection.correct)}" if selection.correct else ""
     lines = [f"{selection.name}: {selection.responses} responses{correct}"]
     for system in selection.systems:
-        lines += [_system_line(system, headline=headline), *_evil_lines(system.evil)]
+        lines += [
+            _system_line(system, headline=headline),
+            *_evil_lines(system.evil, selection=selection.name),
+        ]
     if selection.preference:
         lines.append("  preferred: " + ", ".join(f"{s.label} {_percent(s)}" for s in selection.preference))
     return lines
@@ -305,13 +355,12 @@ def _system_line(system: SystemSummary, *, headline: str) -> str:
     return f"  {system.system:<16} {headline} {_number(mean)}{between}   {shares}"
 
 
-def _evil_lines(scores: TaskScores | None) -> list[str]:
+def _evil_lines(scores: TaskScores | None, *, selection: str) -> list[str]:
     if scores is None or (not scores.items and scores.whole is None):
         return []
     if scores.s_t is None:
-        return [
-            f"    no S_T: the model is right on all {scores.items} rated items; give --accuracy of the test set"
-        ]
+        missing = f"right on all {scores.items} rated items, which says how they were picked: give --accuracy"
+        return [f"    no S_T: {missing}"] if selection == "kept" else []
     of = "the whole test set" if scores.whole is not None else f"{scores.items} rated items"
     return [
         f"    S_T {_number(scores.s_t)} of {of}, S_E {_number(scores.explanation)}, S_O {_number(scores.s_o)}"
@@ -319,8 +368,13 @@ def _evil_lines(scores: TaskScores | None) -> list[str]:
 
 
 def _between(interval: Interval) -> str:
-    places = interval.places
-    return f"{100 * interval.level:.3g} %: {interval.low:.{places}f} to {interval.high:.{places}f}"
+    low, high = (_rounded(end, places=interval.places) for end in (interval.low, interval.high))
+    return f"{100 * interval.level:.3g} %: {low} to {high}"
+
+
+def _rounded(value: float, *, places: int) -> str:
+    """Return a number without the sign of a zero."""
+    return f"{round(value, places) + 0.0:.{places}f}"
 
 
 def _support_line(supports: Iterable[Support]) -> str:
@@ -363,12 +417,38 @@ def _difference_lines(comparison: Comparison) -> list[str]:
     return lines + ([EFFECT_NOTE, _support_line(supports)] if supports else [])
 
 
+def _choice_lines(found: Choices, against: str) -> list[str]:
+    parts = {
+        "kept": (found.preferred, found.ticked),
+        "filtered": (found.preferred_filtered, found.ticked_filtered),
+    }
+    lines = []
+    for name, (preferred, ticked) in parts.items():
+        if preferred or ticked:
+            lines += ["", f"{name}, preferred to {against}, and ticked more often (+) or less than about it:"]
+            lines += [_preferred_line(one) for one in preferred]
+            lines += [_difference_line(difference) for difference in ticked]
+    return lines + ([FAMILIES] if lines else [])
+
+
+def _preferred_line(found: Preferred) -> str:
+    counts = f"{found.wins} won, {found.ties} tied, {found.losses} lost"
+    if found.interval is None or found.net is None or found.corrected is None:
+        return f"  {found.system:<16} preference not tested ({counts})"
+    net = _rounded(found.net, places=found.interval.places)
+    line = f"  {found.system:<16} preference net {net}{DAGGER if found.dagger else ''}"
+    line += f" ({_between(found.interval)}), {_probability(found.corrected)}, {counts}"
+    if found.rate is not None and found.decided is not None:
+        line += f"; win rate {found.rate:.1%} with ties half, {found.decided:.1%} without{_of(found.decided_interval)}"
+    return line + (f"; {found.support.warning}" if found.support and found.support.warning else "")
+
+
 def _difference_line(found: Difference) -> str:
     name = f"  {found.system:<16} {found.criterion}"
     if found.interval is None or found.mean is None or found.corrected is None:
         return f"{name} not tested ({found.items} shared items){_unpaired_text(found.unpaired)}"
-    places = found.interval.places
-    line = f"{name} {found.mean:.{places}f}{DAGGER if found.dagger else ''} ({_between(found.interval)})"
+    mean = _rounded(found.mean, places=found.interval.places)
+    line = f"{name} {mean}{DAGGER if found.dagger else ''} ({_between(found.interval)})"
     line += f", {_probability(found.corrected)}, {found.items} items"
     if found.standardised is not None:
         line += f"; d {found.standardised:.2f}"

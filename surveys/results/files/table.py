@@ -9,15 +9,17 @@ from surveys.models import Batch
 from surveys.results.files.csv_text import neutralised, write_csv
 from surveys.results.frames.base import Frame
 from surveys.results.frames.database import read_batch, read_scores
+from surveys.results.statistics.choices import Choices, choices
 from surveys.results.statistics.comparison import CLUSTERED, Comparison, Difference, Method, compare
 from surveys.results.statistics.correlation import STATISTICS, Correlation
 from surveys.results.statistics.inference import Support
 from surveys.results.statistics.metrics import summarise_metrics
-from surveys.results.statistics.numbers import BLANK, CriterionSummary, Score, Selection
+from surveys.results.statistics.numbers import BLANK, CriterionSummary, Score, Selection, Share
 from surveys.results.statistics.summary import summarise
 
 ALL = "all"
 COUNT = "n_{value}"
+COUNTS = ("n", "skipped", "good", "shared_items", "workers")
 EFFECT = (
     "shared_items", "level",
     "difference", "difference_low", "difference_high",
@@ -34,7 +36,9 @@ def results_table(frame: Frame, *, against: str = "", method: Method = CLUSTERED
     of the lines "all" are those of `compare`, and so are the difference and its effect sizes, on the items both systems
     were rated on, with intervals at `level`, which leave out 0 exactly where there is a dagger; strata are not tested.
     `workers` to `few_workers` say what the test rests on, of the side with fewer.
-    `n_<value>` count how often a value was given.
+    `n_<value>` count how often a value was given. After the scales comes a line for each option of a checklist, its
+    mean the share that ticked it, and one for each system's preference over the one compared with: its mean is the win
+    rate with ties half, its difference the net, tested; families of tests of their own.
     Raises UnknownSystemError.
     """
     summary, comparison = summarise(frame), compare(frame, against=against, method=method)
@@ -44,9 +48,70 @@ def results_table(frame: Frame, *, against: str = "", method: Method = CLUSTERED
         for name, selection in selections.items()
         for line in _lines(selection, stratum=name, comparison=comparison)
     ]
-    table = pd.DataFrame(lines)
-    whole = {"shared_items": "Int64", "workers": "Int64"}
-    return table.astype(whole) if lines else table
+    found = choices(frame, against=comparison.against)
+    lines += [*_ticked_lines(summary.kept, found, comparison.against), *_preferred_lines(found)]
+    return _whole(pd.DataFrame(lines))
+
+
+def _whole(table: pd.DataFrame) -> pd.DataFrame:
+    """Return counts as whole numbers, whatever is blank in other lines."""
+    counts = [name for name in table if name in COUNTS or str(name).startswith(COUNT.format(value=""))]
+    return table.astype(dict.fromkeys(counts, "Int64"))
+
+
+def _ticked_lines(selection: Selection, found: Choices, against: str) -> Iterator[dict[str, Any]]:
+    for system in selection.systems:
+        for criterion in system.criteria:
+            for share in criterion.shares if criterion.is_checklist else ():
+                key = f"{criterion.key}.{share.key}"
+                names, tested = (
+                    {"system": system.system, "criterion": key},
+                    found.difference(system.system, key),
+                )
+                yield {
+                    **names,
+                    **_of_share(share, skipped=system.skipped),
+                    "against": against,
+                    **_effect(tested),
+                }
+
+
+def _of_share(share: Share, *, skipped: int) -> dict[str, Any]:
+    return {
+        "model_correct": ALL,
+        "n": share.total,
+        "skipped": skipped,
+        "mean": share.share,
+        "low": share.interval and share.interval.low,
+        "high": share.interval and share.interval.high,
+        "dagger": False,
+    }
+
+
+def _preferred_lines(found: Choices) -> Iterator[dict[str, Any]]:
+    for one in found.preferred:
+        interval, rate = one.interval, one.rate_interval
+        yield {
+            "system": one.system,
+            "criterion": one.criterion,
+            "model_correct": ALL,
+            "n": one.n,
+            "mean": one.rate,
+            "low": rate and rate.low,
+            "high": rate and rate.high,
+            "against": one.against,
+            "p": one.corrected,
+            "dagger": one.dagger,
+            "shared_items": one.support and one.support.items,
+            "level": interval and interval.level,
+            "difference": one.net,
+            "difference_low": interval and interval.low,
+            "difference_high": interval and interval.high,
+            **_support(one.support),
+            "n_won": one.wins,
+            "n_tied": one.ties,
+            "n_lost": one.losses,
+        }
 
 
 def write_table(frame: Frame, stream: IO[str], *, against: str = "", method: Method = CLUSTERED) -> None:
@@ -98,6 +163,7 @@ def _tested(comparison: Comparison, system: str, criterion: str, stratum: str) -
 
 
 def _effect(found: Difference | None) -> dict[str, Any]:
+    """Return a difference and its test; the p of a comparison that corrects nothing stands beside it alone."""
     if found is None:
         return {}
     names = {
@@ -105,7 +171,8 @@ def _effect(found: Difference | None) -> dict[str, Any]:
         "standardised": (found.standardised, found.standardised_interval),
         "superiority": (found.superiority, found.superiority_interval),
     }
-    cells: dict[str, Any] = {"shared_items": found.items, "level": found.interval and found.interval.level}
+    cells: dict[str, Any] = {"p": found.corrected, "dagger": found.dagger, "shared_items": found.items}
+    cells["level"] = found.interval and found.interval.level
     for name, (value, interval) in names.items():
         cells |= {name: value, f"{name}_low": interval and interval.low}
         cells[f"{name}_high"] = interval and interval.high

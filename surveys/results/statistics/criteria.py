@@ -11,6 +11,7 @@ from surveys.results.statistics.inference import Interval, Ratings, mean_effect,
 from surveys.results.statistics.numbers import BLANK, CriterionSummary, Score, Share
 
 GOOD = "good"
+UNTICKED = "nothing"
 
 
 def criterion_summaries(
@@ -70,7 +71,8 @@ def _criterion(
     frame: Frame, rows: pd.DataFrame, names: pd.DataFrame, *, system: str, criterion: Criterion
 ) -> CriterionSummary:
     if criterion.is_checklist:
-        return CriterionSummary(criterion.key, criterion.label, None, _ticks(rows, system, criterion))
+        ticks = _ticks(rows, names, system=system, criterion=criterion)
+        return CriterionSummary(criterion.key, criterion.label, None, ticks, is_checklist=True)
     values = values_of(rows, column(system, criterion.key))
     shares = _value_shares(values, ((choice.value, choice.label) for choice in criterion.choices))
     if criterion.is_text:
@@ -114,17 +116,26 @@ def _value_shares(values: "pd.Series[str]", choices: Iterable[tuple[str, str]]) 
     return (*shares, Share(BLANK, "Blank", int(values.isna().sum()), len(values)))
 
 
-def _ticks(rows: pd.DataFrame, system: str, criterion: Criterion) -> tuple[Share, ...]:
-    """Return a share per option, of all rows; for an explicit None, of the rows that ticked nothing else."""
+def share_of(key: str, label: str, flags: "pd.Series[bool]", names: pd.DataFrame) -> Share:
+    """Return how many of `flags` are set, with the interval of that share; `names` are `coded`."""
+    interval = interval_of(flags.astype("float64"), names, scale=(0.0, 1.0))
+    return Share(key, label, int(flags.sum()), len(flags), interval)
+
+
+def flags_of(rows: pd.DataFrame, system: str, criterion: Criterion) -> dict[str, "pd.Series[bool]"]:
+    """Return which rows ticked each option of a checklist, and "nothing": none but the explicit None, if any."""
     ticked = {
         choice.value: values_of(rows, column(system, f"{criterion.key}.{choice.value}")) == SELECTED
         for choice in criterion.choices
         if choice.value != criterion.exclusive
     }
-    shares = [
-        Share(choice.value, choice.label, int(ticked[choice.value].sum()), len(rows))
-        for choice in criterion.choices
-        if choice.value in ticked
-    ]
-    anything = pd.DataFrame(ticked, index=rows.index).any(axis=1)
-    return (*shares, Share("nothing", "Nothing ticked", len(rows) - int(anything.sum()), len(rows)))
+    return {**ticked, UNTICKED: ~pd.DataFrame(ticked, index=rows.index).any(axis=1)}
+
+
+def _ticks(
+    rows: pd.DataFrame, names: pd.DataFrame, *, system: str, criterion: Criterion
+) -> tuple[Share, ...]:
+    """Return a share per option, of all rows; for an explicit None, of the rows that ticked nothing else."""
+    labels = {**{choice.value: choice.label for choice in criterion.choices}, UNTICKED: "Nothing ticked"}
+    flags = flags_of(rows, system, criterion)
+    return tuple(share_of(value, labels[value], flag, names) for value, flag in flags.items())

@@ -9,12 +9,13 @@ BLANK = "blank"
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """`count` of `total`."""
+    """`count` of `total`. `interval` is that of the share, where one was asked for and items and workers allow it."""
 
     key: str
     label: str
     count: int
     total: int
+    interval: Interval | None = None
 
     @property
     def share(self) -> float | None:
@@ -51,6 +52,7 @@ class CriterionSummary:
     interval: Interval | None = None
     good: Share | None = None
     scale: tuple[float, ...] = ()
+    is_checklist: bool = False
 
 
 @dataclass(frozen=True, slots=True)

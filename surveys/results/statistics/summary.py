@@ -8,7 +8,7 @@ from dataclasses import replace
 import pandas as pd
 
 from surveys.results.frames.base import KEPT_STATUSES, NO_PREFERENCE, PREFERRED, Frame, column
-from surveys.results.statistics.criteria import criterion_summaries, scores_of, values_of
+from surveys.results.statistics.criteria import coded, criterion_summaries, scores_of, share_of, values_of
 from surveys.results.statistics.numbers import (
     BLANK,
     Counts,
@@ -80,8 +80,8 @@ def _selection(frame: Frame, rows: pd.DataFrame, *, name: str, stratum: str = ""
     rows = rows[~rows["is_skipped"]]
     correct = None
     if frame.is_graded:
-        right = int(rows["answer_correct"].fillna(False).sum())
-        correct = Share("correct", "Answer right", right, len(rows))
+        is_right = rows["answer_correct"].fillna(False).astype(bool)
+        correct = share_of("correct", "Answer right", is_right, coded(rows))
     about_items = frame.definition.item_criteria
     return Selection(
         name=name,
@@ -141,10 +141,11 @@ def _preference(frame: Frame, rows: pd.DataFrame) -> tuple[Share, ...]:
     values = {system: values_of(rows, column(system, key)) for system in frame.systems}
     given = pd.DataFrame({system: v.notna() for system, v in values.items()}, index=rows.index).any(axis=1)
     none = pd.DataFrame({s: v == NO_PREFERENCE for s, v in values.items()}, index=rows.index).any(axis=1)
-    shares = [Share(s, s, int((v == PREFERRED).sum()), len(rows)) for s, v in values.items()]
+    names = coded(rows)
+    shares = [share_of(s, s, v == PREFERRED, names) for s, v in values.items()]
     return (
         *shares,
-        Share(NO_PREFERENCE, "No preference", int(none.sum()), len(rows)),
+        share_of(NO_PREFERENCE, "No preference", none, names),
         Share(BLANK, "Blank", len(rows) - int(given.sum()), len(rows)),
     )
 

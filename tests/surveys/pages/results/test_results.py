@@ -51,9 +51,9 @@ def test_every_share_has_its_count():
     )
     assert found.columns == ("model", "ground_truth") * 3
     assert block(found, "Answers")["Answer right"] == (
-        Cell("80.0 %", "8 of 10"),
-        Cell("80.0 %", "8 of 10"),
-        Cell("100.0 %", "8 of 8"),
+        Cell("80.0 %", "8 of 10; 95 %: 0 to 100"),
+        Cell("80.0 %", "8 of 10; 95 %: 0 to 100"),
+        Cell("100.0 %", "8 of 8; 95 %: 20 to 100"),  # of 1.88 effective workers all: .05 ** (1 / 1.88) = .20
     )
     assert found.item_columns == found.selections
     assert [block.title for block in found.item_blocks] == ["Answers", "Preference"]
@@ -121,7 +121,8 @@ def test_a_rejection_changes_the_numbers_at_once():
     Assignment.objects.filter(pk=bad.pk).update(status="Rejected", rejected_at=timezone.now())
     found = results(questionnaire.batch)
     assert (found.counts.kept, found.counts.rejected) == (1, 1)
-    assert [cell.note for cell in block(found, "Answers")["Answer right"]] == ["5 of 10", "5 of 5", "5 of 5"]
+    notes = [cell.note for cell in block(found, "Answers")["Answer right"]]
+    assert notes == ["5 of 10; 95 %: 0 to 100", "5 of 5", "5 of 5"]  # one worker tells nothing of others
 
 
 def test_where_nothing_is_kept_no_column_of_the_import_is_blamed():
@@ -172,7 +173,15 @@ def test_the_published_study_shows_its_published_numbers(shared):
         "286 of 405", "47 of 405", "22 of 405", "49 of 405", "1 of 405",
     ]  # fmt: skip
     preferred = block(found, "Preference")
-    assert [cells[2].text for cells in preferred.values()] == ["32.8 %", "38.8 %", "25.9 %", "2.5 %"]
+    assert [cells[2].text for cells in preferred.values()] == [
+        "32.8 %", "38.8 %", "25.9 %", "2.5 %", "−0.06 (−0.19 to 0.07)", "47.0 %", "45.9 %",
+    ]  # fmt: skip
+    net, rate, _ = list(preferred.values())[-3:]
+    assert rate[1].note == "164 won, 134 tied, 195 lost; 95 %: 41 to 53"
+    assert (net[0].text, net[1].note) == ("", "p = 0.281, 95 %, few workers: 14, as good as 9.4")
+    ticked = block(found, "What is wrong with it?")["Confusing sentence: difference, tested"]
+    assert [cell.text != "" for cell in ticked] == [False, False, True, False, True, False]
+    assert found.families.startswith("Holm's correction: over all options of checklists")
     assert [f"{entry.alpha:.3f}" for entry in found.agreement] == ["0.179", "0.110"]
 
 
