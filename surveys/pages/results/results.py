@@ -20,6 +20,7 @@ from surveys.pages.results.tables import (
     item_blocks_of,
     means_of_metrics,
     means_of_ratings,
+    position_row,
     systems_table,
 )
 from surveys.protocols.definition import Definition
@@ -73,6 +74,7 @@ class Results:
     item_blocks: tuple[Block, ...]
     agreement: tuple[Agreement, ...]
     families: str
+    positions: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +143,7 @@ def _arranged(report: Report) -> Results:
         item_columns=tuple(SELECTIONS[selection.name] for selection in of_items),
         item_blocks=tuple(item_blocks_of(of_items, report.choices)),
         agreement=report.agreement,
+        positions=tuple(map(position_row, report.positions)),
         families=FAMILIES if report.choices.ticked or report.choices.preferred else "",
     )
 

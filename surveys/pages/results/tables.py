@@ -16,6 +16,7 @@ from surveys.results.statistics.numbers import (
     Share,
     SystemSummary,
 )
+from surveys.results.statistics.positions import FIRST, PositionEffect
 
 NOTHING = "–"
 DAGGER = "†"
@@ -343,6 +344,19 @@ def _counts(found: Estimate) -> str:
 
 def _probability(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def position_row(found: PositionEffect) -> Row:
+    """Return what stood first less what stood later, and how many ratings tell so."""
+    kind = Cell(FIRST[found.kind])
+    if found.difference is None:
+        return Row(found.system, (Cell(found.criterion), kind, Cell(NOTHING, f"not known: {found.reason}")))
+    interval = found.interval
+    between = f" ({_ends(interval)})" if interval else ""
+    few = f", {interval.support.warning}" if interval and interval.support.warning else ""
+    counts = f"{found.first} ratings first, {found.later} later, {found.items} items{few}"
+    difference = number(found.difference, places=interval.places if interval else 4)
+    return Row(found.system, (Cell(found.criterion), kind, Cell(f"{difference}{between}", counts)))
 
 
 def means_of_metrics(summary: MetricSummary, *, systems: Sequence[str]) -> Iterator[Row]:

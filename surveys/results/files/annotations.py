@@ -79,6 +79,7 @@ def _lines(frame: Frame) -> Iterator[dict[str, Any]]:
                     "model_correct": _plain(row[column(system, "model_correct")]),
                     "worker_id": row["worker"],
                     **{name: _plain(row[name]) for name in OWN},
+                    **({} if pd.isna(row["place"]) else {"place": int(row["place"])}),
                 }
 
 

@@ -19,6 +19,8 @@ what is undefined):
   and `filtered` (null where nothing is graded), each with `ticked`: {system: {stored option: as in `differences`}} and
   `preferred`: {system: {`wins`, `ties`, `losses`, `net` ((wins - losses) / all), `p_uncorrected`, `p`, `dagger`,
   `interval` (of `net`), `rate` (ties half), `rate_interval`, `decided` (wins of wins and losses), `decided_interval`}}
+* `positions`: {system: {criterion: {"side" | "page": {`difference`, `interval`, `first`, `later`, `items`}}}}: what was
+  shown first, or early on a page, less the same shown later; kept rows, only what some saw first and others later
 * an `interval` is {`low`, `high`, `level`, `items`, `workers`, `effective_workers`, `busiest_three`, `few_workers`},
   `workers` 0 and the next two null where workers are unknown; null with fewer than two items or workers
 * `good_from`: the score from which ratings count as `good`, null where the survey type names none
@@ -68,6 +70,7 @@ from surveys.results.statistics.numbers import (
     SystemSummary,
     TaskScores,
 )
+from surveys.results.statistics.positions import FIRST, PositionEffect, position_effects
 from surveys.results.statistics.summary import summarise
 
 FORMAT = 3
@@ -84,6 +87,7 @@ class Report:
     good_from: float | None
     design: str = ""
     choices: Choices = field(default_factory=Choices)
+    positions: tuple[PositionEffect, ...] = ()
 
     def as_data(self) -> dict[str, Any]:
         """Return plain JSON data; the module says what its keys mean."""
@@ -100,6 +104,7 @@ class Report:
             },
             "comparison": _comparison(self.comparison),
             "choices": _choices(self.choices),
+            "positions": {system: _positions(self.positions, system=system) for system in self.systems},
             "good_from": self.good_from,
             "counts": asdict(summary.counts),
             "minutes_per_assignment": asdict(summary.minutes),
@@ -126,6 +131,7 @@ def make_report(frame: Frame, *, against: str = "", method: Method = CLUSTERED) 
         good_from=frame.definition.good_from,
         design=frame.design,
         choices=choices(frame, against=comparison.against),
+        positions=position_effects(frame),
     )
 
 
@@ -215,6 +221,20 @@ def _choices(found: Choices) -> dict[str, Any] | None:
         "kept": _chosen(found.ticked, found.preferred),
         "filtered": _chosen(found.ticked_filtered, found.preferred_filtered) if has_filtered else None,
     }
+
+
+def _positions(found: Iterable[PositionEffect], *, system: str) -> dict[str, Any]:
+    effects: dict[str, Any] = {}
+    for one in found:
+        if one.system == system and not one.reason:
+            effects.setdefault(one.criterion, {})[one.kind] = {
+                "difference": one.difference,
+                "interval": one.interval and _interval(one.interval),
+                "first": one.first,
+                "later": one.later,
+                "items": one.items,
+            }
+    return effects
 
 
 def _chosen(ticked: Iterable[Difference], preferred: Iterable[Preferred]) -> dict[str, Any]:
@@ -331,7 +351,8 @@ def report_text(report: Report) -> str:
         *_comparison_lines(report.comparison),
         *_choice_lines(report.choices, report.comparison.against),
     ]
-    return "\n".join([*lines, "", *tested, "", *_agreement_lines(report)])
+    positions = [_position_line(one) for one in report.positions]
+    return "\n".join([*lines, "", *tested, "", *positions, *_agreement_lines(report)])
 
 
 def _selection_lines(selection: Selection, *, headline: str) -> list[str]:
@@ -481,6 +502,16 @@ def _marked(estimate: Estimate, difference: Difference | None) -> str:
     mean = "-" if estimate.mean is None else f"{estimate.mean:.2f}"
     skipped = f", {estimate.skipped} skipped" if estimate.skipped else ""
     return f"{mean}{DAGGER if estimate.dagger else ''} (n {estimate.n}{skipped}{_few(difference)})"
+
+
+def _position_line(found: PositionEffect) -> str:
+    name = f"position of {found.system}, {found.criterion}, {FIRST[found.kind]} less later"
+    if found.difference is None:
+        return f"{name}: not known, {found.reason}"
+    places = found.interval.places if found.interval else 4
+    few = f"; {found.interval.support.warning}" if found.interval and found.interval.support.warning else ""
+    number = _rounded(found.difference, places=places)
+    return f"{name}: {number}{_of(found.interval)}, {found.first} and {found.later} ratings, {found.items} items{few}"
 
 
 def _agreement_lines(report: Report) -> list[str]:

@@ -15,7 +15,7 @@ from surveys.results.files.csv_text import neutralised, write_csv
 from surveys.results.frames.base import Frame, column, rating_keys
 from surveys.results.frames.database import read_batch
 from surveys.results.frames.pseudonyms import names_for_raw
-from surveys.results.frames.responses import COLUMNS, RESPONSE_CELLS
+from surveys.results.frames.responses import COLUMNS, PLACE, RESPONSE_CELLS
 
 RENAMED = {"worker_id": "worker"}
 OUTPUT_NAMES = {"output_answer": "answer"}
@@ -25,8 +25,9 @@ def write_responses(batch: Batch, stream: IO[str], *, worker_ids: bool = False) 
     """Write every submitted response of a batch; `stream` must be opened with newline=""."""
     frame = read_batch(batch, pseudonyms=names_for_raw(worker_ids=worker_ids))
     writer = csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    writer.writerow([*COLUMNS, *_keys(frame)])
-    writer.writerows(_lines(frame))
+    places = [PLACE] if frame.responses[PLACE].notna().any() else []
+    writer.writerow([*COLUMNS, *_keys(frame), *places])
+    writer.writerows(_lines(frame, places))
 
 
 def _keys(frame: Frame) -> list[str]:
@@ -35,15 +36,22 @@ def _keys(frame: Frame) -> list[str]:
     return keys + ([definition.preference.key] if definition.preference else [])
 
 
-def _lines(frame: Frame) -> Iterator[list[str]]:
-    """Yield the lines response by response, in the frame's order."""
+def _lines(frame: Frame, places: list[str]) -> Iterator[list[str]]:
+    """Yield the lines response by response, in the frame's order; `places` are columns that come last."""
     about_item = {key for criterion in frame.definition.item_criteria for key in rating_keys(criterion)}
     keys = _keys(frame)
     for row in frame.responses.to_dict("records"):
         shared = [frame.definition.key, *(_cell(row[RENAMED.get(name, name)]) for name in RESPONSE_CELLS)]
+        last = [_cell(row[name]) for name in places]
         for system in frame.systems:
             if not pd.isna(row[column(system, "text")]):
-                yield [*shared, system, *_output(row, system), *_ratings(row, system, keys, about_item)]
+                yield [
+                    *shared,
+                    system,
+                    *_output(row, system),
+                    *_ratings(row, system, keys, about_item),
+                    *last,
+                ]
 
 
 def _output(row: dict[Any, Any], system: str) -> list[str]:

@@ -34,6 +34,7 @@ OWN_KEYS: dict[str, tuple[type, ...]] = {
     "channel": (str,),
     "skip_reason": (str,),
     "position": (int,),
+    "place": (int,),
     "active_seconds": (int, float),
     "work_seconds": (int,),
     "quiz_passed": (bool,),

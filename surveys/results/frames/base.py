@@ -34,6 +34,7 @@ RESPONSE_COLUMNS: dict[str, str] = {
     "channel": "str",
     "quiz_passed": "boolean",
     "surplus": "boolean",
+    "place": "Int64",
 }
 OUTPUT_COLUMNS: dict[str, str] = {
     "text": "str",
@@ -91,7 +92,8 @@ class Frame:
 
     `responses` has one row per (assignment, item) in the order of the source: RESPONSE_COLUMNS, and for each
     system OUTPUT_COLUMNS (`<system>.text` ..) and one column per stored criterion, holding the value as text. A
-    judgement about the item as a whole stands under system "". Blank is missing, never "". Rows of assignments that
+    judgement about the item as a whole stands under system "". `place` is where the item stood on this worker's page,
+    where that was drawn; `position` is that of the HIT. Blank is missing, never "". Rows of assignments that
     are rejected or left out of the analysis are there with `included` False, and skipped ones with `is_skipped` True
     and no value.
 

@@ -107,6 +107,7 @@ def _response_columns(table: pd.DataFrame, *, batch: Batch, pseudonyms: Pseudony
         "work_seconds": [_whole_seconds(accepted, submitted) for accepted, submitted in times],
         "decision": [verdict or "" for verdict in given["decision"]],
         "included": used(given["status"], included=given["included"]),
+        "place": [shown.get("place") for shown in given["shown"]],
     }
     return {name: columns.get(name, given.get(name)) for name in RESPONSE_COLUMNS}
 

@@ -79,6 +79,7 @@ OUTPUT_CELLS: dict[str, Callable[[str], Any]] = {
     "model_correct": truth,
 }
 COLUMNS = ("definition", *RESPONSE_CELLS, "system", *OUTPUT_CELLS)
+PLACE = "place"  # a last column, where items were drawn a place on each worker's page
 
 
 def is_responses(table: CsvTable) -> bool:
@@ -134,7 +135,7 @@ class _Reader:
 def _readers(table: CsvTable, definition: Definition) -> list[_Reader]:
     readers = [
         _Reader(name, table.optional(name), read)
-        for name, read in {**RESPONSE_CELLS, "system": _text, **OUTPUT_CELLS}.items()
+        for name, read in {**RESPONSE_CELLS, "system": _text, **OUTPUT_CELLS, PLACE: _whole}.items()
     ]
     for criterion in definition.criteria:
         if not criterion.is_checklist:
