@@ -22,6 +22,7 @@ from surveys.pages.results.tables import (
     means_of_ratings,
     position_row,
     systems_table,
+    within_row,
 )
 from surveys.protocols.definition import Definition
 from surveys.results.files.report import Report, make_report
@@ -75,6 +76,7 @@ class Results:
     agreement: tuple[Agreement, ...]
     families: str
     positions: tuple[Row, ...]
+    within: tuple[Row, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +146,7 @@ def _arranged(report: Report) -> Results:
         item_blocks=tuple(item_blocks_of(of_items, report.choices)),
         agreement=report.agreement,
         positions=tuple(map(position_row, report.positions)),
+        within=tuple(within_row(entry, entry.within) for entry in report.agreement if entry.within),
         families=FAMILIES if report.choices.ticked or report.choices.preferred else "",
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from surveys.results.statistics.agreement import Agreement, Within
 from surveys.results.statistics.choices import Choices, Preferred
 from surveys.results.statistics.comparison import Comparison, Difference, Estimate
 from surveys.results.statistics.correlation import Coefficient, Correlation
@@ -357,6 +358,13 @@ def position_row(found: PositionEffect) -> Row:
     counts = f"{found.first} ratings first, {found.later} later, {found.items} items{few}"
     difference = number(found.difference, places=interval.places if interval else 4)
     return Row(found.system, (Cell(found.criterion), kind, Cell(f"{difference}{between}", counts)))
+
+
+def within_row(entry: Agreement, found: Within) -> Row:
+    """Return how far people agree with themselves on what they rated again."""
+    same = Cell(_in_percent(found.percent), _between(found.percent_interval).removeprefix("; "))
+    repeats = Cell(str(found.repeats), f"by {found.workers} workers")
+    return Row(entry.system, (Cell(entry.criterion), same, Cell(number(found.ac2, places=3)), repeats))
 
 
 def means_of_metrics(summary: MetricSummary, *, systems: Sequence[str]) -> Iterator[Row]:

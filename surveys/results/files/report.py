@@ -42,7 +42,8 @@ what is undefined):
 * `strata`: the same for the kept outputs of which the model's decision was right (`true`), wrong (`false`) or
   `unknown`, and for `all` of them, which are the kept rows; empty where it is known of none
 * `agreement`: {system: {criterion: {`alpha_ordinal` (Krippendorff), `alpha_interval`, `ac2_quadratic`
-  (Gwet), `ac2_interval`, `percent`, `items`, `ratings`}}}, kept rows, scales
+  (Gwet), `ac2_interval`, `percent`, `items`, `ratings`, `within`}}}, kept rows, scales; `within` raters, null where
+  nobody rated anything twice: {`percent`, `percent_interval`, `ac2_quadratic`, `repeats`, `workers`}
 """
 
 import json
@@ -51,7 +52,7 @@ from dataclasses import asdict, dataclass, field
 from typing import IO, Any
 
 from surveys.results.frames.base import Frame
-from surveys.results.statistics.agreement import Agreement, agreements
+from surveys.results.statistics.agreement import Agreement, Within, agreements
 from surveys.results.statistics.choices import FAMILIES, Choices, Preferred, choices
 from surveys.results.statistics.comparison import (
     CLUSTERED,
@@ -320,6 +321,17 @@ def _agreement(entry: Agreement) -> dict[str, Any]:
         "percent": entry.percent,
         "items": entry.items,
         "ratings": entry.ratings,
+        "within": entry.within and _within(entry.within),
+    }
+
+
+def _within(found: Within) -> dict[str, Any]:
+    return {
+        "percent": found.percent,
+        "percent_interval": found.percent_interval and _interval(found.percent_interval),
+        "ac2_quadratic": found.ac2,
+        "repeats": found.repeats,
+        "workers": found.workers,
     }
 
 
@@ -521,7 +533,15 @@ def _agreement_lines(report: Report) -> list[str]:
         f"({a.items} items, {a.ratings} ratings)"
         for a in report.agreement
     ]
+    lines += [_within_line(a, a.within) for a in report.agreement if a.within]
     return [*lines, AGREEMENT_NOTE]
+
+
+def _within_line(entry: Agreement, found: Within) -> str:
+    return (
+        f"with themselves on {entry.system}, {entry.criterion}: same {_number(found.percent)}"
+        f"{_of(found.percent_interval)}, AC2 {_number(found.ac2)} ({found.repeats} repeats by {found.workers} workers)"
+    )
 
 
 def _of(interval: Interval | None) -> str:

@@ -18,10 +18,33 @@ import pandas as pd
 
 from surveys.protocols.definition import Criterion
 from surveys.results.frames.base import Frame, column
-from surveys.results.statistics.inference import Effect, Interval, Support, freedom_of, support_of
+from surveys.results.statistics.inference import (
+    Effect,
+    Interval,
+    Ratings,
+    Support,
+    freedom_of,
+    mean_effect,
+    support_of,
+    unanimous_interval,
+)
 
 Level = Literal["nominal", "ordinal", "interval"]
 Table = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """How far people agree with themselves, where they rated the same output more than once.
+
+    `percent` is the share of equal pairs, over `repeats`, a worker on an item each; `workers` gave them.
+    """
+
+    percent: float
+    percent_interval: Interval | None
+    ac2: float | None
+    repeats: int
+    workers: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +53,7 @@ class Agreement:
 
     `ac2` has quadratic weights; how often each value was given, of which it takes its chance, counts items with one
     rating too. `percent` is the share of pairs of raters of one item who said the same, in [0, 1], averaged over items.
+    Raters are different people: of somebody's ratings of one item the first counts, the others in `within` alone.
     """
 
     system: str
@@ -41,6 +65,7 @@ class Agreement:
     ac2: float | None = None
     alpha_interval: Interval | None = None
     ac2_interval: Interval | None = None
+    within: Within | None = None
 
 
 def agreements(frame: Frame) -> tuple[Agreement, ...]:
@@ -56,6 +81,8 @@ def agreements(frame: Frame) -> tuple[Agreement, ...]:
 def agreement(rows: pd.DataFrame, *, system: str, criterion: Criterion) -> Agreement:
     """Return the ordinal agreement of `rows`; the scale's order is that of its scores."""
     name = column(system, criterion.key)
+    within = within_raters(rows, name=name, values=_ordered(criterion)) if name in rows else None
+    rows = firsts(rows, name=name) if within else rows
     table = count_table(rows, name=name, values=_ordered(criterion)) if name in rows else _nothing(criterion)
     paired = table[table.sum(axis=1) >= 2]
     alpha, ac2 = _effects(rows, name=name, values=_ordered(criterion)) if len(paired) > 1 else (None, None)
@@ -69,7 +96,44 @@ def agreement(rows: pd.DataFrame, *, system: str, criterion: Criterion) -> Agree
         ac2=gwet_ac2(table),
         alpha_interval=_bounded(alpha),
         ac2_interval=_bounded(ac2),
+        within=within,
     )
+
+
+def firsts(rows: pd.DataFrame, *, name: str) -> pd.DataFrame:
+    """Return `rows` with the first rating of each worker on each item; all of those whose worker is unknown."""
+    given = rows[rows[name].notna()]
+    return given[~given.duplicated(["item_id", "worker"]) | given["worker"].isna()]
+
+
+def within_raters(rows: pd.DataFrame, *, name: str, values: list[str]) -> Within | None:
+    """Return how far people agree with themselves; None where nobody rated anything twice."""
+    given = rows[rows[name].notna() & rows["worker"].notna()]
+    given = given[given.duplicated(["item_id", "worker"], keep=False)]
+    if given.empty:
+        return None
+    units = given.groupby(["item_id", "worker"], sort=False).ngroup().rename("item_id")
+    table = count_table(pd.DataFrame({"item_id": units, name: given[name]}), name=name, values=values)
+    sizes = table.sum(axis=1)
+    same = (table * (table - 1)).sum(axis=1) / (sizes * (sizes - 1))
+    first = given.assign(unit=units).drop_duplicates("unit").sort_values("unit")
+    labels = {name: pd.factorize(first[name])[0] for name in ("item_id", "worker")}
+    ratings = Ratings(same, labels["item_id"], labels["worker"])
+    return Within(
+        percent=float(np.sort(same).mean()),
+        percent_interval=_of_share(ratings),
+        ac2=gwet_ac2(table),
+        repeats=len(table),
+        workers=int(given["worker"].nunique()),
+    )
+
+
+def _of_share(ratings: Ratings) -> Interval | None:
+    effect = mean_effect(ratings)
+    if effect and np.ptp(ratings.values) == 0:
+        return unanimous_interval(effect.value, effect.support, low=0.0, high=1.0)
+    interval = effect.interval() if effect else None
+    return interval and interval.within(0.0, 1.0)
 
 
 def count_table(rows: pd.DataFrame, *, name: str, values: list[str]) -> Table:

@@ -2,7 +2,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from surveys.protocols.registry import get_definition
+from surveys.results.files.report import make_report, report_text
+from surveys.results.frames.csv_table import read_table
 from surveys.results.frames.mturk_csv import read_mturk_csv
+from surveys.results.frames.responses import frame_from_responses
 from surveys.results.statistics.agreement import (
     agreement,
     agreements,
@@ -108,3 +112,46 @@ def test_intervals_leave_out_each_item_and_each_worker(shared):
     reach = found.ac2_interval.high - found.ac2
     freedom = found.ac2_interval.support.effective - 1
     assert reach == pytest.approx(stats.t.ppf(0.975, freedom) * variance**0.5, rel=1e-6)
+
+
+def repeated(pairs, *, definition="xai"):
+    """Read a file in which each (worker, item, first, second) is rated twice, and once by somebody else."""
+    keys = [c.key for c in get_definition(definition).output_criteria]
+    lines = [",".join(("assignment_id", "worker_id", "item_id", "system", *keys))]
+    for n, (worker, item, *said) in enumerate(pairs):
+        lines += [
+            ",".join((f"{n}-{k}", worker, item, "a", *[score] * len(keys))) for k, score in enumerate(said)
+        ]
+    return frame_from_responses(read_table("\n".join(lines).encode()), study="s")
+
+
+def test_people_agree_with_themselves_where_they_rated_something_twice():
+    """Two of ann's three pairs are equal, both of bob's; AC2 of the five pairs as units, chance of ten ratings."""
+    frame = repeated(
+        [
+            ("ann", "i1", "5", "5"), ("ann", "i2", "1", "1"), ("ann", "i3", "4", "2"),
+            ("bob", "i1", "3", "3"), ("bob", "i2", "1", "1"), ("cy", "i3", "5"),
+        ]
+    )  # fmt: skip
+    found = next(a for a in agreements(frame) if a.criterion == "clarity")
+
+    within = found.within
+    assert (within.percent, within.repeats, within.workers) == (0.8, 5, 2)
+    units = np.array([[0, 0, 0, 0, 2], [2, 0, 0, 0, 0], [0, 1, 0, 1, 0], [0, 0, 2, 0, 0], [2, 0, 0, 0, 0]])
+    assert within.ac2 == gwet_ac2(units.astype(float))
+    assert within.percent_interval.support.workers == 2
+    # Between raters each counts once: i1 5 and 3, i2 1 and 1, i3 4 and 5.
+    assert (found.percent, found.items, found.ratings) == (1 / 3, 3, 6)
+    report = make_report(frame)
+    assert "with themselves on a, clarity: same 0.8000 (95 %: " in report_text(report)
+    assert report.as_data()["agreement"]["a"]["clarity"]["within"]["repeats"] == 5
+
+
+def test_where_nobody_rated_anything_twice_there_is_nothing_within():
+    found = agreements(repeated([("ann", "i1", "5"), ("bob", "i1", "4"), ("ann", "i2", "5")]))
+    assert [entry.within for entry in found] == [None] * 5
+
+
+def test_ratings_of_nobody_known_are_all_of_different_people():
+    found = agreements(repeated([("", "i1", "5", "4"), ("", "i2", "5", "5")]))
+    assert (found[0].within, found[0].items, found[0].ratings) == (None, 2, 4)
