@@ -12,10 +12,12 @@ from surveys.models import Batch, MetricScore
 from surveys.pages.results.charts import Chart, Plot, scatter_plot, score_chart, share_chart
 from surveys.pages.results.tables import (
     LEVELS,
+    ROWS,
     Block,
     Row,
     SystemsTable,
     blocks_of,
+    by_rows,
     heat_maps,
     item_blocks_of,
     means_of_metrics,
@@ -37,9 +39,7 @@ VERSION = 7  # of what is cached: raise it when a class in it changes or moves
 CACHED_SECONDS = 3600
 T = TypeVar("T")
 SELECTIONS = {
-    "all": "All submitted",
-    "kept": "Kept (not rejected or left out)",
-    "filtered": "Filtered (kept, answer right)",
+    **ROWS,
     "true": "Model right",
     "false": "Model wrong",
     "unknown": "Model not graded",
@@ -77,6 +77,7 @@ class Results:
     families: str
     positions: tuple[Row, ...]
     within: tuple[Row, ...]
+    choices_of_rows: tuple[Block, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +144,9 @@ def _arranged(report: Report) -> Results:
             )
         ),
         item_columns=tuple(SELECTIONS[selection.name] for selection in of_items),
-        item_blocks=tuple(item_blocks_of(of_items, report.choices)),
+        item_blocks=tuple(item_blocks_of(of_items, report.choices, report.by_quality)),
         agreement=report.agreement,
+        choices_of_rows=tuple(by_rows(of_items, scales, report.by_quality)),
         positions=tuple(map(position_row, report.positions)),
         within=tuple(within_row(entry, entry.within) for entry in report.agreement if entry.within),
         families=FAMILIES if report.choices.ticked or report.choices.preferred else "",

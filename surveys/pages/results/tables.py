@@ -18,10 +18,17 @@ from surveys.results.statistics.numbers import (
     SystemSummary,
 )
 from surveys.results.statistics.positions import FIRST, PositionEffect
+from surveys.results.statistics.worker_quality import ByQuality
 
 NOTHING = "–"
 DAGGER = "†"
 TESTED = ("kept", "filtered")
+ROWS = {
+    "all": "All submitted",
+    "kept": "Kept (not rejected or left out)",
+    "filtered": "Filtered (kept, answer right)",
+}
+BY_QUALITY = "Kept, by worker quality (Dawid & Skene)"
 SHADES = 4
 COEFFICIENTS = {"spearman": "Spearman", "kendall": "Kendall’s tau-b", "pearson": "Pearson"}
 LEVELS = {"item": "outputs", "system": "systems"}
@@ -73,10 +80,16 @@ def blocks_of(
         yield Block("e-ViL scores", tuple(_evil_rows(selections)))
 
 
-def item_blocks_of(selections: Selections, choices: Choices) -> Iterable[Block]:
+def item_blocks_of(selections: Selections, choices: Choices, by_quality: ByQuality | None) -> Iterable[Block]:
     """Yield the blocks about items as a whole, a cell for each selection: they are no system's."""
     if any(selection.correct for selection in selections):
-        yield Block("Answers", (Row("Answer right", tuple(share_cell(s.correct) for s in selections)),))
+        right = Row("Answer right", tuple(share_cell(s.correct) for s in selections))
+        likeliest = [by_quality.correct if by_quality and s.name == "kept" else None for s in selections]
+        cells = tuple(share_cell(share) if share else Cell("") for share in likeliest)
+        quality = (
+            (Row("Likeliest answer by worker quality right, of items", cells),) if any(likeliest) else ()
+        )
+        yield Block("Answers", (right, *quality))
     for place, about_item in enumerate(selections[0].criteria):
         yield Block(about_item.label, tuple(_item_rows(selections, place)))
     if selections[0].preference:
@@ -345,6 +358,25 @@ def _counts(found: Estimate) -> str:
 
 def _probability(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def by_rows(
+    selections: Selections, scales: Iterable[CriterionSummary], found: ByQuality | None
+) -> Iterator[Block]:
+    """Yield each scale's means of item means: a cell a system, a row a choice of rows, and one by worker quality."""
+    if found is None:
+        return
+    names = [system.system for system in selections[0].systems]
+    for scale in scales:
+        places = places_of(scale)
+        rows = [
+            Row(ROWS[selection.name], tuple(_item_mean(s.criterion(scale.key)) for s in selection.systems))
+            for selection in selections
+        ]
+        means = [found.means[name].get(scale.key) for name in names]
+        yield Block(
+            scale.label, (*rows, Row(BY_QUALITY, tuple(Cell(number(m, places=places)) for m in means)))
+        )
 
 
 def position_row(found: PositionEffect) -> Row:

@@ -21,6 +21,9 @@ what is undefined):
   `interval` (of `net`), `rate` (ties half), `rate_interval`, `decided` (wins of wins and losses), `decided_interval`}}
 * `positions`: {system: {criterion: {"side" | "page": {`difference`, `interval`, `first`, `later`, `items`}}}}: what was
   shown first, or early on a page, less the same shown later; kept rows, only what some saw first and others later
+* `by_quality`: the kept rows weighed by worker quality (Dawid & Skene), null where workers are unknown:
+  `answer_correct` (of how many items the likeliest answer is right, a share or null), `systems`: {system: {criterion:
+  mean over items of the expected score}}
 * an `interval` is {`low`, `high`, `level`, `items`, `workers`, `effective_workers`, `busiest_three`, `few_workers`},
   `workers` 0 and the next two null where workers are unknown; null with fewer than two items or workers
 * `good_from`: the score from which ratings count as `good`, null where the survey type names none
@@ -73,6 +76,7 @@ from surveys.results.statistics.numbers import (
 )
 from surveys.results.statistics.positions import FIRST, PositionEffect, position_effects
 from surveys.results.statistics.summary import summarise
+from surveys.results.statistics.worker_quality import ByQuality, by_quality
 
 FORMAT = 3
 
@@ -89,6 +93,7 @@ class Report:
     design: str = ""
     choices: Choices = field(default_factory=Choices)
     positions: tuple[PositionEffect, ...] = ()
+    by_quality: ByQuality | None = None
 
     def as_data(self) -> dict[str, Any]:
         """Return plain JSON data; the module says what its keys mean."""
@@ -106,6 +111,7 @@ class Report:
             "comparison": _comparison(self.comparison),
             "choices": _choices(self.choices),
             "positions": {system: _positions(self.positions, system=system) for system in self.systems},
+            "by_quality": self.by_quality and _by_quality(self.by_quality),
             "good_from": self.good_from,
             "counts": asdict(summary.counts),
             "minutes_per_assignment": asdict(summary.minutes),
@@ -133,6 +139,7 @@ def make_report(frame: Frame, *, against: str = "", method: Method = CLUSTERED) 
         design=frame.design,
         choices=choices(frame, against=comparison.against),
         positions=position_effects(frame),
+        by_quality=by_quality(frame),
     )
 
 
@@ -222,6 +229,11 @@ def _choices(found: Choices) -> dict[str, Any] | None:
         "kept": _chosen(found.ticked, found.preferred),
         "filtered": _chosen(found.ticked_filtered, found.preferred_filtered) if has_filtered else None,
     }
+
+
+def _by_quality(found: ByQuality) -> dict[str, Any]:
+    means = {system: dict(of_system) for system, of_system in found.means.items()}
+    return {"answer_correct": found.correct and _share(found.correct), "systems": means}
 
 
 def _positions(found: Iterable[PositionEffect], *, system: str) -> dict[str, Any]:
@@ -359,6 +371,8 @@ def report_text(report: Report) -> str:
     ]
     for selection in report.summary.shown:
         lines += ["", *_selection_lines(selection, headline=report.summary.headline)]
+    if report.by_quality:
+        lines += ["", *_quality_lines(report.by_quality, headline=report.summary.headline)]
     tested = [
         *_comparison_lines(report.comparison),
         *_choice_lines(report.choices, report.comparison.against),
@@ -378,6 +392,14 @@ def _selection_lines(selection: Selection, *, headline: str) -> list[str]:
     if selection.preference:
         lines.append("  preferred: " + ", ".join(f"{s.label} {_percent(s)}" for s in selection.preference))
     return lines
+
+
+def _quality_lines(found: ByQuality, *, headline: str) -> list[str]:
+    correct = f": likeliest answer right {_percent(found.correct)} of items" if found.correct else ""
+    lines = [f"kept, by worker quality (Dawid & Skene){correct}"]
+    return lines + [
+        f"  {system:<16} {headline} {_number(of.get(headline))}" for system, of in found.means.items()
+    ]
 
 
 def _system_line(system: SystemSummary, *, headline: str) -> str:

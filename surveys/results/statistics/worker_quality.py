@@ -1,0 +1,157 @@
+"""Worker quality as an analysis: what was probably meant, once everybody's habits are allowed for.
+
+A. P. Dawid & A. M. Skene, "Maximum likelihood estimation of observer error-rates using the EM algorithm", Applied
+Statistics 28(1), 1979: each person says each value of a true one with a probability of their own, estimated together
+with the truth. Answers that each item brings its own choices for have no such table in common: there a person is right
+with one probability and else says any other answer seen on the item. Nobody is left out, and nothing is drawn: it
+starts at the shares of votes. Where a scale is a matter of taste the "true" value is what most careful people say.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from surveys.results.frames.base import Frame, column, score_maps
+from surveys.results.statistics.criteria import values_of
+from surveys.results.statistics.numbers import Share
+
+STEPS, FEWEST_STEPS = 500, 20
+AT_MOST = 2_000_000  # ratings looked at in all steps together: large studies move little after the first ones
+CLOSE = 1e-6  # no probability moves by more between two steps
+DIGITS = 6  # of a mean: beyond, the order of rows would tell
+SMALLEST = 1e-10  # what nobody was seen to do is not impossible
+
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class ByQuality:
+    """Numbers of the kept rows, weighed by worker quality.
+
+    `correct`: of how many items the likeliest answer is the right one, None where nothing is graded. `means`: {system:
+    {criterion: mean over items of the expected score}}, scales only.
+    """
+
+    correct: Share | None
+    means: Mapping[str, Mapping[str, float]]
+
+
+def by_quality(frame: Frame) -> ByQuality | None:
+    """Return what the kept rows say by worker quality; None where it is not known who rated what."""
+    rows = frame.kept[~frame.kept["is_skipped"]]
+    if rows.empty or rows["worker"].isna().any():
+        return None
+    means: dict[str, dict[str, float]] = {system: {} for system in frame.systems}
+    for criterion in frame.definition.output_criteria:
+        if criterion.is_scale:
+            for system, mean in _means(frame, rows, key=criterion.key).items():
+                means[system][criterion.key] = mean
+    return ByQuality(_correct(frame, rows) if frame.is_graded else None, means)
+
+
+def _means(frame: Frame, rows: pd.DataFrame, *, key: str) -> dict[str, float]:
+    """Return each system's mean over items of the expected score; habits are the same whatever system is rated."""
+    scores = score_maps(frame.definition)[key]
+    parts = [_given(rows, system, values_of(rows, column(system, key))) for system in frame.systems]
+    given = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    if given.empty:
+        return {}
+    units, names = pd.factorize(pd.MultiIndex.from_frame(given[["system", "item_id"]]), sort=True)
+    labels = pd.Categorical(given["value"], categories=list(scores)).codes
+    meant = dawid_skene(units, _codes(given["worker"]), np.asarray(labels, "intp"), n_labels=len(scores))
+    expected = pd.Series(meant @ np.array(list(scores.values())), index=names.get_level_values(0))
+    return {str(s): round(float(mean), DIGITS) for s, mean in expected.groupby(level=0).mean().items()}
+
+
+def _given(rows: pd.DataFrame, system: str, values: "pd.Series[str]") -> pd.DataFrame:
+    given = rows.loc[values.notna(), ["item_id", "worker"]]
+    return given.assign(system=system, value=values[values.notna()])
+
+
+def _correct(frame: Frame, rows: pd.DataFrame) -> Share | None:
+    rows = rows[rows["answer"].notna() & rows["gold"].notna()]
+    if rows.empty:
+        return None
+    items, workers = _codes(rows["item_id"]), _codes(rows["worker"])
+    labels, names = pd.factorize(rows["answer"], sort=True)
+    has_choices = frame.definition.answer is not None and bool(frame.definition.answer.choices)
+    meant = (
+        dawid_skene(items, workers, labels, n_labels=len(names)).argmax(axis=1)
+        if has_choices
+        else one_coin(items, workers, labels)
+    )
+    gold = rows["gold"].groupby(items).first().to_numpy()
+    right = int((names.to_numpy()[meant] == gold).sum())
+    return Share("correct", "Answer right", right, len(gold))
+
+
+def _codes(labels: "pd.Series[str]") -> Codes:
+    return np.asarray(pd.factorize(labels, sort=True)[0], "intp")
+
+
+def dawid_skene(units: Codes, workers: Codes, labels: Codes, *, n_labels: int) -> Floats:
+    """Return how probable each label is of each unit, shape (units, labels).
+
+    Takes one entry per rating, shape (n,): numbers from 0 of the unit, the worker and the label that was given.
+    """
+    from scipy.sparse import csr_array
+
+    n, n_workers = int(units.max()) + 1, int(workers.max()) + 1
+    cells = csr_array(
+        (np.ones(len(units)), (units, workers * n_labels + labels)), shape=(n, n_workers * n_labels)
+    )
+    votes = csr_array((np.ones(len(units)), (units, labels)), shape=(n, n_labels)).toarray()
+    meant = votes / votes.sum(axis=1, keepdims=True)
+    for _ in range(_steps(len(units))):
+        said = np.maximum((cells.T @ meant).reshape(n_workers, n_labels, n_labels), SMALLEST)
+        habits = np.log(said / said.sum(axis=1, keepdims=True)).reshape(-1, n_labels)
+        new = _normalised(cells @ habits + np.log(np.maximum(meant.mean(axis=0), SMALLEST)))
+        is_close = bool(np.abs(new - meant).max() < CLOSE)
+        meant = new
+        if is_close:
+            break
+    return np.asarray(meant)
+
+
+def _steps(n: int) -> int:
+    return max(min(STEPS, AT_MOST // n), FEWEST_STEPS)
+
+
+def _normalised(logs: Floats) -> Floats:
+    shares = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def one_coin(items: Codes, workers: Codes, labels: Codes) -> Codes:
+    """Return the likeliest label of each item when each worker is right with a probability of their own.
+
+    Candidates are the labels seen on an item; wrong answers are any other of them, two at least being thought of.
+    """
+    width = int(labels.max()) + 1
+    candidates, own = np.unique(items * width + labels, return_inverse=True)
+    of_item = candidates // width
+    others = np.maximum(np.bincount(of_item), 2) - 1.0
+    votes = np.bincount(own).astype("float64")
+    meant = votes / np.bincount(items)[of_item]
+    for _ in range(_steps(len(items))):
+        n_right = np.bincount(workers, weights=meant[own])
+        skill = np.clip(n_right / np.bincount(workers), SMALLEST, 1 - SMALLEST)
+        gain = np.log(skill[workers]) - np.log((1 - skill[workers]) / others[items])
+        new = _of_candidates(np.bincount(own, weights=gain).astype("float64"), of_item)
+        is_close = bool(np.abs(new - meant).max() < CLOSE)
+        meant = new
+        if is_close:
+            break
+    order = np.lexsort((-meant, of_item))
+    likeliest = candidates[order[np.unique(of_item[order], return_index=True)[1]]] % width
+    return np.asarray(likeliest, "intp")
+
+
+def _of_candidates(logs: Floats, of_item: Codes) -> Floats:
+    starts = np.unique(of_item, return_index=True)[1]
+    shares = np.exp(logs - np.maximum.reduceat(logs, starts)[of_item])
+    return np.asarray(shares / np.bincount(of_item, weights=shares)[of_item])
