@@ -18,6 +18,7 @@ from surveys.pages.results.tables import (
     SystemsTable,
     blocks_of,
     by_rows,
+    difference_rows,
     heat_maps,
     item_blocks_of,
     means_of_metrics,
@@ -27,7 +28,7 @@ from surveys.pages.results.tables import (
     within_row,
 )
 from surveys.protocols.definition import Definition
-from surveys.results.files.report import Report, make_report
+from surveys.results.files.report import EFFECT_NOTE, Report, make_report
 from surveys.results.frames.database import SUBMITTED, read_batch, read_scores
 from surveys.results.statistics.agreement import Agreement
 from surveys.results.statistics.choices import FAMILIES
@@ -72,11 +73,15 @@ class Results:
     columns: tuple[str, ...]
     blocks: tuple[Block, ...]
     item_columns: tuple[str, ...]
+    against: str
     item_blocks: tuple[Block, ...]
     agreement: tuple[Agreement, ...]
     families: str
     positions: tuple[Row, ...]
     within: tuple[Row, ...]
+    differences: tuple[Row, ...]
+    method: str
+    effect_note: str
     choices_of_rows: tuple[Block, ...]
 
 
@@ -144,9 +149,13 @@ def _arranged(report: Report) -> Results:
             )
         ),
         item_columns=tuple(SELECTIONS[selection.name] for selection in of_items),
+        against=report.comparison.against,
         item_blocks=tuple(item_blocks_of(of_items, report.choices, report.by_quality)),
         agreement=report.agreement,
         choices_of_rows=tuple(by_rows(of_items, scales, report.by_quality)),
+        differences=tuple(difference_rows(report.comparison, labels={c.key: c.label for c in scales})),
+        method=report.comparison.method.name,
+        effect_note=EFFECT_NOTE,
         positions=tuple(map(position_row, report.positions)),
         within=tuple(within_row(entry, entry.within) for entry in report.agreement if entry.within),
         families=FAMILIES if report.choices.ticked or report.choices.preferred else "",

@@ -8,7 +8,7 @@ from surveys.results.statistics.agreement import Agreement, Within
 from surveys.results.statistics.choices import Choices, Preferred
 from surveys.results.statistics.comparison import Comparison, Difference, Estimate
 from surveys.results.statistics.correlation import Coefficient, Correlation
-from surveys.results.statistics.inference import ALPHA, Interval
+from surveys.results.statistics.inference import ALPHA, Effect, Interval
 from surveys.results.statistics.metrics import MetricMean, MetricSummary, RatingMean
 from surveys.results.statistics.numbers import (
     BLANK,
@@ -336,6 +336,29 @@ def systems_table(comparison: Comparison, *, criteria: tuple[CriterionSummary, .
     return SystemsTable(tuple(c.label for c in criteria), rows, "" if is_alone else note)
 
 
+def difference_rows(comparison: Comparison, *, labels: Mapping[str, str]) -> Iterator[Row]:
+    """Yield a row for each system, criterion (`labels`: {key: label}) and choice of rows, with the effect's sizes."""
+    for name, differences in (("kept", comparison.differences), ("filtered", comparison.filtered)):
+        for found in differences:
+            sizes = (_standardised(found), _superiority(found))
+            cells = (Cell(labels[found.criterion]), Cell(name), tested_cell(found), *sizes)
+            yield Row(found.system, cells)
+
+
+def _standardised(found: Difference) -> Cell:
+    if found.standardised is None:
+        return Cell(NOTHING)
+    interval = found.standardised_interval
+    between = f"{number(interval.low, places=2)} to {number(interval.high, places=2)}" if interval else ""
+    return Cell(number(found.standardised, places=2), between)
+
+
+def _superiority(found: Difference) -> Cell:
+    interval = found.superiority_interval
+    between = f"{100 * interval.low:.0f} to {100 * interval.high:.0f} %" if interval else ""
+    return Cell(_in_percent(found.superiority), between)
+
+
 def _estimate(found: Estimate, difference: Difference | None) -> Cell:
     if found.mean is None:
         return Cell(NOTHING, _counts(found))
@@ -479,11 +502,19 @@ def tested_cell(found: Difference) -> Cell:
     """Return a tested difference with its interval at the level it was tested at, and a dagger to match."""
     interval = found.interval
     if interval is None or found.mean is None or found.corrected is None:
-        return Cell(NOTHING, f"not tested, {found.items} shared items")
+        return Cell(NOTHING, f"not tested, {found.items} shared items{_as_two_samples(found.unpaired)}")
     mean = number(found.mean, places=interval.places)
     text = f"{mean}{DAGGER if found.dagger else ''} ({_ends(interval)})"
     tested = f"{_probability(found.corrected)}, {100 * interval.level:.3g} %, {found.items} items"
     return Cell(text, f"{tested}{_few(found)}")
+
+
+def _as_two_samples(effect: Effect | None) -> str:
+    interval = effect.interval() if effect else None
+    if effect is None or effect.p is None or interval is None:
+        return ""
+    difference = f"{number(effect.value, places=interval.places)} ({_ends(interval)})"
+    return f"; as two samples, not corrected: {difference}, {_probability(effect.p)}"
 
 
 def interval_row(label: str, cells: tuple[Cell, ...]) -> Row:

@@ -172,6 +172,12 @@ def test_the_published_study_shows_its_published_numbers(shared):
     assert [filtered[label][4].note for label in ("Yes", "Weak yes", "Weak no", "No", "Blank")] == [
         "286 of 405", "47 of 405", "22 of 405", "49 of 405", "1 of 405",
     ]  # fmt: skip
+    kept, right = found.differences
+    assert [cell.text for cell in kept.cells] == [
+        "Does the explanation justify the answer?", "kept", "−0.04 (−0.12 to 0.04)", "−0.12", "47.8 %",
+    ]  # fmt: skip
+    assert [cell.text for cell in right.cells[3:]] == ["−0.22", "46.3 %"]
+    assert right.cells[4].note == "40 to 53 %"
     preferred = block(found, "Preference")
     assert [cells[2].text for cells in preferred.values()] == [
         "32.8 %", "38.8 %", "25.9 %", "2.5 %", "−0.06 (−0.19 to 0.07)", "47.0 %", "45.9 %",

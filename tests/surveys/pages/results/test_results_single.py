@@ -7,11 +7,13 @@ import pytest
 from django.core.cache import cache
 from django.urls import reverse
 
-from surveys.models import Rating
+from surveys.models import Batch, Rating
 from surveys.pages.results.charts import LEFT, RIGHT
 from surveys.pages.results.results import results
 from surveys.pages.results.tables import Cell
 from surveys.protocols.registry import get_definition
+from surveys.results.files.report import make_report
+from surveys.results.frames.database import read_batch
 from tests.people import client_of
 from tests.surveys.pages.pages import text_of
 from tests.surveys.results.rated import Rated, rated_batch
@@ -163,3 +165,21 @@ def test_changed_answers_change_the_numbers():
     assignment.save()
 
     assert results(batch) != first
+
+
+def test_effect_sizes_stand_beside_each_tested_difference_with_their_intervals():
+    """Fluency: each item of bad is 1 or 2 beside 5: 3.5 less; no rating of it is higher, so nothing tells a spread."""
+    found = results(vtt_study())
+    assert found.against == "good"
+    rows = {row.cells[0].text: row for row in found.differences}
+    assert [row.label for row in found.differences] == ["bad"] * 3
+    comparison = make_report(read_batch(Batch.objects.get())).comparison
+    fluency = comparison.difference("bad", "fluency")
+    label, kept, difference, standardised, superiority = rows["Fluency"].cells
+    assert (label.text, kept.text) == ("Fluency", "kept")
+    assert difference.text.startswith("−3.5† (−4.")
+    low, high = fluency.standardised_interval.low, fluency.standardised_interval.high
+    assert standardised.text == f"{fluency.standardised:.2f}".replace("-", "−")
+    assert low < fluency.standardised < high
+    assert standardised.note != ""
+    assert (superiority.text, superiority.note) == ("0.0 %", "")
