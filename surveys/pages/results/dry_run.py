@@ -17,9 +17,9 @@ from surveys.pages.access import batch_for, researcher
 from surveys.pages.enqueue import enqueue
 from surveys.pages.publishing.batch_form import policy_in_words
 from surveys.pages.publishing.policy_form import ApplyForm, PolicyForm
+from surveys.pages.results.cells import number, places_of
 from surveys.pages.results.charts import Chart, score_chart
 from surveys.pages.results.results import cached, state_of
-from surveys.pages.results.tables import number, places_of
 from surveys.protocols.policy import Policy, label_of, parse, rule_version
 from surveys.protocols.rules import PolicyError
 from surveys.results.dry_run import NOW, DryRun, dry_run

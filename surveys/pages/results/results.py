@@ -9,20 +9,16 @@ from django.db.models import Count, Max
 
 from annotators.models import Assignment
 from surveys.models import Batch, MetricScore
+from surveys.pages.results.cells import Block, Row
 from surveys.pages.results.charts import Chart, Plot, scatter_plot, score_chart, share_chart
+from surveys.pages.results.metric_tables import LEVELS, heat_maps, means_of_metrics, means_of_ratings
 from surveys.pages.results.tables import (
-    LEVELS,
     ROWS,
-    Block,
-    Row,
     SystemsTable,
     blocks_of,
     by_rows,
     difference_rows,
-    heat_maps,
     item_blocks_of,
-    means_of_metrics,
-    means_of_ratings,
     position_row,
     systems_table,
     within_row,

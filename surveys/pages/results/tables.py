@@ -1,27 +1,40 @@
 """The tables of a results page: what they are made of, how numbers are written, and what stands in each."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
+from surveys.pages.results.cells import (
+    DAGGER,
+    NOTHING,
+    Block,
+    Cell,
+    Row,
+    between_percent,
+    ends,
+    few,
+    in_percent,
+    interval_cell,
+    interval_row,
+    number,
+    places_of,
+    probability,
+    share_cell,
+    tested_cell,
+)
 from surveys.results.statistics.agreement import Agreement, Within
 from surveys.results.statistics.choices import Choices, Preferred
 from surveys.results.statistics.comparison import Comparison, Difference, Estimate
-from surveys.results.statistics.correlation import Coefficient, Correlation
-from surveys.results.statistics.inference import ALPHA, Effect, Interval
-from surveys.results.statistics.metrics import MetricMean, MetricSummary, RatingMean
+from surveys.results.statistics.inference import ALPHA
 from surveys.results.statistics.numbers import (
     BLANK,
     CriterionSummary,
     Selection,
-    Share,
     SystemSummary,
 )
 from surveys.results.statistics.positions import FIRST, PositionEffect
 from surveys.results.statistics.worker_quality import ByQuality
 
-NOTHING = "–"
-DAGGER = "†"
 TESTED = ("kept", "filtered")
 ROWS = {
     "all": "All submitted",
@@ -29,34 +42,7 @@ ROWS = {
     "filtered": "Filtered (kept, answer right)",
 }
 BY_QUALITY = "Kept, by worker quality (Dawid & Skene)"
-SHADES = 4
-COEFFICIENTS = {"spearman": "Spearman", "kendall": "Kendall’s tau-b", "pearson": "Pearson"}
-LEVELS = {"item": "outputs", "system": "systems"}
 Selections = tuple[Selection, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A number and what it counts, over `span` columns. `shade` from -4 (opposite) over 0 to 4 colours it."""
-
-    text: str
-    note: str = ""
-    span: int = 1
-    shade: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    label: str
-    cells: tuple[Cell, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Rows that answer one question."""
-
-    title: str
-    rows: tuple[Row, ...]
 
 
 def blocks_of(
@@ -211,38 +197,22 @@ def _net(found: Preferred | None) -> Cell:
     if found.interval is None or found.net is None or found.corrected is None:
         return Cell(NOTHING, "not tested")
     net = number(found.net, places=found.interval.places)
-    text = f"{net}{DAGGER if found.dagger else ''} ({_ends(found.interval)})"
-    return Cell(text, f"{_probability(found.corrected)}, {100 * found.interval.level:.3g} %{_few(found)}")
+    text = f"{net}{DAGGER if found.dagger else ''} ({ends(found.interval)})"
+    return Cell(text, f"{probability(found.corrected)}, {100 * found.interval.level:.3g} %{few(found)}")
 
 
 def _rate(found: Preferred | None) -> Cell:
     if found is None:
         return Cell("")
     counts = f"{found.wins} won, {found.ties} tied, {found.losses} lost"
-    return Cell(_in_percent(found.rate), f"{counts}{_between(found.rate_interval)}")
+    return Cell(in_percent(found.rate), f"{counts}{between_percent(found.rate_interval)}")
 
 
 def _decided(found: Preferred | None) -> Cell:
     if found is None:
         return Cell("")
     counts = f"{found.wins} of {found.wins + found.losses}"
-    return Cell(_in_percent(found.decided), f"{counts}{_between(found.decided_interval)}")
-
-
-def _in_percent(share: float | None) -> str:
-    return NOTHING if share is None else f"{100 * share:.1f} %"
-
-
-def _between(interval: Interval | None) -> str:
-    """Return the interval of a share, in percent, as it stands behind its count."""
-    if interval is None:
-        return ""
-    return f"; {100 * interval.level:.3g} %: {100 * interval.low:.0f} to {100 * interval.high:.0f}"
-
-
-def _ends(interval: Interval) -> str:
-    low, high = (number(end, places=interval.places) for end in (interval.low, interval.high))
-    return f"{low} to {high}"
+    return Cell(in_percent(found.decided), f"{counts}{between_percent(found.decided_interval)}")
 
 
 def _is_anywhere(selections: Selections, key: str, place: int) -> bool:
@@ -356,7 +326,7 @@ def _standardised(found: Difference) -> Cell:
 def _superiority(found: Difference) -> Cell:
     interval = found.superiority_interval
     between = f"{100 * interval.low:.0f} to {100 * interval.high:.0f} %" if interval else ""
-    return Cell(_in_percent(found.superiority), between)
+    return Cell(in_percent(found.superiority), between)
 
 
 def _estimate(found: Estimate, difference: Difference | None) -> Cell:
@@ -364,23 +334,13 @@ def _estimate(found: Estimate, difference: Difference | None) -> Cell:
         return Cell(NOTHING, _counts(found))
     spread = "" if found.sd is None else f" ± {number(found.sd, places=2)}"
     mark = DAGGER if found.dagger else ""
-    p = "" if found.p is None else f", {_probability(found.p)}"
-    return Cell(f"{number(found.mean, places=2)}{mark}{spread}", f"{_counts(found)}{p}{_few(difference)}")
-
-
-def _few(found: Difference | Preferred | None) -> str:
-    """Return the warning that belongs beside what was tested on few workers, dagger or none."""
-    warning = found.support.warning if found and found.support else ""
-    return f", {warning}" if warning else ""
+    p = "" if found.p is None else f", {probability(found.p)}"
+    return Cell(f"{number(found.mean, places=2)}{mark}{spread}", f"{_counts(found)}{p}{few(difference)}")
 
 
 def _counts(found: Estimate) -> str:
     skipped = f", {found.skipped} skipped" if found.skipped else ""
     return f"n = {found.n}{skipped}"
-
-
-def _probability(p: float) -> str:
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def by_rows(
@@ -408,126 +368,20 @@ def position_row(found: PositionEffect) -> Row:
     if found.difference is None:
         return Row(found.system, (Cell(found.criterion), kind, Cell(NOTHING, f"not known: {found.reason}")))
     interval = found.interval
-    between = f" ({_ends(interval)})" if interval else ""
-    few = f", {interval.support.warning}" if interval and interval.support.warning else ""
-    counts = f"{found.first} ratings first, {found.later} later, {found.items} items{few}"
+    between = f" ({ends(interval)})" if interval else ""
+    warning = f", {interval.support.warning}" if interval and interval.support.warning else ""
+    counts = f"{found.first} ratings first, {found.later} later, {found.items} items{warning}"
     difference = number(found.difference, places=interval.places if interval else 4)
     return Row(found.system, (Cell(found.criterion), kind, Cell(f"{difference}{between}", counts)))
 
 
 def within_row(entry: Agreement, found: Within) -> Row:
     """Return how far people agree with themselves on what they rated again."""
-    same = Cell(_in_percent(found.percent), _between(found.percent_interval).removeprefix("; "))
+    same = Cell(in_percent(found.percent), between_percent(found.percent_interval).removeprefix("; "))
     repeats = Cell(str(found.repeats), f"by {found.workers} workers")
     return Row(entry.system, (Cell(entry.criterion), same, Cell(number(found.ac2, places=3)), repeats))
-
-
-def means_of_metrics(summary: MetricSummary, *, systems: Sequence[str]) -> Iterator[Row]:
-    """Yield a row a metric, a cell a system."""
-    means = {(mean.metric, mean.system): mean for mean in summary.means}
-    for metric in dict.fromkeys(mean.metric for mean in summary.means):
-        yield Row(metric, tuple(_mean(means.get((metric, system))) for system in systems))
-
-
-def means_of_ratings(
-    summary: MetricSummary, *, systems: Sequence[str], criteria: Mapping[str, str]
-) -> Iterator[Row]:
-    """Yield a row for each of the `criteria` ({key: label}) that was rated, a cell a system."""
-    means = {(rating.criterion, rating.system): rating for rating in summary.ratings}
-    for key, label in criteria.items():
-        of_systems = [means.get((key, system)) for system in systems]
-        if any(of_systems):
-            yield Row(label, tuple(map(_mean, of_systems)))
-
-
-def _mean(mean: MetricMean | RatingMean | None) -> Cell:
-    return Cell(number(mean.mean), f"n = {mean.n}") if mean else Cell(NOTHING)
-
-
-def heat_maps(
-    correlations: Sequence[Correlation], *, metrics: Sequence[str], criteria: Mapping[str, str]
-) -> Iterator[tuple[str, tuple[Row, ...]]]:
-    """Yield a title and a table for each coefficient on each level: criteria down, metrics across."""
-    by_place: dict[tuple[str, str, str], Correlation] = {
-        (one.level, one.metric, one.criterion): one for one in correlations
-    }
-    for level, of in LEVELS.items():
-        if not any(one.level == level and not one.why_not for one in correlations):
-            continue
-        for name, label in COEFFICIENTS.items():
-            rows = [
-                Row(
-                    title, tuple(_coefficient(by_place.get((level, metric, key)), name) for metric in metrics)
-                )
-                for key, title in criteria.items()
-            ]
-            yield f"{label}, over {of}", tuple(rows)
-
-
-def _coefficient(correlation: Correlation | None, name: str) -> Cell:
-    coefficient: Coefficient | None = getattr(correlation, name) if correlation else None
-    if coefficient is None or correlation is None:
-        return Cell(NOTHING)
-    low, high = coefficient.low, coefficient.high
-    has_ends = low is not None and high is not None
-    between = f"{number(low, places=2)} to {number(high, places=2)}, " if has_ends else ""
-    shade = round(SHADES * coefficient.value)
-    return Cell(number(coefficient.value, places=2), f"{between}n = {correlation.n}", shade=str(shade))
 
 
 def row_of(label: str, selections: tuple[Selection, ...], cell: Callable[[SystemSummary], Cell]) -> Row:
     """Return a row with a cell for each system of each selection."""
     return Row(label, tuple(cell(system) for selection in selections for system in selection.systems))
-
-
-def share_cell(share: Share | None) -> Cell:
-    if share is None:
-        return Cell(NOTHING)
-    return Cell(_in_percent(share.share), f"{share.count} of {share.total}{_between(share.interval)}")
-
-
-def interval_cell(interval: Interval | None, *, places: int) -> Cell:
-    if interval is None:
-        return Cell(NOTHING)
-    text = f"{number(interval.low, places=places)} to {number(interval.high, places=places)}"
-    support = interval.support
-    if support.effective is None or support.busiest is None:
-        return Cell(text, f"{support.items} items")
-    if not support.has_few_workers:
-        return Cell(text, f"{support.workers} workers")
-    return Cell(text, f"{support.warning}; three gave {support.busiest:.0%}")
-
-
-def tested_cell(found: Difference) -> Cell:
-    """Return a tested difference with its interval at the level it was tested at, and a dagger to match."""
-    interval = found.interval
-    if interval is None or found.mean is None or found.corrected is None:
-        return Cell(NOTHING, f"not tested, {found.items} shared items{_as_two_samples(found.unpaired)}")
-    mean = number(found.mean, places=interval.places)
-    text = f"{mean}{DAGGER if found.dagger else ''} ({_ends(interval)})"
-    tested = f"{_probability(found.corrected)}, {100 * interval.level:.3g} %, {found.items} items"
-    return Cell(text, f"{tested}{_few(found)}")
-
-
-def _as_two_samples(effect: Effect | None) -> str:
-    interval = effect.interval() if effect else None
-    if effect is None or effect.p is None or interval is None:
-        return ""
-    difference = f"{number(effect.value, places=interval.places)} ({_ends(interval)})"
-    return f"; as two samples, not corrected: {difference}, {_probability(effect.p)}"
-
-
-def interval_row(label: str, cells: tuple[Cell, ...]) -> Row:
-    """Return a row of intervals; where there is none at all, the reason is given once."""
-    if all(cell.text == NOTHING for cell in cells):
-        return Row(label, (Cell(NOTHING, "too few items or workers", len(cells)),))
-    return Row(label, cells)
-
-
-def places_of(criterion: CriterionSummary) -> int:
-    """Return how many decimal places a mean deserves: four on a scale from 0 to 1, two on longer ones."""
-    return 4 if max(criterion.scale, default=1) - min(criterion.scale, default=0) <= 1 else 2
-
-
-def number(value: float | None, *, places: int = 4) -> str:
-    return NOTHING if value is None else f"{round(value, places) + 0.0:.{places}f}".replace("-", "−")

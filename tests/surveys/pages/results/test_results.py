@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys.models import Batch, Rating
+from surveys.pages.results.cells import Cell
 from surveys.pages.results.results import Results, results
-from surveys.pages.results.tables import Cell
 from surveys.protocols.definition import Choice, Criterion
 from tests.factories import make_published, open_for, submitted
 from tests.people import client_of

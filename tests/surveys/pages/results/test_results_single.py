@@ -8,9 +8,9 @@ from django.core.cache import cache
 from django.urls import reverse
 
 from surveys.models import Batch, Rating
+from surveys.pages.results.cells import Cell
 from surveys.pages.results.charts import LEFT, RIGHT
 from surveys.pages.results.results import results
-from surveys.pages.results.tables import Cell
 from surveys.protocols.registry import get_definition
 from surveys.results.files.report import make_report
 from surveys.results.frames.database import read_batch

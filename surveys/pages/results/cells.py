@@ -1,0 +1,117 @@
+"""What tables of results are made of, and how numbers are written in them."""
+
+from dataclasses import dataclass
+
+from surveys.results.statistics.choices import Preferred
+from surveys.results.statistics.comparison import Difference
+from surveys.results.statistics.inference import ALPHA, Effect, Interval
+from surveys.results.statistics.numbers import CriterionSummary, Share
+
+NOTHING = "–"
+DAGGER = "†"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A number and what it counts, over `span` columns. `shade` from -4 (opposite) over 0 to 4 colours it."""
+
+    text: str
+    note: str = ""
+    span: int = 1
+    shade: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    label: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows that answer one question."""
+
+    title: str
+    rows: tuple[Row, ...]
+
+
+def share_cell(share: Share | None) -> Cell:
+    if share is None:
+        return Cell(NOTHING)
+    return Cell(in_percent(share.share), f"{share.count} of {share.total}{between_percent(share.interval)}")
+
+
+def interval_cell(interval: Interval | None, *, places: int) -> Cell:
+    if interval is None:
+        return Cell(NOTHING)
+    text = f"{number(interval.low, places=places)} to {number(interval.high, places=places)}"
+    support = interval.support
+    if support.effective is None or support.busiest is None:
+        return Cell(text, f"{support.items} items")
+    if not support.has_few_workers:
+        return Cell(text, f"{support.workers} workers")
+    return Cell(text, f"{support.warning}; three gave {support.busiest:.0%}")
+
+
+def tested_cell(found: Difference) -> Cell:
+    """Return a tested difference with its interval at the level it was tested at, and a dagger to match."""
+    interval = found.interval
+    if interval is None or found.mean is None or found.corrected is None:
+        return Cell(NOTHING, f"not tested, {found.items} shared items{_as_two_samples(found.unpaired)}")
+    mean = number(found.mean, places=interval.places)
+    text = f"{mean}{DAGGER if found.dagger else ''} ({ends(interval)})"
+    tested = f"{probability(found.corrected)}, {100 * interval.level:.3g} %, {found.items} items"
+    return Cell(text, f"{tested}{few(found)}")
+
+
+def _as_two_samples(effect: Effect | None) -> str:
+    interval = effect.interval() if effect else None
+    if effect is None or effect.p is None or interval is None:
+        return ""
+    difference = f"{number(effect.value, places=interval.places)} ({ends(interval)})"
+    return f"; as two samples, not corrected: {difference}, {probability(effect.p)}"
+
+
+def interval_row(label: str, cells: tuple[Cell, ...]) -> Row:
+    """Return a row of intervals; where there is none at all, the reason is given once."""
+    if all(cell.text == NOTHING for cell in cells):
+        return Row(label, (Cell(NOTHING, "too few items or workers", len(cells)),))
+    return Row(label, cells)
+
+
+def in_percent(share: float | None) -> str:
+    return NOTHING if share is None else f"{100 * share:.1f} %"
+
+
+def between_percent(interval: Interval | None) -> str:
+    """Return the interval of a share, in percent, as it stands behind its count."""
+    if interval is None:
+        return ""
+    return f"; {100 * interval.level:.3g} %: {100 * interval.low:.0f} to {100 * interval.high:.0f}"
+
+
+def ends(interval: Interval) -> str:
+    low, high = (number(end, places=interval.places) for end in (interval.low, interval.high))
+    return f"{low} to {high}"
+
+
+def few(found: Difference | Preferred | None) -> str:
+    """Return the warning that belongs beside what was tested on few workers, dagger or none."""
+    warning = found.support.warning if found and found.support else ""
+    return f", {warning}" if warning else ""
+
+
+def probability(p: float) -> str:
+    """Return a p value, never rounded across the limit."""
+    if p < 0.001:
+        return "p < 0.001"
+    return f"p = {p:.4f}" if abs(p - ALPHA) < 0.0005 else f"p = {p:.3f}"
+
+
+def places_of(criterion: CriterionSummary) -> int:
+    """Return how many decimal places a mean deserves: four on a scale from 0 to 1, two on longer ones."""
+    return 4 if max(criterion.scale, default=1) - min(criterion.scale, default=0) <= 1 else 2
+
+
+def number(value: float | None, *, places: int = 4) -> str:
+    return NOTHING if value is None else f"{round(value, places) + 0.0:.{places}f}".replace("-", "−")
