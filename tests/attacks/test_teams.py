@@ -30,6 +30,9 @@ OF_NO_BATCH = {
     "import_items",
     "import_pictures",
     "import_preview",
+    "survey_types",
+    "survey_type_file",
+    "write_survey_type",
     "worker",
     "worker_standing",
 }

@@ -25,6 +25,14 @@ def test_an_intent_exists_once(site: Site) -> None:
     assert (again.pk, again.operation, again.arguments) == (first.pk, "ApproveAssignment", {"feedback": "b"})
 
 
+def test_an_intent_of_an_earlier_version_keeps_its_token(site: Site) -> None:
+    """The marketplace may know it by that one; a second intent would be a second call."""
+    old = plan("replace:7", "CreateAdditionalAssignmentsForHIT", arguments={})
+    assert plan("replace:3XYZ", old.operation, arguments={}, formerly="replace:7") == old
+    new = plan("replace:3ABC", old.operation, arguments={}, formerly="replace:8")
+    assert (new.token, Call.objects.count()) == ("replace:3ABC", 2)
+
+
 @pytest.mark.parametrize("state", ["sent", "done", "refused"])
 def test_an_intent_once_sent_keeps_its_arguments(state: str) -> None:
     first = plan("t", Call.Operation.APPROVE, arguments={"feedback": "a"}, endpoint="embedded")

@@ -7,7 +7,7 @@ from django.utils import timezone
 from annotators.models import Assignment, Call
 from annotators.outbox import market
 from surveys import sync
-from surveys.models import AuditEntry, Batch, Decision, Item, Questionnaire
+from surveys.models import AuditEntry, Batch, Decision, Item, Questionnaire, Response
 from surveys.protocols.policy import Policy, parse, rule_version
 from surveys.protocols.rules import PolicyError, Verdict
 from surveys.results.dry_run import dry_run
@@ -231,3 +231,15 @@ def test_what_was_not_saved_says_nothing_about_its_workers_other_work(person: Us
     good = submitted(second, worker="ALICE")
     found = evidence_of_batch(first.batch)[good.pk]
     assert (found.is_saved, found.worker.checks) == (True, ())
+
+
+# -- How long the work took
+
+
+def test_the_pages_own_clock_counts_and_the_marketplaces_where_there_is_none(cautious: Questionnaire) -> None:
+    """Nine minutes lie between accepting and submitting."""
+    measured, unmeasured = submitted(cautious, worker="AONE"), submitted(cautious, worker="ATWO")
+    Response.objects.update(active_seconds=0)
+    measured.responses.update(active_seconds=7)
+    found = evidence_of_batch(cautious.batch)
+    assert [found[one.pk].seconds for one in (measured, unmeasured)] == [35, 540]
