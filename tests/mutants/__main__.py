@@ -2,8 +2,9 @@
 
 python -m tests.mutants [--n 200] [--seed 1] [--jobs 2] [--only review quota ..] [--report FILE]
 
-Each mutant runs in a copy of the project. It is killed when a test fails, an import does, or the tests take three
-times as long as without it. What survives the tests named after its file is tried on all tests of its target.
+All tests of `make test` run once, to write down what each passes through. Each mutant then runs in a copy of the
+project, with the tests that pass through the changed statement; where none does, as it runs when its module is
+imported, with all. It is killed when a test fails, an import does, or the tests take three times as long as without it.
 """
 
 import argparse
@@ -13,32 +14,31 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
 from itertools import islice
 from pathlib import Path
 from queue import Queue
 
-from tests.mutants.mutations import Mutation, diff, mutated, places
-from tests.mutants.targets import ROOT, TARGETS, files, mirror
+from tests.mutants.covering import FILES, FOLDER, Passes, statement
+from tests.mutants.mutations import Mutation, changed_lines, diff, mutated, places
+from tests.mutants.targets import ROOT, TARGETS, files
 
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "var", "__pycache__", ".*_cache", ".hypothesis")
 SPARE_SECONDS = 60
+ALL = "tests"
+LOG, LOG_SHOWN = "mutants.log", 3000
 PASSED = 0
 
 
-def sample(names: Sequence[str], *, n: int, seed: int) -> list[tuple[str, Mutation]]:
+def sample(names: Sequence[str], *, n: int, seed: int) -> list[Mutation]:
     """Draw `n` places of the targets, and one change of each; the same seed draws the same."""
     chance = random.Random(seed)
-    found = [
-        (name, ways) for name in names for path in files(TARGETS[name]) for ways in places(path, root=ROOT)
-    ]
+    found = [ways for name in names for path in files(name) for ways in places(path, root=ROOT)]
     chance.shuffle(found)
-    drawn = ((name, chance.choice(ways)) for name, ways in found)
-    return list(islice((one for one in drawn if is_python(mutated(one[1], root=ROOT))), n))
+    drawn = (chance.choice(ways) for ways in found)
+    return list(islice((one for one in drawn if is_python(mutated(one, root=ROOT))), n))
 
 
 def is_python(code: str) -> bool:
@@ -60,29 +60,39 @@ def copied() -> Iterator[Path]:
         yield project
 
 
-def run(project: Path, tests: Sequence[str], *, timeout: float | None = None) -> bool:
-    """Run tests in a copy and tell whether all of them passed."""
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-n0",
-        "-p",
-        "no:randomly",
-        "-p",
-        "no:cacheprovider",
-    ]
+def run(
+    project: Path,
+    tests: Sequence[str],
+    *,
+    timeout: float | None = None,
+    first_only: bool = True,
+    **environment: str,
+) -> bool:
+    """Run tests in a copy and tell whether all of them passed; what they say is in mutants.log there."""
+    named = project / "mutants-tests.txt"
+    named.write_text("\n".join(tests))
+    plugins = [f"-p{name}" for name in ("no:randomly", "no:cacheprovider", "tests.mutants.covering")]
     marks = ["-m", "not processes and not slow_faults"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(
-        [*command, *marks, *tests],
-        cwd=project,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-        start_new_session=True,
-        **quiet,
-    ) as process:
+    with (
+        (project / LOG).open("w") as log,
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-qx" if first_only else "-q",
+                "-n0",
+                *plugins,
+                *marks,
+                f"@{named}",
+            ],
+            cwd=project,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(project), **environment},
+            start_new_session=True,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+        ) as process,
+    ):
         try:
             return process.wait(timeout) == PASSED
         except subprocess.TimeoutExpired:
@@ -90,36 +100,41 @@ def run(project: Path, tests: Sequence[str], *, timeout: float | None = None) ->
             return False
 
 
-@cache
-def allowed(tests: tuple[str, ...]) -> float:
-    """Return how many seconds tests may take with a mutant; RuntimeError if they fail without one."""
-    with copied() as project:
-        started = time.monotonic()
-        if not run(project, tests):
-            raise RuntimeError(f"These fail without any mutant: {' '.join(tests)}")
-        return 3 * (time.monotonic() - started) + SPARE_SECONDS
+def recorded(paths: Sequence[Path]) -> Passes:
+    """Return what all tests pass through in these files; RuntimeError if they fail without any mutant."""
+    with copied() as project, tempfile.TemporaryDirectory() as folder:
+        named = os.pathsep.join(str(project / path) for path in paths)
+        if not run(project, [ALL], first_only=False, **{FILES: named, FOLDER: folder}):
+            said = (project / LOG).read_text()[-LOG_SHOWN:]
+            raise RuntimeError(f"The tests fail without any mutant:\n{said}")
+        return Passes.read(Path(folder), project=project, files=paths)
 
 
-def survives(mutation: Mutation, *, target: str, project: Path) -> bool:
+def survives(mutation: Mutation, *, passes: Passes, project: Path) -> bool:
     """Tell whether all tests pass with the mutation in the copy; the copy is as before afterwards."""
     place = project / mutation.path
     before = place.read_text()
+    lines = [
+        line for changed in changed_lines(mutation, root=project) for line in statement(before, line=changed)
+    ]
+    tests = passes.through(mutation.path, lines)
+    seconds = sum(passes.seconds[test] for test in tests) or sum(passes.seconds.values())
     place.write_text(mutated(mutation, root=project))
     try:
-        stages = [tuple(mirror(mutation.path)), TARGETS[target].tests]
-        return all(run(project, tests, timeout=allowed(tests)) for tests in stages if tests)
+        return run(project, tests or [ALL], timeout=3 * seconds + SPARE_SECONDS)
     finally:
         place.write_text(before)
 
 
-def check(mutants: Sequence[tuple[str, Mutation]], *, jobs: int) -> Iterator[tuple[Mutation, bool]]:
+def check(mutants: Sequence[Mutation], *, jobs: int) -> Iterator[tuple[Mutation, bool]]:
     """Yield each mutation and whether it survived, in order; each job has a copy of the project."""
     copies: Queue[Path] = Queue()
+    passes = recorded(sorted({mutation.path for mutation in mutants}))
 
-    def one(drawn: tuple[str, Mutation]) -> tuple[Mutation, bool]:
+    def one(mutation: Mutation) -> tuple[Mutation, bool]:
         project = copies.get()
         try:
-            return drawn[1], survives(drawn[1], target=drawn[0], project=project)
+            return mutation, survives(mutation, passes=passes, project=project)
         finally:
             copies.put(project)
 

@@ -94,6 +94,19 @@ def diff(mutation: Mutation, *, root: Path) -> str:
     return "\n".join(lines)
 
 
+def changed_lines(mutation: Mutation, *, root: Path) -> list[int]:
+    """Return the lines of the file that the mutation changes, from 1."""
+    before = (root / mutation.path).read_text().splitlines()
+    after = mutated(mutation, root=root).splitlines()
+    matched = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    return [
+        line + 1
+        for what, first, last, _, _ in matched.get_opcodes()
+        if what != "equal"
+        for line in range(first, max(last, first + 1))
+    ]
+
+
 def mutated(mutation: Mutation, *, root: Path) -> str:
     """Return the file's code with the mutation in it."""
     code = mutate_code(

@@ -1,0 +1,87 @@
+"""Which tests pass through which line of the core: only they can notice a change there.
+
+As a pytest plugin (`-p tests.mutants.covering`) it writes that down for the files named in MUTANTS_FILES, into the
+folder MUTANTS_FOLDER.
+"""
+
+import ast
+import json
+import os
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import coverage
+import pytest
+
+FILES, FOLDER = "MUTANTS_FILES", "MUTANTS_FOLDER"
+LINES, SECONDS = "lines", "seconds.json"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if folder := os.environ.get(FOLDER):
+        config.pluginmanager.register(Recorder(Path(folder), files=os.environ[FILES].split(os.pathsep)))
+
+
+class Recorder:
+    """Writes down what each test passes through, and how long it takes."""
+
+    def __init__(self, folder: Path, *, files: list[str]) -> None:
+        self.folder = folder
+        self.seconds: dict[str, float] = {}
+        self.coverage = coverage.Coverage(data_file=str(folder / LINES), include=files, config_file=False)
+        self.coverage.start()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        self.coverage.switch_context(item.nodeid)
+        result = yield
+        self.coverage.switch_context("")
+        return result
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0) + report.duration
+
+    def pytest_unconfigure(self) -> None:
+        self.coverage.stop()
+        self.coverage.save()
+        (self.folder / SECONDS).write_text(json.dumps(self.seconds))
+
+
+@dataclass(frozen=True)
+class Passes:
+    """What the tests of a target pass through. `tests`: {file: {line: tests}}; `seconds`: how long each takes."""
+
+    tests: dict[Path, dict[int, list[str]]]
+    seconds: dict[str, float]
+
+    @classmethod
+    def read(cls, folder: Path, *, project: Path, files: Iterable[Path]) -> "Passes":
+        data = coverage.CoverageData(basename=str(folder / LINES))
+        data.read()
+        return cls(
+            {path: data.contexts_by_lineno(str(project / path)) for path in files},
+            json.loads((folder / SECONDS).read_text()),
+        )
+
+    def through(self, path: Path, lines: Iterable[int]) -> list[str]:
+        """Return the tests that pass through any of the lines, the quick ones first."""
+        passing = {test for line in lines for test in self.tests[path].get(line, []) if test}
+        return sorted(passing, key=lambda test: (self.seconds.get(test, 0), test))
+
+
+def statement(code: str, *, line: int) -> Iterator[int]:
+    """Yield the lines of the smallest statement around a line; of one with a body only its head."""
+    around = [
+        node
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.stmt) and line in range(*span(node))
+    ]
+    yield from range(*span(min(around, key=lambda node: len(range(*span(node)))))) if around else (line,)
+
+
+def span(node: ast.stmt) -> tuple[int, int]:
+    """Return a statement's first line, and the line after its last or, with a body, after its head."""
+    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
+    body = getattr(node, "body", None)
+    return first, body[0].lineno if body and body[0].lineno > node.lineno else (node.end_lineno or first) + 1

@@ -1,0 +1,38 @@
+"""A change is tried on the tests that pass through its statement."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.mutants.covering import Passes, statement
+
+CODE = """\
+def price(
+    n,
+):
+    if (
+        n > 1
+    ):
+        return sum(
+            [n, 2],
+        )
+    return 0
+
+
+LIMIT = 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [(2, [1, 2, 3]), (5, [4, 5, 6]), (8, [7, 8, 9]), (10, [10]), (13, [13]), (12, [12])],
+)
+def test_the_lines_of_the_smallest_statement(line: int, lines: list[int]) -> None:
+    assert list(statement(CODE, line=line)) == lines
+
+
+def test_tests_that_pass_through_a_line_come_with_the_quick_ones_first() -> None:
+    path = Path("a.py")
+    passes = Passes({path: {7: ["", "slow", "quick"], 8: ["slow"]}}, {"slow": 2.0, "quick": 0.1})
+    assert passes.through(path, [7, 8, 9]) == ["quick", "slow"]
+    assert passes.through(path, [9]) == []
