@@ -95,9 +95,15 @@ def compare_if_due() -> bool:
 def is_due(hold: Hold) -> bool:
     """Tell whether a hold is to be compared without anybody asking; tried in the future: the clock was set back."""
     now = timezone.now()
-    if hold.compared_at or (hold.leased_until and now < hold.leased_until < now + TOO_FAR):
+    if hold.compared_at or is_being_compared(hold):
         return False
     return hold.tried_at is None or not now - TRY_EVERY < hold.tried_at <= now
+
+
+def is_being_compared(hold: Hold) -> bool:
+    """Tell whether a process reads the accounts at this moment."""
+    now = timezone.now()
+    return hold.leased_until is not None and now < hold.leased_until < now + TOO_FAR
 
 
 def _compared(held: Lease[Hold]) -> list[Row]:

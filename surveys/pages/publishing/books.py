@@ -37,6 +37,7 @@ def books(request: HttpRequest) -> HttpResponse:
         "hold": hold,
         "rows": rows,
         "unread": [row for row in rows if row["kind"] == "unread"],
+        "is_comparing": bool(hold and reconciling.is_being_compared(hold)),
         "may_release": _may_release(request.user),
         "last": Hold.objects.exclude(released_at=None).order_by("-released_at").first(),
     }

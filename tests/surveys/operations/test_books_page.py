@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotators.crowds.mturk.leases import lease
 from annotators.models import HIT, Hold
 from annotators.outbox import holds
 from marketplace import models as marketplace
@@ -96,6 +97,16 @@ def test_a_hold_that_nothing_has_compared_is_ended_on_the_page_too(twice: Batch,
     assert holds.current() is None
 
 
+def test_the_page_says_whether_anybody_compares(twice: Batch, client: Client) -> None:
+    assert "have not been compared yet" in shown(client)
+    hold = holds.current()
+    assert hold is not None
+    Hold.objects.update(tried_at=timezone.now())
+    with lease(hold):
+        assert "being compared right now" in shown(client)
+    assert "not all could be read" in shown(client)
+
+
 @pytest.mark.parametrize("lacking", ["surveys.publish_batch", "annotators.change_hold"])
 def test_who_may_not_publish_settles_nothing(twice: Batch, client: Client, lacking: str) -> None:
     reconciling.compare()
@@ -114,7 +125,8 @@ def test_a_member_of_another_team_neither_sees_nor_settles(twice: Batch, site: S
     survey = Survey.objects.get()
     Survey.objects.update(is_shared=False)
     survey.team.add(User.objects.create_user("ada"))
-    assert where["hit_id"] not in shown(client)
+    page = shown(client)
+    assert (where["hit_id"] in page, "the books agree" in page) == (False, False)
     for action in ("adopt", "expire", "size"):
         assert (
             settle(client, action=action, **where) == "This difference is none that is shown here any more."
