@@ -69,7 +69,7 @@ def _calls(assignment: Assignment) -> Iterator[Event]:
         yield Event(
             call.finished_at or call.sent_at or call.created_at,
             f"Call {call.get_operation_display()}: {call.get_state_display()}",
-            "ledger",
+            "outbox",
             call.error,
         )
 
@@ -77,9 +77,9 @@ def _calls(assignment: Assignment) -> Iterator[Event]:
 def _replaced(assignment: Assignment) -> Iterator[Event]:
     for replacement in Replacement.objects.filter(replaces=assignment):
         if replacement.opened_at:
-            yield Event(replacement.opened_at, "Replacement opened", "ledger")
+            yield Event(replacement.opened_at, "Replacement opened", "outbox")
         else:
-            yield Event(replacement.created_at, "Replacement planned", "ledger")
+            yield Event(replacement.created_at, "Replacement planned", "outbox")
 
 
 PER_PAGE = 50

@@ -144,7 +144,7 @@ def test_the_history_tells_facts_decisions_and_calls(assistant, published):
     assert sorted((event.what, event.source) for event in events) == [
         ("Accepted", "marketplace"),
         ("Answers complete and saved", "our page"),
-        ("Call Reject: Done", "ledger"),
+        ("Call Reject: Done", "outbox"),
         ("First opened", "our page"),
         ("Payment: rejected", "the batch's rule"),
         ("Rejected", "marketplace"),
