@@ -157,9 +157,12 @@ def _last_sent(call: Call) -> datetime | None:
     """Return when an attempt was sent that may have been carried out; None if there is none.
 
     A planned call that was sent before was refused as not ready; had its answer been mixed up by botocore's retries,
-    the token would tell, as long as it lives. A time in the future was written before the clock was set back.
+    the token would tell, as long as it lives. A time in the future was written before the clock was set back. A HIT
+    that no book says was asked for can only have been made before a restore: the listing kept since then tells.
     """
     now = timezone.now()
+    if call.operation == Call.Operation.CREATE_HIT and call.state == State.PLANNED and not call.attempts:
+        return None
     if call.state == State.PLANNED and (call.sent_at is None or now < call.created_at + TOKEN_LIFE):
         return None
     return min(call.sent_at or call.created_at, now)

@@ -109,6 +109,25 @@ def test_what_was_listed_at_once_is_read_again_when_tokens_are_forgotten(
     assert n_listings(site, while_publishing=2) == 0
 
 
+def test_what_was_planned_before_the_backup_does_not_read_the_account_for_each_hit(
+    site: Site, archive: Callable[[], Path], eager: None
+) -> None:
+    draft = make_draft(make_survey(n_items=10))
+    holds.begin("A backup was restored.")
+    publish(draft, site)
+    holds.release(by="ada")
+    assert list(Call.objects.values_list("state", "attempts")) == [("planned", 0)] * 2
+    Call.objects.update(created_at=timezone.now() - timedelta(days=2))
+    restore_alone(archive(), is_held=True)
+    site.wire.calls.clear()
+    sync.sweep()
+    assert site.wire.calls["ListHITs"] == 1  # the comparison's own, of an account without a HIT
+    reconciling.release(by="ada")
+    sync.sweep()
+    assert (site.wire.calls["ListHITs"], site.wire.calls["CreateHITWithHITType"]) == (1, 2)
+    assert Batch.objects.get().status == "open"
+
+
 def age_hold(age: timedelta) -> None:
     """Let the restore, and what was read after it, lie back."""
     hold = Hold.objects.get()
