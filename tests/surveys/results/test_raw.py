@@ -164,7 +164,7 @@ def test_a_batch_without_pairs_has_no_raw_file(batch):
 def test_queries_do_not_grow_with_the_batch(batch, django_assert_num_queries):
     batch = Batch.objects.select_related("survey").get(pk=batch.pk)
 
-    with django_assert_num_queries(9):
+    with django_assert_num_queries(10):
         LAYOUTS["raw"].write(batch, io.StringIO())
 
 
