@@ -1,12 +1,13 @@
 """The archive: a ZIP of `database/<table>.jsonl` and `media/...`, and a manifest that vouches for each of them.
 
-The manifest is written last, when every size and SHA-256 is known. Reading trusts nothing: names, sizes and sums are
-compared with the manifest before anybody acts on the contents.
+The manifest is written last, when every size and SHA-256 is known. Reading trusts nothing: names, types, sizes and sums
+are compared with the manifest before anybody acts on the contents.
 """
 
 import hashlib
 import json
 import shutil
+import stat
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -17,6 +18,8 @@ from typing import IO, Any
 FORMAT = 1
 MANIFEST = "manifest.json"
 DATABASE, MEDIA = "database/", "media/"
+OWN = ".restore-"  # how the folders begin that a restore works in
+PACKED = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 CHUNK = 1 << 20
 KNOWN = {"members", "migrations", "columns", "tables", "missing", "key"}
 LONGEST_MANIFEST = 256 << 20
@@ -29,6 +32,8 @@ UNREADABLE = (
     NotImplementedError,
     OSError,
     ValueError,
+    ArithmeticError,
+    MemoryError,
 )
 
 
@@ -125,6 +130,8 @@ def verified(path: Path, *, room: int) -> Iterator[Reader]:
         try:
             manifest = read_manifest(file)
             check_names(file, manifest["members"])
+            check_types(file)
+            check_sizes(file, manifest["members"])
             check_room(manifest["members"].values(), room=room)
             for name, facts in manifest["members"].items():
                 check_member(file, name, facts=facts)
@@ -171,21 +178,38 @@ def is_safe(name: str) -> bool:
     """Say whether a member's name stays below its folder on every system."""
     parts = PurePosixPath(name).parts
     is_plain = "/".join(parts) == name and not any(sign in name for sign in "\\:\0")
-    return is_plain and ".." not in parts and name.startswith((DATABASE, MEDIA)) and len(parts) > 1
+    is_below = ".." not in parts and name.startswith((DATABASE, MEDIA)) and len(parts) > 1
+    return is_plain and is_below and not parts[1].startswith(OWN)
+
+
+def check_types(file: zipfile.ZipFile) -> None:
+    """Raise BackupError for what is no plain file: a link, a device, a folder; or packed as none of ours is."""
+    for member in file.infolist():
+        kind = stat.S_IFMT(member.external_attr >> 16)
+        if kind not in {0, stat.S_IFREG} or member.is_dir():
+            raise BackupError(f"The archive is not sound: {member.filename!r} is no plain file.")
+        if member.compress_type not in PACKED or member.flag_bits & 0x1:
+            raise BackupError(f"The archive is not sound: {member.filename!r} is packed in another way.")
+
+
+def check_sizes(file: zipfile.ZipFile, members: dict[str, Any]) -> None:
+    """Compare the sizes that ZIP and manifest declare, before a byte is unpacked."""
+    for name, facts in members.items():
+        if type(facts["size"]) is not int or facts["size"] != file.getinfo(name).file_size:
+            raise BackupError(f"The archive is damaged: {name!r} has not the size that was written.")
 
 
 def check_room(members: Iterable[dict[str, Any]], *, room: int) -> None:
-    total = sum(int(facts["size"]) for facts in members)
+    total = sum(facts["size"] for facts in members)
     if total > room:
         raise BackupError(f"The archive holds {total} bytes; there is room for {room}.")
 
 
 def check_member(file: zipfile.ZipFile, name: str, *, facts: dict[str, Any]) -> None:
-    """Read a member to its end; BackupError unless it has the size and SHA-256 that the manifest says."""
+    """Read a member to its end; BackupError unless it has the SHA-256 that the manifest says."""
     digest = hashlib.sha256()
-    if file.getinfo(name).file_size == facts["size"]:
-        with file.open(name) as source:
-            while data := source.read(CHUNK):
-                digest.update(data)
+    with file.open(name) as source:
+        while data := source.read(CHUNK):
+            digest.update(data)
     if digest.hexdigest() != facts["sha256"]:
         raise BackupError(f"The archive is damaged: {name} is not what was written (SHA-256).")

@@ -11,9 +11,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from surveys.operations.backups.archive import MEDIA, BackupError, Reader
-
-OWN = ".restore-"
+from surveys.operations.backups.archive import MEDIA, OWN, BackupError, Reader
 
 
 def root() -> Path:

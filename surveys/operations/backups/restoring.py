@@ -14,10 +14,10 @@ from django.db import DatabaseError, connection, transaction
 from annotators.outbox import journal
 from surveys.operations import reconciling
 from surveys.operations.backups import media, rows, state, upgrading
-from surveys.operations.backups.archive import DATABASE, BackupError, Reader, verified
+from surveys.operations.backups.archive import DATABASE, UNREADABLE, BackupError, Reader, verified
 from surveys.operations.backups.making import Summary, summarise
 
-UNFIT = (DatabaseError, ValidationError, OSError, ValueError, TypeError, KeyError, AttributeError)
+UNFIT = (*UNREADABLE, DatabaseError, ValidationError, TypeError, LookupError, AttributeError)
 
 
 def restore(path: Path, *, force: bool = False) -> Summary:
@@ -30,16 +30,18 @@ def restore(path: Path, *, force: bool = False) -> Summary:
         try:
             n_migrations = state.n_behind(archive.manifest)
             check_tables(archive)
+            summary = summarise(archive.manifest)
             with up_to_date(archive, n_migrations=n_migrations) as tables, media.staged(archive) as new:
                 exchange(tables, new=new, force=force)
         except UNFIT as error:
             raise BackupError(f"The archive can't be restored, and nothing was changed: {error}") from error
     ContentType.objects.clear_cache()
-    return replace(summarise(archive.manifest), n_migrations=n_migrations)
+    return replace(summary, n_migrations=n_migrations)
 
 
 def check_tables(archive: Reader) -> None:
-    if set(archive.names(DATABASE)) != {f"{table}.jsonl" for table in archive.columns}:
+    written = {f"{table}.jsonl" for table in archive.columns}
+    if set(archive.names(DATABASE)) != written or set(archive.n_rows) != set(archive.columns):
         raise BackupError("The archive is not sound: its tables are not those of its manifest.")
 
 

@@ -21,8 +21,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.graph import MigrationGraph
 from django.db.utils import ConnectionHandler
 
-from surveys.operations.backups import media, rows
-from surveys.operations.backups.archive import BackupError, Reader
+from surveys.operations.backups import rows
+from surveys.operations.backups.archive import OWN, BackupError, Reader
 from surveys.operations.backups.state import Migrations, migrations_of
 
 # The database is gone in a minute, so nothing has to reach the disk.
@@ -48,7 +48,7 @@ def migrated(archive: Reader, *, folder: Path) -> Iterator[Written]:
 
     Until the end of the block they lie below `folder`.
     """
-    with tempfile.TemporaryDirectory(dir=folder, prefix=media.OWN) as name:
+    with tempfile.TemporaryDirectory(dir=folder, prefix=OWN) as name:
         database = Path(name) / "db.sqlite3"
         with database_of_its_own(database):
             load(archive, registry=migrate_to(archive))
