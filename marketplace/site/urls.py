@@ -3,7 +3,7 @@
 from django.urls import path, register_converter
 
 from marketplace.ids import EntityConverter
-from marketplace.site import accounts, dashboard, frames, hit_list, hits, qualifications
+from marketplace.site import accounts, dashboard, frames, hit_list, hits, own_data, qualifications
 
 register_converter(EntityConverter, "entity")
 
@@ -12,6 +12,9 @@ urlpatterns = [
     path("join", accounts.join, name="join"),
     path("invitations/<slug:token>", accounts.invitation, name="invitation"),
     path("sign-out", accounts.sign_out, name="sign-out"),
+    path("my-data", own_data.own_data, name="own-data"),
+    path("my-data/download", own_data.download, name="own-data-download"),
+    path("my-data/delete", own_data.delete, name="own-data-delete"),
     path("work", dashboard.my_work, name="my-work"),
     path("work/accept-next", hits.accept_next, name="accept-next"),
     path("mturk/preview", hit_list.preview_by_group, name="preview-by-group"),
