@@ -30,6 +30,7 @@ OUTCOMES = {
     "give": "given",
     "purge": "purged",
     "accuracy": "accuracy on the whole test set entered",
+    "forget": "deleted by themselves",
 }
 
 

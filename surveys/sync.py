@@ -20,7 +20,7 @@ from annotators.models import HIT, Assignment, Call, Endpoint
 from annotators.outbox import holds, journal, market
 from surveys.answering import allocation, answer_copy, claiming, collection
 from surveys.models import Batch, Questionnaire, Survey
-from surveys.operations import alarms, disk, purging, reconciling
+from surveys.operations import alarms, disk, own_data, purging, reconciling
 from surveys.publishing import hits, preconditions, stopping
 from surveys.publishing.budget import OverBudget
 from surveys.review import decisions, delivery, due_work, policy_change, replacements, second_look
@@ -104,9 +104,13 @@ def look_again() -> None:
 
 @shared_task
 def purge_workers() -> None:
-    """Erase the ids of workers who did nothing for as long as ids are kept; never, where no time is set."""
+    """Erase who has deleted their account, and, where a time is set, who did nothing for as long as ids are kept."""
+    if n_forgotten := own_data.forget_closed():
+        logger.info("Forgot %d workers who have deleted their accounts.", n_forgotten)
     if (days := settings.KEEP_WORKER_IDS_DAYS) > 0:
-        report = purging.purge(timezone.now() - timedelta(days=days))
+        before = timezone.now() - timedelta(days=days)
+        report = purging.purge(before)
+        purging.purge_accounts(before)
         logger.info("Purged %d workers; %d have to be kept.", report.n_purged, len(report.kept))
 
 

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
-from surveys.pages.answering import hit, link_annotation, link_home, pictures
+from surveys.pages.answering import hit, link_annotation, link_home, own_data, pictures
 from surveys.pages.people import people, workers
 from surveys.pages.publishing import batches, books, running
 from surveys.pages.results import downloads, dry_run
@@ -50,6 +50,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("import/<str:token>/", imports.import_preview, name="import_preview"),
     path("links/sign-in/<int:batch>/", link_home.sign_in, name="link_sign_in"),
     path("links/<str:token>/", link_home.home, name="link"),
+    path("links/<str:token>/my-data", own_data.own_data, name="own_data"),
+    path("links/<str:token>/my-data/download", own_data.download, name="own_data_download"),
+    path("links/<str:token>/my-data/delete", own_data.delete, name="own_data_delete"),
     path("links/<str:token>/end", link_home.finish, name="link_finish"),
     path("links/<str:token>/<int:number>/", link_annotation.work, name="link_work"),
     path("links/<str:token>/<int:number>/draft", link_annotation.draft, name="link_draft"),

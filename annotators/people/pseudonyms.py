@@ -7,6 +7,7 @@ a marketplace or a panel names them once more. Whoever has the key and a list of
 import hashlib
 import hmac
 import re
+import secrets
 from collections.abc import Iterator
 
 from django.conf import settings
@@ -80,12 +81,21 @@ def names_of(worker_id: str) -> list[str]:
     return [worker_id, *purged_names(worker_id)]
 
 
-def without_id(text: str, *, worker: Worker) -> str:
-    """Return a text with the worker's pseudonym, marked, for their id wherever it stands as a word of its own."""
+def untraceable_name() -> str:
+    """Return what a worker is called who has deleted what led to them: it follows from no id and no key."""
+    return PURGED + secrets.token_hex(6)
+
+
+def without_id(text: str, *, worker: Worker, name: str = "") -> str:
+    """Return a text with the worker's pseudonym, marked, for their id wherever it stands as a word of its own.
+
+    `name`: what the worker is called once purged; without it, what follows from the id.
+    """
+    named = pseudonym(name or worker.worker_id)
     for written in written_ids(worker):
         text = re.sub(
             rf"(?<![A-Za-z0-9]){re.escape(written)}(?![A-Za-z0-9])",
-            MARK + pseudonym(worker.worker_id),
+            MARK + named,
             text,
             flags=re.IGNORECASE,
         )

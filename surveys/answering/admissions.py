@@ -21,10 +21,17 @@ SIGN_IN = Throttle("links.sign-in", limit=5, seconds=15 * 60)
 RUNNING_OUT = (Batch.Status.STOPPED, Batch.Status.COMPLETE)
 
 
+UNPROVEN = (
+    "This link does not prove who you are: a panel or a marketplace knows you, and not we. Ask there, or ask the "
+    "researchers through it, and give them the id that you have there."
+)
+
+
 class NotAdmitted(Exception):
     """This person can't come in; the message tells them why and what to do.
 
-    `kind`: "unknown", "expired", "revoked", "closed", "full", or "throttled" after too many wrong codes.
+    `kind`: "unknown", "expired", "revoked", "closed", "full", "unproven" where an id was only claimed, or "throttled"
+    after too many wrong codes.
     """
 
     def __init__(self, kind: str, message: str) -> None:
@@ -62,6 +69,24 @@ def admit(token: str) -> Admission:
     if holder.kind == "visit":
         return _admitted_visit(holder.key, token=token)
     return _admitted(_invitations().filter(key=holder.key).first())
+
+
+def owner(token: str) -> Invitation:
+    """Return the invitation of whoever comes to see what is kept about them, its time or study over too.
+
+    Raises NotAdmitted for who is not proven to be the person: a panel's address names anybody who is typed into it, and
+    a marketplace's worker was only named by whoever invited them.
+    """
+    try:
+        holder = addresses.read(token)
+    except addresses.BadLink as error:
+        raise NotAdmitted("unknown", str(error)) from error
+    invitation = _invitations().filter(key=holder.key).first() if holder.kind == "invitation" else None
+    if holder.kind == "visit" or (invitation and invitation.worker.source != Source.LINK):
+        raise NotAdmitted("unproven", UNPROVEN)
+    if invitation is None or invitation.revoked_at:
+        raise NotAdmitted("revoked", "This link leads to nobody any more, or was taken back.")
+    return invitation
 
 
 def admit_by_code(batch_code: int | str, *, name: str, access_code: str) -> Admission:

@@ -1,5 +1,6 @@
 """The purge itself: in chunks, each of them whole or not at all."""
 
+import io
 import json
 import uuid
 from collections.abc import Collection, Iterator, Sequence
@@ -9,6 +10,7 @@ from typing import Any
 
 from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
+from django.core.management import call_command
 from django.db import transaction
 from django.db.models import (
     DateTimeField,
@@ -25,7 +27,7 @@ from django.db.models import (
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from annotators.models import Assignment, Call, Worker
+from annotators.models import Assignment, Call, Source, Worker
 from annotators.outbox.market import OVERTURN_WITHIN
 from annotators.people.pseudonyms import pseudonym, purged_name, without_id, written_ids
 from surveys import audit
@@ -144,31 +146,31 @@ TEXTS: dict[type[Model], tuple[str, tuple[str, ...]]] = {
 }
 
 
-def erase(worker: Worker, *, comments: bool) -> None:
-    """Erase who a worker is. To be called in a transaction that holds the worker's row."""
-    _erase_columns(worker)
+def erase(worker: Worker, *, comments: bool, name: str = "") -> None:
+    """Erase who a worker is. To be called in a transaction that holds the worker's row.
+
+    `name`: what they are called from now on; without it, what follows from their id.
+    """
+    name = name or purged_name(worker.worker_id)
+    _erase_columns(worker, name=name)
     if comments:
         _erase_comments(worker)
     for table, (path, columns) in TEXTS.items():
         rows = table._default_manager.filter(**{path: worker})
         for column in columns:
-            _unname(rows, column, worker)
-    _rename_in_history(worker)
-    _rename(worker, at=timezone.now())
+            _unname(rows, column, worker, name=name)
+    _rename_in_history(worker, name=name)
+    Worker.objects.filter(pk=worker.pk).update(worker_id=name, purged_at=timezone.now())
 
 
-def _rename(worker: Worker, *, at: datetime) -> None:
-    Worker.objects.filter(pk=worker.pk).update(worker_id=purged_name(worker.worker_id), purged_at=at)
-
-
-def _erase_columns(worker: Worker) -> None:
+def _erase_columns(worker: Worker, *, name: str) -> None:
     """Erase what says who, and from where. Their links lead nowhere any more."""
     work = Assignment.objects.filter(worker=worker)
     work.exclude(user_agent="").update(user_agent="")
     work.exclude(saved_at=None).update(answer_xml="")  # where we have no answers, that copy is all there is
     Response.objects.filter(assignment__in=work.filter(status=Assignment.Status.ACCEPTED)).update(draft={})
     for invitation in worker.invitations.all():
-        _erase_invitation(invitation, name=purged_name(worker.worker_id))
+        _erase_invitation(invitation, name=name)
     for visit in worker.panel_visits.all():
         PanelVisit.objects.filter(pk=visit.pk).update(study="", session="", key=uuid.uuid4())
 
@@ -191,12 +193,12 @@ def _erase_comments(worker: Worker) -> None:
         AnswerRevision.objects.filter(pk=revision.pk).update(data=data)
 
 
-def _unname(rows: QuerySet[Any], column: str, worker: Worker) -> None:
+def _unname(rows: QuerySet[Any], column: str, worker: Worker, *, name: str) -> None:
     """Write the purged name for the id in one column."""
     is_json = isinstance(rows.model._meta.get_field(column), JSONField)
     for row in _naming(rows, column, worker):
         value = getattr(row, column)
-        text = without_id(json.dumps(value) if is_json else value, worker=worker)
+        text = without_id(json.dumps(value) if is_json else value, worker=worker, name=name)
         rows.model._default_manager.filter(pk=row.pk).update(
             **{column: json.loads(text) if is_json else text}
         )
@@ -209,11 +211,11 @@ def _naming(rows: QuerySet[Any], column: str, worker: Worker) -> Iterator[Any]:
     yield from rows.annotate(as_text=Cast(column, TextField())).filter(names_worker).only("pk", column)
 
 
-def _rename_in_history(worker: Worker) -> None:
+def _rename_in_history(worker: Worker, *, name: str) -> None:
     """The admin's history of changes prints what it was about: the worker, or an assignment "by" them."""
     for column in ("object_repr", "change_message"):
-        _unname(LogEntry.objects.all(), column, worker)
-    _history_of(worker).update(object_repr=purged_name(worker.worker_id))
+        _unname(LogEntry.objects.all(), column, worker, name=name)
+    _history_of(worker).update(object_repr=name)
 
 
 def _history_of(row: Model) -> QuerySet[LogEntry]:
@@ -270,3 +272,24 @@ def _purge_all(workers: Sequence[Worker], *, comments: bool, details: dict[str, 
     for worker in workers:
         erase(worker, comments=comments)
         audit.record(audit.Kind.PURGE, "purge", worker=worker, details=details)
+
+
+def purge_accounts(before: datetime, *, dry_run: bool = False) -> str:
+    """Have the embedded marketplace erase accounts that did nothing since, but for those of workers we have to keep.
+
+    Return what it says, nothing where it had nothing to do. To be called after `purge`; its id here is then gone first.
+    """
+    late = list(due(before))
+    staying = kept(late)
+    going = [worker.pk for worker in late if worker.pk not in staying]
+    ours = Worker.objects.filter(source=Source.EMBEDDED, purged_at=None).exclude(pk__in=going)
+    answer = io.StringIO()
+    call_command(
+        "marketplace_purge",
+        before=timezone.localdate(before).isoformat(),
+        spare=list(ours.values_list("worker_id", flat=True)),
+        dry_run=dry_run,
+        stdout=answer,
+    )
+    report = answer.getvalue()
+    return "" if report.endswith(": 0\n") else report

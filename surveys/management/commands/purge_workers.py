@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from surveys.operations.purging import Report, purge
+from surveys.operations.purging import Report, purge, purge_accounts
 
 
 class Command(BaseCommand):
@@ -25,13 +25,15 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        before = _midnight(options["before"])
         report = purge(
-            _midnight(options["before"]),
+            before,
             comments=options["comments"],
             dry_run=options["dry_run"],
             account=getpass.getuser(),
         )
         self._print(report, is_dry=options["dry_run"])
+        self.stdout.write(purge_accounts(before, dry_run=options["dry_run"]), ending="")
 
     def _print(self, report: Report, *, is_dry: bool) -> None:
         self.stdout.write(f"{'would be purged' if is_dry else 'purged'}: {report.n_purged}")

@@ -32,8 +32,10 @@ TITLES = {
     "closed": "This study is closed",
     "full": "There is nothing left to do here",
     "throttled": "Please wait a little",
+    "unproven": "We can’t show this here",
 }
 STATUS = {"unknown": 404, "throttled": 429}
+HAVE_DATA = {"expired", "closed", "full"}
 FOREIGN = "What was sent does not belong to this annotation, or not to you. Open it again from your list."
 UNREADABLE = (
     "What was sent is too large or damaged. What was saved before is kept: open your list and carry on."
@@ -137,7 +139,9 @@ def _n_more(admission: Admission, *, n_mine: int) -> int:
 def _refused(error: Exception, *, token: str) -> HttpResponse:
     kept = " ".join(getattr(error, "__notes__", []))
     if isinstance(error, NotAdmitted):
-        return _refusal(TITLES[error.kind], str(error), kept=kept, status=STATUS.get(error.kind, 403))
+        data_url = reverse("own_data", args=[token]) if token and error.kind in HAVE_DATA else ""
+        status = STATUS.get(error.kind, 403)
+        return _refusal(TITLES[error.kind], str(error), kept=kept, status=status, data_url=data_url)
     if isinstance(error, NotYours):
         title = "This annotation is not yours"
         return _refusal(title, str(error), kept=kept, status=404, token=token, is_starting=True)

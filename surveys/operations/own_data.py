@@ -1,0 +1,128 @@
+"""What is kept about a person: handed out to them, and deleted when they ask.
+
+Answers and ratings stay, as results rest on them, under a name that follows from nothing. What somebody wrote in their
+own words could say who they are, and goes: remarks, texts, appeals, drafts, and earlier versions of answers.
+"""
+
+import io
+from typing import Any
+
+from django.core.management import call_command
+from django.db import transaction
+from django.db.models import Min, Q, QuerySet
+from django.utils import timezone
+
+from annotators.models import IS_CLAIM, Assignment, Call, Channel, Source, Worker
+from annotators.people.pseudonyms import untraceable_name
+from surveys import audit
+from surveys.models import AnnotationSlot, AnswerRevision, Appeal, QuizAttempt, Rating, Response
+from surveys.operations import purging
+
+DELETED_TEXT = "(deleted by its author)"
+Status = Assignment.Status
+
+
+def waiting(worker: Worker) -> list[str]:
+    """Return what has to be settled before a person can be forgotten, as sentences for them: money is on its way."""
+    work = Assignment.objects.filter(worker=worker)
+    paid = Q(hit__questionnaire__batch__reward__gt=0)
+    undecided = work.filter(paid, status=Status.SUBMITTED).count()
+    calls = Call.objects.filter(assignment__worker=worker, state__in=purging.OPEN_CALLS).count()
+    appeals = Appeal.objects.filter(
+        assignment__worker=worker, made_at__isnull=False, answered_at=None
+    ).count()
+    found = {
+        "Nobody has decided yet about your pay for work you handed in": undecided,
+        "A payment to you is under way": calls,
+        "An appeal of yours has no answer yet": appeals,
+    }
+    return [f"{sentence} ({n})." for sentence, n in found.items() if n]
+
+
+@transaction.atomic
+def forget(worker: Worker) -> list[str]:
+    """Delete what leads to a person; return what has to be settled first, and then nothing was done."""
+    locked = Worker.objects.select_for_update(of=("self",)).get(pk=worker.pk)
+    if reasons := waiting(locked):
+        return reasons
+    _erase_texts(locked)
+    let_go = AnnotationSlot.objects.filter(assignment__worker=locked, assignment__status=Status.ACCEPTED)
+    let_go.update(leased_until=timezone.now())
+    purging.erase(locked, comments=True, name=untraceable_name())
+    audit.record(audit.Kind.PURGE, "forget", worker=Worker.objects.get(pk=locked.pk))
+    return []
+
+
+def _erase_texts(worker: Worker) -> None:
+    AnswerRevision.objects.filter(assignment__worker=worker).delete()
+    Response.objects.filter(assignment__worker=worker).update(draft={})
+    Rating.objects.filter(response__worker=worker, score=None).update(value="")
+    Appeal.objects.filter(assignment__worker=worker).exclude(text="").update(text=DELETED_TEXT)
+    Assignment.objects.filter(worker=worker).update(answer_xml="", claimed_from="")
+
+
+def forget_closed() -> int:
+    """Forget whoever has deleted their account at the embedded marketplace since; return how many.
+
+    Whose pay is on its way is forgotten once it is settled.
+    """
+    works = Assignment.objects.filter(
+        ~IS_CLAIM, channel=Channel.MARKETPLACE, worker__source=Source.EMBEDDED, worker__purged_at=None
+    )
+    known = works.order_by().values_list("worker__worker_id").annotate(Min("assignment_id"))
+    closed = io.StringIO()
+    asked = [f"{assignment_id}:{worker_id}" for worker_id, assignment_id in known]
+    call_command("marketplace_purge", closed=asked, stdout=closed)
+    workers = Worker.objects.filter(source=Source.EMBEDDED, worker_id__in=closed.getvalue().split())
+    return sum(not forget(worker) for worker in workers.order_by("pk"))
+
+
+def own_data(worker: Worker) -> dict[str, Any]:
+    """Return all that is kept about a person, as plain values."""
+    works = Assignment.objects.filter(worker=worker).select_related("hit__questionnaire__batch", "decision")
+    return {
+        "person": {"id": worker.worker_id, "known_since": worker.created_at, "standing": worker.standing},
+        "invitations": list(
+            worker.invitations.order_by("pk").values(
+                "batch__title", "name", "email", "created_at", "opened_at", "expires_at", "revoked_at"
+            )
+        ),
+        "annotations": [_work(row) for row in works.order_by("pk")],
+        "tests": list(
+            QuizAttempt.objects.filter(worker=worker)
+            .order_by("pk")
+            .values("batch__title", "number", "answers", "is_passed", "created_at")
+        ),
+    }
+
+
+def _work(row: Assignment) -> dict[str, Any]:
+    names = ("status", "loaded_at", "saved_at", "submitted_at", "approved_at", "rejected_at")
+    decision, appeal = (
+        getattr(row, "decision", None),
+        Appeal.objects.filter(assignment=row, made_at__isnull=False),
+    )
+    return {
+        "study": row.hit.questionnaire.batch.title,
+        **{name: getattr(row, name) for name in names},
+        "browser": row.user_agent,
+        "your_remark": row.comment,
+        "our_feedback": row.feedback,
+        "decision": {"verdict": decision.verdict, "reason": decision.reason} if decision else None,
+        "appeals": list(appeal.values("text", "made_at", "outcome", "answer", "answered_at")),
+        "payments": list(_payments(row).values("operation", "amount", "finished_at")),
+        "answers": [_answer(response) for response in row.responses.order_by("position")],
+        "earlier_versions": list(row.revisions.order_by("pk").values("data", "created_at")),
+    }
+
+
+def _payments(row: Assignment) -> QuerySet[Call]:
+    return Call.objects.filter(assignment=row, amount__gt=0, state=Call.State.DONE).order_by("pk")
+
+
+def _answer(response: Response) -> dict[str, Any]:
+    names = ("position", "answer", "is_correct", "skip_reason", "active_seconds", "saved_at", "draft")
+    return {
+        **{name: getattr(response, name) for name in names},
+        "ratings": list(response.ratings.order_by("pk").values("criterion", "value", "output")),
+    }

@@ -1,0 +1,58 @@
+"""What is kept about somebody who comes by a personal link: to look at, to take along, and to delete."""
+
+from django import forms
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.http import require_GET, require_POST
+
+from surveys.answering.admissions import owner
+from surveys.models import Invitation
+from surveys.operations.own_data import forget, waiting
+from surveys.operations.own_data import own_data as data_of
+from surveys.pages.answering.link_page import linked, render
+
+
+class DeleteForm(forms.Form):
+    """Whether they mean it."""
+
+    confirmed = forms.BooleanField(error_messages={"required": "Tick the box if you want that."})
+
+
+@linked
+@require_GET
+def own_data(request: HttpRequest, token: str) -> HttpResponse:
+    """Show what is kept, and what a deletion would take away and leave."""
+    return _page(owner(token), token=token, form=DeleteForm())
+
+
+@linked
+@require_GET
+def download(request: HttpRequest, token: str) -> HttpResponse:
+    response = JsonResponse(data_of(owner(token).worker), json_dumps_params={"indent": 1})
+    response["Content-Disposition"] = 'attachment; filename="my-data.json"'
+    return response
+
+
+@linked
+@require_POST
+def delete(request: HttpRequest, token: str) -> HttpResponse:
+    invitation, form = owner(token), DeleteForm(request.POST)
+    if not form.is_valid():
+        return _page(invitation, token=token, form=form, status=422)
+    if forget(invitation.worker):
+        return _page(invitation, token=token, form=form, status=409)
+    return render("deleted")
+
+
+def _page(invitation: Invitation, *, token: str, form: DeleteForm, status: int = 200) -> HttpResponse:
+    data = data_of(invitation.worker)
+    return render(
+        "own_data",
+        status=status,
+        token=token,
+        form=form,
+        name=invitation.name,
+        email=invitation.email,
+        kept=data,
+        n_saved=sum(row["saved_at"] is not None for row in data["annotations"]),
+        waiting=waiting(invitation.worker),
+    )

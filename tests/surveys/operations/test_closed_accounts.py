@@ -1,0 +1,96 @@
+"""Somebody deletes their account at the embedded marketplace, and our tables follow within a day."""
+
+import io
+from datetime import timedelta
+
+import pytest
+from django.core.management import call_command
+from django.utils import timezone
+
+from annotators.models import Assignment, Worker
+from marketplace import clock
+from marketplace import models as marketplace
+from marketplace.engine import forgetting
+from surveys import sync
+from surveys.models import Batch, Questionnaire
+from surveys.operations import own_data, purging
+from tests.market_site import Site
+from tests.market_study import open_study, statuses, sync_study, work
+from tests.surveys.operations.purge_study import a_year_ago, cells_with
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def study(site: Site) -> Questionnaire:
+    """A study with one worker's paid work."""
+    study = open_study(site, assignments_per_hit=3)
+    work(site, study)
+    sync_study(site, study)
+    assert statuses(study) == ["Approved"]
+    return study
+
+
+def delete_account() -> str:
+    account = marketplace.Worker.objects.get(worker_id=Worker.objects.get().worker_id)
+    worker_id = account.worker_id
+    assert forgetting.erase(account, now=clock.now()) == []
+    return worker_id
+
+
+def test_the_same_work_is_not_taken_for_somebody_elses(site: Site, study: Questionnaire) -> None:
+    before = Assignment.objects.get()
+    delete_account()
+    sync_study(site, study)
+    after = Assignment.objects.get()
+    assert (after.pk, after.worker_id, after.status) == (before.pk, before.worker_id, "Approved")
+    assert list(Worker.objects.values_list("pk", flat=True)) == [before.worker_id]
+
+
+def test_our_tables_forget_them_by_the_next_day(study: Questionnaire) -> None:
+    worker_id = delete_account()
+    assert cells_with(worker_id) != []
+    sync.purge_workers()
+    assert cells_with(worker_id) == []
+    worker = Worker.objects.get()
+    assert (worker.worker_id.startswith("purged:"), worker.purged_at is None) == (True, False)
+    assert own_data.forget_closed() == 0
+
+
+def test_who_has_an_account_is_not_forgotten(study: Questionnaire) -> None:
+    worker_id = Worker.objects.get().worker_id
+    sync.purge_workers()
+    assert Worker.objects.get().worker_id == worker_id
+
+
+def test_an_id_that_was_only_claimed_forgets_nobody(site: Site, study: Questionnaire) -> None:
+    """A page that was opened in the name of a deleted account is no work of theirs."""
+    worker = Worker.objects.create(source="embedded", worker_id="AVICTIM12345")
+    Assignment.objects.create(
+        hit=study.hit, worker=worker, assignment_id=Assignment.objects.get().assignment_id
+    )
+    delete_from = Worker.objects.exclude(pk=worker.pk).get().worker_id
+    forgetting.erase(marketplace.Worker.objects.get(worker_id=delete_from), now=clock.now())
+    assert own_data.forget_closed() == 1
+    assert Worker.objects.get(pk=worker.pk).worker_id == "AVICTIM12345"
+
+
+def test_a_purge_reaches_the_account_once_nobody_needs_the_id(study: Questionnaire) -> None:
+    worker_id, today = Worker.objects.get().worker_id, timezone.localdate().isoformat()
+    a_year_ago()
+    long_ago = timezone.now() - timedelta(days=400)
+    marketplace.Worker.objects.update(created_at=long_ago)
+    marketplace.Assignment.objects.update(accepted_at=long_ago, submitted_at=long_ago, approved_at=long_ago)
+
+    def run() -> str:
+        out = io.StringIO()
+        call_command("purge_workers", "--before", today, stdout=out)
+        return out.getvalue()
+
+    assert run().splitlines()[:2] == ["purged: 0", "kept: 1"]  # its batch is open
+    assert marketplace.Worker.objects.filter(worker_id=worker_id).exists()
+    Batch.objects.update(status="complete")
+    assert run() == "purged: 1\nkept: 0\naccounts erased: 1\n"
+    assert not marketplace.Worker.objects.filter(worker_id=worker_id).exists()
+    assert run() == "purged: 0\nkept: 0\n"
+    assert purging.purge_accounts(timezone.now()) == ""
