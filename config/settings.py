@@ -136,11 +136,13 @@ CRISPY_TEMPLATE_PACK = "assent"
 CRISPY_FAIL_SILENTLY = False
 
 # -- Database ----------------------------------------------------------------------------------------------
-# WAL + IMMEDIATE + a 20 s timeout: no "database is locked" with 8 writing processes.
+# WAL + IMMEDIATE + a 20 s timeout: no "database is locked" with 8 writing processes. FULL: the log is on the disk
+# before a commit returns, so what somebody was told survives a power loss; with NORMAL the latest commits may not
+# (sqlite.org/pragma.html#pragma_synchronous).
 SQLITE_OPTIONS: dict[str, Any] = {
     "transaction_mode": "IMMEDIATE",
     "timeout": 20,
-    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=20000;",
+    "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=20000;",
 }
 DATABASES = {
     "default": dj_database_url.parse(
