@@ -274,6 +274,7 @@ def _replace(hit: HIT, *, gateway: Gateway) -> None:
         try:
             replacement = replacements.replace(assignment, questionnaire=hit.questionnaire, gateway=gateway)
         except OverBudget:
+            reach("replace.held_back")
             continue  # the batch's page says so; the next sweep asks again
         if replacement and replacement.questionnaire.hit_id is None:
             reach("replace.sibling_planned")

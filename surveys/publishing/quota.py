@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import Case, Count, Exists, Max, OuterRef, Q, QuerySet, Sum, When
 from django.utils import timezone
 
+from annotators.failpoints import reach
 from annotators.models import IS_CLAIM, Assignment, Channel, Endpoint, Worker
 from surveys.models import (
     AnnotationSlot,
@@ -160,7 +161,9 @@ def reopen(assignment: Assignment) -> AnnotationSlot | None:
     if is_too_often:
         return None
     with suppress(budget.OverBudget), budget.spending(batch):
-        return _add(slot, reopens=slot)
+        added = _add(slot, reopens=slot)
+        reach("link.reopening")
+        return added
     return None
 
 

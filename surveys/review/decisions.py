@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from annotators.failpoints import reach
 from annotators.models import Assignment, Call, Worker
 from annotators.outbox import journal
 from annotators.outbox.market import OVERTURN_WITHIN
@@ -94,6 +95,7 @@ def record_decision(assignment: Assignment, *, batch: Batch) -> Decision:
             audit_decision(decision, rule_said=said.verdict)
         if is_new and decision.is_auto_approved:
             answer_for_late(decision, wanted=said.verdict, reason=said.reason)
+            reach("late.deciding")
     return decision
 
 

@@ -6,6 +6,7 @@ from django.utils import timezone
 
 from annotators.crowds.links import work as link_work
 from annotators.crowds.mturk.gateway import Gateway
+from annotators.failpoints import reach
 from annotators.models import Assignment, Call, Channel
 from annotators.outbox import market
 from surveys.models import Batch, Decision
@@ -106,6 +107,7 @@ def _accept(assignment: Assignment) -> None:
         decision = Decision.objects.get(pk=before.pk)
         audit_decision(decision, before=before.verdict)
         answer_for_late(decision, wanted=before.verdict, reason=before.reason)
+        reach("late.accepting")
 
 
 @transaction.atomic
@@ -114,3 +116,5 @@ def _carry_out_here(assignment: Assignment) -> None:
     if said:
         operation, feedback = said
         _HERE[operation](assignment, feedback=feedback)
+        if operation == Call.Operation.REJECT:
+            reach("link.rejecting")

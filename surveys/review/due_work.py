@@ -45,6 +45,7 @@ def due_hits(*, every: timedelta) -> QuerySet[HIT]:
     on_market = (
         (can_fill & ~Q(hit_type__endpoint=Endpoint.LINK))
         | Exists(of_hit.filter(status=Status.SUBMITTED, channel=Channel.MARKETPLACE))
+        | Exists(_decided_elsewhere().filter(hit=OuterRef("pk")))
         | Exists(unreplaced().filter(hit=OuterRef("pk")))
         | Exists(overturned().filter(hit=OuterRef("pk")))
         | Exists(approved_late().filter(hit=OuterRef("pk")))
@@ -76,6 +77,12 @@ def unsettled() -> QuerySet[Assignment]:
     """Return what came by link and was saved, but not handed in: the server stopped in between."""
     saved = Assignment.objects.filter(status=Status.ACCEPTED, saved_at__isnull=False)
     return saved.exclude(channel=Channel.MARKETPLACE)
+
+
+def _decided_elsewhere() -> QuerySet[Assignment]:
+    """Return what the marketplace decided by itself and we have no decision on: the task stopped once it knew."""
+    decided = Assignment.objects.filter(status__in=[Status.APPROVED, Status.REJECTED], decision=None)
+    return decided.filter(channel=Channel.MARKETPLACE)
 
 
 def overturned() -> QuerySet[Assignment]:

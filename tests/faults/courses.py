@@ -7,7 +7,10 @@ from typing import Any
 from django.utils import timezone
 
 from annotators.models import Assignment, Call
-from tests.faults.links import TERMS, LinkStudy
+from surveys.models import Decision, Inclusion, Replacement
+from tests.faults import late
+from tests.faults.late import LateStudy
+from tests.faults.links import TERMS, LinkStudy, RejectingStudy
 from tests.faults.studies import Lab, Study, make_study
 
 LARGEST = 9  # a HIT that can't grow
@@ -71,16 +74,50 @@ def pay_bonus(study: Study) -> None:
     study.wait_until(done.exists)
 
 
+def approved_by_time(study: Study) -> None:
+    """The marketplace approves what the rule would reject before it is decided, and the budget holds its place back."""
+    study.publish()
+    study.wait_until(study.is_open)
+    with study.lab.stack.suspended("worker"):
+        late.work_and_let_time_pass(study)
+    inclusions = Inclusion.objects.filter(assignment__hit__in=study.hits, is_replaced=True)
+    study.wait_until(inclusions.exists)
+    left_out_at = inclusions.get().decided_at
+    study.wait_until(lambda: study.hits.get().synced_at > left_out_at)
+    assert not Replacement.objects.filter(replaces__hit__in=study.hits).exists()
+    study.lab.researcher.submit(study.lab.url(study.batch, "budget"), budget="100.00")
+    study.finish()
+
+
+def approved_while_it_waited(study: Study) -> None:
+    """A rejection is proposed to a person, and the marketplace approves before they look."""
+    study.publish()
+    study.wait_until(study.is_open)
+    late.work(study)
+    proposed = Decision.objects.filter(assignment__hit__in=study.hits, verdict="propose")
+    study.wait_until(proposed.exists)
+    late.let_time_pass(study)
+    noticed = Inclusion.objects.filter(assignment__hit__in=study.hits, is_replaced=True)
+    study.wait_until(noticed.exists)
+    study.finish()
+
+
 COURSES: dict[str, Callable[[Study], None]] = {
     "marketplace": on_marketplace,
     "sibling HIT": on_marketplace,
     "by link": by_link,
+    "approved by time": approved_by_time,
+    "approved while it waited": approved_while_it_waited,
+    "rejected by link": by_link,
     "stopped": stopped,
 }
 KINDS: dict[str, dict[str, Any]] = {
     "marketplace": {},
     "sibling HIT": {"assignments": LARGEST},
     "by link": {"n_hits": 2, "kind": LinkStudy, **TERMS},
+    "approved by time": {"kind": LateStudy, "budget": 2 * late.PRICE},
+    "approved while it waited": {"kind": LateStudy, "rejects_automatically": False},
+    "rejected by link": {"n_hits": 2, "kind": RejectingStudy, **TERMS},
     "stopped": {"assignments": 3},
 }
 

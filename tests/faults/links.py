@@ -7,11 +7,12 @@ from typing import Any
 
 import urllib3
 
-from annotators.models import HIT, Assignment, Endpoint
+from annotators.models import HIT, Assignment, Endpoint, Worker
 from surveys.answering.answer_copy import ItemAnswer
 from surveys.answering.collection import given_answers
-from surveys.models import AnnotationSlot, Survey
+from surveys.models import AnnotationSlot, AuditEntry, Decision, Survey
 from surveys.protocols.registry import get_definition
+from surveys.protocols.rules import FLAG, REJECT
 from surveys.rehearsal import study as rehearsal
 from surveys.rehearsal.visits import LinkVisitor
 from tests import factories
@@ -70,6 +71,36 @@ class LinkStudy(Study):
 
     def _worker_id(self, visitor: LinkVisitor) -> str:
         return self.batch.invitations.get(name=visitor.person.worker_id).worker.worker_id
+
+
+REASON = "Every answer is the first one there is."
+
+
+class RejectingStudy(LinkStudy):
+    """A person looks at all work: the first annotation is rejected, the others are approved."""
+
+    def work(self, *, wrong: Any = ()) -> None:
+        super().work()
+        mine = Worker.objects.filter(invitations__batch=self.batch)
+        mine.update(standing=Worker.Standing.WATCH)
+        waiting = Decision.objects.filter(assignment__hit__in=self.hits, verdict=FLAG)
+        for decision in waiting.filter(assignment__status="Submitted").order_by("assignment"):
+            self._decide(decision.assignment)
+
+    def _decide(self, assignment: Assignment) -> None:
+        rejected = Decision.objects.filter(assignment__hit__in=self.hits, verdict=REJECT)
+        action = "approve" if rejected.exists() else "reject"
+        page = self.lab.url(self.batch, f"assignments/{assignment.pk}/decide")
+        self.lab.researcher.submit(page, action=action, reason=REASON)
+
+
+def rejecting_invariants(study: RejectingStudy) -> dict[str, list[str]]:
+    """Return {invariant: what breaks it} of the one rejection."""
+    rejected = Assignment.objects.filter(hit__in=study.hits, status=Assignment.Status.REJECTED)
+    again = AnnotationSlot.objects.filter(batch=study.batch, reopens__assignment__in=rejected)
+    told = AuditEntry.objects.filter(assignment__in=rejected, outcome=REJECT)
+    counts = {"rejected": rejected.count(), "wanted again": again.count(), "written down": told.count()}
+    return {"one rejection, replaced once": [f"{counts}"] if set(counts.values()) != {1} else []}
 
 
 def link_invariants(study: LinkStudy) -> dict[str, list[str]]:

@@ -63,6 +63,12 @@ COURSES: dict[str, dict[str, tuple[str, ...]]] = {
         "web": ("link.taking", "submit.writing", "link.saved", "link.settling", "link.settled"),
         "worker": ("publish.hit_written",),
     },
+    "approved by time": {
+        "web": ("budget.raised",),
+        "worker": ("late.deciding", "replace.held_back"),
+    },
+    "approved while it waited": {"worker": ("late.accepting",)},
+    "rejected by link": {"worker": ("link.rejecting", "link.reopening")},
     "stopped": {
         "web": ("stop.stopped", "stop.requested"),
         "worker": (*of_outbox(Operation.EXPIRE), "expire.moved"),
@@ -86,6 +92,9 @@ CORE = {
     "submit.saved",
     "link.saved",
     "stop.stopped",
+    "late.deciding",
+    "replace.held_back",
+    "link.rejecting",
     "beat.sent",
 }
 slow = pytest.mark.slow_faults

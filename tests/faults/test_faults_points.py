@@ -8,7 +8,8 @@ import pytest
 
 from tests.faults import courses
 from tests.faults.invariants import invariants
-from tests.faults.links import LinkStudy, link_invariants
+from tests.faults.late import LateStudy, late_invariants
+from tests.faults.links import LinkStudy, RejectingStudy, link_invariants, rejecting_invariants
 from tests.faults.points import COURSES, Point, cases, placed, points
 from tests.faults.report import Line
 from tests.faults.studies import Lab, Study
@@ -29,8 +30,17 @@ def killed(name: str, *, lab: Lab, line: Line) -> Iterator[None]:
         point.disarm()
 
 
+def of_kind(study: Study) -> dict[str, list[str]]:
+    """Ask of a study what its kind promises."""
+    if isinstance(study, LateStudy):
+        return late_invariants(study)
+    if isinstance(study, RejectingStudy):
+        return link_invariants(study) | rejecting_invariants(study)
+    return link_invariants(study) if isinstance(study, LinkStudy) else invariants(study)
+
+
 def check(study: Study, line: Line) -> None:
-    line.invariants = link_invariants(study) if isinstance(study, LinkStudy) else invariants(study)
+    line.invariants = of_kind(study)
     assert line.broken == {}
 
 

@@ -94,6 +94,7 @@ def set_budget(request: HttpRequest, pk: int) -> HttpResponse:
     except preconditions.CannotChangeBudget as error:
         messages.error(request, str(error))
     else:
+        reach("budget.raised")
         enqueue(sync.sync_batch, found.pk)
         messages.success(request, f"The budget is ${form.cleaned_data['budget']:.2f} now.")
     return redirect(found)

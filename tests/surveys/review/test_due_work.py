@@ -30,13 +30,16 @@ def due() -> list[HIT]:
 
 
 def hit_with(*assignment_statuses: str, batch_status: str = "open", **hit_values: Any) -> HIT:
-    """A HIT for two, synced a minute ago, with these assignments."""
+    """A HIT for two, synced a minute ago, with these assignments; what is decided there is decided here too."""
     values = {"max_assignments": 2, "synced_at": timezone.now() - timedelta(minutes=1), **hit_values}
     hit = make_hit(**values)
     batch = make_batch(make_survey(), status=batch_status)
     make_questionnaire(batch, items=[], hit=hit, target_assignments=2)
     for status in assignment_statuses:
-        make_assignment(hit, status=status)
+        assignment = make_assignment(hit, status=status)
+        if verdict := {"Approved": "approve", "Rejected": "reject"}.get(status):
+            values = {"reason": "No." if verdict == "reject" else "", "decided_at": timezone.now()}
+            Decision.objects.create(assignment=assignment, verdict=verdict, **values)
     return hit
 
 
@@ -63,6 +66,16 @@ def test_a_hit_seen_before_the_clock_was_set_back_is_due() -> None:
 def test_a_settled_hit_is_not_due(batch_status: str) -> None:
     hit_with("Approved", "Approved", batch_status=batch_status)
     assert due() == []
+
+
+@pytest.mark.parametrize("status", ["Approved", "Rejected"])
+def test_what_the_marketplace_decided_by_itself_is_due_until_that_is_written_down(status: str) -> None:
+    """The task may have stopped between hearing of it and deciding: nothing else would look again."""
+    hit = hit_with("Approved", "Approved", batch_status="complete")
+    assert due() == []
+    Decision.objects.all().delete()
+    hit.assignments.update(status=status, rejected_at=timezone.now())
+    assert due() == [hit]
 
 
 def test_a_rejection_is_due_until_it_is_replaced() -> None:
@@ -111,14 +124,7 @@ def test_an_overturned_rejection_is_due_until_the_marketplace_knows() -> None:
     hit = hit_with("Approved", "Rejected", batch_status="complete")
     assert due() == []
     rejected = hit.assignments.get(status="Rejected")
-    Decision.objects.create(
-        assignment=rejected,
-        verdict="reject",
-        reason="No.",
-        decided_at=now,
-        overturned_at=now,
-        overturn_reason="Sorry.",
-    )
+    Decision.objects.filter(assignment=rejected).update(overturned_at=now, overturn_reason="Sorry.")
     assert due() == [hit]
     call = Call.objects.create(
         token="t",
