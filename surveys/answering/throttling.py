@@ -1,9 +1,17 @@
-"""Counting wrong guesses. The counts lie in the cache: Redis where there is one, else each process has its own."""
+"""Counting wrong guesses. The counts lie in the cache: Redis where there is one, else each process has its own.
 
+A Redis that was flushed has forgotten them, and counting begins anew. While it does not answer, nobody could count:
+then doors are closed.
+"""
+
+import logging
 from dataclasses import dataclass
 from hashlib import sha256
 
 from django.core.cache import cache
+from redis.exceptions import RedisError
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,11 +23,21 @@ class Throttle:
     seconds: int
 
     def is_closed(self, key: str = "") -> bool:
-        """Tell whether right guesses are refused too by now."""
-        return int(cache.get(self._entry(key), 0)) >= self.limit
+        """Tell whether right guesses are refused too by now, or nobody can tell."""
+        try:
+            return int(cache.get(self._entry(key), 0)) >= self.limit
+        except RedisError:
+            logger.exception("%s is closed: the cache does not answer", self.name)
+            return True
 
     def count(self, key: str = "") -> None:
-        """Count a wrong guess."""
+        """Count a wrong guess; one that can't be counted is the last, as `is_closed` then says."""
+        try:
+            self._count(key)
+        except RedisError:
+            logger.exception("%s can't count: the cache does not answer", self.name)
+
+    def _count(self, key: str) -> None:
         entry = self._entry(key)
         if not cache.add(entry, 1, timeout=self.seconds):
             try:
