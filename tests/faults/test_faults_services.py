@@ -1,5 +1,6 @@
 """What a study depends on fails beneath it: broker, database, network, clock, and Celery's promise of one delivery."""
 
+import itertools
 import signal
 import threading
 import time
@@ -7,9 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from celery import Celery
+from django.db import connection, migrations, models
+from django.db.migrations.loader import MigrationLoader
 
 from annotators.models import Call
 from surveys.operations.processes.stack import beat
@@ -17,6 +21,7 @@ from tests.faults import courses
 from tests.faults.invariants import invariants
 from tests.faults.points import Point, slow
 from tests.faults.report import Line
+from tests.faults.stack import Stack, database
 from tests.faults.studies import Lab, Study, make_study
 
 pytestmark = pytest.mark.processes
@@ -257,7 +262,6 @@ def test_tasks_arrive_in_reverse_order(study: Study, line: Line) -> None:
     survives(study, line, fault="tasks in reverse order", who="redis", seconds=seconds, fired=sum(n_turned))
 
 
-@slow
 def test_two_beats_at_once(study: Study, line: Line) -> None:
     stack = study.lab.stack
     second = beat(environment=stack.environment(ASSENT_DATA_DIR=str(stack.folder / "second")))
@@ -267,6 +271,93 @@ def test_two_beats_at_once(study: Study, line: Line) -> None:
     finally:
         stack.remove("second beat")
     survives(study, line, fault="two beats", who="beat", seconds=seconds)
+
+
+# -- A new version is put in the place of the old one -----------------------------------------------------------
+
+
+@contextmanager
+def asking(addresses: list[str]) -> Iterator[list[int]]:
+    """Ask for these pages meanwhile, each on a new connection; give the statuses of the answers, 0 where none came."""
+    answers, is_over = list[int](), threading.Event()
+
+    def ask() -> None:
+        for address in itertools.cycle(addresses):
+            if is_over.is_set():
+                return
+            try:
+                with urlopen(address, timeout=20) as page:
+                    answers.append(page.status)
+            except OSError as error:
+                answers.append(getattr(error, "code", 0))
+            time.sleep(0.02)
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    try:
+        yield answers
+    finally:
+        is_over.set()
+        asker.join()
+
+
+EXPANSION = [
+    migrations.AddField("assignment", "next_note", models.TextField(null=True)),
+    migrations.AddField("assignment", "next_count", models.IntegerField(db_default=0)),
+    migrations.CreateModel("NextThing", [("id", models.BigAutoField(primary_key=True))]),
+    migrations.AddIndex("assignment", models.Index(fields=["next_note"], name="next_note")),
+]
+
+
+def expand() -> None:
+    """Migrate as a next version may while this one runs: what old code does not name is empty or has a default."""
+    state = MigrationLoader(connection).project_state()
+    for operation in EXPANSION:
+        before, state = state, state.clone()
+        operation.state_forwards("annotators", state)
+        with connection.schema_editor() as editor:
+            operation.database_forwards("annotators", editor, before, state)
+
+
+def contract() -> None:
+    """Leave the tables as they were for the other tests."""
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE annotators_assignment DROP COLUMN next_note, DROP COLUMN next_count")
+        cursor.execute("DROP TABLE annotators_nextthing")
+
+
+def deploy(stack: Stack) -> None:
+    """Migrate, then have web, worker and beat go on as new processes, each when it has done what it had begun."""
+    with database(stack.database_url):
+        expand()
+    stack.supervisors["web"].children["web"].send_signal(signal.SIGHUP)  # docs.gunicorn.org: graceful reload
+    for name in ("worker", "beat"):
+        stack.supervisors[name].children[name].send_signal(signal.SIGTERM)
+
+
+@slow
+def test_a_version_is_deployed_while_people_work(lab: Lab, line: Line) -> None:
+    study, stack = make_study(lab, assignments=3), lab.stack
+    pages = [f"{stack.app_url}/healthz", f"{stack.marketplace_url}/", f"{stack.app_url}/admin/login/"]
+    deploying = threading.Thread(target=deploy, args=[stack])
+    started = time.monotonic()
+    study.publish()
+    study.wait_until(study.is_open)
+    with asking(pages) as answers:
+        deploying.start()
+        try:
+            study.work(wrong=[0])
+            study.finish()
+        finally:
+            deploying.join()
+        seconds = time.monotonic() - started
+        survives(study, line, fault="deployed, migrated", who="all", seconds=seconds)
+        after = make_study(lab)
+        play(after)
+    contract()
+    assert (set(answers), len(answers) > len(pages)) == ({200}, True)
+    assert {name: why for name, why in invariants(after).items() if why} == {}
+    line.fired = len(answers)
 
 
 # -- The clock ---------------------------------------------------------------------------------------------------
