@@ -156,7 +156,7 @@ def _strata(summary: Summary) -> dict[str, Any]:
 
 
 def _share(share: Share) -> dict[str, Any]:
-    interval = {"interval": _interval(share.interval)} if share.interval else {}
+    interval = {"interval": interval_data(share.interval)} if share.interval else {}
     return {"count": share.count, "total": share.total, "share": share.share, **interval}
 
 
@@ -182,7 +182,7 @@ def _system(system: SystemSummary) -> dict[str, Any]:
         "skip_reasons": {reason.key: reason.count for reason in system.reasons},
         "criteria": _criteria(system.criteria),
         "evil": system.evil and _evil(system.evil),
-        "interval": system.interval and _interval(system.interval),
+        "interval": system.interval and interval_data(system.interval),
         "difference": system.difference and asdict(system.difference),
     }
 
@@ -195,7 +195,7 @@ def _criterion(criterion: CriterionSummary) -> dict[str, Any]:
     return {
         "score": criterion.score and asdict(criterion.score),
         "shares": _shares(criterion.shares),
-        "interval": criterion.interval and _interval(criterion.interval),
+        "interval": criterion.interval and interval_data(criterion.interval),
         "good": criterion.good and _share(criterion.good),
     }
 
@@ -242,7 +242,7 @@ def _positions(found: Iterable[PositionEffect], *, system: str) -> dict[str, Any
         if one.system == system and not one.reason:
             effects.setdefault(one.criterion, {})[one.kind] = {
                 "difference": one.difference,
-                "interval": one.interval and _interval(one.interval),
+                "interval": one.interval and interval_data(one.interval),
                 "first": one.first,
                 "later": one.later,
                 "items": one.items,
@@ -263,29 +263,29 @@ def _preferred(found: Preferred) -> dict[str, Any]:
         "p_uncorrected": found.p,
         "p": found.corrected,
         "dagger": found.dagger,
-        "interval": found.interval and _interval(found.interval),
+        "interval": found.interval and interval_data(found.interval),
         "rate": found.rate,
-        "rate_interval": found.rate_interval and _interval(found.rate_interval),
+        "rate_interval": found.rate_interval and interval_data(found.rate_interval),
         "decided": found.decided,
-        "decided_interval": found.decided_interval and _interval(found.decided_interval),
+        "decided_interval": found.decided_interval and interval_data(found.decided_interval),
     }
 
 
 def _differences(found: Iterable[Difference]) -> dict[str, dict[str, Any]]:
     differences: dict[str, dict[str, Any]] = {}
     for difference in found:
-        differences.setdefault(difference.system, {})[difference.criterion] = _difference(difference)
+        differences.setdefault(difference.system, {})[difference.criterion] = difference_data(difference)
     return differences
 
 
-def _difference(found: Difference) -> dict[str, Any]:
+def difference_data(found: Difference) -> dict[str, Any]:
     return {
         "mean": found.mean,
         "items": found.items,
         "p_uncorrected": found.p,
         "p": found.corrected,
         "dagger": found.dagger,
-        "interval": found.interval and _interval(found.interval),
+        "interval": found.interval and interval_data(found.interval),
         "standardised": _effect_size(found.standardised, found.standardised_interval),
         "superiority": _effect_size(found.superiority, found.superiority_interval),
         "unpaired": found.unpaired and _unpaired(found.unpaired),
@@ -293,15 +293,15 @@ def _difference(found: Difference) -> dict[str, Any]:
 
 
 def _effect_size(value: float | None, interval: Interval | None) -> dict[str, Any] | None:
-    return None if value is None else {"value": value, "interval": interval and _interval(interval)}
+    return None if value is None else {"value": value, "interval": interval and interval_data(interval)}
 
 
 def _unpaired(effect: Effect) -> dict[str, Any]:
     interval = effect.interval()
-    return {"mean": effect.value, "p": effect.p, "interval": interval and _interval(interval)}
+    return {"mean": effect.value, "p": effect.p, "interval": interval and interval_data(interval)}
 
 
-def _interval(interval: Interval) -> dict[str, Any]:
+def interval_data(interval: Interval) -> dict[str, Any]:
     support = interval.support
     return {
         "low": interval.low,
@@ -327,9 +327,9 @@ def _agreements(entries: Iterable[Agreement], *, system: str) -> dict[str, Any]:
 def _agreement(entry: Agreement) -> dict[str, Any]:
     return {
         "alpha_ordinal": entry.alpha,
-        "alpha_interval": entry.alpha_interval and _interval(entry.alpha_interval),
+        "alpha_interval": entry.alpha_interval and interval_data(entry.alpha_interval),
         "ac2_quadratic": entry.ac2,
-        "ac2_interval": entry.ac2_interval and _interval(entry.ac2_interval),
+        "ac2_interval": entry.ac2_interval and interval_data(entry.ac2_interval),
         "percent": entry.percent,
         "items": entry.items,
         "ratings": entry.ratings,
@@ -340,7 +340,7 @@ def _agreement(entry: Agreement) -> dict[str, Any]:
 def _within(found: Within) -> dict[str, Any]:
     return {
         "percent": found.percent,
-        "percent_interval": found.percent_interval and _interval(found.percent_interval),
+        "percent_interval": found.percent_interval and interval_data(found.percent_interval),
         "ac2_quadratic": found.ac2,
         "repeats": found.repeats,
         "workers": found.workers,
@@ -467,7 +467,7 @@ def _difference_lines(comparison: Comparison) -> list[str]:
     for name, found in (("kept", comparison.differences), ("filtered", comparison.filtered)):
         if found:
             lines += ["", f"{name}, difference from {comparison.against}, on the items both were rated on:"]
-            lines += [_difference_line(difference) for difference in found]
+            lines += [difference_line(difference) for difference in found]
     supports = [d.support for d in (*comparison.differences, *comparison.filtered) if d.support]
     return lines + ([EFFECT_NOTE, _support_line(supports)] if supports else [])
 
@@ -482,7 +482,7 @@ def _choice_lines(found: Choices, against: str) -> list[str]:
         if preferred or ticked:
             lines += ["", f"{name}, preferred to {against}, and ticked more often (+) or less than about it:"]
             lines += [_preferred_line(one) for one in preferred]
-            lines += [_difference_line(difference) for difference in ticked]
+            lines += [difference_line(difference) for difference in ticked]
     return lines + ([FAMILIES] if lines else [])
 
 
@@ -498,7 +498,7 @@ def _preferred_line(found: Preferred) -> str:
     return line + (f"; {found.support.warning}" if found.support and found.support.warning else "")
 
 
-def _difference_line(found: Difference) -> str:
+def difference_line(found: Difference) -> str:
     name = f"  {found.system:<16} {found.criterion}"
     if found.interval is None or found.mean is None or found.corrected is None:
         return f"{name} not tested ({found.items} shared items){_unpaired_text(found.unpaired)}"

@@ -72,7 +72,7 @@ def _ticked_lines(selection: Selection, found: Choices, against: str) -> Iterato
                     **names,
                     **_of_share(share, skipped=system.skipped),
                     "against": against,
-                    **_effect(tested),
+                    **effect_cells(tested),
                 }
 
 
@@ -158,11 +158,11 @@ def _tested(comparison: Comparison, system: str, criterion: str, stratum: str) -
         "against": comparison.against,
         "p": found.p,
         "dagger": found.dagger,
-        **_effect(comparison.difference(system, criterion)),
+        **effect_cells(comparison.difference(system, criterion)),
     }
 
 
-def _effect(found: Difference | None) -> dict[str, Any]:
+def effect_cells(found: Difference | None) -> dict[str, Any]:
     """Return a difference and its test; the p of a comparison that corrects nothing stands beside it alone."""
     if found is None:
         return {}

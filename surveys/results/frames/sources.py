@@ -1,5 +1,6 @@
 """Which door a file of answers goes through."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def read_results(
             paths, definition=definition or get_definition(LINES_ARE), pseudonyms=pseudonyms
         )
     if len(paths) > 1:
-        raise SourceError("several files at once can only be JSONL")
+        raise SourceError("several files make one study only where they are JSONL")
     try:
         return _read_csv(paths[0], system=system, definition=definition, pseudonyms=pseudonyms)
     except SourceError as error:
@@ -48,3 +49,24 @@ def _read_csv(
     if is_responses(table):
         return frame_from_responses(table, study=path.stem, definition=definition, pseudonyms=pseudonyms)
     return frame_from_csv(data, study=path.stem, system=system, definition=definition, pseudonyms=pseudonyms)
+
+
+def sources_of(paths: Sequence[Path]) -> list[list[Path]]:
+    """Return the files that make a study each: a CSV is one, and all JSONL files together are one.
+
+    Raises SourceError for a file that is given twice.
+    """
+    if twice := [path for path, n in Counter(path.resolve() for path in paths).items() if n > 1]:
+        raise SourceError("the file is given twice").in_file(str(twice[0]))
+    lines = [path for path in paths if path.suffix.lower() in JSONL]
+    return [*([path] for path in paths if path not in lines), *([lines] if lines else [])]
+
+
+def names_of(sources: Sequence[Sequence[Path]]) -> list[str]:
+    """Return what each study is called: by its files, and by their folder where files of two are called alike."""
+    stems = [" + ".join(path.stem for path in paths) for paths in sources]
+    times = Counter(stems)
+    return [
+        stem if times[stem] == 1 else f"{paths[0].resolve().parent.name}/{stem}"
+        for stem, paths in zip(stems, sources, strict=True)
+    ]

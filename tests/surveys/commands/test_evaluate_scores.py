@@ -10,7 +10,9 @@ from django.core.management import CommandError, call_command
 from surveys.protocols.registry import get_definition
 from surveys.results.files.layouts import LAYOUTS, write_files
 from surveys.results.files.report import make_report
+from surveys.results.frames.csv_table import SourceError
 from surveys.results.frames.database import read_batch
+from surveys.results.frames.sources import read_results
 from tests.surveys.results.rated import Rated, rated_batch
 from tests.surveys.results.score_lines import line, write_lines
 
@@ -134,8 +136,15 @@ def test_nobody_published_xai_results(tmp_path):
 
 
 def test_several_csv_files_are_several_studies(tmp_path):
-    with pytest.raises(CommandError, match="several files at once can only be JSONL"):
-        evaluate(tmp_path / "a.csv", tmp_path / "b.csv", out=tmp_path)
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for path in paths:
+        path.write_bytes(xai_file(tmp_path).read_bytes())
+    call_command("evaluate_results", *map(str, paths), out=tmp_path / "out")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "comparison.json", "differences.csv", "pairing.csv", "studies.csv",
+    ]  # fmt: skip
+    with pytest.raises(SourceError, match="several files make one study only where they are JSONL"):
+        read_results(paths)
 
 
 def random_study(definition, keys, *, with_skips):
