@@ -16,7 +16,13 @@ from surveys.studies.importing.fetching import open_pictures
 from surveys.studies.importing.pictures import PictureError, Pictures, check_pictures
 from surveys.studies.importing.plan import Layout, Plan, Problem
 from surveys.studies.importing.reading import read_items
-from surveys.studies.importing.writing import ImportRefused, attach_pictures, taken_ids, write_items
+from surveys.studies.importing.writing import (
+    ImportRefused,
+    attach_pictures,
+    taken_ids,
+    told_otherwise,
+    write_items,
+)
 
 SHOWN_PROBLEMS = 50
 
@@ -142,7 +148,7 @@ def _plans(options: dict[str, Any], *, survey: Survey) -> Iterator[Plan]:
             is_alone=len(files) == 1,
         )
         taken |= {name for item in plan.items for name in item.names}
-        yield plan
+        yield told_otherwise(plan, survey=survey)
 
 
 def _in_one(plans: list[Plan], *, files: list[Path]) -> Plan:

@@ -31,7 +31,14 @@ from surveys.studies.importing.pictures import (
 from surveys.studies.importing.plan import Layout, Plan, PlannedItem, Problem, Severity
 from surveys.studies.importing.reading import read_items
 from surveys.studies.importing.staging import KEPT_SECONDS, Staged, StagedGone, claimed, discard, load, stage
-from surveys.studies.importing.writing import Attached, ImportRefused, attach_pictures, taken_ids, write_items
+from surveys.studies.importing.writing import (
+    Attached,
+    ImportRefused,
+    attach_pictures,
+    taken_ids,
+    told_otherwise,
+    write_items,
+)
 from surveys.studies.protocols import new_survey
 from surveys.teams import Person, hidden_from
 
@@ -163,13 +170,14 @@ def _survey(staged: Staged, *, person: Person) -> Survey:
 
 def _read(staged: Staged, *, survey: Survey) -> Plan:
     wish = staged.wish
-    return read_items(
+    plan = read_items(
         staged.items(),
         definition=survey.definition,
         system=wish.system,
         layout=Layout(wish.layout),
         taken=taken_ids(survey),
     )
+    return told_otherwise(plan, survey=survey)
 
 
 def _checked(staged: Staged, *, survey: Survey, pictures: Pictures | None) -> Plan:

@@ -169,7 +169,7 @@ def _as_ofax(item: Item, *, definition: Definition) -> dict[str, str]:
     model = next(iter(outputs.values()), None)
     others = [choice.value for choice in item.choices_for(definition) if choice.value != item.gold]
     return {
-        "id": item.external_id,
+        "id": item.subject,
         definition.question_label.lower(): str(item.payload.get("question", "")),
         "answer": item.gold,
         "output_answer": model.answer if model else "",

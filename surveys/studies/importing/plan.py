@@ -83,8 +83,8 @@ class Said(NamedTuple):
     model_correct: bool | None = None
 
 
-def pair_name(subject: str, system: str) -> str:
-    return f"{subject}/{system}"
+def pair_name(subject: str, *systems: str) -> str:
+    return f"{subject}/{'+'.join(sorted(systems))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +109,8 @@ class Entry:
 
     @property
     def pair(self) -> str:
-        """Return what the first output is known by, whatever its item is called."""
-        return pair_name(self.id.text, self.outputs[0].system)
+        """Return what the outputs are known by, whatever their item is called."""
+        return pair_name(self.id.text, *(said.system for said in self.outputs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +147,7 @@ class PlannedItem:
     @property
     def names(self) -> set[str]:
         """Return what no other item of a survey may be known by."""
-        pairs = {pair_name(self.subject, output.system) for output in self.outputs}
-        return {self.external_id} | (pairs if len(self.outputs) == 1 else set())
+        return {self.external_id, pair_name(self.subject, *(output.system for output in self.outputs))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,15 +222,28 @@ def named(
 ) -> list[Entry]:
     """Return the entries with what they are to be called: their id or, where it can't be theirs alone, id/system.
 
-    Only a survey type that shows one output at a time makes several items of one id.
+    A survey type that shows one output at a time makes several items of one id. So does another where a later model
+    speaks about an item the survey has: the new item is about the same subject, and shows that model's output.
     """
     if definition.outputs_per_item > 1:
-        return entries
+        subjects = {name.rpartition("/")[0] for name in taken}
+        return [
+            _later(entry, definition, taken=taken) if entry.id.text in subjects else entry
+            for entry in entries
+        ]
     systems = {entry.outputs[0].system for entry in entries}
     is_free = not any(entry.id.text in taken for entry in entries)
     if is_alone and len(systems) == 1 and is_free:
         return entries
     return [replace(entry, external_id=entry.pair) for entry in entries]
+
+
+def _later(entry: Entry, definition: Definition, *, taken: Collection[str]) -> Entry:
+    """Return an entry about a subject the survey has, by the name of its models; as it is if it is there already."""
+    models = [said.system for said in entry.outputs if said.system != definition.reference_system]
+    if entry.pair in taken or entry.id.text not in taken:
+        return entry
+    return replace(entry, external_id=pair_name(entry.id.text, *models))
 
 
 def planned_item(entry: Entry) -> PlannedItem:
@@ -290,7 +302,7 @@ def _id_problems(entries: list[Entry], *, taken: set[str]) -> Iterator[Problem]:
             yield entry.id.error(
                 f'The id "{entry.id.text}" stands in row {first.row}, column {first.column} already.'
             )
-        elif entry.id.text in taken:
+        elif (entry.external_id or entry.id.text) in taken:
             yield entry.id.error(f'The survey has an item "{entry.id.text}" already.')
         seen.setdefault(entry.id.text, entry.id)
 

@@ -44,17 +44,40 @@ class Attached:
 
 
 def taken_ids(survey: Survey) -> set[str]:
-    """Return the names the survey has given: its items' ids and, where each output is an item, id/system.
+    """Return the names the survey has given: its items' ids, and of each id/system or id/system+system.
 
     A survey not yet saved has none.
     """
     if not survey.pk:
         return set()
     taken = set(survey.items.values_list("external_id", flat=True))
-    if survey.definition.outputs_per_item == 1:
-        pairs = Output.objects.filter(item__survey=survey).values_list("item__subject", "system")
-        taken |= {pair_name(subject, system) for subject, system in pairs}
-    return taken
+    systems: dict[tuple[int, str], list[str]] = {}
+    outputs = Output.objects.filter(item__survey=survey).values_list("item", "item__subject", "system")
+    for item, subject, system in outputs:
+        systems.setdefault((item, subject), []).append(system)
+    return taken | {pair_name(subject, *of_item) for (_, subject), of_item in systems.items()}
+
+
+def told_otherwise(plan: Plan, *, survey: Survey) -> Plan:
+    """Return the plan with a warning for each item whose subject the survey has with other facts.
+
+    Systems that are shown under another question, or graded by another answer, are not compared on the same item.
+    """
+    known = dict[str, tuple[object, str]]()
+    if survey.pk:
+        items = survey.items.order_by("position").values_list("subject", "payload__question", "gold")
+        known = {subject: (question, gold) for subject, question, gold in items}
+    return plan.with_problems(
+        Problem(
+            Severity.WARNING, f'The survey has "{item.subject}" with another {what}: "{str(before)[:80]}".'
+        )
+        for item in plan.items
+        if item.subject in known
+        for what, before, now in zip(
+            ("question", "answer"), known[item.subject], (item.question, item.gold), strict=True
+        )
+        if before != now
+    )
 
 
 def write_items(
