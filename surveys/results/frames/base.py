@@ -86,6 +86,11 @@ def used(statuses: Iterable[str], *, included: Iterable[bool | None]) -> list[bo
     return [status in KEPT_STATUSES and said is not False for status, said in pairs]
 
 
+def only(rows: pd.DataFrame, chosen: "pd.Series[bool]") -> pd.DataFrame:
+    """Return the chosen rows; where that is all of them no copy of what may be a large table."""
+    return rows if bool(chosen.all()) else rows[chosen]
+
+
 @dataclass(frozen=True, slots=True)
 class Frame:
     """Answers of one study, wide.
@@ -111,7 +116,7 @@ class Frame:
 
     @property
     def kept(self) -> pd.DataFrame:
-        return self.responses[self.responses["included"]]
+        return only(self.responses, self.responses["included"])
 
     @property
     def filtered(self) -> pd.DataFrame:
@@ -119,7 +124,7 @@ class Frame:
         kept = self.kept
         if not self.is_graded:
             return kept
-        return kept[kept["answer_correct"].fillna(False).astype(bool)]
+        return only(kept, kept["answer_correct"].fillna(False).astype(bool))
 
     @property
     def is_graded(self) -> bool:
@@ -137,7 +142,7 @@ class Frame:
 
     def about(self, rows: pd.DataFrame, *, system: str) -> pd.DataFrame:
         """Return those of `rows` in which an output of `system` was shown."""
-        return rows[rows[column(system, "text")].notna()]
+        return only(rows, rows[column(system, "text")].notna())
 
     def rating_columns(self) -> Iterator[tuple[str, str, str]]:
         """Yield (system, stored criterion, column) for every rating column there is."""

@@ -1,9 +1,22 @@
-"""The door for a batch of our own: four queries, whatever its size, joined in pandas."""
+"""The door for a batch of our own: three queries, four with a quiz, whatever the batch's size.
 
-from typing import Any
+A large batch has hundreds of thousands of ratings that say a handful of things. Rows come in parts and are kept as
+numbers: which response, which column, which of the values known so far. What many responses share, of an assignment,
+an item or a worker, is kept once and laid beside them by number.
+"""
 
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, TextField
+from django.db.models.functions import Cast
 
 from annotators.models import Assignment
 from surveys.models import Batch, MetricScore, Output, Rating, Response
@@ -14,36 +27,11 @@ from surveys.review.surplus import surplus_of
 from surveys.studies.planted_checks import COLUMN
 
 SUBMITTED = (Assignment.Status.SUBMITTED, Assignment.Status.APPROVED, Assignment.Status.REJECTED)
-RESPONSE_FIELDS = {
-    "pk": "response",
-    "item": "item",
-    "shown": "shown",
-    "assignment__hit__hit_id": "hit_id",
-    "assignment__assignment_id": "assignment_id",
-    "worker__worker_id": "worker",
-    "item__subject": "item_id",
-    "position": "position",
-    "answer": "answer",
-    "item__gold": "gold",
-    "is_correct": "answer_correct",
-    "skip_reason": "skip_reason",
-    "active_seconds": "active_seconds",
-    "assignment__accepted_at": "accepted_at",
-    "assignment__submitted_at": "submitted_at",
-    "assignment__status": "status",
-    "assignment__channel": "channel",
-    "assignment__decision__verdict": "decision",
-    "assignment__inclusion__is_included": "included",
-    "is_surplus": "surplus",
-}
-OUTPUT_FIELDS = {
-    "pk": "output",
-    "item": "item",
-    "system": "system",
-    "text": "text",
-    "answer": "answer",
-    "model_correct": "model_correct",
-}
+AT_ONCE = 10_000  # rows
+Places = npt.NDArray[np.intp]
+MISSING = -1
+SHOWN = re.compile(r'"outputs": ?\[[0-9, ]*\]')  # a quote within a text of the JSON has a backslash before it
+PLACE = re.compile(r'"place": ?([0-9]+)')
 
 
 def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
@@ -52,73 +40,206 @@ def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
     What is rejected or left out is there with `included` False; what is merely accepted or saved is not there, nor are
     answers to planted checks.
     """
-    table = _table(_responses(batch), RESPONSE_FIELDS)
-    outputs = _table(
-        Output.objects.filter(item__slots__questionnaire__batch=batch).order_by("pk").distinct(),
-        OUTPUT_FIELDS,
-    )
-    systems = _systems(outputs, reference=batch.definition.reference_system)
+    rows = _responses(batch)
+    outputs = _outputs(batch, rows)
     return build_frame(
         definition=batch.definition,
-        systems=systems,
-        responses=_response_columns(table, batch=batch, pseudonyms=pseudonyms or Pseudonyms()),
+        systems=outputs.systems,
+        responses=_response_columns(rows, batch=batch, pseudonyms=pseudonyms or Pseudonyms()),
         outputs={
-            **_output_columns(table, outputs, systems=systems),
-            **_shown_columns(table, outputs, systems=systems),
-            **_rating_columns(table, outputs, batch=batch),
+            **outputs.columns(),
+            **_shown_columns(rows, outputs),
+            **_rating_columns(rows, outputs, batch),
         },
         design=design_in_words(batch.design) if batch.design else "",
         accuracies={row.system: float(row.accuracy) for row in batch.survey.accuracies.order_by("pk")},
     )
 
 
-def _responses(batch: Batch) -> QuerySet[Response]:
+RESPONSE = ("pk", "position", "answer", "is_correct", "skip_reason", "active_seconds", "shown_text")
+ASSIGNMENT = (
+    "assignment", "assignment__hit__questionnaire__position", "assignment__submitted_at", "assignment__accepted_at",
+    "assignment__hit__hit_id", "assignment__assignment_id", "assignment__status", "assignment__channel",
+    "assignment__decision__verdict", "assignment__inclusion__is_included", "is_surplus",
+)  # fmt: skip
+ITEM = ("item", "item__subject", "item__gold")
+WORKER = ("worker", "worker__worker_id")
+OUTPUT = ("pk", "item", "system", "text", "answer", "model_correct")
+RATING = ("response", "output", "criterion", "value")
+Columns = dict[str, Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Responses in the order of the frame, one column a field, and what they stand beside.
+
+    `of_assignment`, `of_item` and `of_worker` say at which place of the others each response's stands.
+    """
+
+    responses: Columns
+    assignments: Columns
+    items: Columns
+    workers: Columns
+    of_assignment: Places
+    of_item: Places
+    of_worker: Places
+
+
+def _responses(batch: Batch) -> _Rows:
     submitted = Response.objects.filter(batch=batch, assignment__status__in=SUBMITTED)
-    submitted = submitted.exclude(item__payload__has_key=COLUMN)  # planted checks are no part of the study
-    marked = submitted.annotate(is_surplus=Q(assignment__in=surplus_of(batch).order_by().values("pk")))
-    return marked.order_by(
-        "assignment__hit__questionnaire__position", "assignment__submitted_at", "assignment__pk", "position"
+    submitted = submitted.exclude(
+        item__payload__has_key=COLUMN
+    ).order_by()  # planted checks are no part of it
+    marked = submitted.annotate(
+        is_surplus=Q(assignment__in=surplus_of(batch).order_by().values("pk")),
+        shown_text=Cast("shown", TextField()),
+    )
+    beside = [_Beside(names) for names in (ASSIGNMENT, ITEM, WORKER)]
+    names = (*RESPONSE, *ASSIGNMENT, *ITEM, *WORKER)
+    responses: dict[str, list[Any]] = {name: [] for name in RESPONSE}
+    for part in _parts(marked.values_list(*names)):
+        cells = dict(zip(names, zip(*part, strict=True), strict=True))
+        for name, column_of in responses.items():
+            column_of.extend(cells[name])
+        for table in beside:
+            table.add(cells)
+    return _in_order(responses, *beside)
+
+
+def _in_order(
+    responses: dict[str, list[Any]], assignments: "_Beside", items: "_Beside", workers: "_Beside"
+) -> _Rows:
+    """Sort HIT by HIT in the order of publishing, then as work came in."""
+    rows = list(assignments.rows.values())
+    came = sorted(range(len(rows)), key=lambda n: _place_in_time(rows[n]))
+    rank = np.empty(len(came), "intp")
+    rank[came] = np.arange(len(came))
+    of_assignment, of_item, of_worker = (np.asarray(t.places, "intp") for t in (assignments, items, workers))
+    order = np.lexsort((np.asarray(responses["position"], "intp"), rank[of_assignment]))
+    return _Rows(
+        {name: list(map(cells.__getitem__, order.tolist())) for name, cells in responses.items()},
+        assignments.columns(),
+        items.columns(),
+        workers.columns(),
+        of_assignment[order],
+        of_item[order],
+        of_worker[order],
     )
 
 
-def _table(rows: QuerySet[Any], fields: dict[str, str]) -> pd.DataFrame:
-    return pd.DataFrame(list(rows.values_list(*fields)), columns=list(fields.values()), dtype=object)
+def _place_in_time(assignment: tuple[Any, ...]) -> tuple[Any, ...]:
+    pk, position, submitted_at, *_ = assignment
+    return position, submitted_at, pk
 
 
-def _systems(outputs: pd.DataFrame, *, reference: str) -> tuple[str, ...]:
-    found = sorted(outputs["system"].unique())
-    return (*(s for s in found if s != reference), *(s for s in found if s == reference))
+class _Beside:
+    """Rows that many responses share, each kept once; `places` has the place of every response's."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self.rows: dict[int, tuple[Any, ...]] = {}
+        self.places: list[int] = []
+        self._place_of: dict[int, int] = {}
+
+    def add(self, cells: Mapping[str, Sequence[Any]]) -> None:
+        keys = cells[self.names[0]]
+        for key, row in zip(keys, zip(*(cells[name] for name in self.names), strict=True), strict=True):
+            if key not in self.rows:
+                self._place_of[key] = len(self.rows)
+                self.rows[key] = row
+        self.places.extend(map(self._place_of.__getitem__, keys))
+
+    def columns(self) -> Columns:
+        cells = zip(*self.rows.values(), strict=True) if self.rows else [()] * len(self.names)
+        return dict(zip(self.names, cells, strict=True))
 
 
-def _response_columns(table: pd.DataFrame, *, batch: Batch, pseudonyms: Pseudonyms) -> dict[str, Any]:
-    given = table.to_dict("list")
-    correct = zip(given["answer_correct"], given["gold"], strict=True)
-    times = zip(given["accepted_at"], given["submitted_at"], strict=True)
-    columns = {
-        "study": [str(batch.survey)] * len(table),
-        "batch": [str(batch)] * len(table),
-        "worker": [pseudonyms(worker) for worker in given["worker"]],
+def _parts(rows: "QuerySet[Any, tuple[Any, ...]]") -> Iterator[list[tuple[Any, ...]]]:
+    rest = rows.iterator(AT_ONCE)
+    while part := list(islice(rest, AT_ONCE)):
+        yield part
+
+
+class _Places:
+    """At which place of `keys` each wanted key stands, MISSING where it is none of them."""
+
+    def __init__(self, keys: Iterable[int]) -> None:
+        known = np.asarray(list(keys), "int64")
+        self._order = np.argsort(known)
+        self._known = known[self._order]
+
+    def of(self, wanted: Sequence[int]) -> Places:
+        asked = np.asarray(wanted, "int64")
+        if not len(self._known):
+            return np.full(len(asked), MISSING, "intp")
+        found = np.minimum(np.searchsorted(self._known, asked), len(self._known) - 1)
+        return np.where(self._known[found] == asked, self._order[found], MISSING).astype("intp")
+
+
+def _spread(values: Sequence[Any], places: Places, *, dtype: str = "str") -> Any:
+    """Return the value at each place; missing at MISSING."""
+    known = _array(values, dtype)
+    if not len(known):
+        return _array([None] * len(places), dtype)
+    return known.take(places, allow_fill=True)
+
+
+def _array(values: Sequence[Any], dtype: str) -> Any:
+    return pd.Series(list(values), dtype=cast(Any, dtype)).array
+
+
+def _response_columns(rows: _Rows, *, batch: Batch, pseudonyms: Pseudonyms) -> dict[str, Any]:
+    given, nobody = rows.responses, np.zeros(len(rows.of_item), "intp")
+    return {
+        "study": _spread([str(batch.survey)], nobody),
+        "batch": _spread([str(batch)], nobody),
+        **_of_assignments(rows),
+        "worker": _spread([pseudonyms(name) for name in rows.workers["worker__worker_id"]], rows.of_worker),
+        "quiz_passed": _spread(_quiz_passed(rows, batch), rows.of_worker, dtype="boolean"),
+        "item_id": _spread(rows.items["item__subject"], rows.of_item),
+        "position": given["position"],
         "answer": [answer or None for answer in given["answer"]],
-        "gold": [gold or None for gold in given["gold"]],
-        "answer_correct": [bool(is_correct) if gold else None for is_correct, gold in correct],
-        "skip_reason": [reason or None for reason in given["skip_reason"]],
-        "quiz_passed": _quiz_passed(batch, given["worker"]),
+        "gold": _spread([gold or None for gold in rows.items["item__gold"]], rows.of_item),
+        "answer_correct": _graded(rows),
         "is_skipped": [reason != "" for reason in given["skip_reason"]],
-        "work_seconds": [_whole_seconds(accepted, submitted) for accepted, submitted in times],
-        "decision": [verdict or "" for verdict in given["decision"]],
-        "included": used(given["status"], included=given["included"]),
-        "place": [shown.get("place") for shown in given["shown"]],
+        "active_seconds": given["active_seconds"],
+        "skip_reason": [reason or None for reason in given["skip_reason"]],
+        "place": [int(match[1]) if (match := PLACE.search(shown)) else None for shown in given["shown_text"]],
     }
-    return {name: columns.get(name, given.get(name)) for name in RESPONSE_COLUMNS}
 
 
-def _quiz_passed(batch: Batch, workers: list[str]) -> list[bool | None]:
-    """Return for each row whether its worker passed the quiz; unknown where the batch has none."""
+def _graded(rows: _Rows) -> list[bool | None]:
+    has_gold = [bool(gold) for gold in rows.items["item__gold"]]
+    pairs = zip(rows.responses["is_correct"], rows.of_item.tolist(), strict=True)
+    return [bool(is_correct) if has_gold[item] else None for is_correct, item in pairs]
+
+
+def _of_assignments(rows: _Rows) -> dict[str, Any]:
+    """Return what all responses of an assignment have in common."""
+    given = {name.removeprefix("assignment__"): cells for name, cells in rows.assignments.items()}
+    times = zip(given["accepted_at"], given["submitted_at"], strict=True)
+    columns: dict[str, Sequence[Any]] = {
+        "hit_id": given["hit__hit_id"],
+        "assignment_id": given["assignment_id"],
+        "work_seconds": [_whole_seconds(accepted, submitted) for accepted, submitted in times],
+        "status": given["status"],
+        "decision": [verdict or "" for verdict in given["decision__verdict"]],
+        "included": used(given["status"], included=given["inclusion__is_included"]),
+        "channel": given["channel"],
+        "surplus": given["is_surplus"],
+    }
+    types = {**RESPONSE_COLUMNS, "included": "boolean"}
+    return {name: _spread(cells, rows.of_assignment, dtype=types[name]) for name, cells in columns.items()}
+
+
+def _quiz_passed(rows: _Rows, batch: Batch) -> list[bool | None]:
+    """Return for each worker whether they passed the quiz; unknown where the batch has none."""
+    names = rows.workers["worker__worker_id"]
     if not batch.uses_quiz:
-        return [None] * len(workers)
+        return [None] * len(names)
     known = batch.quiz_attempts.filter(is_passed=True, claimed_from="")
     passed = set(known.values_list("worker__worker_id", flat=True))
-    return [worker in passed for worker in workers]
+    return [name in passed for name in names]
 
 
 def _whole_seconds(accepted: Any, submitted: Any) -> int | None:
@@ -126,41 +247,104 @@ def _whole_seconds(accepted: Any, submitted: Any) -> int | None:
     return None if accepted is None else int(submitted.timestamp()) - int(accepted.timestamp())
 
 
-def _output_columns(
-    table: pd.DataFrame, outputs: pd.DataFrame, *, systems: tuple[str, ...]
-) -> dict[str, pd.Series]:
+@dataclass(frozen=True, slots=True)
+class _Outputs:
+    """Outputs by column, `systems` in the order of the frame, and at which row of the frame each item's stand."""
+
+    given: Columns
+    systems: tuple[str, ...]
+    rows: _Rows
+
+    def columns(self) -> dict[str, Any]:
+        return {
+            column(system, name): self._of(system, name, dtype)
+            for system in self.systems
+            for name, dtype in (("text", "str"), ("answer", "str"), ("model_correct", "boolean"))
+        }
+
+    def _of(self, system: str, name: str, dtype: str) -> Any:
+        own = [n for n, other in enumerate(self.given["system"]) if other == system]
+        cells = [self.given[name][n] for n in own]
+        of_item = _Places(self.given["item"][n] for n in own).of(self.rows.items["item"])
+        if name == "answer":
+            cells = [cell or None for cell in cells]
+        return _spread(cells, of_item[self.rows.of_item], dtype=dtype)
+
+
+def _outputs(batch: Batch, rows: _Rows) -> _Outputs:
+    found = Output.objects.filter(item__slots__questionnaire__batch=batch).order_by("pk").distinct()
+    told = _Beside(OUTPUT)
+    for part in _parts(found.values_list(*OUTPUT)):
+        told.add(dict(zip(OUTPUT, zip(*part, strict=True), strict=True)))
+    given = told.columns()
+    return _Outputs(given, _systems(given["system"], reference=batch.definition.reference_system), rows)
+
+
+def _systems(names: Iterable[str], *, reference: str) -> tuple[str, ...]:
+    found = sorted(set(names))
+    return (*(s for s in found if s != reference), *(s for s in found if s == reference))
+
+
+def _shown_columns(rows: _Rows, outputs: _Outputs) -> dict[str, Any]:
+    """Return at which place of the page each system's output stood."""
+    system_of = dict(zip(outputs.given["pk"], outputs.given["system"], strict=True))
+    orders: dict[str, dict[str | None, int]] = {}
+    of_rows = []
+    for shown in rows.responses["shown_text"]:
+        key = match[0] if (match := SHOWN.search(shown)) else shown
+        if key not in orders:
+            pks = json.loads(shown).get("outputs", [])
+            orders[key] = {system_of.get(pk): place for place, pk in enumerate(pks, start=1)}
+        of_rows.append(orders[key])
+    return {
+        column(s, "shown_position"): pd.array([order.get(s) for order in of_rows], dtype="Int64")
+        for s in outputs.systems
+    }
+
+
+class _Codes(dict[str, int]):
+    """{text: number}, filled as texts turn up."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = len(self)
+        return self[text]
+
+
+def _rating_columns(rows: _Rows, outputs: _Outputs, batch: Batch) -> dict[str, Any]:
+    """Return a column for every criterion anybody rated, about each system or (system "") the item."""
+    names, values = _Codes(), _Codes()
+    about, places, codes = (np.concatenate(parts) for parts in _coded(rows, outputs, batch, names, values))
+    texts = list(values)
     columns = {}
-    for system in systems:
-        said = outputs[outputs["system"] == system].set_index("item").reindex(table["item"])
-        columns[column(system, "text")] = said["text"].reset_index(drop=True)
-        columns[column(system, "answer")] = said["answer"].replace("", None).reset_index(drop=True)
-        columns[column(system, "model_correct")] = said["model_correct"].reset_index(drop=True)
+    for name in sorted(names):
+        own = about == names[name]
+        cells = np.full(len(rows.of_item), MISSING, "intp")
+        cells[places[own]] = codes[own]
+        columns[name] = _spread(texts, cells)
     return columns
 
 
-def _shown_columns(
-    table: pd.DataFrame, outputs: pd.DataFrame, *, systems: tuple[str, ...]
-) -> dict[str, list[int | None]]:
-    system_of = dict(zip(outputs["output"], outputs["system"], strict=True))
-    orders = [
-        {system_of.get(pk): place for place, pk in enumerate(shown.get("outputs", []), start=1)}
-        for shown in table["shown"]
-    ]
-    return {column(s, "shown_position"): [order.get(s) for order in orders] for s in systems}
-
-
-def _rating_columns(table: pd.DataFrame, outputs: pd.DataFrame, *, batch: Batch) -> dict[str, pd.Series]:
-    ratings = _table(
-        Rating.objects.filter(response__in=_responses(batch).order_by()).order_by("pk"),
-        {"response": "response", "output": "output", "criterion": "criterion", "value": "value"},
-    )
-    systems = ratings["output"].map(dict(zip(outputs["output"], outputs["system"], strict=True)))
-    columns = systems.fillna("").astype(str) + "." + ratings["criterion"].astype(str)
-    wide = pd.Series(
-        ratings["value"].to_numpy(), index=[ratings["response"], columns], dtype=object
-    ).unstack()
-    wide = wide.reindex(table["response"]).reset_index(drop=True)
-    return {name: wide[name] for name in wide.columns}
+def _coded(
+    rows: _Rows, outputs: _Outputs, batch: Batch, names: _Codes, values: _Codes
+) -> tuple[list[Places], list[Places], list[Places]]:
+    """Return of every rating, part by part, the number of its column, the row it belongs to, that of its value."""
+    system_of = {
+        pk: f"{system}." for pk, system in zip(outputs.given["pk"], outputs.given["system"], strict=True)
+    }
+    found = Rating.objects.filter(
+        response__batch=batch, response__assignment__status__in=SUBMITTED
+    ).order_by()
+    rows_of, nothing = _Places(rows.responses["pk"]), np.array([], "intp")
+    about, places, codes = [nothing], [nothing], [nothing]
+    for part in _parts(found.values_list(*RATING)):
+        responses, of_outputs, criteria, said = zip(*part, strict=True)
+        own = rows_of.of(responses)
+        columns = [system_of.get(o, ".") + c for o, c in zip(of_outputs, criteria, strict=True)]
+        kept = own != MISSING
+        places.append(own[kept])
+        about.append(np.fromiter(map(names.__getitem__, columns), "intp", len(part))[kept])
+        codes.append(np.fromiter(map(values.__getitem__, said), "intp", len(part))[kept])
+    return about, places, codes
 
 
 COLUMNS = {

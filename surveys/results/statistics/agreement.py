@@ -71,8 +71,9 @@ class Agreement:
 def agreements(frame: Frame) -> tuple[Agreement, ...]:
     """Return the agreement of the kept answers, one entry per system and scale about its outputs."""
     scales = [criterion for criterion in frame.definition.output_criteria if criterion.is_scale]
+    kept = frame.kept
     return tuple(
-        agreement(frame.kept, system=system, criterion=criterion)
+        agreement(kept, system=system, criterion=criterion)
         for criterion in scales
         for system in frame.systems
     )
@@ -141,8 +142,17 @@ def count_table(rows: pd.DataFrame, *, name: str, values: list[str]) -> Table:
     given = rows[rows[name].notna()]
     if given.empty:
         return np.zeros((0, len(values)))
-    counts = pd.crosstab(given["item_id"], given[name]).reindex(columns=values, fill_value=0)
-    return counts.to_numpy(dtype="float64")
+    items, names = pd.factorize(given["item_id"], sort=True)
+    said = _codes(given[name], values)
+    is_known = said >= 0
+    counts = np.zeros((len(names), len(values)))
+    np.add.at(counts, (items[is_known], said[is_known]), 1)
+    return counts
+
+
+def _codes(said: "pd.Series[str]", values: list[str]) -> npt.NDArray[np.intp]:
+    """Return the place of each value among `values`, -1 where it is none of them."""
+    return np.asarray(pd.Categorical(said, categories=values).codes, dtype="intp")
 
 
 def krippendorff_alpha(counts: Table, *, level: Level = "ordinal") -> float | None:
@@ -252,7 +262,7 @@ def _effects(rows: pd.DataFrame, *, name: str, values: list[str]) -> tuple[Effec
     """Return alpha and AC2 with their errors; None where leaving somebody out leaves nothing to compute."""
     given = rows[rows[name].notna()]
     items, workers = pd.factorize(given["item_id"])[0], pd.factorize(given["worker"])[0]
-    said = np.asarray([values.index(value) for value in given[name]], dtype="intp")
+    said = _codes(given[name], values)
     table = np.zeros((int(items.max()) + 1, len(values)))
     np.add.at(table, (items, said), 1)
     return _jackknifed(table, items, workers, said)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
-from surveys.results.frames.base import KEPT_STATUSES, NO_PREFERENCE, PREFERRED, Frame, column
+from surveys.results.frames.base import KEPT_STATUSES, NO_PREFERENCE, PREFERRED, Frame, column, only
 from surveys.results.statistics.criteria import coded, criterion_summaries, scores_of, share_of, values_of
 from surveys.results.statistics.numbers import (
     BLANK,
@@ -77,7 +77,7 @@ def _minutes(rows: pd.DataFrame) -> Minutes:
 
 def _selection(frame: Frame, rows: pd.DataFrame, *, name: str, stratum: str = "") -> Selection:
     systems = tuple(_system(frame, rows, system=system, stratum=stratum) for system in frame.systems)
-    rows = rows[~rows["is_skipped"]]
+    rows = only(rows, ~rows["is_skipped"])
     correct = None
     if frame.is_graded:
         is_right = rows["answer_correct"].fillna(False).astype(bool)
@@ -97,7 +97,7 @@ def _system(frame: Frame, rows: pd.DataFrame, *, system: str, stratum: str) -> S
     shown = frame.about(rows, system=system)
     if stratum:
         shown = shown[_stratum(shown[column(system, "model_correct")]) == stratum]
-    rows = shown[~shown["is_skipped"]]
+    rows = only(shown, ~shown["is_skipped"])
     criteria = criterion_summaries(frame, rows, system=system, criteria=frame.definition.output_criteria)
     return SystemSummary(
         system=system,
