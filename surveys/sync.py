@@ -23,6 +23,7 @@ from surveys.models import Batch, Questionnaire, Survey
 from surveys.operations import alarms, disk, own_data, purging, reconciling
 from surveys.publishing import hits, preconditions, stopping
 from surveys.publishing.budget import OverBudget
+from surveys.results import kept
 from surveys.review import decisions, delivery, due_work, policy_change, replacements, second_look
 from surveys.studies import scoring
 
@@ -48,6 +49,8 @@ def sweep() -> None:
         expire_batch.delay(pk)
     send_alarms.delay()
     sweep_claims.delay()
+    for pk in kept.due():
+        make_report.delay(pk)
     if (hold := holds.current()) and reconciling.is_due(hold):
         compare_if_due.delay()
     for hit in due_work.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2)):
@@ -100,6 +103,12 @@ def look_again() -> None:
     """Walk through all outputs, so that texts changed in the database are scored again; those scored cost little."""
     for pk in Survey.objects.values_list("pk", flat=True):
         score_outputs.delay(pk)
+
+
+@shared_task
+def make_report(report_pk: int) -> None:
+    """Make a report that a page or the sweep has asked for; whoever comes second does nothing."""
+    kept.make(report_pk)
 
 
 @shared_task

@@ -17,6 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("appeals/<str:code>/", appeals.appeal, name="appeal"),
     path("batches/<int:pk>/", batches.batch, name="batch"),
     path("batches/<int:pk>/progress", batches.progress, name="batch_progress"),
+    path("batches/<int:pk>/results", batches.results_progress, name="batch_results_progress"),
     path("batches/<int:pk>/publish", running.publish, name="batch_publish"),
     path("batches/<int:pk>/stop", running.stop, name="batch_stop"),
     path("batches/<int:pk>/retry", running.retry, name="batch_retry"),

@@ -12,6 +12,7 @@ from surveys.models.batch import (
     default_review_policy,
     new_seed,
 )
+from surveys.models.kept import KeptReport
 from surveys.models.review import (
     Appeal,
     Decision,
@@ -46,6 +47,7 @@ __all__ = [
     "Inclusion",
     "Invitation",
     "Item",
+    "KeptReport",
     "MetricScore",
     "Output",
     "Panel",

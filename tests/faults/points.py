@@ -42,6 +42,8 @@ COURSES: dict[str, dict[str, tuple[str, ...]]] = {
             "publish.linked",
             "publish.opened",
             "sweep.half",
+            "report.begun",
+            "report.made",
             "sync.leased",
             "sync.hit_mirrored",
             "sync.listed",

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from datetime import datetime
+from functools import partial
+from typing import Any, Generic, TypeVar
 
-from django.core.cache import cache
-from django.db.models import Count, Max
-
-from annotators.models import Assignment
-from surveys.models import Batch, MetricScore
+from surveys import sync
+from surveys.models import Batch
+from surveys.pages.enqueue import enqueue
 from surveys.pages.results.cells import Block, Row
 from surveys.pages.results.charts import Chart, Plot, scatter_plot, score_chart, share_chart
 from surveys.pages.results.metric_tables import LEVELS, heat_maps, means_of_metrics, means_of_ratings
@@ -24,16 +24,23 @@ from surveys.pages.results.tables import (
     within_row,
 )
 from surveys.protocols.definition import Definition
-from surveys.results.files.report import EFFECT_NOTE, Report, make_report
-from surveys.results.frames.database import SUBMITTED, read_batch, read_scores
+from surveys.results.files.report import EFFECT_NOTE, Report
+from surveys.results.kept import (
+    Kept,
+    ask,
+    kept,
+    metrics_key,
+    report_key,
+    scored_of,
+    state_of,
+    version_of,
+)
 from surveys.results.statistics.agreement import Agreement
 from surveys.results.statistics.choices import FAMILIES
 from surveys.results.statistics.correlation import Correlation
-from surveys.results.statistics.metrics import MetricSummary, summarise_metrics
+from surveys.results.statistics.metrics import MetricSummary
 from surveys.results.statistics.numbers import Counts, Minutes, Selection, Summary
 
-VERSION = 7  # of what is cached: raise it when a class in it changes or moves
-CACHED_SECONDS = 3600
 T = TypeVar("T")
 SELECTIONS = {
     **ROWS,
@@ -95,27 +102,53 @@ class MetricResults:
     versions: tuple[str, ...]
 
 
-def results(batch: Batch) -> Results | None:
-    """Return a batch's results, None before anything was submitted. Counted anew only when something changed."""
+@dataclass(frozen=True, slots=True)
+class Shown(Generic[T]):
+    """What a page shows of a report: `value` as of `made_at`, None before the first, and how far the next is."""
+
+    value: T | None
+    made_at: datetime | None
+    is_current: bool
+    percent: int
+    error: str
+
+
+def results(batch: Batch) -> Shown[Results] | None:
+    """Return a batch's results as they are kept, None before anything was submitted. Asks for new ones if need be."""
     state = state_of(batch)
     if not state["n"]:
         return None
-    return cached(f"results:{batch.pk}", state, lambda: _arranged(make_report(read_batch(batch))))
+    found = wanted(report_key(batch), version=version_of(state))
+    return _shown(found, _arranged)
 
 
-def metric_results(batch: Batch) -> MetricResults | None:
-    """Return what metrics say, None where nothing was scored. Counted anew only when something changed."""
-    scores = MetricScore.objects.filter(output__item__survey=batch.survey_id)
-    state = {**scores.aggregate(scored=Count("pk"), scored_at=Max("scored_at")), **state_of(batch)}
-    if not state["scored"]:
+def metric_results(batch: Batch) -> Shown[MetricResults] | None:
+    """Return what metrics say as it is kept, None where nothing was scored. Asks for it anew if need be."""
+    scored, state = scored_of(batch), state_of(batch)
+    if not scored["scored"]:
         return None
-    return cached(f"metrics:{batch.pk}", state, lambda: _metrics(batch))
+    found = wanted(metrics_key(batch), version=version_of(scored, state))
+    return _shown(found, partial(_arranged_metrics, definition=batch.definition))
 
 
-def cached(name: str, state: Mapping[str, object], compute: Callable[[], T]) -> T:
-    """Return what `compute` gave for this `state`, computing it anew when the state changed or an hour has passed."""
-    values = ":".join(str(value).replace(" ", "_") for value in state.values())
-    return cast(T, cache.get_or_set(f"{VERSION}:{name}:{values}", compute, CACHED_SECONDS))
+def wanted(key: str, *, version: str) -> Kept[Any]:
+    """Return what is kept of a report; of another version of the data, the worker is asked to make it, once."""
+    found = kept(key, version=version)
+    if found.is_current:
+        return found
+    if ask(key, version=version):
+        enqueue(sync.make_report, found.pk)
+    return kept(key, version=version)
+
+
+def _shown(found: Kept[Any], arrange: Callable[[Any], T]) -> Shown[T]:
+    value = None if found.value is None else arrange(found.value)
+    return Shown(value, found.made_at, found.is_current, found.percent, found.error)
+
+
+def is_awaited(*shown: Shown[Any] | None) -> bool:
+    """Tell whether a page is to look again: something on it is being made."""
+    return any(one is not None and not one.is_current for one in shown)
 
 
 def _arranged(report: Report) -> Results:
@@ -171,20 +204,6 @@ def _figure(summary: Summary, *, key: str, title: str) -> Figure:
         share_chart({"": summary.kept, **strata}, key=key, title=title),
         score_chart(means, key=key, title=f"{title} · mean and 95 % interval"),
     )
-
-
-def state_of(batch: Batch) -> dict[str, object]:
-    """Return values that change whenever the results do."""
-    submitted = Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
-    times = {name: Max(name) for name in ("saved_at", "submitted_at", "approved_at", "rejected_at")}
-    decided = {"decided_at": Max("decision__decided_at"), "included_at": Max("inclusion__decided_at")}
-    state = submitted.aggregate(n=Count("pk"), **decided, **times)
-    return state | batch.survey.accuracies.aggregate(accuracy=Max("pk"))
-
-
-def _metrics(batch: Batch) -> MetricResults:
-    summary = summarise_metrics(read_batch(batch), read_scores(batch))
-    return _arranged_metrics(summary, definition=batch.definition)
 
 
 def _arranged_metrics(summary: MetricSummary, *, definition: Definition) -> MetricResults:

@@ -8,12 +8,12 @@ from django.test import Client
 
 from metrics import METRICS
 from surveys.models import MetricScore, Output, Questionnaire
-from surveys.pages.results.results import metric_results
 from surveys.results.files.layouts import batch_writers, layouts_for
 from surveys.studies import scoring
 from tests.factories import make_published, submitted
 from tests.policy_data import NEVER
 from tests.surveys.pages.pages import text_of, url
+from tests.surveys.pages.results.shown import metric_results
 
 pytestmark = pytest.mark.django_db
 TEXT = "the red bus waits at the stop while two people with umbrellas hurry"

@@ -10,12 +10,12 @@ from django.urls import reverse
 from surveys.models import Batch, Rating
 from surveys.pages.results.cells import Cell
 from surveys.pages.results.charts import LEFT, RIGHT
-from surveys.pages.results.results import results
 from surveys.protocols.registry import get_definition
 from surveys.results.files.report import make_report
 from surveys.results.frames.database import read_batch
 from tests.people import client_of
 from tests.surveys.pages.pages import text_of
+from tests.surveys.pages.results.shown import results
 from tests.surveys.results.rated import Rated, rated_batch
 
 pytestmark = pytest.mark.django_db

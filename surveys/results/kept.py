@@ -1,0 +1,214 @@
+"""Reports that a worker makes and pages show: kept until their data change, and repeated until they are there.
+
+A page never makes one: it shows the one that is kept, with the time it was made, and asks for another if the data have
+changed since. Two who ask at once ask for one job (compare-and-set). A worker that dies in the middle leaves what was
+kept as it is; what it had begun is free again after LEASE, and `due` finds it.
+"""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Generic, TypeVar
+
+import cattrs
+from django.db.models import Count, Max, Q, QuerySet
+from django.utils import timezone
+
+from annotators.failpoints import reach
+from annotators.models import Assignment
+from surveys.models import Batch, KeptReport, MetricScore
+from surveys.results.files.report import Report, make_report
+from surveys.results.frames.database import SUBMITTED, read_batch, read_scores
+from surveys.results.statistics.across import Across, Study, compare_studies
+from surveys.results.statistics.metrics import MetricSummary, summarise_metrics
+
+VERSION = 1  # of what is kept: raise it when a number in it changes its meaning
+LEASE = timedelta(minutes=2)  # the largest studies take seconds, and each step renews it
+FIRST_LOOK = timedelta(seconds=20)  # by then a task that was sent has been taken
+REST = 20  # an open batch is not counted anew before so many times what counting took
+LEAST_REST = timedelta(minutes=1)
+REPORT, METRICS, ACROSS = "report", "metrics", "across"
+T = TypeVar("T")
+Tell = Callable[[int], object]
+State = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept(Generic[T]):
+    """What is known of a report: `value` as of `made_at`, None before the first. Not `is_current`: data have changed.
+
+    `percent` is how far a worker is with the next one.
+    """
+
+    pk: int
+    value: T | None
+    made_at: datetime | None
+    is_current: bool
+    percent: int
+    error: str
+
+
+def state_of(batch: Batch) -> dict[str, object]:
+    """Return values that change whenever the results do; `n` is 0 before anything was submitted."""
+    submitted = Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
+    times = {name: Max(name) for name in ("saved_at", "submitted_at", "approved_at", "rejected_at")}
+    decided = {"decided_at": Max("decision__decided_at"), "included_at": Max("inclusion__decided_at")}
+    state = submitted.aggregate(n=Count("pk"), **decided, **times)
+    return state | batch.survey.accuracies.aggregate(accuracy=Max("pk"))
+
+
+def scored_of(batch: Batch) -> dict[str, object]:
+    """Return values that change whenever the scores of a batch's metrics do; `scored` is 0 without any."""
+    scores = MetricScore.objects.filter(output__item__survey=batch.survey_id)
+    return scores.aggregate(scored=Count("pk"), scored_at=Max("scored_at"))
+
+
+def version_of(*states: State) -> str:
+    """Return a short name of what data say: equal where nothing has changed."""
+    values = [[str(value) for value in state.values()] for state in states]
+    return hashlib.sha256(json.dumps([VERSION, values]).encode()).hexdigest()
+
+
+def report_key(batch: Batch) -> str:
+    return f"{REPORT}:{batch.pk}"
+
+
+def metrics_key(batch: Batch) -> str:
+    return f"{METRICS}:{batch.pk}"
+
+
+def across_key(batches: Sequence[Batch]) -> str:
+    return f"{ACROSS}:{','.join(str(pk) for pk in sorted(batch.pk for batch in batches))}"
+
+
+def kept(key: str, *, version: str) -> Kept[Any]:
+    """Return what there is of a report, and whether it tells what the data say now."""
+    row = KeptReport.objects.get_or_create(key=key)[0]
+    value = _read(row)
+    is_current = row.version == version and value is not None
+    return Kept(row.pk, value, row.made_at if value else None, is_current, row.percent, row.error)
+
+
+def progress(*keys: str) -> list[dict[str, Any]]:
+    """Return how far each report is that somebody waits for."""
+    awaited = KeptReport.objects.filter(key__in=keys).exclude(asked_version="")
+    return [dict(row) for row in awaited.order_by("key").values("key", "percent", "error")]
+
+
+def ask(key: str, *, version: str) -> bool:
+    """Ask for a report of this version of the data; False if somebody has asked for it before."""
+    now = timezone.now()
+    rows = KeptReport.objects.filter(key=key).exclude(asked_version=version)
+    return bool(rows.update(asked_version=version, asked_at=now))
+
+
+def make(pk: int) -> bool:
+    """Make a report that was asked for, and keep it. False if nobody asks, or another worker is at it."""
+    now = timezone.now()
+    row = KeptReport.objects.get(pk=pk)
+    if not _free(now).filter(pk=pk).exclude(asked_version="").update(begun_at=now, percent=0):
+        return False
+    mine = KeptReport.objects.filter(pk=pk, begun_at=now)
+    reach("report.begun")
+    try:
+        found = _made(row.key, tell=lambda percent: mine.update(percent=percent))
+    except Exception as error:
+        mine.update(percent=0, error=str(error)[:500])  # free again after LEASE, as after a crash
+        raise
+    reach("report.made")
+    return bool(mine.update(**found, begun_at=None, asked_at=None, asked_version="", percent=0, error=""))
+
+
+def due() -> list[int]:
+    """Return the reports that were asked for and that nobody seems to be making, and ask for those of open batches."""
+    now = timezone.now()
+    for batch in Batch.objects.filter(status=Batch.Status.OPEN):
+        _refresh(batch, now=now)
+    waiting = _free(now).filter(asked_at__lt=now - FIRST_LOOK).exclude(asked_version="")
+    return list(waiting.values_list("pk", flat=True))
+
+
+def _refresh(batch: Batch, *, now: datetime) -> None:
+    """Ask for an open batch's report where its data have changed, and where the last one is some time ago."""
+    row = KeptReport.objects.get_or_create(key=report_key(batch))[0]
+    rest = max(LEAST_REST, timedelta(seconds=REST * row.seconds))
+    if row.made_at and row.made_at > now - rest:
+        return
+    state = state_of(batch)
+    if state["n"] and (version := version_of(state)) != row.version:
+        ask(row.key, version=version)
+
+
+def _free(now: datetime) -> QuerySet[KeptReport]:
+    return KeptReport.objects.filter(Q(begun_at=None) | Q(begun_at__lt=now - LEASE))
+
+
+def _made(key: str, *, tell: Tell) -> dict[str, Any]:
+    """Return the columns of a report as it is now. The version is read first: what comes later makes it old."""
+    began = time.monotonic()
+    kind, _, about = key.partition(":")
+    batches = [Batch.objects.select_related("survey").get(pk=int(pk)) for pk in about.split(",")]
+    version, value = MAKERS[kind](batches, tell)
+    return {
+        "version": version,
+        "content": json.dumps(cattrs.unstructure(value), ensure_ascii=False),
+        "made_at": timezone.now(),
+        "seconds": time.monotonic() - began,
+    }
+
+
+def _report(batches: Sequence[Batch], tell: Tell) -> tuple[str, Report]:
+    version = report_version(batches[0])
+    tell(5)
+    frame = read_batch(batches[0])
+    tell(60)
+    return version, make_report(frame)
+
+
+def _metrics(batches: Sequence[Batch], tell: Tell) -> tuple[str, MetricSummary]:
+    version = metrics_version(batches[0])
+    tell(5)
+    frame = read_batch(batches[0])
+    tell(50)
+    return version, summarise_metrics(frame, read_scores(batches[0]))
+
+
+def _across(batches: Sequence[Batch], tell: Tell) -> tuple[str, Across]:
+    version, studies = across_version(batches), []
+    for n, batch in enumerate(batches, 1):
+        studies.append(Study(batch.name, read_batch(batch)))
+        tell(80 * n // len(batches))
+    return version, compare_studies(studies)
+
+
+def report_version(batch: Batch) -> str:
+    return version_of(state_of(batch))
+
+
+def metrics_version(batch: Batch) -> str:
+    return version_of(scored_of(batch), state_of(batch))
+
+
+def across_version(batches: Sequence[Batch]) -> str:
+    return version_of(*(state_of(batch) for batch in sorted(batches, key=lambda batch: batch.pk)))
+
+
+MAKERS: dict[str, Callable[[Sequence[Batch], Tell], tuple[str, Any]]] = {
+    REPORT: _report,
+    METRICS: _metrics,
+    ACROSS: _across,
+}
+TYPES: dict[str, type] = {REPORT: Report, METRICS: MetricSummary, ACROSS: Across}
+
+
+def _read(row: KeptReport) -> Any:
+    """Return what is kept; None for what another release has kept in another form."""
+    if not row.content:
+        return None
+    try:
+        return cattrs.structure(json.loads(row.content), TYPES[row.key.partition(":")[0]])
+    except (cattrs.BaseValidationError, KeyError, TypeError, ValueError):
+        return None
