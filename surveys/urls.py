@@ -5,7 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from surveys.pages.answering import hit, link_annotation, link_home, own_data, pictures
 from surveys.pages.people import people, workers
 from surveys.pages.publishing import batches, books, running
-from surveys.pages.results import downloads, dry_run
+from surveys.pages.results import compare, downloads, dry_run
 from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
 from surveys.pages.sign_in import oidc, second_factor
 from surveys.pages.study import imports, protocols
@@ -44,6 +44,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("batches/<int:pk>/people/<int:invitation_pk>/revoke", people.revoke_link, name="revoke_link"),
     path("books/", books.books, name="books"),
     path("books/settle", books.settle_books, name="settle_books"),
+    path("compare/", compare.compare, name="compare"),
+    path("compare/progress", compare.compare_progress, name="compare_progress"),
     path("hits/<uuid:pk>/", hit.hit, name="hit"),
     path("hits/<uuid:pk>/draft", hit.draft, name="draft"),
     path("import/", imports.import_items, name="import_items"),

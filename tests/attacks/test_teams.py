@@ -25,6 +25,8 @@ from tests.surveys.pages.pages import text_of
 pytestmark = pytest.mark.django_db
 OF_NO_BATCH = {
     "open_appeals",
+    "compare",
+    "compare_progress",
     "books",
     "settle_books",
     "import_items",
