@@ -1,21 +1,13 @@
 """A study's items out of a model's predictions."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from surveys.studies.sampling import (
-    Sample,
-    SamplingError,
-    check,
-    draw,
-    read_items,
-    read_predictions,
-    write_batch,
-    write_log,
-)
+from surveys.studies.predictions import SamplingError, read_earlier, read_predictions
+from surveys.studies.sample_files import write_sample
+from surveys.studies.sampling import Sample, check, draw
 
 
 class Command(BaseCommand):
@@ -39,17 +31,17 @@ class Command(BaseCommand):
         parser.add_argument("--items-per-hit", type=int, default=5, help="Questions of a HIT (default: 5).")
         parser.add_argument(
             "--earlier",
-            type=Path,
             nargs="*",
             default=[],
-            metavar="CSV",
-            help="Earlier samples, to overlap with.",
+            metavar="[NAME=]CSV",
+            help="Earlier samples, to overlap with. Of several data sets: its column dataset, its file's name or NAME "
+            "says of which one it is.",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             samples = _samples(options)
-            paths = _write(samples, options)
+            paths = write_sample(samples, options["out"], size=options["items_per_hit"], seed=options["seed"])
         except SamplingError as error:
             raise CommandError(str(error)) from error
         except OSError as error:
@@ -63,34 +55,17 @@ def _samples(options: dict[str, Any]) -> list[Sample]:
     n, size = options["n"], options["items_per_hit"]
     if n < 1 or size < 1:
         raise SamplingError("--n and --items-per-hit must be at least 1.")
-    earlier = [read_items(path) for path in options["earlier"]]
+    files = dict(_named(text) for text in options["earlier"])
+    earlier = read_earlier(files, predictions=options["predictions"])
     rows = read_predictions(options["predictions"])
     samples = draw(rows, n=n, seed=options["seed"], earlier=earlier, system=options["system"])
     check(samples, n=n, size=size)
     return samples
 
 
-def _write(samples: list[Sample], options: dict[str, Any]) -> list[Path]:
-    """Write all files beside their names first, so that none is there if one fails."""
-    size, seed, folder = options["items_per_hit"], options["seed"], options["out"]
-
-    def batch(sample: Sample) -> Callable[[IO[str]], None]:
-        return lambda stream: write_batch(sample, stream, size=size, seed=seed)
-
-    writers = {f"{sample.dataset or 'sample'}.csv": batch(sample) for sample in samples}
-    writers["eligibility.csv"] = lambda stream: write_log(samples, stream)
-    folder.mkdir(parents=True, exist_ok=True)
-    parts = {folder / name: folder / f"{name}.part" for name in writers}
-    try:
-        for part, write in zip(parts.values(), writers.values(), strict=True):
-            with part.open("w", encoding="utf-8", newline="") as stream:
-                write(stream)
-        for path, part in parts.items():
-            part.replace(path)
-    finally:
-        for part in parts.values():
-            part.unlink(missing_ok=True)
-    return list(parts)
+def _named(text: str) -> tuple[Path, str]:
+    name, equals, path = text.partition("=")
+    return (Path(path), name) if equals and not Path(text).exists() else (Path(text), "")
 
 
 def _told(sample: Sample) -> str:

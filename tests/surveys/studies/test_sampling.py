@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surveys.studies.importing.reading import read_items as read_import
-from surveys.studies.sampling import Prediction, SamplingError, distractors, draw, read_predictions
+from surveys.studies.predictions import Prediction, SamplingError, read_predictions
+from surveys.studies.sampling import distractors, draw
 from tests.protocols import VQAX
 
 HEADER = "item,gold,answer,explanation,reference,question,img_name,dataset"
@@ -46,6 +47,60 @@ def test_no_sample_overlaps_more_by_brute_force(
         sum(len(s & one) for one in earlier) for s in every
     )
     assert len(drawn & union) == max(len(s & union) for s in every) == sample.overlap == sample.possible
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    eligible=st.dictionaries(st.sampled_from(["vqa", "vcr"]), SETS, min_size=2),
+    earlier=st.lists(st.dictionaries(st.sampled_from(["vqa", "vcr"]), SETS), max_size=3),
+    n=st.integers(1, 6),
+)
+def test_data_sets_that_use_the_same_ids_overlap_each_with_its_own_by_brute_force(
+    eligible: dict[str, frozenset[str]], earlier: list[dict[str, frozenset[str]]], n: int
+) -> None:
+    rows = [right(item, dataset=name) for name, items in eligible.items() for item in sorted(items)]
+    for sample in draw(rows, n=n, seed="1", earlier=earlier):
+        own, items = [one.get(sample.dataset, frozenset()) for one in earlier], eligible[sample.dataset]
+        union, every = frozenset().union(*own), combinations(sorted(items), min(n, len(items)))
+        assert sample.overlap == sample.possible == max(len(union & set(some)) for some in every)
+        assert sample.overlap == len(items_of(sample.rows) & union)
+
+
+def test_an_earlier_sample_of_nobody_knows_which_data_set_is_refused() -> None:
+    rows = [right("a", dataset="vqa"), right("a", dataset="vcr")]
+    message = (
+        "An earlier sample does not say of which data set it is: vcr, vqa. Two may use the same ids; name it"
+    )
+    with pytest.raises(SamplingError, match=message):
+        draw(rows, n=1, seed="1", earlier=[frozenset("a")])
+
+
+def two_sets(folder: Path) -> str:
+    """Twenty items in each of two data sets, by the same ids."""
+    answers = ["cat", "dog", "red", "blue"] * 5
+    rows = [
+        f"{k},{answer},{answer},so,as,What?,{k}.jpg,{name}"
+        for name in ("vqa", "vcr")
+        for k, answer in enumerate(answers)
+    ]
+    path = folder / "two.csv"
+    path.write_text("\n".join([HEADER, *rows]) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize("says", ["file", "option", "column"])
+def test_an_earlier_file_says_by_name_option_or_column_of_which_data_set_it_is(
+    tmp_path: Path, says: str
+) -> None:
+    name = "vqa.csv" if says == "file" else "old.csv"
+    text = "dataset,id\nvqa,1\nvqa,2\n" if says == "column" else "id_0,id_1\n1,2\n"
+    (tmp_path / name).write_text(text)
+    earlier = f"vqa={tmp_path / name}" if says == "option" else str(tmp_path / name)
+    out = tmp_path / "out"
+    call_command("draw_sample", two_sets(tmp_path), n=5, out=out, earlier=[earlier])
+    log = {row["dataset"]: row for row in csv.DictReader(io.StringIO((out / "eligibility.csv").read_text()))}
+    assert (log["vqa"]["in earlier samples"], log["vqa"]["most possible"]) == ("2", "2")
+    assert (log["vcr"]["in earlier samples"], log["vcr"]["most possible"]) == ("0", "0")
 
 
 @settings(max_examples=50, deadline=None)
