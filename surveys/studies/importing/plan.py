@@ -327,10 +327,23 @@ def _entry_problems(entry: Entry, *, definition: Definition) -> Iterator[Problem
     yield from _length_problems(entry)
     yield from _choice_problems(entry, definition=definition)
     yield from _check_problems(entry, definition=definition)
+    yield from _wrong_answers(entry, definition=definition)
     for cell in dict.fromkeys(_shown_cells(entry)):
         if token := MARKUP.search(cell.text):
             yield cell.warning(
                 f'The text holds "{token.group()[:40]}", which annotators will see as it stands.'
+            )
+
+
+def _wrong_answers(entry: Entry, *, definition: Definition) -> Iterator[Problem]:
+    """Warn of a model that answered wrongly: e-ViL's studies show what was answered rightly."""
+    for said in entry.outputs:
+        is_graded = entry.gold and said.answer and said.system != definition.reference_system
+        if entry.gold and is_graded and said.answer != entry.gold.text:
+            place = f"output_{entry.gold.column}"
+            yield entry.gold._replace(column=place).warning(
+                f'"{said.system}" answered "{said.answer[:80]}", which is wrong: '
+                f'right is "{entry.gold.text[:80]}".'
             )
 
 

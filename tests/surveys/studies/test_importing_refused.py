@@ -41,6 +41,12 @@ SLOT_CASES = {
         "warning",
         'The choice "bat" is given twice; it is shown once.',
     ),
+    "answered wrongly": (
+        slot(2, output_answer="dog"),
+        "output_answer_1",
+        "warning",
+        '"model" answered "dog", which is wrong: right is "cat".',
+    ),
     "html": (
         slot(2, explanation="a <b>big</b> cat"),
         "explanation_1",

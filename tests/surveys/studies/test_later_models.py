@@ -72,7 +72,11 @@ def test_the_same_model_twice_is_refused_however_often_it_comes(tmp_path: Path, 
 def test_another_question_or_answer_about_a_subject_warns(tmp_path: Path, capsys) -> None:
     imported(tmp_path, slot(1), system="single")
     with pytest.raises(CommandError, match="2 warnings"):
-        imported(tmp_path, slot(1, question="Who?", answer="bat", other_answer1="cat"), system="unified")
+        imported(
+            tmp_path,
+            slot(1, question="Who?", answer="bat", output_answer="bat", other_answer1="cat"),
+            system="unified",
+        )
     told = capsys.readouterr().err
     assert 'The survey has "item-1" with another question: "What is in picture 1?".' in told
     assert 'The survey has "item-1" with another answer: "cat".' in told
