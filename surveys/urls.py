@@ -8,7 +8,7 @@ from surveys.pages.publishing import batches, books, running
 from surveys.pages.results import compare, downloads, dry_run
 from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
 from surveys.pages.sign_in import oidc, second_factor
-from surveys.pages.study import imports, protocols
+from surveys.pages.study import imports, protocols, samples
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("appeals/", appeals.enter, name="appeals"),
@@ -69,6 +69,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sign-in/code/", second_factor.give_code, name="second_factor_code"),
     path("sign-in/leave", second_factor.leave, name="leave_sign_in"),
     path("sign-in/second-factor/", second_factor.second_factor, name="second_factor"),
+    path("samples/", samples.draw_sample, name="draw_sample"),
+    path("samples/<str:token>/", samples.sample, name="sample"),
+    path("samples/<str:token>/<str:filename>", samples.sample_file, name="sample_file"),
     path("workers/<int:worker_pk>/", workers.worker, name="worker"),
     path("workers/<int:worker_pk>/standing", workers.standing, name="worker_standing"),
 ]

@@ -25,6 +25,7 @@ NAMES = {
 }
 REQUIRED = ("item", "gold", "predicted", "output")
 SLOT = re.compile(r"id_[0-9]+")
+NO_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 class SamplingError(ValueError):
@@ -155,7 +156,7 @@ def _text(value: object, *, row: int, column: str) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise SamplingError(f"row {row}, column {column}: the value must be a text.")
     text = str(value).strip()
-    if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in text):
+    if NO_TEXT.search(text):
         raise SamplingError(f"row {row}, column {column}: the text is not UTF-8, or holds a NUL character.")
     return text
 

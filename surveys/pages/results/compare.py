@@ -1,7 +1,7 @@
 """Batches and surveys beside each other on a page: the report that `evaluate_results --batch` makes, as it is kept."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,11 +15,12 @@ from django.views.decorators.http import require_safe
 
 from surveys.models import Batch, Survey
 from surveys.pages.access import researcher
-from surveys.pages.results.cells import Cell, number, tested_cell
+from surveys.pages.results.cells import Cell, number, probability, tested_cell
 from surveys.pages.results.results import Shown, wanted
 from surveys.protocols.registry import DEFINITIONS
 from surveys.results import kept
 from surveys.results.statistics.across import Across, Contrast, Pairing, StudyNumbers
+from surveys.results.statistics.inference import Effect
 from surveys.results.statistics.numbers import CriterionSummary
 from surveys.teams import Person, seen_by
 
@@ -167,12 +168,20 @@ def _pairing_line(pairing: Pairing) -> Line:
     return Line(names, tuple(Cell(str(n)) for n in cells))
 
 
+def _unpaired_cell(effect: Effect) -> Cell:
+    """Return the difference of two that share no items, as two samples; it is in no family and has no dagger."""
+    if (interval := effect.interval()) is None or effect.p is None:
+        return Cell(number(None), "not tested, 0 shared items")
+    low, high, value = (
+        number(end, places=interval.places) for end in (interval.low, interval.high, effect.value)
+    )
+    return Cell(f"{value} ({low} to {high})", f"as two samples, not corrected, {probability(effect.p)}")
+
+
 def _contrast_line(contrast: Contrast) -> Line:
     pairing, difference = contrast.pairing, contrast.difference
     means = tuple(
         Cell(number(mean), f"{n} ratings") for mean, n in zip(contrast.means, contrast.ratings, strict=True)
     )
-    tested = tested_cell(difference)
-    if difference.interval is None and difference.mean is not None:
-        tested = replace(tested, text=number(difference.mean))
+    tested = _unpaired_cell(difference.unpaired) if difference.unpaired else tested_cell(difference)
     return Line((str(pairing.ours), str(pairing.theirs), difference.criterion), (*means, tested))

@@ -85,9 +85,13 @@ def import_items(request: HttpRequest) -> HttpResponse:
             discard(staged)
             form.add_error("address", str(error))
         else:
-            token = signing.dumps([staged.folder.name, request.user.pk], salt=SALT)
-            return redirect("import_preview", token=token)
+            return redirect("import_preview", token=preview_token(staged, person=request.user))
     return _form_page(request, form=form, attach_form=AttachForm(prefix="attach", person=request.user))
+
+
+def preview_token(staged: Staged, *, person: Person) -> str:
+    """Return what names staged files in an address, for the one who has uploaded them."""
+    return signing.dumps([staged.folder.name, person.pk], salt=SALT)
 
 
 def _form_page(request: HttpRequest, *, form: ImportForm, attach_form: AttachForm) -> HttpResponse:

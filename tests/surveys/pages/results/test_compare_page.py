@@ -53,10 +53,21 @@ def test_a_survey_stands_for_all_its_published_batches() -> None:
 
 
 def test_batches_that_share_nothing_are_loudly_not_compared() -> None:
-    batches = [batch_of("cst"), batch_of("ttnet", subjects="xyz")]
+    batches = [
+        rated_batch(
+            [
+                Rated(subject, system, worker, {"clarity": str(1 + (n + k) % 5), "trust": "3"})
+                for n, subject in enumerate(subjects)
+                for k, worker in enumerate("xyz")
+            ],
+            name=f"round of {system}",
+        )
+        for system, subjects in (("cst", "abcdef"), ("ttnet", "uvwxyz"))
+    ]
     text = look(client_of("Assistant"), batch=[batch.pk for batch in batches])
     assert "Not comparable item by item" in text
     assert "they share none" in text
+    assert "as two samples, not corrected" in text
 
 
 def test_one_batch_is_nothing_to_compare() -> None:
