@@ -9,9 +9,10 @@ import pytest
 from django.conf import settings as django_settings
 from django.core.management import call_command
 from django.test import override_settings
-from playwright.sync_api import expect
+from playwright.sync_api import BrowserContext, ConsoleMessage, expect
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
+from pytest_playwright.pytest_playwright import CreateContextCallback
 
 from surveys.operations.processes.stack import addresses, free_port, web
 from surveys.operations.processes.supervisor import Supervisor
@@ -100,6 +101,30 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
     return {**browser_type_launch_args, "executable_path": str(chromium()), "args": FLAGS}
+
+
+@pytest.fixture
+def violations() -> Iterator[list[str]]:
+    """What browsers have reported against a page's own Content-Security-Policy. There may be nothing."""
+    found: list[str] = []
+    yield found
+    assert found == []
+
+
+@pytest.fixture
+def new_context(new_context: CreateContextCallback, violations: list[str]) -> CreateContextCallback:
+    """Make windows whose reports are read, in frames and on every page of theirs."""
+
+    def note(message: ConsoleMessage) -> None:
+        if "Content Security Policy" in message.text:
+            violations.append(message.text)
+
+    def watched(**options: Any) -> BrowserContext:
+        context = new_context(**options)
+        context.on("console", note)
+        return context
+
+    return watched
 
 
 @pytest.fixture

@@ -27,6 +27,11 @@ from marketplace.questions.hit_questions import ExternalQuestion, HTMLQuestion
 from marketplace.questions.question_forms import QuestionForm
 from marketplace.refusals import WorkerRefusal
 
+# A task lies wherever its requester has it, and may lead on to other addresses.
+FRAME_POLICY = (
+    "default-src 'self'; img-src 'self' data:; frame-src http: https:; object-src 'none'; base-uri 'none'; "
+    "form-action 'self'; frame-ancestors 'none'"
+)
 # A form shows what a requester wrote and pictures from anywhere; nothing of it may run or send.
 FORM_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src * data:; media-src *; "
@@ -74,6 +79,7 @@ def page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpRe
         response = render(request, template, context)
         # Under Django's "same-origin" window.open gives another site nothing (HTML, rules for choosing a navigable).
         response["Cross-Origin-Opener-Policy"] = "same-origin-allow-popups"
+        response["Content-Security-Policy"] = FRAME_POLICY
         return response
     response = render(request, template, context, status=422 if form.is_bound else 200)
     response["Content-Security-Policy"] = FORM_POLICY

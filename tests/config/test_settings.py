@@ -25,7 +25,7 @@ print(json.dumps({
 """
 
 
-def run(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+def run(folder: Path, *, ask: str = ASK, **variables: str) -> subprocess.CompletedProcess[str]:
     clean = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     environment = {
         **clean,
@@ -34,7 +34,7 @@ def run(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
         **variables,
     }
     return subprocess.run(
-        [sys.executable, "-c", ASK],
+        [sys.executable, "-c", ask],
         env=environment,
         cwd=settings.BASE_DIR,
         capture_output=True,
@@ -89,6 +89,33 @@ def test_urls_choose_postgresql_and_redis(tmp_path: Path) -> None:
         "doors": ["django.contrib.auth.backends.ModelBackend"],
         "factor": True,
     }
+
+
+HSTS = """
+import json
+from django.conf import settings as s
+print(json.dumps([s.SECURE_HSTS_SECONDS, s.SECURE_HSTS_INCLUDE_SUBDOMAINS, s.SECURE_HSTS_PRELOAD]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({}, [31_536_000, False, False]),
+        (
+            {"SECURE_HSTS_INCLUDE_SUBDOMAINS": "1", "SECURE_HSTS_PRELOAD": "1"},
+            [31_536_000, True, True],
+        ),
+    ],
+)
+def test_https_is_insisted_on_for_other_names_only_where_somebody_says_so(
+    tmp_path: Path, variables: dict[str, str], expected: list[object]
+) -> None:
+    https = {
+        "ASSENT_APP_URL": "https://app.example.org",
+        "ASSENT_MARKETPLACE_URL": "https://work.example.org",
+    }
+    assert json.loads(run(tmp_path, ask=HSTS, **https, **variables).stdout) == expected
 
 
 def test_a_generated_secret_key_is_kept_and_private(tmp_path: Path) -> None:
