@@ -1,6 +1,6 @@
-"""A browser runs nothing that somebody has put into a page. That our own pages do nothing of the kind, every test here asks.
+"""A browser runs nothing that somebody has put into a page.
 
-The fixtures `new_context` and `violations` (tests/conftest.py) fail a test whose pages a browser reported.
+That our own pages put nothing in is asked by every test with a browser: the fixture `violations` fails it.
 """
 
 import pytest

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
@@ -59,6 +60,18 @@ def configured(folder: Path, *, port: int, upstream: int, trusted: str = "") -> 
     return ["env", f"FRONT_TRUSTED={trusted}", shell, option, script]
 
 
+# An upload with the policy it is sent with, at an address that the front keeps.
+AN_UPLOAD = """
+def application(environ, start_response):
+    start_response("200 OK", [
+        ("Content-Type", "image/svg+xml"), ("Cache-Control", "public, max-age=60"), ("Content-Length", "6"),
+        ("Content-Security-Policy", "default-src 'none'; sandbox allow-nothing"),
+        ("X-Content-Type-Options", "nosniff"),
+    ])
+    return [b"<svg/>"]
+"""
+
+
 @pytest.fixture
 def trusted() -> str:
     """FRONT_TRUSTED: no proxy."""
@@ -66,10 +79,17 @@ def trusted() -> str:
 
 
 @pytest.fixture
-def front(tmp_path: Path, trusted: str) -> Iterator[int]:
+def served() -> str:
+    """The application behind the front."""
+    return "wsgiref.simple_server:demo_app"
+
+
+@pytest.fixture
+def front(tmp_path: Path, trusted: str, served: str) -> Iterator[int]:
     """The front before gunicorn as production runs it, with an application that answers at once."""
     port, upstream = free_port(), free_port()
-    web = [sys.executable, "-m", "gunicorn", "wsgiref.simple_server:demo_app", "--workers=2", "--threads=4"]
+    (tmp_path / "upload.py").write_text(AN_UPLOAD)
+    web = [sys.executable, "-m", "gunicorn", served, f"--chdir={tmp_path}", "--workers=2", "--threads=4"]
     with ExitStack() as stack:
         stack.enter_context(
             running(*web, "--no-control-socket", f"--bind=127.0.0.1:{upstream}", port=upstream)
@@ -165,3 +185,22 @@ def test_large_uploads_are_taken_where_they_belong(
         client.sendall(head.encode())
         begun = client.recv(20)
     assert begun.startswith(b"HTTP/1.1 100" if is_taken else b"HTTP/1.1 413"), begun
+
+
+@pytest.mark.parametrize("served", ["upload:application"])
+def test_an_upload_keeps_its_policy_also_when_the_front_has_kept_it(front: int) -> None:
+    for _ in range(2):
+        with urlopen(f"http://127.0.0.1:{front}/pictures/x", timeout=10) as answer:
+            policies = answer.headers.get_all("Content-Security-Policy")
+            assert policies == ["default-src 'none'; sandbox allow-nothing"]
+            assert answer.headers.get_all("X-Content-Type-Options") == ["nosniff"]
+
+
+def test_what_the_front_says_by_itself_has_a_policy(tmp_path: Path) -> None:
+    port = free_port()
+    alone = running(*configured(tmp_path, port=port, upstream=free_port()), port=port)
+    with alone, pytest.raises(HTTPError) as refused:
+        urlopen(f"http://127.0.0.1:{port}/", timeout=10)
+    assert refused.value.code == 502
+    assert refused.value.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert refused.value.headers["X-Content-Type-Options"] == "nosniff"
