@@ -1,4 +1,4 @@
-"""Who is signed in on the worker site."""
+"""Who is signed in on the worker site, and who works in its frame."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -12,6 +12,11 @@ from django.urls import reverse
 from marketplace.models import Worker
 
 SESSION_KEY = "marketplace_worker"
+# What a task posts comes from a frame of another site, with which a browser sends no session (SameSite=Lax). This
+# cookie goes with it: it says who works here, opens nothing, and only the address that frames post to ever gets it.
+# Signing out leaves it: a tab that is still open stays the tab of whoever worked in it.
+FRAME_COOKIE = "marketplace_frame_worker"
+FRAME_POSTS_TO = "/mturk/externalSubmit"
 P = ParamSpec("P")
 WorkerView = Callable[Concatenate[HttpRequest, Worker, P], HttpResponse]
 
@@ -25,6 +30,29 @@ def current_worker(request: HttpRequest) -> Worker | None:
 def sign_in(request: HttpRequest, *, worker: Worker) -> None:
     request.session.cycle_key()
     request.session[SESSION_KEY] = worker.pk
+
+
+def remember_in_frames(response: HttpResponse, *, worker: Worker) -> None:
+    """Let what this browser's frames submit say whose it is.
+
+    SameSite=None needs Secure, which browsers take over HTTPS and, without it, from localhost
+    (https://w3c.github.io/webappsec-secure-contexts/#is-origin-trustworthy).
+    """
+    response.set_signed_cookie(
+        FRAME_COOKIE,
+        worker.worker_id,
+        salt=FRAME_COOKIE,
+        path=FRAME_POSTS_TO,
+        secure=True,
+        httponly=True,
+        samesite="None",
+    )
+
+
+def submitting_worker_id(request: HttpRequest) -> str:
+    """Return who submits: whoever is signed in, else who works in this browser's frames; "" where nobody does."""
+    worker = current_worker(request)
+    return worker.worker_id if worker else str(request.get_signed_cookie(FRAME_COOKIE, "", salt=FRAME_COOKIE))
 
 
 def worker_required(view: WorkerView[P]) -> Callable[Concatenate[HttpRequest, P], HttpResponse]:

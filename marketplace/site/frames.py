@@ -17,9 +17,9 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from marketplace import clock
-from marketplace.accounts.sessions import current_worker
+from marketplace.accounts.sessions import current_worker, submitting_worker_id
 from marketplace.engine import assignments, deadlines
-from marketplace.models import HIT, Assignment, Worker
+from marketplace.models import HIT, Assignment
 from marketplace.qualifications import requirements
 from marketplace.questions import answer_documents, documents, hit_questions
 from marketplace.questions.answer_forms import AnswerForm
@@ -142,7 +142,7 @@ def external_submit(request: HttpRequest) -> HttpResponse:
     try:
         if request.method == "HEAD":
             raise WorkerRefusal("A HEAD request submits nothing.")
-        assignment = _record(_form(request), visitor=current_worker(request))
+        assignment = _record(_form(request), visitor=submitting_worker_id(request))
     except WorkerRefusal as refusal:
         return render(request, "marketplace/site/frame_refused.html", {"reason": str(refusal)}, status=400)
     return render(request, "marketplace/site/frame_submitted.html", {"assignment": assignment})
@@ -157,7 +157,7 @@ def _form(request: HttpRequest) -> dict[str, list[str]]:
         raise WorkerRefusal("The connection ended before the answers had arrived.") from error
 
 
-def _record(form: dict[str, list[str]], *, visitor: Worker | None) -> Assignment:
+def _record(form: dict[str, list[str]], *, visitor: str) -> Assignment:
     now = clock.now()
     deadlines.sweep(now=now)
     assignment = _open_assignment(form, visitor=visitor)
@@ -168,12 +168,8 @@ def _record(form: dict[str, list[str]], *, visitor: Worker | None) -> Assignment
     return assignment
 
 
-def _open_assignment(form: dict[str, list[str]], *, visitor: Worker | None) -> Assignment:
-    """Return the open assignment. A number is dealt out anew after a return: a tab left open may hold its old one.
-
-    The page says whose it is. Where it does not, `visitor` tells: who is signed in here, None where the browser keeps
-    that from a frame of another site. Another tab may have signed in somebody else meanwhile.
-    """
+def _open_assignment(form: dict[str, list[str]], *, visitor: str) -> Assignment:
+    """Return the open assignment, if it is whose the page says, and of `visitor`: this browser's WorkerId, or ""."""
     assignment_id = form.get("assignmentId", [""])[0]
     if assignment_id in {"", hit_questions.PREVIEW_ID}:
         raise WorkerRefusal("This was a preview. Accept the HIT before you submit it.")
@@ -185,9 +181,19 @@ def _open_assignment(form: dict[str, list[str]], *, visitor: Worker | None) -> A
         raise WorkerRefusal(
             "This assignment is not open. It was submitted already, returned, or its time ran out."
         )
-    named = form.get("workerId", [""])[0] or (visitor.worker_id if visitor else "")
-    if named not in {"", assignment.worker.worker_id}:
-        raise WorkerRefusal("This assignment now belongs to another worker.")
+    _check_whose(assignment, named=form.get("workerId", [""])[0], visitor=visitor)
     if hit_questions.is_form(assignment.hit.question):
         raise WorkerRefusal("This HIT is answered on its own page, where the answers are checked.")
     return assignment
+
+
+def _check_whose(assignment: Assignment, *, named: str, visitor: str) -> None:
+    """Refuse what another worker submits: a number is dealt out anew after a return, and a tab may hold its old one.
+
+    What sends neither a session nor workerId is a program, and goes by the number alone, as on MTurk.
+    """
+    holder = assignment.worker.worker_id
+    if named not in {"", holder}:
+        raise WorkerRefusal("This assignment now belongs to another worker.")
+    if visitor not in {"", holder}:
+        raise WorkerRefusal("This assignment belongs to another worker than the one who is signed in here.")

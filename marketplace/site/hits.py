@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
-from marketplace.accounts.sessions import current_worker, worker_required
+from marketplace.accounts.sessions import current_worker, remember_in_frames, worker_required
 from marketplace.engine import assignments, deadlines
 from marketplace.models import HIT, Assignment, HITType, Worker
 from marketplace.qualifications import requirements
@@ -93,7 +93,9 @@ def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> 
         address = reverse("after", kwargs={"assignment_id": assignment.assignment_id})
         return redirect(f"{address}?stay")
     context = _work_context(assignment, now=now)
-    return _work_page(request, context | frames.shown(assignment.hit, assignment))
+    response = _work_page(request, context | frames.shown(assignment.hit, assignment))
+    remember_in_frames(response, worker=worker)
+    return response
 
 
 def _latest(worker: Worker, **lookup: str) -> Assignment:

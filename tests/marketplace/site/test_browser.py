@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import expect
 
+from marketplace.accounts import keys
 from marketplace.engine import assignments
 from marketplace.models import Assignment
 from marketplace.money import ledger
@@ -95,6 +96,19 @@ def test_a_submission_after_the_time_says_so_in_the_frame(worker_page, later):
     worker_page.frame_locator("#task").get_by_role("button", name="Send").press("Enter")
     expect(worker_page.frame_locator("#task").locator("#refused")).to_contain_text("its time ran out")
     assert Assignment.objects.get().status == "Abandoned"
+
+
+def test_a_tab_left_open_after_a_return_submits_nothing_for_the_next_worker(worker_page):
+    """The task sends no workerId, and the browser no session from its frame: the frame's cookie tells."""
+    start(worker_page)
+    first = Assignment.objects.get()
+    assignments.give_back(first, now=timezone.now())
+    second = assignments.accept(first.hit, worker=keys.create_worker()[0], now=timezone.now())
+    assert second.assignment_id == first.assignment_id
+    worker_page.frame_locator("#task").get_by_role("button", name="Send").press("Enter")
+    expect(worker_page.frame_locator("#task").locator("#refused")).to_contain_text("to another worker")
+    second.refresh_from_db()
+    assert second.status == "Open"
 
 
 def make_type(assignment, *, name):

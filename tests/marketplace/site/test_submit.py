@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 import pytest
 from django.test import Client
 
+from marketplace.accounts.sessions import FRAME_COOKIE
 from marketplace.models import Assignment
 from tests.marketplace.question_documents import OPENING
 
@@ -131,13 +132,68 @@ def test_no_cookie_and_no_token_is_needed_from_another_site(work):
     assert (response.status_code, dict(client.cookies)) == (200, {})
 
 
-def test_a_page_that_says_whose_it_is_counts_whoever_signed_in_since(mturk, work, new_worker):
+def test_a_page_is_bound_to_whoever_is_signed_in_whatever_it_says(mturk, work, new_worker):
+    """Somebody else's session submits nothing, also under the right workerId."""
     _, assignment_id, first = work
     form = {"assignmentId": assignment_id, "workerId": first.worker.worker_id, "answer": "mine"}
-    assert new_worker().client.post("/mturk/externalSubmit", form).status_code == 200
-    assert "mine" in answer(mturk, assignment_id)
+    assert new_worker().client.post("/mturk/externalSubmit", form).status_code == 400
+    assert Assignment.objects.get().status == "Open"
+    assert first.client.post("/mturk/externalSubmit", form).status_code == 200
 
 
 def test_a_page_of_another_worker_is_refused_whoever_is_signed_in(work, new_worker):
     form = {"assignmentId": work[1], "workerId": new_worker().worker.worker_id, "answer": "stale"}
     assert work[2].client.post("/mturk/externalSubmit", form).status_code == 400
+
+
+@pytest.fixture
+def recycled(mturk, work, new_worker):
+    """An AssignmentId that its first worker has given back and the second holds now: (id, first, second)."""
+    hit_id, assignment_id, first = work
+    first.give_back(assignment_id)
+    second = new_worker()
+    assert second.accept(mturk.get_hit(HITId=hit_id)["HIT"]["HITTypeId"]) == assignment_id
+    return assignment_id, first, second
+
+
+def in_a_frame(browser):
+    """What a browser sends from a frame of another site: no session, which is SameSite=Lax."""
+    frame = Client(headers={"host": "localhost"})
+    frame.cookies[FRAME_COOKIE] = browser.client.cookies[FRAME_COOKIE].value
+    return frame
+
+
+def test_a_frame_left_open_submits_nothing_for_the_next_holder_of_its_number(mturk, recycled):
+    assignment_id, first, second = recycled
+    form = {"assignmentId": assignment_id, "answer": "stale"}
+    for more in ({}, {"workerId": first.worker.worker_id}, {"workerId": second.worker.worker_id}):
+        assert in_a_frame(first).post("/mturk/externalSubmit", form | more).status_code == 400
+    assert Assignment.objects.get(worker=second.worker).status == "Open"
+    assert in_a_frame(second).post("/mturk/externalSubmit", form | {"answer": "mine"}).status_code == 200
+    assert "mine" in answer(mturk, assignment_id)
+
+
+def test_a_program_without_a_session_goes_by_the_number_or_by_whom_it_names(mturk, recycled):
+    assignment_id, first, _ = recycled
+    form = {"assignmentId": assignment_id, "answer": "by a script"}
+    assert post(form | {"workerId": first.worker.worker_id}) == (400, "SAMEORIGIN")
+    assert post(form) == (200, "SAMEORIGIN")
+
+
+def test_a_cookie_of_the_frame_that_we_did_not_sign_is_none(work):
+    frame = Client(headers={"host": "localhost"})
+    frame.cookies[FRAME_COOKIE] = "AINVENTED:x:y"
+    form = {"assignmentId": work[1], "answer": "yes"}
+    assert frame.post("/mturk/externalSubmit", form).status_code == 200
+
+
+def test_the_frames_cookie_goes_only_where_frames_post_and_outlives_the_session(recycled):
+    """Who signed out and left the tab open is still not the next holder."""
+    assignment_id, first, second = recycled
+    cookie = first.client.cookies[FRAME_COOKIE]
+    assert (cookie["path"], cookie["samesite"]) == ("/mturk/externalSubmit", "None")
+    assert (cookie["secure"], cookie["httponly"]) == (True, True)
+    first.client.post("/sign-out")
+    form = {"assignmentId": assignment_id, "answer": "stale"}
+    assert first.client.post("/mturk/externalSubmit", form).status_code == 400
+    assert Assignment.objects.get(worker=second.worker).status == "Open"
