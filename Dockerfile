@@ -24,5 +24,5 @@ ENV ASSENT_STATIC_DIR=/srv/assent/collected
 USER 10001
 VOLUME /var/lib/assent
 EXPOSE 8000
-CMD ["gunicorn", "config.wsgi", "--config=config/gunicorn.py", "--bind=0.0.0.0:8000", "--workers=2", "--threads=4", \
+CMD ["gunicorn", "config.wsgi", "--config=config/gunicorn.py", "--bind=0.0.0.0:8000", "--workers=2", \
      "--no-control-socket", "--worker-tmp-dir=/dev/shm", "--access-logfile=-"]

@@ -1,11 +1,19 @@
-"""gunicorn's settings (`--config=config/gunicorn.py`): its own lines keep secrets as ours do."""
+"""gunicorn's settings (`--config=config/gunicorn.py`): its own lines keep secrets as ours do; slow clients may wait."""
 
+import socket
+import struct
+import sys
 from typing import Any
 
 from django.conf import settings
 from gunicorn import glogging  # type: ignore[import-untyped]
 
 from config.logs import JsonFormatter, mask
+from config.slow_clients import FewThreads
+
+APPLICATION_THREADS = 4
+MOST_SILENCE = 30  # seconds
+MOST_UNSENT = 256 * 1024  # bytes; Linux would let it grow to some MB for each
 
 
 class Logger(glogging.Logger):  # type: ignore[misc]
@@ -22,9 +30,35 @@ class Logger(glogging.Logger):  # type: ignore[misc]
         found["q"] = "***" if found.get("q") else ""
         return {name: mask(value) if isinstance(value, str) else value for name, value in found.items()}
 
+    def exception(self, msg: str, *args: Any, **kwargs: Any) -> None:
+        """Who was silent for too long is no fault: such a line would be anybody's to write, as often as they like."""
+        if not isinstance(sys.exc_info()[1], BlockingIOError):
+            super().exception(msg, *args, **kwargs)
+
     def access(self, resp: Any, req: Any, environ: Any, request_time: Any) -> None:
         if settings.LOG_FORMAT != "json":
             super().access(resp, req, environ, request_time)
 
 
+def post_worker_init(worker: Any) -> None:
+    worker.wsgi = FewThreads(worker.wsgi, threads=APPLICATION_THREADS)
+
+
+def when_ready(server: Any) -> None:
+    """Let nobody be silent for longer between two reads or writes, or have more in the kernel that they do not take.
+
+    A connection has these from its listener (Linux).
+    """
+    patience = struct.pack("ll", MOST_SILENCE, 0)
+    for listener in server.LISTENERS:
+        listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, patience)
+        listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, patience)
+        listener.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, MOST_UNSENT)
+
+
 logger_class = Logger
+worker_class = "gthread"
+# For connections that wait, one each: the application has a few of its own (config.slow_clients). Made when needed.
+threads = 512
+# The kernel would send a file to a client that takes nothing, and see no end of it.
+sendfile = False

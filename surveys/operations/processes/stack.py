@@ -86,7 +86,7 @@ def web(*, port: int, environment: Mapping[str, str], workers: int = 2) -> Proce
         f"--bind=[{address}]:{port}" if ":" in address else f"--bind={address}:{port}"
         for address in (LOOPBACK_ADDRESSES[family] for family in loopback_families())
     ]
-    options = [f"--workers={workers}", "--threads=4", "--no-control-socket", "--graceful-timeout=5", *binds]
+    options = [f"--workers={workers}", "--no-control-socket", "--graceful-timeout=5", *binds]
     return Process(
         name="web",
         command=[sys.executable, "-m", "gunicorn", "config.wsgi", GUNICORN, *options],
