@@ -159,7 +159,7 @@ def test_the_end_of_the_time_is_told(arrive, address, kind):
     expect(page.locator("#countdown")).to_have_text("00:00:00")
 
 
-def test_nothing_of_a_form_could_run(arrive, hit_type):
+def test_nothing_of_a_form_could_run(arrive, hit_type, violations):
     """Were a script to slip through, the page's policy would stop it."""
     page = arrive(f"/projects/{hit_type.type_id}/tasks")
     page.evaluate("""
@@ -169,3 +169,5 @@ def test_nothing_of_a_form_could_run(arrive, hit_type):
     """)
     page.wait_for_function("stopped.includes('script-src-attr')")
     assert page.evaluate("window.ran ?? null") is None
+    assert len(violations) == 2, violations  # the picture's address, too, is none
+    violations.clear()
