@@ -38,7 +38,8 @@ def test_refused_links_say_what_to_do(link_batch: Batch) -> None:
     pages = [Client().get(path_of(invited)) for invited in (expired, revoked, renewed)]
     assert [page.status_code for page in pages] == [403, 403, 403]
     assert [text(page) for page in pages] == [
-        "This link has expired This invitation has expired. Please ask whoever sent it to you.",
+        "This link has expired This invitation has expired. Please ask whoever sent it to you. "
+        "What is kept about you",
         "This link was withdrawn This invitation was taken back. Please ask whoever sent it to you.",
         "This link was withdrawn This address was replaced by a newer one. Please use the newest you got.",
     ]
