@@ -47,16 +47,19 @@ class LinkStudy(Study):
     def work(self, *, wrong: Any = ()) -> None:
         """Let each person do all there is for them."""
         if not self.people:
-            addresses = rehearsal.invite(self.batch, names=NAMES)
-            crowd = self.lab.crowd
-            self.people = [
-                crowd.invited(name, address=addresses[name], is_patient=name != "Hasty") for name in NAMES
-            ]
+            self.invite()
         for visitor in list(self.people):
             try:
                 self._annotate(visitor)
             except urllib3.exceptions.HTTPError:
                 self.people.remove(visitor)
+
+    def invite(self) -> None:
+        addresses = rehearsal.invite(self.batch, names=NAMES)
+        crowd = self.lab.crowd
+        self.people = [
+            crowd.invited(name, address=addresses[name], is_patient=name != "Hasty") for name in NAMES
+        ]
 
     def _annotate(self, visitor: LinkVisitor) -> None:
         visit = visitor.start()
@@ -79,10 +82,13 @@ REASON = "Every answer is the first one there is."
 class RejectingStudy(LinkStudy):
     """A person looks at all work: the first annotation is rejected, the others are approved."""
 
-    def work(self, *, wrong: Any = ()) -> None:
-        super().work()
+    def invite(self) -> None:
+        super().invite()
         mine = Worker.objects.filter(invitations__batch=self.batch)
         mine.update(standing=Worker.Standing.WATCH)
+
+    def work(self, *, wrong: Any = ()) -> None:
+        super().work()
         waiting = Decision.objects.filter(assignment__hit__in=self.hits, verdict=FLAG)
         for decision in waiting.filter(assignment__status="Submitted").order_by("assignment"):
             self._decide(decision.assignment)
