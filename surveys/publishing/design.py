@@ -7,15 +7,17 @@ What holds of every design:
 
 * **Kinds**: every block, and the first h blocks for every h, hold of each kind its exact share, rounded down or up.
   Kinds of one size therefore differ by at most one within a HIT and up to any moment, and by at most two over any run
-  of HITs one person may do. Such a rounding exists as the blocks and the beginnings of one kind are laminar, and so are
-  the totals of the blocks (Budish, Che, Kojima & Milgrom 2013, doi:10.1257/aer.103.2.585, theorem 1); it is found by
-  PD2 (Anderson & Srinivasan 2004, doi:10.1016/j.jcss.2003.08.002), whose windows are these bounds.
-* **Pairs of kinds**: where kinds of one size don't all fit a block, which ones meet is spread over all pairs; if two of
-  them are shown, or all but two, of an even or a prime number, every cycle of blocks has each pair once: a balanced
-  incomplete block design.
-* **Subjects**: the kinds of a subject follow a row of a Williams square (Williams 1949, doi:10.1071/CH9490149), so that
-  each comes first, and directly after each other one, equally often; they lie a whole round of all subjects apart. Two
-  items of one subject meet in a block only where no exchange of two items of a kind would part them.
+  of consecutive HITs; of HITs that a person picks here and there nothing is promised. Such a rounding exists as the
+  blocks and the beginnings of one kind are laminar, and so are the totals of the blocks (Budish, Che, Kojima & Milgrom
+  2013, doi:10.1257/aer.103.2.585, theorem 1); it is found by PD2 (Anderson & Srinivasan 2004,
+  doi:10.1016/j.jcss.2003.08.002), whose windows are these bounds.
+* **Pairs of kinds**: where kinds of one size don't all fit a block, which ones meet is spread over all pairs. Of an
+  even or a prime number of kinds, where two are shown every cycle of blocks shows each pair once, and where all but two
+  are it leaves each pair out once: a balanced incomplete block design.
+* **Subjects**: where there are no planted checks, which take places of their own, the kinds of a subject follow a row
+  of a Williams square (Williams 1949, doi:10.1071/CH9490149), so that each comes first, and directly after each other
+  one, equally often; they lie a whole round of all subjects apart. Two items of one subject meet in a block only where
+  no exchange of two items of a kind would part them.
 * **Strata** (classes of items): subjects come in an order whose every beginning has of each stratum its exact share,
   rounded down or up.
 """
