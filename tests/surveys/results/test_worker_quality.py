@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from django.core.cache import cache
 
-from surveys.pages.results.results import results
 from surveys.pages.results.tables import BY_QUALITY
 from surveys.protocols.registry import get_definition
 from surveys.results.files.report import make_report, report_text
@@ -12,6 +11,7 @@ from surveys.results.frames.annotations import read_annotations
 from surveys.results.frames.mturk_csv import read_mturk_csv
 from surveys.results.statistics.worker_quality import by_quality, dawid_skene, one_coin
 from tests.protocols import ESNLIVE
+from tests.surveys.pages.results.shown import results
 from tests.surveys.results.published import load_published
 from tests.surveys.results.score_lines import line, write_lines
 

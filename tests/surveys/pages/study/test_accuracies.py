@@ -6,11 +6,11 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 
 from surveys.models import AuditEntry, Survey, TaskAccuracy
-from surveys.pages.results.results import results
 from surveys.results.files.report import make_report
 from surveys.results.frames.database import read_batch
 from tests.factories import make_published, make_survey, submitted
 from tests.people import client_of
+from tests.surveys.pages.results.shown import results
 
 pytestmark = pytest.mark.django_db
 ADD = reverse("admin:surveys_taskaccuracy_add")
