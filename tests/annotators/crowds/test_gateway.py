@@ -11,6 +11,7 @@ from annotators.crowds.mturk import gateway as gateway_module
 from annotators.crowds.mturk.gateway import (
     AlreadyProcessed,
     Gateway,
+    HITGone,
     HITRecord,
     NotReady,
     Refused,
@@ -161,7 +162,7 @@ def test_expiration_moves_and_needs_a_time_zone(site: Site) -> None:
         (400, request_error("InvalidAssignmentState", "... with a status of: null"), NotReady),
         (400, request_error("InvalidAssignmentState", "... with a status of: Submitted"), WrongState),
         (400, request_error("InvalidHITState", "It is currently in the state 'Disposed'"), WrongState),
-        (400, request_error("HITDoesNotExist", "Hit X does not exist."), Refused),
+        (400, request_error("HITDoesNotExist", "Hit X does not exist."), HITGone),
         (400, request_error("InsufficientFunds", "This Requester has insufficient funds"), Refused),
         (400, request_error("AccountNotLinked", "To use the MTurk API"), Refused),
         (

@@ -28,6 +28,7 @@ from tests.market_site import Site
 from tests.market_study import again, publish, statuses, sync_study
 from tests.policy_data import NEVER
 from tests.surveys.pages.publishing.test_batch_form import data_for
+from tests.surveys.pages.results.shown import results
 from tests.surveys.protocols.caption_definition import CAPTION
 from tests.surveys.studies.importing_cases import long_csv, png
 
@@ -166,6 +167,7 @@ def test_from_import_to_export(survey: Survey, site: Site, admin_client: Client,
     }
     assert means == {"blip": [3.0, 1.0, None], "human": [7.0, 0.0, None]}
 
+    results(batch)
     page = admin_client.get(f"/batches/{batch.pk}/", headers={"host": "127.0.0.1"})
     assert (page.status_code, b"How faithful is the caption?" in page.content) == (200, True)
     files = files_of(batch, folder=tmp_path / "out")
