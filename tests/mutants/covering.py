@@ -11,7 +11,6 @@ from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import coverage
 import pytest
 
 FILES, FOLDER = "MUTANTS_FILES", "MUTANTS_FOLDER"
@@ -29,6 +28,8 @@ class Recorder:
     def __init__(self, folder: Path, *, files: list[str]) -> None:
         self.folder = folder
         self.seconds: dict[str, float] = {}
+        import coverage  # installed by `make mutants` only
+
         self.coverage = coverage.Coverage(data_file=str(folder / LINES), include=files, config_file=False)
         self.coverage.start()
 
@@ -57,6 +58,8 @@ class Passes:
 
     @classmethod
     def read(cls, folder: Path, *, project: Path, files: Iterable[Path]) -> "Passes":
+        import coverage
+
         data = coverage.CoverageData(basename=str(folder / LINES))
         data.read()
         return cls(
