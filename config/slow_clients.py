@@ -81,7 +81,7 @@ def largest_body(path: str) -> int:
     """Return the bytes that may be sent to an address: what is uploaded there, and a form around it."""
     if path == "/import/pictures":
         return settings.IMAGE_ARCHIVE_MAX_BYTES + LARGEST_BODY
-    if path.startswith(("/import/", "/admin/marketplace/")):
+    if path.startswith(("/import/", "/samples/", "/admin/marketplace/")):
         return settings.UPLOAD_MAX_BYTES + LARGEST_BODY
     return LARGEST_BODY
 

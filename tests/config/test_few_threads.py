@@ -123,7 +123,14 @@ def test_what_is_too_large_is_not_waited_for() -> None:
 
 @pytest.mark.parametrize(
     ("path", "megabytes"),
-    [("/", 12), ("/hits/1/", 12), ("/import/", 19), ("/admin/marketplace/x/", 19), ("/import/pictures", 32)],
+    [
+        ("/", 12),
+        ("/hits/1/", 12),
+        ("/import/", 19),
+        ("/samples/", 19),
+        ("/admin/marketplace/x/", 19),
+        ("/import/pictures", 32),
+    ],
 )
 def test_uploads_are_taken_where_they_belong(settings: Settings, path: str, megabytes: int) -> None:
     settings.UPLOAD_MAX_BYTES, settings.IMAGE_ARCHIVE_MAX_BYTES = 7 * MB, 20 * MB

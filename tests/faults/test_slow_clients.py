@@ -166,6 +166,7 @@ def test_the_image_knows_every_word_of_the_configuration() -> None:
         ("/", 11, True),
         ("/hits/1/", 13, False),
         ("/import/", 13, True),
+        ("/samples/", 13, True),
         ("/admin/marketplace/batch/add/", 13, True),
         ("/import/", 56, False),
         ("/import/pictures", 56, True),
