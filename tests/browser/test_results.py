@@ -4,6 +4,7 @@ import pytest
 
 from surveys.protocols.registry import get_definition
 from tests.accessible import faults
+from tests.surveys.pages.results.shown import results
 from tests.surveys.results.rated import Rated, rated_batch
 
 
@@ -24,7 +25,9 @@ def study(key: str):
     ]
     if definition.skip_reasons:
         rows.append(Rated("s4", "b", "ann", skip_reason=definition.skip_reasons[0].value))
-    return rated_batch(rows, definition=definition, model_correct={"s0/b": True, "s1/b": False})
+    batch = rated_batch(rows, definition=definition, model_correct={"s0/b": True, "s1/b": False})
+    results(batch)
+    return batch
 
 
 @pytest.mark.parametrize("key", ["xai", "vtt"])
