@@ -7,7 +7,7 @@ import pytest
 from django.core.cache import cache
 from django.urls import reverse
 
-from surveys.models import Batch, Rating
+from surveys.models import Batch, KeptReport, Rating
 from surveys.pages.results.cells import Cell
 from surveys.pages.results.charts import LEFT, RIGHT
 from surveys.protocols.registry import get_definition
@@ -148,6 +148,8 @@ def test_no_number_on_the_page_is_an_average_over_the_criteria():
     batch.save()
     batch.survey.name = "Study"
     batch.survey.save()
+    results(batch)
+    KeptReport.objects.update(made_at=batch.published_at)
     page = client_of("Researcher").get(reverse("batch", args=[batch.pk]))
 
     assert page.content.decode().count('<svg class="chart"') == 10
