@@ -12,11 +12,12 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from annotators.crowds.base import has_market
 from annotators.crowds.mturk import mirror
 from annotators.crowds.mturk.gateway import Gateway, HITGone, MarketError, Refused
 from annotators.crowds.mturk.leases import Lease, lease
 from annotators.failpoints import reach
-from annotators.models import HIT, Assignment, Call, Endpoint
+from annotators.models import HIT, Assignment, Call
 from annotators.outbox import holds, journal, market
 from surveys.answering import allocation, answer_copy, claiming, collection
 from surveys.models import Batch, Questionnaire, Survey
@@ -138,7 +139,7 @@ def publish_batch(batch_pk: int) -> None:
     if batch.status != Batch.Status.PUBLISHING:
         return
     reach("publish.begun")
-    if batch.endpoint == Endpoint.LINK:
+    if not batch.has_market:
         hits.publish_here(batch)
         return
     if problem := _begin(batch):
@@ -249,7 +250,7 @@ def _enqueue_unpublished(batch: Batch) -> None:
 def _settle(hit: HIT, *, held: Lease[HIT]) -> None:
     """Without a marketplace, or of a HIT it does not know, there is nothing to fetch and nobody to tell."""
     questionnaire = hit.questionnaire
-    is_there = hit.endpoint != Endpoint.LINK and hit.gone_at is None
+    is_there = has_market(hit.endpoint) and hit.gone_at is None
     gateway = Gateway(hit.endpoint, before_call=held.renew) if is_there else None
     for assignment in due_work.unsettled().filter(hit=hit):
         allocation.settle(assignment)

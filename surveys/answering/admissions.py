@@ -8,6 +8,7 @@ from urllib.parse import quote
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotators.crowds.base import CROWDS, Crowd
 from annotators.crowds.links import addresses
 from annotators.models import Assignment, Channel, Source, Worker
 from annotators.people.pseudonyms import worker_of
@@ -50,6 +51,10 @@ class Admission:
     token: str
     visit: PanelVisit | None
     name: str
+
+    @property
+    def crowd(self) -> Crowd:
+        return CROWDS[self.channel]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,10 @@ from django.db.models import Model
 from django.utils import timezone
 
 from annotators.constraints import is_about
+from annotators.crowds.base import by_market, crowd_of
 from annotators.crowds.links import work as link_work
 from annotators.failpoints import reach
-from annotators.models import Assignment, Channel, Worker
+from annotators.models import Assignment, Worker
 from surveys.answering.orders import draw_responses
 from surveys.models import AnnotationSlot, Batch, PanelVisit, Questionnaire, Response
 from surveys.publishing import budget, quota
@@ -84,9 +85,8 @@ def take_number(
 
 def own(batch: Batch, *, worker: Worker) -> list[Annotation]:
     """Return the annotations given to this person by link, by annotation id."""
-    slots = AnnotationSlot.objects.filter(batch=batch, assignment__worker=worker)
-    by_link = slots.exclude(assignment__channel=Channel.MARKETPLACE)
-    found = by_link.select_related("assignment").order_by("number")
+    slots = AnnotationSlot.objects.filter(~by_market("assignment__"), batch=batch, assignment__worker=worker)
+    found = slots.select_related("assignment").order_by("number")
     mine = [(slot.number, slot.assignment) for slot in found if slot.assignment]
     skips = Response.objects.filter(batch=batch, worker=worker).exclude(skip_reason="")
     skipped: set[Any] = set(skips.values_list("assignment", flat=True))
@@ -115,11 +115,11 @@ def settle(assignment: Assignment) -> None:
     """Hand in saved answers; a skipped item is wanted again. Safe to repeat, and after a change of answers."""
     link_work.submit(assignment)
     reach("link.settling")
-    if assignment.saved_at is None or assignment.channel == Channel.MARKETPLACE:
+    if assignment.saved_at is None or crowd_of(assignment).has_market:
         return
     if assignment.responses.exclude(skip_reason="").exists():
         quota.reopen(assignment)
-    if assignment.channel == Channel.PANEL:
+    if crowd_of(assignment).is_panel:
         _close_visit(assignment)
 
 
@@ -208,8 +208,8 @@ def _lock_questionnaire(slot: AnnotationSlot) -> Questionnaire:
 
 def _open_one(batch: Batch, worker: Worker) -> Assignment | None:
     open_ones = Assignment.objects.filter(
-        annotation_slot__batch=batch, worker=worker, status=Status.ACCEPTED, saved_at=None
-    ).exclude(channel=Channel.MARKETPLACE)
+        ~by_market(), annotation_slot__batch=batch, worker=worker, status=Status.ACCEPTED, saved_at=None
+    )
     return open_ones.order_by("annotation_slot__number").first()
 
 
@@ -243,7 +243,7 @@ def _mine(slot: AnnotationSlot, *, worker: Worker) -> Assignment | None:
 
 
 def _is_by_link(assignment: Assignment) -> bool:
-    return assignment.channel != Channel.MARKETPLACE
+    return not crowd_of(assignment).has_market
 
 
 def _why_not(slot: AnnotationSlot, *, worker: Worker) -> str:

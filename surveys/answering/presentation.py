@@ -10,8 +10,9 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, Model, OuterRef, Q
 
 from annotators.constraints import is_about
+from annotators.crowds.base import crowd_of, has_market
 from annotators.failpoints import reach
-from annotators.models import HIT, IS_CLAIM, Assignment, Channel, Endpoint, Worker
+from annotators.models import HIT, IS_CLAIM, Assignment, Worker
 from annotators.people.pseudonyms import locked_worker_of, names_of
 from surveys.answering import claiming
 from surveys.answering.answer_copy import NOT_XML
@@ -104,7 +105,7 @@ def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
     Raises CannotServe where turkSubmitTo is none of the endpoint's own addresses, and where there is no marketplace
     that could have sent anybody.
     """
-    if endpoint == Endpoint.LINK:
+    if not has_market(endpoint):
         raise CannotServe("unknown", "People come to this study by a personal link. Please use yours.")
     given = {key.removeprefix("amp;"): value.strip() for key, value in params.items()}
     submit_to = given.get("turkSubmitTo", "").rstrip("/")
@@ -238,7 +239,7 @@ def _existing(claim: Assignment, here: list[Assignment]) -> Assignment | None:
     theirs = [row for row in here if row.worker_id == claim.worker_id]
     rows = [row for row in theirs if not row.is_claim or row.assignment_id == claim.assignment_id]
     for row in rows:
-        if row.assignment_id != claim.assignment_id or row.channel != Channel.MARKETPLACE:
+        if row.assignment_id != claim.assignment_id or not crowd_of(row).has_market:
             raise CannotServe("seen_before", SEEN_BEFORE)
     return rows[0] if rows else None
 

@@ -12,6 +12,7 @@ from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 
+from annotators.crowds.base import has_market
 from annotators.models import HIT, Endpoint, HITType
 from surveys.models.study import Item, Survey
 from surveys.protocols.definition import Definition
@@ -134,6 +135,11 @@ class Batch(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("batch", args=[self.pk])
+
+    @property
+    def has_market(self) -> bool:
+        """Tell whether its HITs are on a marketplace, beside which people may come by link too."""
+        return has_market(self.endpoint)
 
     @cached_property
     def definition(self) -> Definition:

@@ -18,10 +18,11 @@ from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
 
+from annotators.crowds.base import by_market, has_market
 from annotators.crowds.mturk.gateway import Gateway, HITRecord, MarketError
 from annotators.crowds.mturk.leases import TOO_FAR, Lease, LeaseLost, lease
 from annotators.crowds.mturk.mirror import mirror_hit
-from annotators.models import HIT, Assignment, Call, Channel, Endpoint, HITType, Hold
+from annotators.models import HIT, Assignment, Call, HITType, Hold
 from annotators.outbox import holds
 from surveys.models import Batch, Questionnaire, create_token
 from surveys.publishing import hits, questionnaires
@@ -55,7 +56,7 @@ def endpoints() -> list[str]:
         *HITType.objects.values_list("endpoint", flat=True),
         *Batch.objects.values_list("endpoint", flat=True),
     }
-    return sorted(used - {Endpoint.LINK.value})
+    return sorted(filter(has_market, used))
 
 
 def compare() -> list[Row]:
@@ -248,7 +249,7 @@ def _size(hit: HIT, record: HITRecord) -> Iterator[Row]:
 
 def _work(hit: HIT, *, gateway: Gateway) -> Iterator[Row]:
     listed = {record.assignment_id: record.status for record in gateway.list_assignments(hit.hit_id)}
-    of_market = Assignment.objects.filter(hit=hit, channel=Channel.MARKETPLACE)
+    of_market = Assignment.objects.filter(by_market(), hit=hit)
     ours = of_market.exclude(status=Assignment.Status.ACCEPTED)
     here = dict(ours.values_list("assignment_id", "status"))
     n_new = len(listed.keys() - here.keys())

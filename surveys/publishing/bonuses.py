@@ -8,7 +8,8 @@ from decimal import Decimal
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db.models import Q
 
-from annotators.models import Assignment, Call, Channel, Worker
+from annotators.crowds.base import crowd_of
+from annotators.models import Assignment, Call, Worker
 from annotators.outbox import market
 from annotators.outbox.outcomes import assignment_of
 from surveys import audit
@@ -77,7 +78,7 @@ def why_not(assignment: Assignment) -> str:
 
     MTurk does not know an assignment before it is submitted (Mephisto#1081).
     """
-    if assignment.channel != Channel.MARKETPLACE:
+    if not crowd_of(assignment).has_market:
         return "This worker came by link: there is no marketplace that could pay a bonus. Pay them as you agreed."
     if assignment.status == Assignment.Status.ACCEPTED:
         return "A bonus can be paid once the assignment is submitted."

@@ -11,8 +11,9 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Case, CharField, Count, F, Q, Sum, Value, When
 
+from annotators.crowds.base import CROWDS
 from annotators.crowds.mturk.fees import price
-from annotators.models import HIT, Assignment, Call, Channel, Endpoint
+from annotators.models import HIT, Assignment, Call
 from surveys.models import AnnotationSlot, Batch, Questionnaire, Replacement, create_token
 
 LISTED_WITHIN = timedelta(minutes=10)  # submissions were listed up to 7 minutes late (ParlAI#2957)
@@ -114,7 +115,7 @@ def spending(batch: Batch) -> Iterator[None]:
 
 def one_more(batch: Batch) -> Decimal:
     """Return what one assignment more costs in dollars. Without a marketplace nobody takes a fee."""
-    if batch.endpoint == Endpoint.LINK:
+    if not batch.has_market:
         return batch.reward
     return price(batch.reward, max_assignments=batch.assignments_per_hit)
 
@@ -141,13 +142,13 @@ def _counts(batch: Batch) -> dict[tuple[Any, bool], Counts]:
     keys = of_batch.order_by().annotate(now=status).values("hit__questionnaire", "channel", "now")
     counts: dict[tuple[Any, bool], Counts] = defaultdict(Counter)
     for row in keys.annotate(n=Count("pk")):
-        key = row["hit__questionnaire"], row["channel"] == Channel.MARKETPLACE
+        key = row["hit__questionnaire"], CROWDS[row["channel"]].has_market
         counts[key][row["now"]] += row["n"]
     return counts
 
 
 def _places(batch: Batch, counts: dict[tuple[Any, bool], Counts]) -> list[Places]:
-    if batch.endpoint == Endpoint.LINK:
+    if not batch.has_market:
         return []
     extended = Q(replacements__opened_by=Replacement.OpenedBy.EXTEND)
     questionnaires = list(
@@ -210,7 +211,7 @@ def _by_link(batch: Batch, counts: dict[tuple[Any, bool], Counts]) -> Money:
     """Price what people do by link. A draft can be handed in at any time, its place given away or not."""
     n: Counts = sum((found for (_, is_market), found in counts.items() if not is_market), Counter())
     n_wanted = 0
-    if batch.endpoint == Endpoint.LINK and batch.status in Batch.RUNNING:
+    if not batch.has_market and batch.status in Batch.RUNNING:
         n_wanted = AnnotationSlot.objects.filter(batch=batch, assignment=None, reopened_as=None).count()
     return Money(
         committed=batch.reward * (n_wanted + n.total() - n[Status.REJECTED]),

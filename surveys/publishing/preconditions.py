@@ -9,7 +9,6 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 
 from annotators.crowds.mturk.gateway import Gateway
-from annotators.models import Endpoint
 from surveys import audit
 from surveys.models import Batch
 from surveys.protocols.policy import needs_gold, read_policy, rule_data
@@ -34,7 +33,7 @@ def proposed_budget(batch: Batch, *, price: Quote) -> Decimal:
 
     Beside a marketplace, people who come by link are paid on top of the places held there.
     """
-    by_link = price.reward_total if batch.takes_links and batch.endpoint != Endpoint.LINK else 0
+    by_link = price.reward_total if batch.takes_links and batch.has_market else 0
     return price.total + price.replacement_total + by_link
 
 
@@ -96,7 +95,7 @@ def _problems(batch: Batch) -> Iterator[str]:
 
 
 def _marketplace_problems(batch: Batch) -> Iterator[str]:
-    if batch.endpoint == Endpoint.LINK:
+    if not batch.has_market:
         return
     endpoint = settings.MTURK_ENDPOINTS[batch.endpoint]
     missing = batch.survey.items.filter(pictures__file="").distinct().count()

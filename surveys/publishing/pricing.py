@@ -7,7 +7,7 @@ from statistics import median
 from django.db.models import Count, Q
 
 from annotators.crowds.mturk.fees import fee_rate
-from annotators.models import Assignment, Channel, Endpoint
+from annotators.models import Assignment, Channel
 from surveys.models import Batch, does_not_count, is_skipped
 from surveys.protocols.policy import can_reject
 from surveys.protocols.rules import FLAG, PROPOSE, PolicyError
@@ -44,7 +44,7 @@ def quote(batch: Batch, *, rejection_rate: Decimal = Decimal("0.10")) -> Quote:
     n_items = batch.survey.items.count()
     n_hits = -(-n_items // batch.items_per_hit)
     n, per_hit = n_hits * batch.assignments_per_hit, batch.assignments_per_hit
-    is_free = batch.endpoint == Endpoint.LINK
+    is_free = not batch.has_market
     each = budget.one_more(batch)
     rejections = n * rejection_rate if _may_reject(batch) else Decimal(0)
     minutes, is_piloted = _minutes(batch)

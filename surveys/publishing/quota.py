@@ -15,8 +15,9 @@ from django.db import transaction
 from django.db.models import Case, Count, Exists, Max, OuterRef, Q, QuerySet, Sum, When
 from django.utils import timezone
 
+from annotators.crowds.base import by_market
 from annotators.failpoints import reach
-from annotators.models import IS_CLAIM, Assignment, Channel, Endpoint, Worker
+from annotators.models import IS_CLAIM, Assignment, Worker
 from surveys.models import (
     AnnotationSlot,
     Batch,
@@ -33,11 +34,11 @@ from surveys.publishing import budget
 Status = Assignment.Status
 # What a marketplace's worker has saved with us is not submitted there yet; what came by link is handed in by saving.
 UNANSWERED = Q(assignment__status=Status.ACCEPTED) & (
-    Q(assignment__saved_at=None) | Q(assignment__channel=Channel.MARKETPLACE)
+    Q(assignment__saved_at=None) | by_market("assignment__")
 )
 # Opened by the frame's address alone, and nothing written since: it holds a place against nobody.
 UNTOUCHED = Q(
-    assignment__status=Status.ACCEPTED, assignment__channel=Channel.MARKETPLACE, assignment__saved_at=None
+    by_market("assignment__"), assignment__status=Status.ACCEPTED, assignment__saved_at=None
 ) & ~Exists(Response.objects.filter(assignment=OuterRef("assignment"), draft_version__gt=0))
 SUPERSEDED = Exists(AnnotationSlot.objects.filter(reopens=OuterRef("pk")))
 SKIPPED = is_skipped("assignment")
@@ -62,7 +63,7 @@ class Room:
 
 def has_slots(batch: Batch) -> bool:
     """Tell whether a batch counts its annotations by slots: whoever comes by link needs them."""
-    return batch.takes_links or batch.endpoint == Endpoint.LINK
+    return batch.takes_links or not batch.has_market
 
 
 def write_slots(batch: Batch) -> int:
@@ -266,7 +267,7 @@ def is_borne_out(claimed_from: str, *, assignment: str = "") -> Q:
 
     `assignment` leads to the assignment. Work that anybody can claim in a worker's name is held against nobody else.
     """
-    is_claim = Q(**{f"{assignment}status": Status.ACCEPTED, f"{assignment}channel": Channel.MARKETPLACE})
+    is_claim = by_market(assignment) & Q(**{f"{assignment}status": Status.ACCEPTED})
     return ~is_claim | Q(**{f"{assignment}claimed_from": claimed_from})
 
 

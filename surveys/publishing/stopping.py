@@ -10,10 +10,11 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from annotators.crowds.base import on_market
 from annotators.crowds.mturk import mirror
 from annotators.crowds.mturk.gateway import Gateway
 from annotators.failpoints import reach
-from annotators.models import HIT, Assignment, Call, Endpoint
+from annotators.models import HIT, Assignment, Call
 from annotators.outbox import journal, market
 from surveys import audit
 from surveys.models import Batch, create_token, is_undecided
@@ -94,14 +95,14 @@ def hits_to_expire() -> QuerySet[HIT]:
     Their batch is stopped, or complete and they have places left, or people who came by link have filled the
     questionnaire. A HIT that is disposed of, or gone, takes nobody, whenever it was to expire.
     """
-    on_market = (
-        HIT.objects.exclude(hit_type__endpoint=Endpoint.LINK)
+    there = (
+        HIT.objects.filter(on_market("hit_type__"))
         .exclude(status=HIT.Status.DISPOSED)
         .filter(expires_at__gt=timezone.now(), gone_at=None)
     )
     stopped = Q(questionnaire__batch__status=Batch.Status.STOPPED)
     complete = Q(questionnaire__batch__status=Batch.Status.COMPLETE, max_assignments__gt=mirror.n_handed_in())
-    return on_market.filter(stopped | complete | Q(questionnaire__in=_full(on_market)))
+    return there.filter(stopped | complete | Q(questionnaire__in=_full(there)))
 
 
 def expire(hit: HIT, *, gateway: Gateway) -> bool:

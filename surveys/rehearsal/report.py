@@ -17,7 +17,7 @@ from typing import Any
 from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Coalesce
 
-from annotators.models import Assignment, Call, Endpoint
+from annotators.models import Assignment, Call
 from surveys.models import Batch, Replacement, does_not_count
 from surveys.protocols.policy import rule_data
 from surveys.rehearsal.study import IN, SKIPPED, assignments
@@ -83,7 +83,7 @@ def count(batch: Batch) -> Tally:
 
 def _replaced(batch: Batch) -> int:
     """Count what was opened again: on the marketplace by a replacement, by link by another slot."""
-    if batch.endpoint == Endpoint.LINK:
+    if not batch.has_market:
         reopened = Assignment.objects.filter(annotation_slot__reopened_as__isnull=False)
         return reopened.filter(does_not_count(), annotation_slot__batch=batch).count()
     opened = Replacement.objects.filter(opened_at__isnull=False)

@@ -4,10 +4,11 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from annotators.crowds.base import by_market, crowd_of
 from annotators.crowds.links import work as link_work
 from annotators.crowds.mturk.gateway import Gateway
 from annotators.failpoints import reach
-from annotators.models import Assignment, Call, Channel
+from annotators.models import Assignment, Call
 from annotators.outbox import market
 from surveys.models import Batch, Decision
 from surveys.protocols.rules import APPROVE, FLAG, PROPOSE, REJECT
@@ -29,7 +30,7 @@ def carry_out(assignment: Assignment, *, gateway: Gateway | None) -> Call | None
     What it approved by itself meanwhile is written down as that. What came by link is decided here and now; it needs
     no gateway.
     """
-    if assignment.channel != Channel.MARKETPLACE or gateway is None:
+    if gateway is None or not crowd_of(assignment).has_market:
         return _carry_out_here(assignment)
     call = _told(assignment, gateway=gateway)
     if approved_late().filter(pk=assignment.pk).exists():
@@ -48,7 +49,7 @@ def approved_late() -> QuerySet[Assignment]:
     never_rejected = Q(decision__verdict=REJECT, rejected_at=None) & ~Exists(told)
     return Assignment.objects.filter(
         Q(decision__verdict__in=[PROPOSE, FLAG]) | never_rejected,
-        channel=Channel.MARKETPLACE,
+        by_market(),
         status=Status.APPROVED,
         decision__overturned_at=None,
     )

@@ -7,7 +7,8 @@ from django.db.models import Count, DateTimeField, Exists, ExpressionWrapper, F,
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotators.models import HIT, Assignment, Call, Channel, Endpoint
+from annotators.crowds.base import by_market, on_market
+from annotators.models import HIT, Assignment, Call
 from annotators.outbox.journal import CLOCK_SKEW
 from surveys.answering import claiming
 from surveys.models import Batch, is_left_out, is_skipped
@@ -32,7 +33,7 @@ def due_hits(*, every: timedelta) -> QuerySet[HIT]:
     """
     now = timezone.now()
     last_submission = F("expires_at") + F("hit_type__assignment_duration")
-    is_in = ~Q(assignments__status=Status.ACCEPTED) & Q(assignments__channel=Channel.MARKETPLACE)
+    is_in = ~Q(assignments__status=Status.ACCEPTED) & by_market("assignments__")
     seen = HIT.objects.annotate(
         n_in=Count("assignments", filter=is_in, distinct=True),
         last_submission=ExpressionWrapper(last_submission, output_field=DateTimeField()),
@@ -42,9 +43,9 @@ def due_hits(*, every: timedelta) -> QuerySet[HIT]:
     can_fill = Q(n_in__lt=F("max_assignments")) & ~(is_late & is_told_the_end)
     of_hit = Assignment.objects.filter(hit=OuterRef("pk"))
     is_seen = Q(synced_at__gt=now - every, synced_at__lte=now + CLOCK_SKEW)
-    on_market = (
-        (can_fill & ~Q(hit_type__endpoint=Endpoint.LINK))
-        | Exists(of_hit.filter(status=Status.SUBMITTED, channel=Channel.MARKETPLACE))
+    there = (
+        (can_fill & on_market("hit_type__"))
+        | Exists(of_hit.filter(by_market(), status=Status.SUBMITTED))
         | Exists(_decided_elsewhere().filter(hit=OuterRef("pk")))
         | Exists(unreplaced().filter(hit=OuterRef("pk")))
         | Exists(overturned().filter(hit=OuterRef("pk")))
@@ -52,13 +53,13 @@ def due_hits(*, every: timedelta) -> QuerySet[HIT]:
         | Exists(claiming.unasked().filter(hit=OuterRef("pk")))
     )
     here = (
-        Exists(of_hit.filter(status=Status.SUBMITTED).exclude(channel=Channel.MARKETPLACE))
-        | Exists(overturned().filter(hit=OuterRef("pk")).exclude(channel=Channel.MARKETPLACE))
+        Exists(of_hit.filter(~by_market(), status=Status.SUBMITTED))
+        | Exists(overturned().filter(~by_market(), hit=OuterRef("pk")))
         | Exists(unsettled().filter(hit=OuterRef("pk")))
         | Exists(_not_wanted_again().filter(hit=OuterRef("pk")))
     )
     return seen.filter(Q(synced_at=None) | ~is_seen).filter(
-        (on_market & Q(gone_at=None)) | here, questionnaire__isnull=False
+        (there & Q(gone_at=None)) | here, questionnaire__isnull=False
     )
 
 
@@ -70,19 +71,19 @@ def to_carry_out(hit: HIT) -> list[Assignment]:
     submitted = Q(status=Status.SUBMITTED, decision__verdict__in=[APPROVE, REJECT])
     other = Q(pk__in=overturned()) | Q(pk__in=approved_late())
     found = hit.assignments.filter(submitted | other).select_related("decision", "hit__hit_type")
-    return list(found.exclude(channel=Channel.MARKETPLACE) if hit.gone_at else found)
+    return list(found.exclude(by_market()) if hit.gone_at else found)
 
 
 def unsettled() -> QuerySet[Assignment]:
     """Return what came by link and was saved, but not handed in: the server stopped in between."""
-    saved = Assignment.objects.filter(status=Status.ACCEPTED, saved_at__isnull=False)
-    return saved.exclude(channel=Channel.MARKETPLACE)
+    return Assignment.objects.filter(~by_market(), status=Status.ACCEPTED, saved_at__isnull=False)
 
 
 def _decided_elsewhere() -> QuerySet[Assignment]:
     """Return what the marketplace decided by itself and we have no decision on: the task stopped once it knew."""
-    decided = Assignment.objects.filter(status__in=[Status.APPROVED, Status.REJECTED], decision=None)
-    return decided.filter(channel=Channel.MARKETPLACE)
+    return Assignment.objects.filter(
+        by_market(), status__in=[Status.APPROVED, Status.REJECTED], decision=None
+    )
 
 
 def overturned() -> QuerySet[Assignment]:

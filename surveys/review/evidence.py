@@ -9,7 +9,8 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet, Sum
 
-from annotators.models import Assignment, Channel
+from annotators.crowds.base import crowd_of
+from annotators.models import Assignment
 from surveys.models import Batch, Item, Output, Rating, Response
 from surveys.protocols.definition import Definition
 from surveys.protocols.policy import RULES
@@ -93,7 +94,7 @@ class Rows:
                 assignment.pk,
                 worker=assignment.worker_id,
                 is_saved=assignment.saved_at is not None,
-                is_named=assignment.channel == Channel.LINK,
+                is_named=crowd_of(assignment).is_invited,
                 is_counted=assignment.status != Status.REJECTED,
                 work_seconds=assignment.work_seconds,
             )

@@ -7,10 +7,11 @@ from django.db import transaction
 from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
+from annotators.crowds.base import by_market
 from annotators.crowds.mturk import mirror
 from annotators.crowds.mturk.gateway import Gateway
 from annotators.failpoints import reach
-from annotators.models import HIT, Assignment, Call, Channel
+from annotators.models import HIT, Assignment, Call
 from annotators.outbox import market
 from surveys.models import (
     Batch,
@@ -67,9 +68,9 @@ def unreplaced() -> QuerySet[Assignment]:
     carried through, also where the answers count again by now: the marketplace may have heard of it.
     """
     batch = "hit__questionnaire__batch"
-    assignments = Assignment.objects.filter(
-        channel=Channel.MARKETPLACE, **{f"{batch}__status": Batch.Status.OPEN}
-    ).exclude(replacement__opened_at__isnull=False)
+    assignments = Assignment.objects.filter(by_market(), **{f"{batch}__status": Batch.Status.OPEN}).exclude(
+        replacement__opened_at__isnull=False
+    )
     is_wanted_again = Q(**{f"{batch}__takes_links": False}) | Q(annotation_slot__reopened_as__isnull=False)
     is_missing = does_not_count() & (~_ONLY_SKIPPED | is_wanted_again)
     return assignments.filter(is_missing | Q(replacement__isnull=False))

@@ -6,7 +6,8 @@ paid or not by the batch's rule, as all work is, and never used.
 
 from django.db import transaction
 
-from annotators.models import Assignment, Channel, Worker
+from annotators.crowds.base import crowd_of
+from annotators.models import Assignment, Worker
 from surveys.models import Batch, Inclusion, Response
 from surveys.publishing import budget, quota
 from surveys.review.analysis_use import leave_out
@@ -23,7 +24,7 @@ def look(assignment: Assignment) -> Inclusion | None:
     To be called before the claim is confirmed. It is collected once more, unless the batch is stopped or its budget
     does not cover that. What a person has decided about its use stays.
     """
-    if assignment.channel != Channel.MARKETPLACE or not (reason := _why_not(assignment)):
+    if not crowd_of(assignment).has_market or not (reason := _why_not(assignment)):
         return None
     with transaction.atomic():
         batch = budget.lock(assignment.hit.questionnaire.batch_id)

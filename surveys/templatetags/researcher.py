@@ -7,6 +7,7 @@ from django import template
 from django.conf import settings
 from django.utils import timezone
 
+from annotators.crowds.base import crowd_of
 from annotators.models import Assignment
 from surveys.models import Batch
 from surveys.protocols.policy import label_of
@@ -31,6 +32,12 @@ def n_open_appeals(context: dict[str, Any], batch: Batch | None = None) -> int:
     """Return how many appeals wait for an answer, in one batch or in all that the reader sees."""
     waiting = seen_by(context["user"], appeal_codes.waiting())
     return (waiting.filter(assignment__hit__questionnaire__batch=batch) if batch else waiting).count()
+
+
+@register.filter
+def has_market(assignment: Assignment) -> bool:
+    """Tell whether work came by a marketplace, which names its worker and hears what is decided."""
+    return crowd_of(assignment).has_market
 
 
 @register.simple_tag

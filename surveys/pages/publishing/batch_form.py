@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.conf import settings
 
+from annotators.crowds.base import has_market
 from annotators.models import Endpoint
 from surveys.models import Batch, Survey
 from surveys.pages.publishing.policy_form import SHOWN, PolicyFields, initial_of, rows_for, with_cap
@@ -228,7 +229,7 @@ class BatchForm(PolicyFields, BatchModelForm):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         survey: Survey | None = data.get("survey")
-        if data.get("reward") == 0 and data.get("endpoint") != Endpoint.LINK:
+        if data.get("reward") == 0 and has_market(data.get("endpoint", Endpoint.EMBEDDED)):
             self.add_error("reward", "A marketplace pays for every assignment: at least $0.01.")
         if survey is None:
             return data

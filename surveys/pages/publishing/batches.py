@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
-from annotators.models import Assignment, Endpoint
+from annotators.models import Assignment
 from annotators.outbox import holds
 from surveys import sync, teams
 from surveys.models import Batch
@@ -156,7 +156,7 @@ def _hits(batch: Batch, *, page: str) -> Page[Any]:
 
 def marketplace_url(batch: Batch) -> str:
     """Return where workers find the batch's HITs; empty before the marketplace knows them."""
-    if batch.hit_type is None or batch.endpoint == Endpoint.LINK:
+    if batch.hit_type is None or not batch.has_market:
         return ""
     origin = settings.MTURK_ENDPOINTS[batch.endpoint]["submit_origins"][-1]
     return f"{origin}/mturk/preview?groupId={batch.hit_type.hit_type_id}"

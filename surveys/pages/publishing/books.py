@@ -12,8 +12,9 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from annotators.crowds.base import on_market
 from annotators.crowds.mturk.gateway import MarketError
-from annotators.models import HIT, Endpoint, Hold
+from annotators.models import HIT, Hold
 from annotators.outbox import holds
 from surveys import sync
 from surveys.models import Batch
@@ -73,8 +74,8 @@ def _seen(hold: Hold | None, person: Person) -> list[Row]:
 
 def _may_release(person: Person) -> bool:
     """Tell whether somebody sees every study that could lose money: there may be more than they are shown."""
-    on_market = Batch.objects.exclude(endpoint=Endpoint.LINK)
-    return not on_market.filter(survey__in=hidden_from(person)).exists()
+    could_lose = Batch.objects.filter(on_market())
+    return not could_lose.filter(survey__in=hidden_from(person)).exists()
 
 
 def _where(request: HttpRequest, kind: str) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from django import forms
 
-from annotators.models import HIT, Assignment, Endpoint
+from annotators.models import HIT, Assignment
 from surveys.models import Batch
 from surveys.publishing import budget, quota
 from surveys.publishing.budget import Money
@@ -68,7 +68,7 @@ def _written(amount: Decimal) -> str:
 def _n_to_replace(batch: Batch) -> int:
     """Count what is to be collected once more and not planned yet."""
     of_batch = Assignment.objects.filter(hit__questionnaire__batch=batch)
-    if batch.endpoint == Endpoint.LINK:
+    if not batch.has_market:
         return quota.to_reopen(of_batch).count()
     waiting = replacements.unreplaced() & of_batch.filter(replacement=None)
     hits = HIT.objects.filter(assignments__in=waiting).select_related("questionnaire__sibling_of").distinct()

@@ -7,7 +7,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotators.crowds.mturk.gateway import Gateway, MarketError
 from annotators.failpoints import reach
-from annotators.models import Endpoint
 from surveys import sync
 from surveys.models import Batch
 from surveys.pages.access import batch_for, researcher
@@ -102,7 +101,7 @@ def set_budget(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _check_account(request: HttpRequest, batch: Batch) -> None:
     """Raise CannotPublish if the account holds too little, or can't be asked where money is real."""
-    if batch.status != Batch.Status.DRAFT or batch.endpoint == Endpoint.LINK or preconditions.problems(batch):
+    if batch.status != Batch.Status.DRAFT or not batch.has_market or preconditions.problems(batch):
         return
     try:
         problem = preconditions.balance_problem(batch, gateway=Gateway(batch.endpoint))

@@ -9,8 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST, require_safe
 
+from annotators.crowds.base import crowd_of
 from annotators.failpoints import reach
-from annotators.models import Assignment, Channel
+from annotators.models import Assignment
 from surveys import sync
 from surveys.models import Batch, Decision, Inclusion
 from surveys.pages.access import batch_for, researcher
@@ -125,7 +126,7 @@ def suggested_reason(assignment: Assignment, *, batch: Batch) -> str:
 
 def what_follows(decided: Iterable[Assignment]) -> str:
     """Return what happens next to what a person decided."""
-    is_elsewhere = any(assignment.channel == Channel.MARKETPLACE for assignment in decided)
+    is_elsewhere = any(crowd_of(assignment).has_market for assignment in decided)
     return "The marketplace is told next." if is_elsewhere else "It takes effect in a moment."
 
 

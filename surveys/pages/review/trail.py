@@ -15,7 +15,8 @@ from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from annotators.models import Assignment, Call, Channel
+from annotators.crowds.base import crowd_of
+from annotators.models import Assignment, Call
 from annotators.people.pseudonyms import without_id
 from surveys import audit
 from surveys.models import AuditEntry, Batch, Replacement
@@ -42,7 +43,7 @@ def timeline(assignment: Assignment) -> list[Event]:
 
 def _work(assignment: Assignment) -> Iterator[Event]:
     ours = "our page"
-    theirs = "marketplace" if assignment.channel == Channel.MARKETPLACE else "this server"
+    theirs = "marketplace" if crowd_of(assignment).has_market else "this server"
     facts = [
         (assignment.accepted_at, "Accepted", theirs),
         (assignment.loaded_at, "First opened", ours),
