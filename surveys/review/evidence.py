@@ -144,7 +144,6 @@ class Rows:
             response__batch=self.batch,
             criterion=self.definition.headline,
             output__isnull=False,
-            score__isnull=False,
         ).order_by()
         if self.worker is not None:
             ratings = ratings.filter(response__item__in=self.own.values("item").order_by())

@@ -204,6 +204,18 @@ def test_the_calendar_erases_who_is_idle(worker: Worker, paid: Assignment, capsy
     assert purged(capsys) == "accounts erased: 0\n"
 
 
+@pytest.mark.parametrize("deed", ["accepted_at", "submitted_at", "approved_at"])
+def test_who_did_one_thing_since_is_not_idle(worker: Worker, paid: Assignment, capsys, deed: str) -> None:
+    long_ago = timezone.now() - timedelta(days=400)
+    times = {"accepted_at": long_ago, "submitted_at": long_ago, "approved_at": long_ago, deed: timezone.now()}
+    Worker.objects.update(created_at=long_ago)
+    Assignment.objects.update(**times)
+    Qualification.objects.update(granted_at=long_ago)
+    QualificationRequest.objects.update(submitted_at=long_ago)
+    call_command("marketplace_purge", "--before", (timezone.localdate() - timedelta(days=30)).isoformat())
+    assert capsys.readouterr().out == "accounts erased: 0\n"
+
+
 def test_the_history_of_changes_names_nobody(worker: Worker, django_user_model) -> None:
     LogEntry.objects.create(
         user=django_user_model.objects.create_user("carla"),

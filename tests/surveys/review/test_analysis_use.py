@@ -13,7 +13,7 @@ from surveys.models import AnnotationSlot, AuditEntry, Batch, Inclusion, Replace
 from surveys.publishing import quota
 from surveys.review import analysis_use, decisions, delivery, due_work, replacements
 from surveys.review.errors import CannotDecide
-from tests.factories import make_assignment, make_hit, make_published, submitted
+from tests.factories import make_assignment, make_batch, make_hit, make_published, submitted
 from tests.link_people import answered, make_person, take
 from tests.link_people import make_batch as make_link_batch
 from tests.market_site import Site
@@ -195,13 +195,16 @@ def test_a_complete_batch_is_open_again_until_it_is_collected(site: Site, person
     questionnaire = open_study(site, assignments_per_hit=1)
     work(site, questionnaire)
     sync_study(site, questionnaire)
-    assert due_work.finish(questionnaire.batch) is True
+    batch = questionnaire.batch
+    assert due_work.finish(batch) is True
+    other = make_batch(survey=batch.survey, name="Done long ago", status="complete")
     exclude(Assignment.objects.get(), person, replace=True)
-    assert Batch.objects.get().status == "open"
+    assert dict(Batch.objects.values_list("pk", "status")) == {batch.pk: "open", other.pk: "complete"}
     sync_study(site, questionnaire)
     work(site, again(questionnaire))
     sync_study(site, questionnaire)
-    assert (due_work.finish(Batch.objects.get()), max_assignments(questionnaire)) == (True, 2)
+    batch.refresh_from_db()
+    assert (due_work.finish(batch), max_assignments(questionnaire)) == (True, 2)
 
 
 def test_by_link_its_slot_is_given_once_more(person: User) -> None:
