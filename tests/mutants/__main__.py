@@ -1,10 +1,11 @@
 """Change the core in a seeded sample of places, one at a time, and list the changes that no test notices.
 
-python -m tests.mutants [--n 200] [--seed 1] [--jobs 2] [--only review quota ..] [--report FILE]
+python -m tests.mutants [--n 200] [--seed 1] [--jobs 2] [--only review quota ..] [--report FILE] [--again]
 
-All tests of `make test` run once, to write down what each passes through. Each mutant then runs in a copy of the
-project, with the tests that pass through the changed statement; where none does, as it runs when its module is
-imported, with all. It is killed when a test fails, an import does, or the tests take three times as long as without it.
+All tests of `make test` run once, to write down what each passes through (`--again` goes by what was written last).
+Each mutant then runs in a copy of the project, with the tests that pass through the changed statement; where none does,
+as it runs when its module is imported, with those that pass through its file. It is killed when a test fails, an import
+does, or the tests take three times as long as without it.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -110,6 +111,15 @@ def recorded(paths: Sequence[Path]) -> Passes:
         return Passes.read(Path(folder), project=project, files=paths)
 
 
+def passes_of_all(kept: Path, *, again: bool) -> Passes:
+    """Return what all tests pass through in all targets, and keep it; what was kept last, if that will do."""
+    if again and kept.exists():
+        return Passes.load(kept)
+    passes = recorded([path for name in TARGETS for path in files(name)])
+    passes.save(kept)
+    return passes
+
+
 def survives(mutation: Mutation, *, passes: Passes, project: Path) -> bool:
     """Tell whether all tests pass with the mutation in the copy; the copy is as before afterwards."""
     place = project / mutation.path
@@ -126,10 +136,9 @@ def survives(mutation: Mutation, *, passes: Passes, project: Path) -> bool:
         place.write_text(before)
 
 
-def check(mutants: Sequence[Mutation], *, jobs: int) -> Iterator[tuple[Mutation, bool]]:
-    """Yield each mutation and whether it survived, in order; each job has a copy of the project."""
+def check(mutants: Sequence[Mutation], *, passes: Passes, jobs: int) -> Iterator[tuple[Mutation, bool]]:
+    """Yield each mutation and whether it survived, as they are tried; each job has a copy of the project."""
     copies: Queue[Path] = Queue()
-    passes = recorded(sorted({mutation.path for mutation in mutants}))
 
     def one(mutation: Mutation) -> tuple[Mutation, bool]:
         project = copies.get()
@@ -141,15 +150,17 @@ def check(mutants: Sequence[Mutation], *, jobs: int) -> Iterator[tuple[Mutation,
     with ThreadPoolExecutor(jobs) as pool, copied() as first, copied() as second:
         for project in [first, second][:jobs]:
             copies.put(project)
-        yield from pool.map(one, mutants)
+        for tried in as_completed([pool.submit(one, mutation) for mutation in mutants]):
+            yield tried.result()
 
 
 def main() -> None:
     options = parsed()
     mutants = sample(options.only or list(TARGETS), n=options.n, seed=options.seed)
+    passes = passes_of_all(options.report.with_name("mutants-passes.json"), again=options.again)
     survivors = []
     with options.report.open("w") as report:
-        for number, (mutation, survived) in enumerate(check(mutants, jobs=options.jobs), 1):
+        for number, (mutation, survived) in enumerate(check(mutants, passes=passes, jobs=options.jobs), 1):
             say(f"{number}/{len(mutants)} {'SURVIVED' if survived else 'killed'} {mutation}")
             if survived:
                 survivors.append(mutation)
@@ -172,6 +183,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, choices=(1, 2), default=2)
     parser.add_argument("--only", nargs="+", choices=list(TARGETS))
+    parser.add_argument("--again", action="store_true", help="Don't record anew what the tests pass through.")
     parser.add_argument("--report", type=Path, default=ROOT / "var" / "mutants.txt")
     options = parser.parse_args()
     options.report.parent.mkdir(parents=True, exist_ok=True)

@@ -67,10 +67,31 @@ class Passes:
             json.loads((folder / SECONDS).read_text()),
         )
 
+    @classmethod
+    def load(cls, path: Path) -> "Passes":
+        known = json.loads(path.read_text())
+        tests = {
+            Path(name): {int(line): tests for line, tests in lines.items()}
+            for name, lines in known["tests"].items()
+        }
+        return cls(tests, known["seconds"])
+
+    def save(self, path: Path) -> None:
+        tests = {str(name): lines for name, lines in self.tests.items()}
+        path.write_text(json.dumps({"tests": tests, "seconds": self.seconds}))
+
     def through(self, path: Path, lines: Iterable[int]) -> list[str]:
-        """Return the tests that pass through any of the lines, the quick ones first."""
-        passing = {test for line in lines for test in self.tests[path].get(line, []) if test}
+        """Return the tests that pass through any of the lines, the quick ones first.
+
+        Where none does, as the lines run when their module is imported: those that pass through anything of the file.
+        """
+        of_file = self.tests.get(path, {})
+        passing = _named(of_file, lines) or _named(of_file, of_file)
         return sorted(passing, key=lambda test: (self.seconds.get(test, 0), test))
+
+
+def _named(of_file: dict[int, list[str]], lines: Iterable[int]) -> set[str]:
+    return {test for line in lines for test in of_file.get(line, []) if test}
 
 
 def statement(code: str, *, line: int) -> Iterator[int]:

@@ -35,4 +35,14 @@ def test_tests_that_pass_through_a_line_come_with_the_quick_ones_first() -> None
     path = Path("a.py")
     passes = Passes({path: {7: ["", "slow", "quick"], 8: ["slow"]}}, {"slow": 2.0, "quick": 0.1})
     assert passes.through(path, [7, 8, 9]) == ["quick", "slow"]
-    assert passes.through(path, [9]) == []
+
+
+def test_what_runs_at_import_is_tried_on_all_that_pass_through_the_file(tmp_path: Path) -> None:
+    path = Path("a.py")
+    Passes({path: {1: [""], 7: ["slow", "quick"], 8: ["slow"]}}, {"slow": 2.0, "quick": 0.1}).save(
+        tmp_path / "passes"
+    )
+    kept = Passes.load(tmp_path / "passes")
+    assert kept.through(path, [1]) == ["quick", "slow"]
+    assert kept.through(path, [8]) == ["slow"]
+    assert kept.through(Path("b.py"), [1]) == []
