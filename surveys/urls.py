@@ -5,10 +5,10 @@ from django.urls import URLPattern, URLResolver, path
 from surveys.pages.answering import hit, link_annotation, link_home, own_data, pictures
 from surveys.pages.people import people, workers
 from surveys.pages.publishing import batches, books, running
-from surveys.pages.results import compare, downloads, dry_run
+from surveys.pages.results import compare, downloads, dry_run, results_page
 from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
 from surveys.pages.sign_in import oidc, second_factor
-from surveys.pages.study import imports, protocols, samples
+from surveys.pages.study import imports, protocols, samples, studies
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("appeals/", appeals.enter, name="appeals"),
@@ -17,7 +17,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("appeals/<str:code>/", appeals.appeal, name="appeal"),
     path("batches/<int:pk>/", batches.batch, name="batch"),
     path("batches/<int:pk>/progress", batches.progress, name="batch_progress"),
-    path("batches/<int:pk>/results", batches.results_progress, name="batch_results_progress"),
+    path("batches/<int:pk>/results/", results_page.batch_results, name="batch_results"),
+    path("batches/<int:pk>/results/progress", results_page.results_progress, name="batch_results_progress"),
+    path("batches/<int:pk>/files/", downloads.files, name="batch_files"),
     path("batches/<int:pk>/publish", running.publish, name="batch_publish"),
     path("batches/<int:pk>/stop", running.stop, name="batch_stop"),
     path("batches/<int:pk>/retry", running.retry, name="batch_retry"),
@@ -72,6 +74,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("samples/", samples.draw_sample, name="draw_sample"),
     path("samples/<str:token>/", samples.sample, name="sample"),
     path("samples/<str:token>/<str:filename>", samples.sample_file, name="sample_file"),
+    path("studies/<slug:slug>/", studies.study, name="study"),
+    path("studies/<slug:slug>/items/", studies.items, name="study_items"),
     path("workers/<int:worker_pk>/", workers.worker, name="worker"),
     path("workers/<int:worker_pk>/standing", workers.standing, name="worker_standing"),
 ]

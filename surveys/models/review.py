@@ -180,6 +180,12 @@ def is_undecided(assignment: str = "") -> Q:
     return _at(assignment, status=Status.SUBMITTED) & ~is_approved
 
 
+def is_held(assignment: str = "") -> Q:
+    """Tell whether submitted work waits for a person: flagged by a rule, or proposed for rejection."""
+    held = [Decision.Verdict.FLAG, Decision.Verdict.PROPOSE]
+    return _at(assignment, status=Status.SUBMITTED, decision__verdict__in=held)
+
+
 def is_left_out(assignment: str = "") -> Q:
     """Tell whether answers were left out of the analysis and are collected once more."""
     return _at(assignment, inclusion__is_replaced=True)

@@ -12,7 +12,7 @@ from django.contrib.auth.decorators import permission_required
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 
-from surveys.models import Batch
+from surveys.models import Batch, Survey
 from surveys.teams import seen_by
 
 View = Callable[..., HttpResponseBase]
@@ -21,7 +21,7 @@ View = Callable[..., HttpResponseBase]
 def researcher(*permissions: str) -> Callable[[View], View]:
     """Send strangers to the login, answer 403 to staff without all `permissions`.
 
-    Whose the batch in an address is, the page asks with `batch_for`.
+    Whose the batch or study in an address is, the page asks with `batch_for` or `study_for`.
     """
 
     def protect(view: View) -> View:
@@ -36,6 +36,11 @@ def batch_for(request: HttpRequest, pk: int) -> Batch:
     """Return the batch a page is about. Raises Http404 if there is none, or its survey is hidden from the reader."""
     batches = Batch.objects.select_related("survey", "hit_type", "created_by")
     return get_object_or_404(seen_by(request.user, batches), pk=pk)
+
+
+def study_for(request: HttpRequest, slug: str) -> Survey:
+    """Return the study a page is about. Raises Http404 if there is none, or it is hidden from the reader."""
+    return get_object_or_404(seen_by(request.user, Survey.objects.select_related("protocol")), slug=slug)
 
 
 def address_of(request: HttpRequest) -> str:

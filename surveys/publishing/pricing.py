@@ -8,9 +8,9 @@ from django.db.models import Count, Q
 
 from annotators.crowds.mturk.fees import fee_rate
 from annotators.models import Assignment, Channel
-from surveys.models import Batch, does_not_count, is_skipped
+from surveys.models import Batch, does_not_count, is_held, is_skipped
 from surveys.protocols.policy import can_reject
-from surveys.protocols.rules import FLAG, PROPOSE, PolicyError
+from surveys.protocols.rules import PolicyError
 from surveys.publishing import budget
 
 
@@ -126,7 +126,7 @@ def progress(batch: Batch) -> Progress:
         submitted=Count("pk", filter=Q(status=status.SUBMITTED)),
         approved=Count("pk", filter=Q(status=status.APPROVED)),
         rejected=Count("pk", filter=Q(status=status.REJECTED)),
-        flagged=Count("pk", filter=Q(status=status.SUBMITTED, decision__verdict__in=[FLAG, PROPOSE])),
+        flagged=Count("pk", filter=is_held()),
         skipped=Count("pk", filter=Q(is_in, is_skipped())),
         left_out=Count("pk", filter=is_in & Q(inclusion__is_included=False)),
         uncounted=Count("pk", filter=is_in & does_not_count()),

@@ -1,23 +1,41 @@
 """Batches as lists show them: with their counts, in one query however many there are."""
 
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys.models import Batch, Invitation, PanelVisit, Questionnaire, does_not_count, is_undecided
+from surveys.models import Batch, Invitation, PanelVisit, Questionnaire, does_not_count, is_held, is_undecided
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+
+    from django_stubs_ext import WithAnnotations
+
+    class _Counts(TypedDict):
+        n_hits: int
+        n_published: int
+        n_wanted: int
+        n_kept: int
+        n_undecided: int
+        n_held: int
+        n_rejected: int
+
+    CountedBatch = WithAnnotations[Batch, _Counts]
+else:
+    CountedBatch = Batch
 
 Person = TypeVar("Person", Invitation, PanelVisit)
 LONGEST_WARNING = timedelta(hours=6)
 
 
-def with_counts(batches: QuerySet[Batch]) -> QuerySet[Batch]:
-    """Annotate n_hits, n_published, n_wanted (assignments to keep), n_kept, n_undecided and n_rejected.
+def with_counts(batches: QuerySet[Batch]) -> "QuerySet[CountedBatch]":
+    """Annotate n_hits, n_published, n_wanted (assignments to keep), n_kept, n_undecided, n_held and n_rejected.
 
-    What does not count is in, but not kept.
+    What does not count is in, but not kept. What is held waits for a person.
     """
     questionnaires = Questionnaire.objects.filter(batch=OuterRef("pk"))
     assignments = Assignment.objects.filter(hit__questionnaire__batch=OuterRef("pk"))
@@ -29,6 +47,7 @@ def with_counts(batches: QuerySet[Batch]) -> QuerySet[Batch]:
         n_wanted=_number(questionnaires.filter(sibling_of=None), Sum("target_assignments"), by="batch"),
         n_kept=_of(kept),
         n_undecided=_of(assignments.filter(is_undecided())),
+        n_held=_of(assignments.filter(is_held())),
         n_rejected=_of(assignments.filter(status=status.REJECTED)),
     )
 

@@ -5,26 +5,44 @@ from typing import Any
 
 from django import template
 from django.conf import settings
+from django.http import HttpRequest
 from django.utils import timezone
 
 from annotators.crowds.base import crowd_of
 from annotators.models import Assignment
-from surveys.models import Batch
+from surveys.models import Batch, Survey
+from surveys.pages.study.header import Header, header
+from surveys.pages.study.studies import Listed, listed
 from surveys.protocols.policy import label_of
 from surveys.review import appeal_codes, decisions
-from surveys.review.progress import with_counts
 from surveys.teams import seen_by
-
-LATEST = 20
 
 register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def latest_batches(context: dict[str, Any]) -> list[Batch]:
-    """Return the newest batches that the reader sees, with their counts, in one query."""
-    batches = seen_by(context["user"], Batch.objects.select_related("survey"))
-    return list(with_counts(batches)[:LATEST])
+def listed_studies(context: dict[str, Any]) -> list[Listed]:
+    """Return the studies that the reader sees, what was touched last first."""
+    return listed(context["user"])
+
+
+@register.simple_tag(takes_context=True)
+def study_header(context: dict[str, Any]) -> Header | None:
+    """Return the head of a page about a batch or a study; None where it is about neither."""
+    if (survey := study_of(context)) is None:
+        return None
+    request: HttpRequest = context["request"]
+    place = request.resolver_match.url_name if request.resolver_match else None
+    return header(request.user, survey, batch=context.get("batch"), place=place or "")
+
+
+@register.simple_tag(takes_context=True)
+def study_of(context: dict[str, Any]) -> Survey | None:
+    """Return the study that a page is about, by its batch or itself."""
+    batch, survey = context.get("batch"), context.get("survey")
+    if isinstance(batch, Batch):
+        return batch.survey
+    return survey if isinstance(survey, Survey) else None
 
 
 @register.simple_tag(takes_context=True)

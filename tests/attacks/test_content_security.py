@@ -53,6 +53,7 @@ class Study(World):
             "invitation_pk": self.invitation.pk,
             "appeal_pk": self.appeal.pk,
             "layout": "tidy",
+            "slug": self.batch.survey.slug,
             "number": 1,
             "batch": self.link_batch.pk,
         }

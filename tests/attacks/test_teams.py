@@ -92,9 +92,10 @@ def lab() -> Lab:
     return Lab()
 
 
-def test_every_protected_address_is_of_a_batch_or_has_a_test_here() -> None:
-    of_batch = {str(pattern.name) for pattern in urlpatterns if "<int:pk>" in str(pattern.pattern)}
-    assert {*OF_A_BATCH} == of_batch | {"answer_appeal"}
+def test_every_protected_address_is_of_a_batch_or_study_or_has_a_test_here() -> None:
+    keys = ("<int:pk>", "<slug:slug>")
+    of_one = {str(p.name) for p in urlpatterns if any(key in str(p.pattern) for key in keys)}
+    assert {*OF_A_BATCH} == of_one | {"answer_appeal"}
 
 
 @pytest.mark.parametrize("name", OF_A_BATCH)
@@ -184,9 +185,9 @@ def test_an_appeal_waits_for_the_team(lab: Lab) -> None:
     assert (len(lab.eves.get(address).context["page"]), len(lab.adas.get(address).context["page"])) == (0, 1)
 
 
-def test_the_first_page_shows_the_teams_batches_and_appeals_only(lab: Lab) -> None:
+def test_the_first_page_shows_the_teams_studies_and_appeals_only(lab: Lab) -> None:
     of_eve, of_ada = (text_of(client.get(reverse("admin:index"))) for client in (lab.eves, lab.adas))
-    assert (lab.batch.name in of_eve, lab.batch.name in of_ada) == (False, True)
+    assert (lab.batch.survey.name in of_eve, lab.batch.survey.name in of_ada) == (False, True)
     assert ("1 appeal" in of_eve, "1 appeal" in of_ada) == (False, True)
 
 

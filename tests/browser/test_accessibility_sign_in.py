@@ -64,7 +64,7 @@ def states(page: Page) -> Iterator[State]:
     TOTPDevice.objects.update(last_t=-1)
     page.get_by_role("textbox", name="Code").fill(shown(key))
     page.get_by_role("button", name="Sign in", exact=True).click()
-    expect(page.get_by_role("heading", name="Batches")).to_be_visible()
+    expect(page.get_by_role("heading", name="Studies")).to_be_visible()
     assert len(recovery) == 9
 
 

@@ -1,6 +1,7 @@
 """Results of surveys with one output per item in a real browser: they can be read on a desk and on a phone."""
 
 import pytest
+from django.urls import reverse
 
 from surveys.protocols.registry import get_definition
 from tests.accessible import faults
@@ -32,14 +33,14 @@ def study(key: str):
 
 @pytest.mark.parametrize("key", ["xai", "vtt"])
 def test_results_are_accessible_and_fit_the_window(visit, key):
-    page = visit(study(key).get_absolute_url())
+    page = visit(reverse("batch_results", args=[study(key).pk]))
 
     assert page.get_by_role("heading", name="Systems beside each other").is_visible()
     assert faults(page) == []
 
 
 def test_a_drawing_is_as_wide_as_its_card_on_a_phone(visit):
-    page = visit(study("vtt").get_absolute_url(), width=360)
+    page = visit(reverse("batch_results", args=[study("vtt").pk]), width=360)
 
     bar = page.locator("figure svg.chart").first
     card = page.locator("figure.card").first

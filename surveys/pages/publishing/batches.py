@@ -1,4 +1,4 @@
-"""The page of one batch: what it will cost, how far it is, what came out."""
+"""The page of one batch: what it will cost, how far it is."""
 
 from dataclasses import asdict
 from typing import Any
@@ -25,13 +25,10 @@ from surveys.pages.publishing.batch_form import (
     policy_in_words,
 )
 from surveys.pages.publishing.money import BudgetForm, money_block, money_counts
-from surveys.pages.results.downloads import downloads
-from surveys.pages.results.results import is_awaited, metric_results, results
 from surveys.protocols.policy import judges
 from surveys.publishing import preconditions, pricing, stopping
 from surveys.publishing.design import design_in_words
 from surveys.publishing.quota import has_slots
-from surveys.results import kept
 from surveys.review.progress import undecided, urgent, warning_time
 from surveys.review.surplus import surplus_of
 
@@ -41,7 +38,7 @@ HITS_PER_PAGE = 30
 @require_safe
 @researcher("surveys.view_batch")
 def batch(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a batch: a draft with its price, a published one with its progress and results."""
+    """Show a batch: a draft with its price, a published one with its progress, money and HITs."""
     found = batch_for(request, pk)
     form = PublishForm(batch=found)
     return render(request, "publishing/batch.html", page_context(request, found, form=form))
@@ -96,16 +93,7 @@ def _draft(batch: Batch) -> dict[str, Any]:
     }
 
 
-@require_safe
-@researcher("surveys.view_batch")
-def results_progress(request: HttpRequest, pk: int) -> JsonResponse:
-    """Answer with how far the batch's reports are, for the page that waits for one."""
-    found = batch_for(request, pk)
-    return JsonResponse({"reports": kept.progress(kept.report_key(found), kept.metrics_key(found))})
-
-
 def _published(request: HttpRequest, batch: Batch) -> dict[str, Any]:
-    shown, metrics = results(batch), metric_results(batch)
     return {
         "progress": pricing.progress(batch),
         "is_running": batch.status in Batch.RUNNING,
@@ -117,12 +105,6 @@ def _published(request: HttpRequest, batch: Batch) -> dict[str, Any]:
         "warning_time": duration_in_words(warning_time(batch)),
         "hits": _hits(batch, page=request.GET.get("page", "1")),
         "marketplace_url": marketplace_url(batch),
-        "report": shown,
-        "results": shown and shown.value,
-        "metrics_report": metrics,
-        "metrics": metrics and metrics.value,
-        "is_awaited": is_awaited(shown, metrics),
-        "downloads": downloads(request, batch),
     }
 
 

@@ -49,6 +49,22 @@ class Download:
 
 @require_safe
 @researcher("surveys.view_batch")
+def files(request: HttpRequest, pk: int) -> HttpResponse:
+    """List the files of a published batch; a draft has none, and leads to its own page."""
+    batch = batch_for(request, pk)
+    if batch.status == Batch.Status.DRAFT:
+        return redirect(batch)
+    context = {
+        **admin.site.each_context(request),
+        "title": f"Files of {batch.name}",
+        "batch": batch,
+        "downloads": downloads(request, batch),
+    }
+    return render(request, "results/files.html", context)
+
+
+@require_safe
+@researcher("surveys.view_batch")
 def download(request: HttpRequest, pk: int, layout: str) -> HttpResponseBase:
     """Send one file of a published batch, workers under pseudonyms. Raw files go to those who may export them."""
     batch, wanted = _asked_for(request, pk, layout)

@@ -168,7 +168,7 @@ def test_from_import_to_export(survey: Survey, site: Site, admin_client: Client,
     assert means == {"blip": [3.0, 1.0, None], "human": [7.0, 0.0, None]}
 
     results(batch)
-    page = admin_client.get(f"/batches/{batch.pk}/", headers={"host": "127.0.0.1"})
+    page = admin_client.get(f"/batches/{batch.pk}/results/", headers={"host": "127.0.0.1"})
     assert (page.status_code, b"How faithful is the caption?" in page.content) == (200, True)
     files = files_of(batch, folder=tmp_path / "out")
     assert sorted(files) == ["processed.csv", "responses.csv", "table.csv", "tidy.csv"]

@@ -175,7 +175,7 @@ def test_pages_run_no_inline_script_or_style(researcher):
         assert re.findall(r"\s(?:on\w+|style)=", page) == []
 
 
-def test_the_front_page_lists_batches_in_one_query_more(researcher, django_assert_num_queries):
+def test_the_front_page_lists_studies_in_as_many_queries(researcher, django_assert_num_queries):
     make_published()
     n = queries_of(researcher, "/admin/")
     submitted(make_published())

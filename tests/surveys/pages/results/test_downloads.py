@@ -68,9 +68,9 @@ def test_no_file_names_a_worker(batch, name):
 
 
 def test_an_assistant_is_not_offered_the_raw_file(batch):
-    page = client_of("Assistant").get(batch.get_absolute_url()).context
+    page = client_of("Assistant").get(reverse("batch_files", args=[batch.pk])).context
     assert "raw.csv" not in [d.filename for d in page["downloads"]]
-    page = client_of("Researcher").get(batch.get_absolute_url()).context
+    page = client_of("Researcher").get(reverse("batch_files", args=[batch.pk])).context
     assert [d.filename for d in page["downloads"] if d.url_with_ids] == ["raw.csv"]
 
 

@@ -33,7 +33,7 @@ def rated() -> Questionnaire:
 
 def test_the_first_look_asks_once_and_the_page_waits(sent: list[tuple[Any, ...]]) -> None:
     batch, client = rated().batch, client_of("Assistant")
-    url, progress = (reverse(name, args=[batch.pk]) for name in ("batch", "batch_results_progress"))
+    url, progress = (reverse(name, args=[batch.pk]) for name in ("batch_results", "batch_results_progress"))
     for _ in range(2):
         assert MAKING in text_of(client.get(url))
     row = KeptReport.objects.get()
@@ -50,7 +50,7 @@ def test_the_first_look_asks_once_and_the_page_waits(sent: list[tuple[Any, ...]]
 
 def test_what_is_kept_is_shown_at_once_while_a_new_one_is_made(sent: list[tuple[Any, ...]]) -> None:
     questionnaire, client = rated(), client_of("Assistant")
-    url = reverse("batch", args=[questionnaire.batch_id])
+    url = reverse("batch_results", args=[questionnaire.batch_id])
     client.get(url)
     sync.make_report(sent[0][1])
     submitted(questionnaire)
@@ -63,7 +63,7 @@ def test_what_is_kept_is_shown_at_once_while_a_new_one_is_made(sent: list[tuple[
 def test_no_page_reads_a_batch_itself(sent: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
     batch = rated().batch
     monkeypatch.setattr(kept, "read_batch", lambda batch: pytest.fail("read in a request"))
-    assert client_of("Assistant").get(reverse("batch", args=[batch.pk])).status_code == 200
+    assert client_of("Assistant").get(reverse("batch_results", args=[batch.pk])).status_code == 200
 
 
 def test_a_hidden_batch_has_no_progress() -> None:

@@ -45,14 +45,14 @@ def test_before_anything_is_scored_there_is_neither_page_nor_file(
 ) -> None:
     assert metric_results(study.batch) is None
     assert {"metrics", "correlations"} & set(layouts_for(study.batch)) == set()
-    assert "Automatic metrics" not in text_of(admin_client.get(url("batch", study.batch)))
+    assert "Automatic metrics" not in text_of(admin_client.get(url("batch_results", study.batch)))
 
 
 def test_the_page_shows_means_a_map_and_a_plot_of_each_pair(
     admin_client: Client, study: Questionnaire
 ) -> None:
     scoring.score_next(study.batch.survey)
-    page = admin_client.get(url("batch", study.batch))
+    page = admin_client.get(url("batch_results", study.batch))
     shown = metric_results(study.batch)
     assert shown.systems == ("model",)
     assert [row.label for row in shown.means] == ["captioning_meteor", "one_minus_ned", "text_f1"]

@@ -36,7 +36,7 @@ def test_nothing_submitted_has_no_results():
     questionnaire = make_published()
     open_for(questionnaire)
     assert results(questionnaire.batch) is None
-    page = client_of("Assistant").get(reverse("batch", args=[questionnaire.batch_id]))
+    page = client_of("Assistant").get(reverse("batch_results", args=[questionnaire.batch_id]))
     assert "Nothing has been submitted yet." in text_of(page)
 
 
@@ -194,6 +194,6 @@ def test_the_published_study_shows_its_published_numbers(shared):
 
 def test_the_page_draws_without_scripts(shared):
     batch = load_published(shared / "data/ofax/esnlive_unifiedresults_raw.csv", definition=ESNLIVE)
-    page = client_of("Researcher").get(reverse("batch", args=[batch.pk])).content.decode()
+    page = client_of("Researcher").get(reverse("batch_results", args=[batch.pk])).content.decode()
     assert page.count('<svg class="chart"') == 2
     assert page.count("<title>Yes: ") == 2

@@ -150,7 +150,7 @@ def test_no_number_on_the_page_is_an_average_over_the_criteria():
     batch.survey.save()
     results(batch)
     KeptReport.objects.update(made_at=batch.published_at)
-    page = client_of("Researcher").get(reverse("batch", args=[batch.pk]))
+    page = client_of("Researcher").get(reverse("batch_results", args=[batch.pk]))
 
     assert page.content.decode().count('<svg class="chart"') == 10
     assert not re.search(r"\b(2\.60*|13(\.0+)?)\b", text_of(page))

@@ -1,0 +1,140 @@
+"""The head of every page of a study: where one is, how it stands, and the one next step."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from surveys.models import Batch, Survey
+from surveys.publishing import pricing
+from surveys.publishing.quota import has_slots
+from surveys.review.progress import CountedBatch, with_counts
+from surveys.teams import Person
+
+Status = Batch.Status
+# Which tab an address belongs to, by its name in urls.py.
+PLACES = {
+    "study": "Batches",
+    "study_items": "Items",
+    "batch": "Launch",
+    "batch_publish": "Launch",
+    "batch_stop": "Launch",
+    "batch_budget": "Launch",
+    "batch_policy": "Launch",
+    "batch_trail": "Launch",
+    "people": "People",
+    "invite_people": "People",
+    "save_panel": "People",
+    "renew_link": "People",
+    "revoke_link": "People",
+    "assignments": "Review",
+    "assignment": "Review",
+    "decide": "Review",
+    "decide_many": "Review",
+    "use": "Review",
+    "give_bonus": "Review",
+    "batch_results": "Results",
+    "batch_files": "Files",
+    "batch_download_ids": "Files",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is to be done next, and where; without an address there is only to wait."""
+
+    text: str
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    label: str
+    url: str
+    is_here: bool
+    n: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What stands above a page of a study. `batch` is the one whose tabs are shown, None before there is any."""
+
+    survey: Survey
+    batch: CountedBatch | None
+    batches: Sequence[CountedBatch]
+    tabs: tuple[Tab, ...]
+    step: Step
+
+
+def header(person: Person, survey: Survey, *, batch: Batch | None = None, place: str = "") -> Header:
+    """Return the head of a page of `survey`, about `batch` or else about the newest. `place`: the address's name."""
+    batches = list(with_counts(survey.batches.order_by("-pk")))
+    shown = next((one for one in batches if batch is None or one.pk == batch.pk), None)
+    return Header(
+        survey=survey,
+        batch=shown,
+        batches=batches,
+        tabs=tuple(_tabs(person, survey, shown, here=PLACES.get(place, ""))),
+        step=_step(person, survey, shown),
+    )
+
+
+def first_step(person: Person, survey: Survey) -> Step:
+    """Return what comes next in a study without a batch."""
+    if not survey.items.exists():
+        return (
+            Step("Import items", reverse("import_items"))
+            if person.has_perm("surveys.add_item")
+            else Step("No items yet")
+        )
+    if person.has_perm("surveys.add_batch"):
+        return Step("Plan a batch", f"{reverse('admin:surveys_batch_add')}?survey={survey.pk}")
+    return Step("No batch yet")
+
+
+def _step(person: Person, survey: Survey, batch: CountedBatch | None) -> Step:
+    if batch is None or (batch.status == Status.DRAFT and not survey.items.exists()):
+        return first_step(person, survey)
+    if batch.status != Status.DRAFT:
+        return next_step(person, batch)
+    total = pricing.quote(batch).total
+    return Step(f"Publish for ${total:,.2f}", f"{batch.get_absolute_url()}#publish")
+
+
+def next_step(person: Person, batch: CountedBatch) -> Step:
+    """Return what comes next with a batch that has its counts (`with_counts`)."""
+    if batch.status == Status.DRAFT:
+        return Step("Look at its price, and publish", batch.get_absolute_url())
+    if batch.n_held and person.has_perm("annotators.view_assignment"):
+        waits = f"{batch.n_held} {'waits' if batch.n_held == 1 else 'wait'} for you"
+        return Step(waits, f"{reverse('assignments', args=[batch.pk])}?status=Submitted")
+    if batch.status in Batch.RUNNING:
+        return Step(f"{batch.n_kept} of {batch.n_wanted} assignments are in")
+    return Step("See the results", reverse("batch_results", args=[batch.pk]))
+
+
+def _tabs(person: Person, survey: Survey, batch: CountedBatch | None, *, here: str) -> Iterator[Tab]:
+    for label, url, n in _places(person, survey, batch):
+        yield Tab(label, url, label == here, n)
+
+
+def _places(person: Person, survey: Survey, batch: CountedBatch | None) -> Iterator[tuple[str, str, int]]:
+    yield "Batches", reverse("study", args=[survey.slug]), 0
+    if person.has_perm("surveys.view_item"):
+        yield "Items", reverse("study_items", args=[survey.slug]), 0
+    if batch:
+        yield from _places_of(person, batch)
+    if person.has_perm("surveys.change_survey"):
+        yield "Settings", reverse("admin:surveys_survey_change", args=[survey.pk]), 0
+
+
+def _places_of(person: Person, batch: CountedBatch) -> Iterator[tuple[str, str, int]]:
+    yield "Launch", batch.get_absolute_url(), 0
+    if has_slots(batch) and person.has_perm("surveys.view_invitation"):
+        yield "People", reverse("people", args=[batch.pk]), 0
+    if batch.status == Status.DRAFT:
+        return
+    if person.has_perm("annotators.view_assignment"):
+        yield "Review", reverse("assignments", args=[batch.pk]), batch.n_held
+    yield "Results", reverse("batch_results", args=[batch.pk]), 0
+    yield "Files", reverse("batch_files", args=[batch.pk]), 0

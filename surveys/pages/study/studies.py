@@ -1,0 +1,117 @@
+"""A study as a place: its batches, and its items with what the systems said about them."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import admin
+from django.core.paginator import Page, Paginator
+from django.db.models import Count, Max, Q, QuerySet
+from django.db.models.functions import Coalesce, Greatest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from surveys.models import Batch, Item, Survey
+from surveys.pages.access import researcher, study_for
+from surveys.pages.study.header import Step, first_step, next_step
+from surveys.review.progress import CountedBatch, with_counts
+from surveys.teams import Person, in_words, seen_by
+
+LATEST = 20  # studies on the first page
+ITEMS_PER_PAGE = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A study as a list shows it, its batches newest first; `step` is that of the newest that has one to take."""
+
+    survey: Survey
+    n_items: int
+    batches: tuple[CountedBatch, ...]
+    step: Step
+
+    @property
+    def newest(self) -> CountedBatch | None:
+        return self.batches[0] if self.batches else None
+
+    @property
+    def n_kept(self) -> int:
+        return sum(batch.n_kept for batch in self.batches)
+
+    @property
+    def n_wanted(self) -> int:
+        return sum(batch.n_wanted for batch in self.batches)
+
+
+@require_safe
+@researcher("surveys.view_batch")
+def study(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a study: its batches with how far they are, and what comes next."""
+    survey = study_for(request, slug)
+    batches = with_counts(survey.batches.select_related("survey").order_by("-pk"))
+    context = {
+        **_context(request, survey),
+        "batches": [(batch, next_step(request.user, batch)) for batch in batches],
+        "n_items": survey.items.count(),
+        "n_systems": survey.items.aggregate(n=Count("outputs__system", distinct=True))["n"],
+        "seen_by": in_words(survey),
+    }
+    return render(request, "study/study.html", context)
+
+
+@require_safe
+@researcher("surveys.view_batch", "surveys.view_item")
+def items(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a study's items, found by their ids, texts and answers, with what each system said."""
+    survey = study_for(request, slug)
+    words = request.GET.get("q", "").strip()
+    found = _found(survey.items.prefetch_related("pictures", "outputs"), words)
+    page: Page[Item] = Paginator(found, ITEMS_PER_PAGE).get_page(request.GET.get("page", "1"))
+    shown = [(item, _choice_labels(item, survey)) for item in page]
+    context = {**_context(request, survey), "page": page, "items": shown, "q": words}
+    return render(request, "study/items.html", context)
+
+
+def listed(person: Person) -> list[Listed]:
+    """Return the studies somebody sees, what was touched last first, in three queries however many there are."""
+    touched = Greatest("created_at", Coalesce(Max("batches__created_at"), "created_at"))
+    newest = seen_by(person, Survey.objects.all()).annotate(touched=touched).order_by("-touched")[:LATEST]
+    surveys = {survey.pk: survey for survey in newest}
+    counts = Item.objects.filter(survey__in=surveys).order_by().values_list("survey").annotate(Count("pk"))
+    n_items = dict(counts)
+    batches: dict[int, list[CountedBatch]] = {pk: [] for pk in surveys}
+    for batch in with_counts(
+        Batch.objects.filter(survey__in=surveys).select_related("survey").order_by("-pk")
+    ):
+        batches[batch.survey_id].append(batch)
+    return [_listed(person, survey, batches[pk], n_items.get(pk, 0)) for pk, survey in surveys.items()]
+
+
+def _listed(person: Person, survey: Survey, batches: list[CountedBatch], n_items: int) -> Listed:
+    steps = (next_step(person, batch) for batch in batches)
+    to_take = [step for step in steps if step.url]
+    wait = [next_step(person, batch) for batch in batches[:1]]
+    step = (to_take or wait or [first_step(person, survey)])[0]
+    return Listed(survey, n_items, tuple(batches), step)
+
+
+def _context(request: HttpRequest, survey: Survey) -> dict[str, Any]:
+    return {**admin.site.each_context(request), "title": survey.name, "survey": survey}
+
+
+def _found(items: QuerySet[Item], words: str) -> QuerySet[Item]:
+    if not words:
+        return items
+    anywhere = (
+        Q(external_id__icontains=words)
+        | Q(subject__icontains=words)
+        | Q(payload__question__icontains=words)
+        | Q(gold__icontains=words)
+        | Q(outputs__text__icontains=words)
+        | Q(outputs__answer__icontains=words)
+    )
+    return items.filter(pk__in=items.filter(anywhere).values("pk"))
+
+
+def _choice_labels(item: Item, survey: Survey) -> dict[str, str]:
+    return {choice.value: choice.label for choice in item.choices_for(survey.definition)}

@@ -1,0 +1,109 @@
+"""A study is a place: one head on all its pages, with the one next step; its batches and its items."""
+
+from decimal import Decimal
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from surveys.models import Batch, Decision, Output, Survey
+from tests.factories import make_draft, make_item, make_published, make_survey, submitted
+from tests.people import client_of
+from tests.surveys.pages.pages import text_of
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def researcher() -> Client:
+    return client_of("Researcher")
+
+
+def study_page(client: Client, survey: Survey) -> str:
+    return text_of(client.get(reverse("study", args=[survey.slug])))
+
+
+def step(client: Client, batch: Batch, page: str = "batch") -> tuple[str, str]:
+    """The next step in the head of a page of the batch."""
+    found = client.get(reverse(page, args=[batch.pk])).context["study"].step
+    return found.text, found.url
+
+
+def test_the_next_step_follows_the_batch(researcher: Client) -> None:
+    survey = make_survey()
+    assert "Import items" in study_page(researcher, survey)
+    make_item(survey)
+    assert "Plan a batch" in study_page(researcher, survey)
+    draft = make_draft(survey, reward=Decimal("1.00"), assignments_per_hit=5, items_per_hit=1)
+    assert step(researcher, draft) == ("Publish for $6.00", f"/batches/{draft.pk}/#publish")
+
+
+def test_what_waits_for_a_person_comes_before_anything_else(researcher: Client) -> None:
+    questionnaire = make_published()
+    batch = questionnaire.batch
+    waiting = submitted(questionnaire)
+    assert step(researcher, batch) == ("1 of 5 assignments are in", "")
+    Decision.objects.create(
+        assignment=waiting, verdict="flag", reason="Too quick.", decided_at=timezone.now()
+    )
+    for page in ("batch", "batch_results", "batch_files", "assignments"):
+        assert step(researcher, batch, page) == (
+            "1 waits for you",
+            f"/batches/{batch.pk}/assignments/?status=Submitted",
+        )
+    assert researcher.get(f"/batches/{batch.pk}/").context["study"].tabs[3].n == 1
+
+
+def test_a_finished_batch_leads_to_its_results(researcher: Client) -> None:
+    batch = make_published(status="complete").batch
+    assert step(researcher, batch) == ("See the results", f"/batches/{batch.pk}/results/")
+
+
+def test_tabs_lead_to_what_somebody_may_see() -> None:
+    batch = make_published().batch
+    address = reverse("batch_results", args=[batch.pk])
+    tabs = [tab.label for tab in client_of("Assistant").get(address).context["study"].tabs]
+    assert tabs == ["Batches", "Items", "Launch", "Review", "Results", "Files"]
+    (here,) = (tab for tab in client_of("Researcher").get(address).context["study"].tabs if tab.is_here)
+    assert (here.label, here.url) == ("Results", address)
+
+
+def test_a_draft_has_neither_results_nor_files(researcher: Client) -> None:
+    draft = make_draft(make_survey(n_items=1))
+    for name in ("batch_results", "batch_files"):
+        answer = researcher.get(reverse(name, args=[draft.pk]))
+        assert (answer.status_code, answer.url) == (302, f"/batches/{draft.pk}/")
+    assert [tab.label for tab in researcher.get(f"/batches/{draft.pk}/").context["study"].tabs] == [
+        "Batches",
+        "Items",
+        "Launch",
+        "Settings",
+    ]
+
+
+def test_items_are_found_by_what_systems_said_of_them(researcher: Client) -> None:
+    survey = make_survey(n_items=3)
+    item = survey.items.last()
+    Output.objects.filter(item=item).update(text="Снег на <b>крыше</b>")
+    url = reverse("study_items", args=[survey.slug])
+    assert len(researcher.get(url).context["items"]) == 3
+    page = researcher.get(url, {"q": "крыше"})
+    assert [found.pk for found, _ in page.context["items"]] == [item.pk]
+    assert "Снег на &lt;b&gt;крыше&lt;/b&gt;" in page.content.decode()
+    assert "Nothing is found." in text_of(researcher.get(url, {"q": "nowhere"}))
+
+
+def test_items_take_as_many_queries_however_many_there_are(researcher: Client) -> None:
+    survey = make_survey(n_items=1)
+    url = reverse("study_items", args=[survey.slug])
+    researcher.get(url)
+    with CaptureQueriesContext(connection) as few:
+        researcher.get(url)
+    for n in range(3, 43):
+        make_item(survey, position=n)
+    with CaptureQueriesContext(connection) as many:
+        assert len(researcher.get(url).context["items"]) == 20
+    assert len(many) == len(few)
