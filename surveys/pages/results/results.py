@@ -23,6 +23,7 @@ from surveys.pages.results.tables import (
     systems_table,
     within_row,
 )
+from surveys.pages.results.verdict import verdict
 from surveys.protocols.definition import Definition
 from surveys.results.files.report import EFFECT_NOTE, Report
 from surveys.results.kept import (
@@ -67,6 +68,7 @@ class Results:
     `side_by_side` is None where the protocol has a reference: there the grid has the differences from it.
     """
 
+    verdict: tuple[str, ...]
     counts: Counts
     minutes: Minutes
     systems: tuple[str, ...]
@@ -161,6 +163,7 @@ def _arranged(report: Report) -> Results:
     scales = tuple(criterion for criterion in criteria if criterion.score is not None)
     has_reference = "reference" in report.systems.values()
     return Results(
+        verdict=verdict(summary, report.comparison),
         counts=summary.counts,
         minutes=summary.minutes,
         systems=systems,

@@ -1,0 +1,65 @@
+"""What came out, in a sentence or two, with its uncertainty: the headline criterion on kept rows."""
+
+from collections.abc import Iterator
+
+from surveys.pages.results.cells import ends, few, number, probability
+from surveys.results.statistics.comparison import Comparison, Difference
+from surveys.results.statistics.numbers import CriterionSummary, Summary
+
+MOST = 3
+
+
+def verdict(summary: Summary, comparison: Comparison) -> tuple[str, ...]:
+    """Return what a reader takes away: each system beside the one compared with, or a single system's mean.
+
+    A difference that was not shown is never called none. Of many systems the first differences are told, as many as
+    are read; then how many of all tests of the table showed one.
+    """
+    headline = _headline(summary)
+    if headline is None:
+        return ()
+    found = [one for one in comparison.differences if one.criterion == headline.key]
+    if not found:
+        return tuple(_alone(summary, headline))
+    found.sort(key=lambda one: not one.dagger)
+    told = [_between(one, against=comparison.against, criterion=headline) for one in found[:MOST]]
+    return (*told, *_all_tests(comparison, told=len(told)))
+
+
+def _headline(summary: Summary) -> CriterionSummary | None:
+    criteria = summary.kept.systems[0].criteria if summary.kept.systems else ()
+    scales = {one.key: one for one in criteria if one.score is not None}
+    return scales.get(summary.headline)
+
+
+def _alone(summary: Summary, headline: CriterionSummary) -> Iterator[str]:
+    for system in summary.kept.systems[:MOST]:
+        rated = next(one for one in system.criteria if one.key == headline.key)
+        if rated.score and rated.score.rating_mean is not None:
+            mean = number(rated.score.rating_mean, places=rated.interval.places if rated.interval else 2)
+            between = (
+                f" ({100 * rated.interval.level:.3g} %: {ends(rated.interval)})" if rated.interval else ""
+            )
+            yield f"{headline.label}: ratings of {system.system} have a mean of {mean}{between}."
+
+
+def _between(found: Difference, *, against: str, criterion: CriterionSummary) -> str:
+    interval = found.interval
+    if interval is None or found.mean is None or found.corrected is None:
+        return f"{criterion.label}: {found.system} beside {against} can't be tested on {found.items} shared items."
+    size = f"{ends(interval)}, {probability(found.corrected)}{few(found)}"
+    if found.dagger:
+        way = "higher" if found.mean > 0 else "lower"
+        mean = number(abs(found.mean), places=interval.places)
+        return f"{criterion.label}: {found.system} is rated {mean} {way} than {against} (difference {size})."
+    return (
+        f"{criterion.label}: whether {found.system} or {against} is rated higher can't be told "
+        f"(difference {number(found.mean, places=interval.places)}, {size})."
+    )
+
+
+def _all_tests(comparison: Comparison, *, told: int) -> Iterator[str]:
+    tested = [one for one in comparison.differences if one.corrected is not None]
+    if len(tested) > told:
+        shown = sum(one.dagger for one in tested)
+        yield f"Of all {len(tested)} tests of this table, {shown} show a difference."

@@ -1,0 +1,65 @@
+"""The sentence a results page begins with never says more than the table's own test."""
+
+import pytest
+
+from surveys.pages.results.verdict import verdict
+from surveys.protocols.registry import get_definition
+from surveys.results.files.report import make_report
+from surveys.results.frames.database import read_batch
+from tests.surveys.results.rated import Rated, rated_batch
+
+pytestmark = pytest.mark.django_db
+WORKERS = [f"w{n}" for n in range(12)]
+
+
+def sentences(rows: list[Rated], key: str = "vtt") -> tuple[str, ...]:
+    report = make_report(read_batch(rated_batch(rows, definition=get_definition(key))))
+    return verdict(report.summary, report.comparison)
+
+
+def rows(key: str, score: dict[str, object]) -> list[Rated]:
+    """Twelve workers on six items; `score` tells a system's rating by (item, worker)."""
+    keys = [criterion.key for criterion in get_definition(key).criteria]
+    return [
+        Rated(f"s{item}", system, worker, dict.fromkeys(keys, str(given(item, place))))
+        for item in range(6)
+        for place, worker in enumerate(WORKERS)
+        for system, given in score.items()
+    ]
+
+
+def test_a_difference_is_told_with_its_interval_and_the_better_way_round() -> None:
+    low = {
+        "a": lambda item, place: 4 + (item * place) % 3 % 2,
+        "b": lambda item, place: 1 + (item * place) % 5 % 2,
+    }
+    first, *rest = sentences(rows("vtt", low))
+    headline = get_definition("vtt").criterion(get_definition("vtt").headline).label
+    assert first.startswith(f"{headline}: b is rated 3")
+    assert "lower than a (difference −3" in first
+    assert "p < 0.001" in first
+    assert rest == ["Of all 3 tests of this table, 3 show a difference."]
+
+
+def test_what_was_not_shown_is_never_called_none() -> None:
+    same = {"a": lambda item, place: 1 + (item * place) % 5, "b": lambda item, place: 1 + (item + place) % 5}
+    first, *rest = sentences(rows("vtt", same))
+    assert "is rated higher can't be told (difference" in first
+    assert rest == ["Of all 3 tests of this table, 0 show a difference."]
+
+
+def test_one_system_has_its_mean() -> None:
+    (only,) = sentences(rows("vtt", {"a": lambda item, place: 2 + (item * place) % 5 % 3}))
+    assert "ratings of a have a mean of 2." in only
+    assert "(95 %: 2" in only
+
+
+def test_few_workers_are_named_beside_the_dagger() -> None:
+    few = [Rated(f"s{n}", s, w, {"fluency": v, "relevance": v, "logical_consistency": v})
+           for n in range(8) for s, v in (("a", "5"), ("b", str(1 + n % 2))) for w in ("ann", "bob")]  # fmt: skip
+    assert "few workers: 2" in sentences(few)[0]
+
+
+def test_nobody_rated_leaves_nothing_to_say() -> None:
+    reason = get_definition("vtt").skip_reasons[0].value
+    assert sentences([Rated("s1", "a", "ann", skip_reason=reason)]) == ()
