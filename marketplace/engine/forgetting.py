@@ -36,6 +36,7 @@ from marketplace.models import (
 CLOSED = "ADELETED"  # how the id of an erased account begins
 SHORTEST_IN_TEXT = 6  # a shorter id stands in ordinary words
 Status = Assignment.Status
+HANDED_IN = (Status.SUBMITTED, Status.APPROVED, Status.REJECTED)
 
 
 @dataclass(slots=True)
@@ -151,8 +152,12 @@ def _unname(rows: QuerySet[Any], column: str, *, old: str, new: str) -> None:
 
 
 def closed(works: Collection[tuple[str, str]]) -> list[str]:
-    """Return the worker ids of (AssignmentId, WorkerId) whose account has been erased since, each once."""
-    erased = Assignment.objects.filter(worker__worker_id__startswith=CLOSED).order_by()
+    """Return the worker ids of (AssignmentId, WorkerId) whose account has been erased since, each once.
+
+    What was given back or abandoned says nothing: the next worker has got its AssignmentId.
+    """
+    handed_in = Assignment.objects.filter(status__in=HANDED_IN).order_by()
+    erased = handed_in.filter(worker__worker_id__startswith=CLOSED)
     names = set(erased.values_list("assignment_id", flat=True))
     return sorted({worker_id for assignment_id, worker_id in works if assignment_id in names})
 

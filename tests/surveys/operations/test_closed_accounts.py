@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotators.models import Assignment, Worker
 from marketplace import clock
 from marketplace import models as marketplace
-from marketplace.engine import forgetting
+from marketplace.engine import assignments, forgetting
 from surveys import sync
 from surveys.models import Batch, Questionnaire
 from surveys.operations import own_data, purging
@@ -73,6 +73,22 @@ def test_an_id_that_was_only_claimed_forgets_nobody(site: Site, study: Questionn
     forgetting.erase(marketplace.Worker.objects.get(worker_id=delete_from), now=clock.now())
     assert own_data.forget_closed() == 1
     assert Worker.objects.get(pk=worker.pk).worker_id == "AVICTIM12345"
+
+
+def test_work_given_back_by_a_deleted_account_is_not_taken_for_who_did_it_then(site: Site) -> None:
+    """A returned AssignmentId goes to the next worker: it is theirs, whatever becomes of who had it before."""
+    study = open_study(site)
+    assert study.hit is not None
+    given_back = site.accept(study.hit)
+    assignments.give_back(given_back, now=clock.now())
+    work(site, study)
+    sync_study(site, study)
+    done = Assignment.objects.get()
+    worker_id = done.worker.worker_id
+    assert (done.assignment_id, done.status) == (given_back.assignment_id, "Approved")
+    assert forgetting.erase(given_back.worker, now=clock.now()) == []
+    assert own_data.forget_closed() == 0
+    assert Worker.objects.get().worker_id == worker_id
 
 
 def test_a_purge_reaches_the_account_once_nobody_needs_the_id(study: Questionnaire) -> None:
