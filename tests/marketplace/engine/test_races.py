@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from marketplace.accounts import keys
-from marketplace.engine import assignments, deadlines, hits
+from marketplace.engine import assignments, deadlines, forgetting, hits
 from marketplace.engine.hits import Offer, TypeValues
 from marketplace.models import (
     HIT,
@@ -17,6 +17,7 @@ from marketplace.models import (
     Event,
     Qualification,
     QualificationRequest,
+    Worker,
 )
 from marketplace.money import audit, ledger
 from marketplace.notifications import delivery
@@ -59,6 +60,28 @@ def test_one_worker_in_two_windows_gets_a_hit_once(requester):
     worker = keys.create_worker()[0]
     results = at_once([lambda: assignments.accept(hit, worker=worker, now=now)] * 6)
     assert sum(isinstance(result, Assignment) for result in results) == 1
+
+
+def test_whose_account_is_erased_meanwhile_gets_no_hit(requester):
+    """Their window has read the account before; an assignment would be nobody's, and its place lost."""
+    hit, now = publish(requester), timezone.now()
+    worker = keys.create_worker()[0]
+    assert forgetting.erase(Worker.objects.get(pk=worker.pk), now=now) == []
+    (refusal,) = at_once([lambda: assignments.accept(hit, worker=worker, now=now)])
+    assert str(refusal) == "This account is closed."
+    hit.refresh_from_db()
+    assert (hit.pending, Assignment.objects.count()) == (0, 0)
+
+
+def test_of_accepting_and_erasing_at_once_one_is_done(requester):
+    hit, now = publish(requester, max_assignments=8), timezone.now()
+    workers = [keys.create_worker()[0] for _ in range(4)]
+    takes = [lambda worker=worker: assignments.accept(hit, worker=worker, now=now) for worker in workers]
+    goes = [lambda worker=worker: forgetting.erase(worker, now=now) for worker in workers]
+    results = at_once([*takes, *goes])
+    took = [isinstance(result, Assignment) for result in results[:4]]
+    assert [reasons != [] for reasons in results[4:]] == took
+    assert list(Worker.objects.order_by("pk").values_list("is_active", flat=True)) == took
 
 
 def test_a_recycled_id_goes_to_one_worker(requester):
