@@ -65,15 +65,23 @@ def locked_worker_of(worker_id: str, *, source: str) -> Worker:
     return _worker_of(worker_id, source=source, known=Worker.objects.select_for_update(no_key=True))
 
 
+def known_worker(worker_id: str, *, source: str) -> Worker | None:
+    """Return the worker a source knows by this id, purged or not; None where there is none."""
+    return _named(worker_id, source=source, among=Worker.objects.all())
+
+
 def _worker_of(worker_id: str, *, source: str, known: QuerySet[Worker]) -> Worker:
-    named = known.filter(source=source, worker_id__in=names_of(worker_id))
-    if found := named.order_by("pk").first():
+    if found := _named(worker_id, source=source, among=known):
         return found
     try:
         with transaction.atomic():
             return Worker.objects.create(source=source, worker_id=worker_id)
     except IntegrityError:  # somebody was quicker
         return known.get(source=source, worker_id=worker_id)
+
+
+def _named(worker_id: str, *, source: str, among: QuerySet[Worker]) -> Worker | None:
+    return among.filter(source=source, worker_id__in=names_of(worker_id)).order_by("pk").first()
 
 
 def names_of(worker_id: str) -> list[str]:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotators.crowds.mturk.gateway import AssignmentRecord, Gateway, HITRecord
 from annotators.failpoints import reach
 from annotators.models import HIT, IS_CLAIM, Assignment, Channel, Worker
-from annotators.people.pseudonyms import worker_of
+from annotators.people.pseudonyms import known_worker, worker_of
 
 FACTS = (
     "assignment_id",
@@ -108,11 +108,13 @@ def mirror_assignment(hit: HIT, record: AssignmentRecord) -> Assignment:
 
 @transaction.atomic
 def _mirrored(hit: HIT, record: AssignmentRecord) -> Assignment:
-    worker = worker_of(record.worker_id, source=hit.endpoint)
+    worker = known_worker(record.worker_id, source=hit.endpoint)
     facts = {name: getattr(record, name) for name in FACTS}
-    assignment = _row_of(hit, worker, record) or _row_of_renamed(hit, worker, record)
-    assignment = assignment or Assignment.objects.create(hit=hit, worker=worker, **facts)
-    author = worker if assignment.worker_id == worker.pk else assignment.worker
+    assignment = _row_of(hit, worker, record) or _row_of_renamed(hit, record)
+    if assignment is None:
+        author = worker or worker_of(record.worker_id, source=hit.endpoint)
+        assignment = Assignment.objects.create(hit=hit, worker=author, **facts)
+    author = worker if worker and assignment.worker_id == worker.pk else assignment.worker
     changed = [name for name in _kept_up(assignment, author) if getattr(assignment, name) != facts[name]]
     if changed and assignment.channel == Channel.MARKETPLACE:
         for name in changed:
@@ -122,23 +124,21 @@ def _mirrored(hit: HIT, record: AssignmentRecord) -> Assignment:
     return assignment
 
 
-def _row_of(hit: HIT, worker: Worker, record: AssignmentRecord) -> Assignment | None:
+def _row_of(hit: HIT, worker: Worker | None, record: AssignmentRecord) -> Assignment | None:
+    if worker is None:
+        return None
     known_or_this = ~IS_CLAIM | Q(assignment_id=record.assignment_id)
     rows = Assignment.objects.filter(known_or_this, hit=hit, worker=worker)
     return min(rows, key=lambda row: row.is_claim, default=None)
 
 
-def _row_of_renamed(hit: HIT, worker: Worker, record: AssignmentRecord) -> Assignment | None:
+def _row_of_renamed(hit: HIT, record: AssignmentRecord) -> Assignment | None:
     """Return the row of work that came in under another id: the account was erased there since, and renamed.
 
-    A submitted assignment's id is never given out again, so it is the same work. `worker`, who was only made up for
-    the new id, goes.
+    A submitted assignment's id is never given out again, so it is the same work, and nobody new is made of the id.
     """
     handed_in = Assignment.objects.filter(~IS_CLAIM, hit=hit, assignment_id=record.assignment_id)
-    known = handed_in.filter(channel=Channel.MARKETPLACE).exclude(status="Accepted").first()
-    if known and not worker.assignments.exists() and not worker.invitations.exists():
-        worker.delete()
-    return known
+    return handed_in.filter(channel=Channel.MARKETPLACE).exclude(status="Accepted").first()
 
 
 def _kept_up(assignment: Assignment, worker: Worker) -> Iterable[str]:

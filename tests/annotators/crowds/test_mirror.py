@@ -126,6 +126,19 @@ def test_a_false_claim_to_an_assignment_id_doesnt_stop_the_mirror() -> None:
     assert (claimed.assignment_id, claimed.status) == (f"refuted:{claimed.pk}", "Accepted")
 
 
+def test_nobody_is_made_up_for_the_new_id_of_an_erased_account(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    hit = make_hit()
+    first = mirror_assignment(hit, record())
+    with django_assert_num_queries(
+        2 + 4
+    ) as captured:  # nobody, work and who did it read, and the work written
+        assert mirror_assignment(hit, record(worker_id="ADELETED123", feedback="Thank you.")) == first
+    tables = [q["sql"].split()[:3] for q in captured.captured_queries if not q["sql"].startswith("SELECT")]
+    assert [words for words in tables if '"annotators_worker"' in words] == []
+
+
 def test_the_same_worker_id_elsewhere_is_another_worker() -> None:
     elsewhere = make_worker("AWORKER", source="production")
     assert mirror_assignment(make_hit(), record()).worker != elsewhere

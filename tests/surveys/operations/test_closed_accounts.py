@@ -12,7 +12,7 @@ from marketplace import clock
 from marketplace import models as marketplace
 from marketplace.engine import assignments, forgetting
 from surveys import sync
-from surveys.models import Batch, Questionnaire
+from surveys.models import Batch, Questionnaire, QuizAttempt
 from surveys.operations import own_data, purging
 from tests.market_site import Site
 from tests.market_study import open_study, statuses, sync_study, work
@@ -45,6 +45,18 @@ def test_the_same_work_is_not_taken_for_somebody_elses(site: Site, study: Questi
     after = Assignment.objects.get()
     assert (after.pk, after.worker_id, after.status) == (before.pk, before.worker_id, "Approved")
     assert list(Worker.objects.values_list("pk", flat=True)) == [before.worker_id]
+
+
+def test_who_is_known_here_by_the_new_id_does_not_stop_the_sync(site: Site, study: Questionnaire) -> None:
+    """A quiz that was opened in the name of an erased account is kept, and the work is found by its AssignmentId."""
+    delete_account()
+    renamed = Worker.objects.create(source="embedded", worker_id=marketplace.Worker.objects.get().worker_id)
+    attempt = {"number": 1, "answers": {}, "n_right": 0, "is_passed": False}
+    QuizAttempt.objects.create(batch=study.batch, worker=renamed, **attempt)
+    before = Assignment.objects.get()
+    sync_study(site, study)
+    after = Assignment.objects.get()
+    assert (after.pk, after.worker_id, after.status) == (before.pk, before.worker_id, "Approved")
 
 
 def test_our_tables_forget_them_by_the_next_day(study: Questionnaire) -> None:
