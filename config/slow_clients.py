@@ -16,7 +16,7 @@ from django.conf import settings
 
 Application = Callable[..., Iterable[bytes]]
 MB = 2**20
-BLOCK = 64 * 1024  # bytes; what is longer than one block waits on disk, a body or an answer
+BLOCK = 64 * 1024  # bytes; a body or an answer that is longer waits on disk
 LARGEST_BODY = 12 * MB  # above the largest form without an upload, as in config/nginx.conf
 TOO_LARGE = b"This is more than can be sent here."
 HEADERS_OF_REFUSAL = [

@@ -9,34 +9,18 @@ from typing import Any
 
 from django.core.management import call_command
 from django.db import transaction
-from django.db.models import Min, Q, QuerySet
+from django.db.models import Min, QuerySet
 from django.utils import timezone
 
 from annotators.models import IS_CLAIM, Assignment, Call, Channel, Source, Worker
 from annotators.people.pseudonyms import untraceable_name
 from surveys import audit
 from surveys.models import AnnotationSlot, AnswerRevision, Appeal, QuizAttempt, Rating, Response
-from surveys.operations import purging
+from surveys.operations import erasing
+from surveys.operations.holding import waiting
 
 DELETED_TEXT = "(deleted by its author)"
 Status = Assignment.Status
-
-
-def waiting(worker: Worker) -> list[str]:
-    """Return what has to be settled before a person can be forgotten, as sentences for them: money is on its way."""
-    work = Assignment.objects.filter(worker=worker)
-    paid = Q(hit__questionnaire__batch__reward__gt=0)
-    undecided = work.filter(paid, status=Status.SUBMITTED).count()
-    calls = Call.objects.filter(assignment__worker=worker, state__in=purging.OPEN_CALLS).count()
-    appeals = Appeal.objects.filter(
-        assignment__worker=worker, made_at__isnull=False, answered_at=None
-    ).count()
-    found = {
-        "Nobody has decided yet about your pay for work you handed in": undecided,
-        "A payment to you is under way": calls,
-        "An appeal of yours has no answer yet": appeals,
-    }
-    return [f"{sentence} ({n})." for sentence, n in found.items() if n]
 
 
 @transaction.atomic
@@ -48,7 +32,7 @@ def forget(worker: Worker) -> list[str]:
     _erase_texts(locked)
     let_go = AnnotationSlot.objects.filter(assignment__worker=locked, assignment__status=Status.ACCEPTED)
     let_go.update(leased_until=timezone.now())
-    purging.erase(locked, comments=True, name=untraceable_name())
+    erasing.erase(locked, comments=True, name=untraceable_name())
     audit.record(audit.Kind.PURGE, "forget", worker=Worker.objects.get(pk=locked.pk))
     return []
 
@@ -98,10 +82,8 @@ def own_data(worker: Worker) -> dict[str, Any]:
 
 def _work(row: Assignment) -> dict[str, Any]:
     names = ("status", "loaded_at", "saved_at", "submitted_at", "approved_at", "rejected_at")
-    decision, appeal = (
-        getattr(row, "decision", None),
-        Appeal.objects.filter(assignment=row, made_at__isnull=False),
-    )
+    decision = getattr(row, "decision", None)
+    appeals = Appeal.objects.filter(assignment=row, made_at__isnull=False)
     return {
         "study": row.hit.questionnaire.batch.title,
         **{name: getattr(row, name) for name in names},
@@ -109,7 +91,7 @@ def _work(row: Assignment) -> dict[str, Any]:
         "your_remark": row.comment,
         "our_feedback": row.feedback,
         "decision": {"verdict": decision.verdict, "reason": decision.reason} if decision else None,
-        "appeals": list(appeal.values("text", "made_at", "outcome", "answer", "answered_at")),
+        "appeals": list(appeals.values("text", "made_at", "outcome", "answer", "answered_at")),
         "payments": list(_payments(row).values("operation", "amount", "finished_at")),
         "answers": [_answer(response) for response in row.responses.order_by("position")],
         "earlier_versions": list(row.revisions.order_by("pk").values("data", "created_at")),

@@ -6,7 +6,8 @@ from django.views.decorators.http import require_GET, require_POST
 
 from surveys.answering.admissions import owner
 from surveys.models import Invitation
-from surveys.operations.own_data import forget, waiting
+from surveys.operations.holding import waiting
+from surveys.operations.own_data import forget
 from surveys.operations.own_data import own_data as data_of
 from surveys.pages.answering.link_page import linked, render
 

@@ -1,0 +1,121 @@
+"""What keeps a worker's name: work that is not finished, and money or an answer that is on its way to them.
+
+One list of rules, asked by the calendar for many workers at once, and by a person who wants to be forgotten.
+"""
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet
+from django.utils import timezone
+
+from annotators.models import Assignment, Call, Worker
+from annotators.outbox.market import OVERTURN_WITHIN
+from annotators.people.pseudonyms import pseudonym, purged_name
+from surveys.models import Appeal, Batch, Invitation, PanelVisit
+
+FINISHED = (Batch.Status.STOPPED, Batch.Status.COMPLETE)
+OPEN_CALLS = (Call.State.PLANNED, Call.State.SENT, Call.State.UNKNOWN)
+BATCH = "hit__questionnaire__batch"
+Status = Assignment.Status
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A worker who is due and was not purged; they are named as in exports."""
+
+    pk: int
+    pseudonym: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Rows that hold their worker: where they name worker and batch, and why the calendar keeps who has some.
+
+    `sentence`: what a person is told who would lose something by being forgotten now; empty where they would not.
+    """
+
+    rows: QuerySet[Any]
+    worker: str
+    batch: str
+    reason: str
+    sentence: str = ""
+
+
+def kept(workers: Collection[Worker]) -> dict[int, Kept]:
+    """Return by primary key which of these workers have to stay as they are, and why."""
+    names = {worker.pk: pseudonym(worker.worker_id) for worker in workers}
+    found: dict[int, Kept] = {}
+    for rule in _rules():
+        held = rule.rows.filter(**{f"{rule.worker}__in": list(names)})
+        for pk, batch_name in held.values_list(rule.worker, f"{rule.batch}__name"):
+            found.setdefault(pk, Kept(pk, names[pk], rule.reason.format(batch=batch_name)))
+    return found | {pk: Kept(pk, names[pk], "another worker has this pseudonym") for pk in _taken(workers)}
+
+
+def waiting(worker: Worker) -> list[str]:
+    """Return what has to be settled before a person can be forgotten, as sentences for them: money is on its way."""
+    rules = [rule for rule in _rules() if rule.sentence]
+    counts = [(rule.sentence, rule.rows.filter(**{rule.worker: worker}).count()) for rule in rules]
+    return [f"{sentence} ({n})." for sentence, n in counts if n]
+
+
+def _rules() -> Iterator[Rule]:
+    yield from _unfinished()
+    yield from _undecided()
+    yield from _rejected()
+    calls = Call.objects.order_by().filter(state__in=OPEN_CALLS)
+    yield Rule(
+        calls,
+        "assignment__worker",
+        f"assignment__{BATCH}",
+        "is named in a call that is not settled",
+        "A payment to you is under way",
+    )
+
+
+def _unfinished() -> Iterator[Rule]:
+    work = Assignment.objects.order_by().exclude(hit__questionnaire__batch__status__in=FINISHED)
+    yield Rule(work, "worker", BATCH, "has worked in {batch}, which is not finished")
+    invited = Invitation.objects.order_by().exclude(batch__status__in=FINISHED)
+    yield Rule(invited, "worker", "batch", "is invited to {batch}, which is not finished")
+    visits = PanelVisit.objects.order_by().exclude(panel__batch__status__in=FINISHED)
+    yield Rule(visits, "worker", "panel__batch", "was sent to {batch}, which is not finished")
+
+
+def _undecided() -> Iterator[Rule]:
+    """Who was to get nothing for their work loses nothing by a decision that is never made."""
+    work, now, is_paid = Assignment.objects.order_by(), timezone.now(), Q(**{f"{BATCH}__reward__gt": 0})
+    undecided, reason = work.filter(status=Status.SUBMITTED), "has work in {batch} that nobody has decided on"
+    sentence = "Nobody has decided yet about your pay for work you handed in"
+    yield Rule(undecided.filter(is_paid), "worker", BATCH, reason, sentence)
+    yield Rule(undecided.exclude(is_paid), "worker", BATCH, reason)
+    deadline = ExpressionWrapper(
+        F("loaded_at") + F("hit__hit_type__assignment_duration"), output_field=DateTimeField()
+    )
+    at_work = work.annotate(deadline=deadline).filter(status=Status.ACCEPTED, deadline__gt=now)
+    yield Rule(at_work, "worker", BATCH, "can still hand in work in {batch}")
+
+
+def _rejected() -> Iterator[Rule]:
+    in_time = Q(submitted_at=None) | Q(submitted_at__gt=timezone.now() - OVERTURN_WITHIN)
+    rejected = Assignment.objects.order_by().filter(in_time, status=Status.REJECTED)
+    yield Rule(rejected, "worker", BATCH, "has a rejection in {batch} that can still be overturned")
+    appeals = Appeal.objects.order_by().filter(made_at__isnull=False, answered_at=None)
+    yield Rule(
+        appeals,
+        "assignment__worker",
+        f"assignment__{BATCH}",
+        "waits for the answer to an appeal in {batch}",
+        "An appeal of yours has no answer yet",
+    )
+
+
+def _taken(workers: Collection[Worker]) -> list[int]:
+    """Return who can't get their purged name because somebody has it: a chance of 1 in 10**14 for a pair."""
+    wanted = {(worker.source, purged_name(worker.worker_id)): worker.pk for worker in workers}
+    names = {name for _, name in wanted}
+    holders = Worker.objects.filter(worker_id__in=names).values_list("source", "worker_id", "pk")
+    return [wanted[source, name] for source, name, pk in holders if wanted.get((source, name), pk) != pk]
