@@ -7,6 +7,7 @@ failures all count for a quarter of an hour, unless the worker gets in.
 from datetime import datetime, timedelta
 
 from django.conf import settings
+from django.http import HttpRequest
 
 from marketplace.models import CallRate, FailedSignIn, Requester
 
@@ -36,6 +37,13 @@ def may_call(requester: Requester, *, operation: str, now: datetime) -> bool:
         if mine.filter(free_at=free_at).update(free_at=max(free_at, now) + price):
             return True
     return False
+
+
+def address_of(request: HttpRequest) -> str:
+    """Return the visitor's address: behind a trusted proxy the one that proxy has seen, "" where it does not tell."""
+    if settings.SECURE_PROXY_SSL_HEADER:
+        return request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
+    return str(request.META.get("REMOTE_ADDR", ""))
 
 
 def is_blocked(*, worker_id: str, address: str, now: datetime) -> bool:

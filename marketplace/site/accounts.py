@@ -56,7 +56,9 @@ class SignInForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_in_page(request: HttpRequest) -> HttpResponse:
     form = SignInForm(
-        request.POST if request.method == "POST" else None, label_suffix="", address=address_of(request)
+        request.POST if request.method == "POST" else None,
+        label_suffix="",
+        address=limits.address_of(request),
     )
     if request.method == "POST" and form.is_valid():
         sign_in(request, worker=form.worker)
@@ -69,13 +71,6 @@ def _status(form: SignInForm) -> int:
     if form.is_blocked:
         return 429
     return 422 if form.is_bound else 200
-
-
-def address_of(request: HttpRequest) -> str:
-    """Return the visitor's address: behind a trusted proxy the one that proxy has seen, "" where it does not tell."""
-    if settings.SECURE_PROXY_SSL_HEADER:
-        return request.headers.get("X-Forwarded-For", "").rpartition(",")[2].strip()
-    return str(request.META.get("REMOTE_ADDR", ""))
 
 
 def _back(request: HttpRequest) -> str:

@@ -11,7 +11,6 @@ from marketplace.accounts import keys, limits
 from marketplace.accounts.sessions import worker_required
 from marketplace.engine import deadlines, forgetting
 from marketplace.models import Worker
-from marketplace.site.accounts import address_of
 
 TOO_OFTEN = "Too many attempts have failed. Wait a quarter of an hour."
 
@@ -56,7 +55,7 @@ def download(request: HttpRequest, worker: Worker) -> HttpResponse:
 @worker_required
 def delete(request: HttpRequest, worker: Worker) -> HttpResponse:
     form = DeleteForm(request.POST, label_suffix="")
-    if not form.is_valid() or not form.check(worker, address=address_of(request)):
+    if not form.is_valid() or not form.check(worker, address=limits.address_of(request)):
         return _page(request, worker, form, status=422)
     if forgetting.erase(worker, now=clock.now()):
         return _page(request, worker, form, status=409)
