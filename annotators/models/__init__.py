@@ -1,12 +1,14 @@
 """What is stored of people, their work and the calls about it. Django looks for models here."""
 
-from annotators.models.calls import Call, Hold
+from annotators.models.calls import IS_UNTOLD, Call, Hold
 from annotators.models.people import Channel, Endpoint, Source, Worker
-from annotators.models.work import HIT, IS_CLAIM, Assignment, HITType
+from annotators.models.work import HIT, IS_CLAIM, IS_LOST, Assignment, HITType
 
 __all__ = [
     "HIT",
     "IS_CLAIM",
+    "IS_LOST",
+    "IS_UNTOLD",
     "Assignment",
     "Call",
     "Channel",

@@ -32,6 +32,8 @@ class Call(models.Model):
         DONE = "done", "Done"
         REFUSED = "refused", "Refused"
 
+    OPEN = (State.PLANNED, State.SENT, State.UNKNOWN)  # without an outcome
+
     token = models.CharField(max_length=64, unique=True)
     operation = models.CharField(max_length=48, choices=Operation)
     endpoint = models.CharField(max_length=16, choices=Endpoint)
@@ -73,6 +75,10 @@ class Call(models.Model):
 
     def __str__(self) -> str:
         return f"{self.operation} {self.token} ({self.state})"
+
+
+# Of calls: the marketplace knows the HIT no more, and so tells no outcome.
+IS_UNTOLD = Q(hit__gone_at__isnull=False) | Q(assignment__hit__gone_at__isnull=False)
 
 
 class Hold(models.Model):

@@ -75,6 +75,8 @@ class HIT(models.Model):
 
 # Opened by the frame's address alone: the marketplace names nobody before they submit.
 IS_CLAIM = Q(status="Accepted", channel=Channel.MARKETPLACE)
+# The marketplace knows no such HIT any more: nothing is asked or told about the work, so nothing more becomes of it.
+IS_LOST = Q(channel=Channel.MARKETPLACE, hit__gone_at__isnull=False)
 
 
 class Assignment(models.Model):

@@ -25,7 +25,7 @@ from annotators.crowds.mturk.gateway import (
     WrongState,
 )
 from annotators.failpoints import reach
-from annotators.models import Assignment, Call, Hold
+from annotators.models import IS_UNTOLD, Assignment, Call, Hold
 from annotators.outbox import holds, outcomes, sending
 
 IN_FLIGHT = timedelta(minutes=5)  # longer than a call, the reading before it and all retries can take
@@ -111,8 +111,7 @@ def unsettled() -> QuerySet[Call]:
 
 def to_settle() -> QuerySet[Call]:
     """Return the unsettled calls that can be: about a HIT that is gone the marketplace tells nothing any more."""
-    is_gone = Q(hit__gone_at__isnull=False) | Q(assignment__hit__gone_at__isnull=False)
-    return unsettled().exclude(is_gone)
+    return unsettled().exclude(IS_UNTOLD)
 
 
 def perform(call: Call, *, gateway: Gateway) -> Call:

@@ -1,6 +1,7 @@
 """What keeps a worker's name: work that is not finished, and money or an answer that is on its way to them.
 
-One list of rules, asked by the calendar for many workers at once, and by a person who wants to be forgotten.
+One list of rules, asked by the calendar for many workers at once, and by a person who wants to be forgotten. What is
+lost with a HIT that its marketplace forgot holds nobody: nothing comes of it, however long one waits.
 """
 
 from collections.abc import Collection, Iterator
@@ -10,13 +11,12 @@ from typing import Any
 from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet
 from django.utils import timezone
 
-from annotators.models import Assignment, Call, Worker
+from annotators.models import IS_LOST, IS_UNTOLD, Assignment, Call, Worker
 from annotators.outbox.market import OVERTURN_WITHIN
 from annotators.people.pseudonyms import pseudonym, purged_name
 from surveys.models import Appeal, Batch, Invitation, PanelVisit
 
 FINISHED = (Batch.Status.STOPPED, Batch.Status.COMPLETE)
-OPEN_CALLS = (Call.State.PLANNED, Call.State.SENT, Call.State.UNKNOWN)
 BATCH = "hit__questionnaire__batch"
 Status = Assignment.Status
 
@@ -66,7 +66,7 @@ def _rules() -> Iterator[Rule]:
     yield from _unfinished()
     yield from _undecided()
     yield from _rejected()
-    calls = Call.objects.order_by().filter(state__in=OPEN_CALLS)
+    calls = Call.objects.order_by().filter(state__in=Call.OPEN).exclude(IS_UNTOLD)
     yield Rule(
         calls,
         "assignment__worker",
@@ -88,7 +88,8 @@ def _unfinished() -> Iterator[Rule]:
 def _undecided() -> Iterator[Rule]:
     """Who was to get nothing for their work loses nothing by a decision that is never made."""
     work, now, is_paid = Assignment.objects.order_by(), timezone.now(), Q(**{f"{BATCH}__reward__gt": 0})
-    undecided, reason = work.filter(status=Status.SUBMITTED), "has work in {batch} that nobody has decided on"
+    undecided = work.filter(status=Status.SUBMITTED).exclude(IS_LOST)
+    reason = "has work in {batch} that nobody has decided on"
     sentence = "Nobody has decided yet about your pay for work you handed in"
     yield Rule(undecided.filter(is_paid), "worker", BATCH, reason, sentence)
     yield Rule(undecided.exclude(is_paid), "worker", BATCH, reason)
@@ -101,7 +102,7 @@ def _undecided() -> Iterator[Rule]:
 
 def _rejected() -> Iterator[Rule]:
     in_time = Q(submitted_at=None) | Q(submitted_at__gt=timezone.now() - OVERTURN_WITHIN)
-    rejected = Assignment.objects.order_by().filter(in_time, status=Status.REJECTED)
+    rejected = Assignment.objects.order_by().filter(in_time, status=Status.REJECTED).exclude(IS_LOST)
     yield Rule(rejected, "worker", BATCH, "has a rejection in {batch} that can still be overturned")
     appeals = Appeal.objects.order_by().filter(made_at__isnull=False, answered_at=None)
     yield Rule(

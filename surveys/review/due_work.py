@@ -8,7 +8,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotators.crowds.base import by_market, on_market
-from annotators.models import HIT, Assignment, Call
+from annotators.models import HIT, IS_LOST, Assignment, Call
 from annotators.outbox.journal import CLOCK_SKEW
 from surveys.answering import claiming
 from surveys.models import Batch, is_left_out, is_skipped
@@ -126,14 +126,17 @@ def _not_wanted_again() -> QuerySet[Assignment]:
 
 
 def _is_filled(batch: Batch) -> bool:
-    """A skipped assignment fills its place only where it is not replaced any more."""
+    """A skipped assignment fills its place only where it is not replaced any more.
+
+    What was handed in to a HIT that its marketplace has forgotten fills its place, undecided as it stays.
+    """
     assignments = Assignment.objects.filter(hit__questionnaire__batch=batch)
-    if assignments.filter(status=Status.SUBMITTED).exists():
+    if assignments.filter(status=Status.SUBMITTED).exclude(IS_LOST).exists():
         return False
     if quota.has_slots(batch):
         return not (unsettled() & assignments).exists() and not quota.unfilled(batch)
     root = Coalesce("hit__questionnaire__sibling_of", "hit__questionnaire")
-    kept = assignments.filter(status=Status.APPROVED).exclude(is_left_out())
+    kept = assignments.filter(status__in=[Status.APPROVED, Status.SUBMITTED]).exclude(is_left_out())
     by_root = kept.annotate(root=root).values("root").order_by()
     counts = by_root.annotate(n=Count("pk"), n_skipped=Count("pk", filter=is_skipped()))
     n_kept = {pk: (n, skipped) for pk, n, skipped in counts.values_list("root", "n", "n_skipped")}

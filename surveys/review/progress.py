@@ -7,7 +7,7 @@ from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery, 
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from annotators.models import Assignment
+from annotators.models import IS_LOST, Assignment
 from surveys.models import Batch, Invitation, PanelVisit, Questionnaire, does_not_count, is_held, is_undecided
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def with_counts(batches: QuerySet[Batch]) -> "QuerySet[CountedBatch]":
 
 
 def undecided() -> QuerySet[Assignment]:
-    """Return what the marketplace approves by itself unless it hears from us."""
-    return Assignment.objects.filter(is_undecided())
+    """Return what the marketplace approves by itself unless it hears from us: nothing of a HIT that it forgot."""
+    return Assignment.objects.filter(is_undecided()).exclude(IS_LOST)
 
 
 def warning_time(batch: Batch) -> timedelta:

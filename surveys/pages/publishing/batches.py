@@ -26,7 +26,7 @@ from surveys.pages.publishing.batch_form import (
 )
 from surveys.pages.publishing.money import BudgetForm, money_block, money_counts
 from surveys.protocols.policy import judges
-from surveys.publishing import preconditions, pricing, stopping
+from surveys.publishing import gone, preconditions, pricing, stopping
 from surveys.publishing.design import design_in_words
 from surveys.publishing.quota import has_slots
 from surveys.review.progress import undecided, urgent, warning_time
@@ -103,6 +103,7 @@ def _published(request: HttpRequest, batch: Batch) -> dict[str, Any]:
         "n_surplus": surplus_of(batch).count(),
         "n_urgent": urgent(batch).count(),
         "warning_time": duration_in_words(warning_time(batch)),
+        "lost": gone.lost(batch),
         "hits": _hits(batch, page=request.GET.get("page", "1")),
         "marketplace_url": marketplace_url(batch),
     }

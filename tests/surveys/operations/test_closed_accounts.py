@@ -7,7 +7,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotators.models import Assignment, Worker
+from annotators.models import HIT, Assignment, Worker
 from marketplace import clock
 from marketplace import models as marketplace
 from marketplace.engine import assignments, forgetting
@@ -67,6 +67,14 @@ def test_our_tables_forget_them_by_the_next_day(study: Questionnaire) -> None:
     worker = Worker.objects.get()
     assert (worker.worker_id.startswith("purged:"), worker.purged_at is None) == (True, False)
     assert own_data.forget_closed() == 0
+
+
+def test_who_waits_for_pay_on_a_hit_that_is_gone_is_forgotten_too(study: Questionnaire) -> None:
+    Assignment.objects.update(status="Submitted")
+    delete_account()
+    assert own_data.forget_closed() == 0
+    HIT.objects.update(gone_at=timezone.now())
+    assert own_data.forget_closed() == 1
 
 
 def test_who_has_an_account_is_not_forgotten(study: Questionnaire) -> None:

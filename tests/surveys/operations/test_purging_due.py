@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotators.models import Assignment, Call, Worker
+from annotators.models import HIT, Assignment, Call, Worker
 from annotators.people.pseudonyms import pseudonym
 from surveys.models import Appeal, Batch
 from surveys.operations import purging
@@ -112,6 +112,23 @@ def test_an_appeal_without_answer_keeps_a_worker(done: Assignment) -> None:
 def test_a_call_without_outcome_keeps_a_worker(done: Assignment, state: str) -> None:
     Call.objects.create(token="t", operation="SendBonus", endpoint="embedded", assignment=done, state=state)
     assert reasons() == ["is named in a call that is not settled"]
+
+
+@pytest.mark.parametrize("status", ["Submitted", "Rejected"])
+def test_what_the_marketplace_forgot_keeps_nobody(done: Assignment, status: str) -> None:
+    """Nothing comes of it any more: who waits for it would be kept for ever."""
+    Assignment.objects.update(status=status, submitted_at=before(days=20), rejected_at=before(days=19))
+    Call.objects.create(
+        token="t", operation="SendBonus", endpoint="embedded", assignment=done, state="unknown"
+    )
+    HIT.objects.update(gone_at=before(days=2))
+    assert purging.purge(before()).n_purged == 1
+
+
+def test_what_came_by_link_to_a_hit_that_is_gone_still_keeps_somebody(done: Assignment) -> None:
+    Assignment.objects.update(status="Submitted", channel="link")
+    HIT.objects.update(gone_at=before(days=2))
+    assert reasons() == ["has work in Study 9 that nobody has decided on"]
 
 
 def test_kept_people_are_named_as_in_exports(done: Assignment) -> None:

@@ -191,6 +191,20 @@ def test_only_an_open_batch_is_finished(status: str) -> None:
     assert Batch.objects.get().status == status
 
 
+def test_work_on_a_hit_that_is_gone_fills_its_place() -> None:
+    """It was handed in, and nobody can decide about it there any more."""
+    hit = hit_with("Approved", "Submitted")
+    assert due_work.finish(Batch.objects.get()) is False
+    HIT.objects.filter(pk=hit.pk).update(gone_at=timezone.now())
+    assert due_work.finish(Batch.objects.get()) is True
+
+
+def test_a_hit_that_is_gone_is_not_filled_by_what_nobody_handed_in() -> None:
+    hit = hit_with("Approved", "Accepted")
+    HIT.objects.filter(pk=hit.pk).update(gone_at=timezone.now())
+    assert due_work.finish(Batch.objects.get()) is False
+
+
 def test_answers_left_out_while_a_batch_is_being_finished_keep_it_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
