@@ -22,7 +22,7 @@ from annotators.outbox import holds, journal, market
 from surveys.answering import allocation, answer_copy, claiming, collection
 from surveys.models import Batch, Questionnaire, Survey
 from surveys.operations import alarms, disk, own_data, purging, reconciling
-from surveys.publishing import hits, preconditions, stopping
+from surveys.publishing import gone, hits, preconditions, stopping
 from surveys.publishing.budget import OverBudget
 from surveys.results import kept
 from surveys.review import decisions, delivery, due_work, policy_change, replacements, second_look
@@ -173,7 +173,7 @@ def sync_hit(hit_pk: int) -> None:
                 _settle(hit, held=held)
                 reach("sync.settled")
             except HITGone:
-                hits.note_missing(hit)
+                gone.note_missing(hit)
             except MarketError as error:
                 logger.warning("Sync of HIT %s waits for the next sweep: %s", hit.hit_id, error)
 
@@ -250,14 +250,12 @@ def _enqueue_unpublished(batch: Batch) -> None:
 def _settle(hit: HIT, *, held: Lease[HIT]) -> None:
     """Without a marketplace, or of a HIT it does not know, there is nothing to fetch and nobody to tell."""
     questionnaire = hit.questionnaire
-    is_there = has_market(hit.endpoint) and hit.gone_at is None
+    is_there = has_market(hit.endpoint) and HIT.objects.filter(mirror.is_asked(), pk=hit.pk).exists()
     gateway = Gateway(hit.endpoint, before_call=held.renew) if is_there else None
     for assignment in due_work.unsettled().filter(hit=hit):
         allocation.settle(assignment)
     if gateway:
-        for assignment in mirror.fetch(hit, gateway=gateway):
-            _recover(assignment, questionnaire)
-            reach("sync.recovered")
+        _fetch(hit, gateway=gateway)
     elif hit.gone_at is None:
         mirror.mark_synced(hit)
     undecided = hit.assignments.exclude(status=Assignment.Status.ACCEPTED).filter(decision=None)
@@ -277,6 +275,16 @@ def _settle(hit: HIT, *, held: Lease[HIT]) -> None:
     due_work.reopen(hit)
     if gateway:
         _replace(hit, gateway=gateway)
+
+
+def _fetch(hit: HIT, *, gateway: Gateway) -> None:
+    was_missing = hit.missing_since is not None
+    fetched = mirror.fetch(hit, gateway=gateway)
+    if was_missing:
+        gone.note_found(hit)
+    for assignment in fetched:
+        _recover(assignment, hit.questionnaire)
+        reach("sync.recovered")
 
 
 def _replace(hit: HIT, *, gateway: Gateway) -> None:

@@ -55,7 +55,9 @@ class HIT(models.Model):
         null=True, blank=True, help_text="The marketplace has said since then that there is no such HIT."
     )
     gone_at = models.DateTimeField(
-        null=True, blank=True, help_text="Since then it is believed, and not asked any more."
+        null=True,
+        blank=True,
+        help_text="When it last said so, once that is believed; it is asked again after a day.",
     )
 
     class Meta:

@@ -1,17 +1,17 @@
 """Sending on hold: after a restore nothing is sent until a person has compared our books with the marketplace's."""
 
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
 
 from annotators.crowds.mturk.gateway import HITRecord
+from annotators.crowds.mturk.mirror import SHOWN_FOR
 from annotators.models import HIT, Call, Hold
 
 HELD = "Sending is held after a restore, until somebody has compared the books (page Books)."
-SHOWN_FOR = timedelta(days=120)  # MTurk disposes of a HIT by itself then
 
 
 class Listing(NamedTuple):

@@ -21,7 +21,7 @@ from django.utils import timezone
 from annotators.crowds.base import by_market, has_market
 from annotators.crowds.mturk.gateway import Gateway, HITRecord, MarketError
 from annotators.crowds.mturk.leases import TOO_FAR, Lease, LeaseLost, lease
-from annotators.crowds.mturk.mirror import mirror_hit
+from annotators.crowds.mturk.mirror import SHOWN_FOR, mirror_hit
 from annotators.models import HIT, Assignment, Call, HITType, Hold
 from annotators.outbox import holds
 from surveys.models import Batch, Questionnaire, create_token
@@ -215,7 +215,7 @@ def _hits(endpoint: str, there: dict[str, HITRecord], owners: _Owners) -> Iterat
     for record in there.values():
         if record.hit_id not in here and _key_of(record):
             yield _unknown(endpoint, record, owners)
-    horizon = timezone.now() - holds.SHOWN_FOR
+    horizon = timezone.now() - SHOWN_FOR
     for hit in here.values():
         if hit.hit_id in there:
             yield from _size(hit, there[hit.hit_id])

@@ -1,15 +1,54 @@
-"""HITs that their marketplace does not know any more, and what of a batch is lost with them."""
+"""HITs that their marketplace does not know any more: what their batch says of it, and what is lost with them."""
 
+import logging
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.db import transaction
 from django.db.models import F, Q, QuerySet
 
 from annotators.crowds.mturk import mirror
-from annotators.models import HIT, IS_LOST, Assignment, Call
+from annotators.models import HIT, IS_CLAIM, IS_LOST, Assignment, Call
 from surveys.models import Batch, Decision
 
 Status = Assignment.Status
+STRANGE = (
+    "It has said for an hour that it knows none of the HITs it was asked about. Are the keys in the settings those of "
+    "another account, or are its data lost? Nothing is given up, and it goes on being asked."
+)
+logger = logging.getLogger(__name__)
+
+
+@transaction.atomic
+def note_missing(hit: HIT) -> bool:
+    """Write down that the marketplace knows no such HIT; once that is believed its batch says so, and True.
+
+    Where the marketplace knows none of ours that is not believed, and the batch says why; it is mailed about as any
+    error that stands.
+    """
+    is_gone = mirror.note_missing(hit)
+    if is_gone:
+        claimed = Assignment.objects.filter(IS_CLAIM, hit=hit, saved_at__isnull=False).count()
+        text = f"{_sentence(hit)} It is asked about once a day from now on; saved here and never confirmed there: "
+        _say(hit, f"{text}{claimed}, which are kept and not used. Fetch now asks at once.")
+        logger.warning("HIT %s is gone from %s.", hit.hit_id, hit.endpoint)
+    elif mirror.is_account_strange(hit):
+        _say(hit, STRANGE)
+    return is_gone
+
+
+def note_found(hit: HIT) -> None:
+    """Take back what was said about a HIT that was missing and is there again: its account is the right one."""
+    Batch.objects.filter(questionnaires__hit=hit, error__startswith=_sentence(hit)).update(error="")
+    Batch.objects.filter(endpoint=hit.endpoint, error=STRANGE).update(error="")
+
+
+def _sentence(hit: HIT) -> str:
+    return f"There is no HIT {hit.hit_id} any more."
+
+
+def _say(hit: HIT, text: str) -> None:
+    Batch.objects.filter(questionnaires__hit=hit, error="").update(error=text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """Questionnaires become HITs, on the marketplace or, where there is none, rows of our own."""
 
-import logging
 import uuid
 
 from django.conf import settings
@@ -9,17 +8,14 @@ from django.db import transaction
 
 from annotators.crowds.base import HITTypeTerms
 from annotators.crowds.links import work as link_work
-from annotators.crowds.mturk import mirror
 from annotators.crowds.mturk.gateway import Gateway, HITRecord
 from annotators.failpoints import reach
-from annotators.models import HIT, IS_CLAIM, Assignment, Call, HITType
+from annotators.models import Call, HITType
 from annotators.outbox import journal, market
 from surveys import audit
 from surveys.models import Batch, Questionnaire, create_token
 from surveys.publishing import budget
 from surveys.publishing.questionnaires import CannotPublish
-
-logger = logging.getLogger(__name__)
 
 
 def register_hit_type(batch: Batch, *, gateway: Gateway) -> None:
@@ -105,21 +101,6 @@ def finish_publishing(batch: Batch) -> bool:
         return False
     publishing = Batch.objects.filter(pk=batch.pk, status=Batch.Status.PUBLISHING)
     return publishing.update(status=Batch.Status.OPEN, error="") == 1
-
-
-@transaction.atomic
-def note_missing(hit: HIT) -> bool:
-    """Write down that the marketplace knows no such HIT; once that is believed its batch says so, and True."""
-    if not mirror.note_missing(hit):
-        return False
-    claimed = Assignment.objects.filter(IS_CLAIM, hit=hit, saved_at__isnull=False).count()
-    text = f"There is no HIT {hit.hit_id} any more. Nothing is asked or told about it from now on; "
-    text += (
-        f"saved here and never confirmed there: {claimed}, which are kept and not used. Fetch now asks again."
-    )
-    Batch.objects.filter(questionnaires__hit=hit, error="").update(error=text)
-    logger.warning("HIT %s is gone from %s.", hit.hit_id, hit.endpoint)
-    return True
 
 
 @transaction.atomic

@@ -8,6 +8,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotators.crowds.base import by_market, on_market
+from annotators.crowds.mturk import mirror
 from annotators.models import HIT, IS_LOST, Assignment, Call
 from annotators.outbox.journal import CLOCK_SKEW
 from surveys.answering import claiming
@@ -28,8 +29,8 @@ def due_hits(*, every: timedelta) -> QuerySet[HIT]:
     One seen in the future was seen before the clock was set back.
 
     A HIT is settled when all its assignments are in and decided, or when it was seen so long after it expired that
-    nobody could still be working on it. HITStatus alone does not tell: MTurk lists submissions with a lag. Of one that
-    the marketplace does not know any more only what came by link is looked after.
+    nobody could still be working on it. HITStatus alone does not tell: MTurk lists submissions with a lag. One that
+    the marketplace does not know any more is asked about once a day; what came to it by link is looked after as ever.
     """
     now = timezone.now()
     last_submission = F("expires_at") + F("hit_type__assignment_duration")
@@ -59,7 +60,7 @@ def due_hits(*, every: timedelta) -> QuerySet[HIT]:
         | Exists(_not_wanted_again().filter(hit=OuterRef("pk")))
     )
     return seen.filter(Q(synced_at=None) | ~is_seen).filter(
-        (there & Q(gone_at=None)) | here, questionnaire__isnull=False
+        (there & mirror.is_asked()) | here, questionnaire__isnull=False
     )
 
 

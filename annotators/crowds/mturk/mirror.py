@@ -24,8 +24,9 @@ FACTS = (
     "feedback",
     "answer_xml",
 )
-# Far longer than a new HIT takes to be shown, or than keys of another account stand in the settings by mistake.
-MISSING_FOR = timedelta(hours=1)
+MISSING_FOR = timedelta(hours=1)  # far longer than a new HIT takes to be shown
+ASKED_AGAIN = timedelta(days=1)
+SHOWN_FOR = timedelta(days=120)  # MTurk disposes of a HIT by itself then
 PERSONAL = ("feedback", "answer_xml")  # may name the worker
 
 
@@ -51,12 +52,40 @@ def fetch(hit: HIT, *, gateway: Gateway) -> list[Assignment]:
 def note_missing(hit: HIT) -> bool:
     """Write down that the marketplace knows no such HIT; True once, when it has said so for MISSING_FOR.
 
-    From then on it is not asked. What is known here stays: who came, what they saved, what was decided.
+    From then on it is asked once a day (`is_asked`). What is known here stays: who came, what they saved, what was
+    decided. Where no other HIT is found either, see `is_account_strange`, it is not believed.
     """
     now = timezone.now()
     HIT.objects.filter(pk=hit.pk, missing_since=None).update(missing_since=now)
+    HIT.objects.filter(pk=hit.pk, gone_at__isnull=False).update(gone_at=now)
+    if is_account_strange(hit):
+        return False
     long_missing = HIT.objects.filter(pk=hit.pk, gone_at=None, missing_since__lte=now - MISSING_FOR)
     return long_missing.update(gone_at=now) == 1
+
+
+def is_account_strange(hit: HIT) -> bool:
+    """Tell whether its endpoint has known none of our HITs for MISSING_FOR: other keys are set, or its data are lost.
+
+    Of one HIT alone nothing can be told, and one as old as MTurk shows it at most can be forgotten with all others.
+    """
+    now = timezone.now()
+    young = HIT.objects.filter(pk=hit.pk, gone_at=None, created_at__gt=now - SHOWN_FOR)
+    missing = young.filter(missing_since__lte=now - MISSING_FOR)
+    if (since := missing.values_list("missing_since", flat=True).first()) is None:
+        return False
+    others = HIT.objects.filter(hit_type__endpoint=hit.endpoint, gone_at=None).exclude(pk=hit.pk)
+    is_one_known = others.filter(missing_since=None, synced_at__gte=since).exists()
+    return others.filter(missing_since__isnull=False).exists() and not is_one_known
+
+
+def is_asked() -> Q:
+    """Tell, in a query over HITs, about which the marketplace is asked.
+
+    About one that it does not know it is asked once a day for as long as it may show it again.
+    """
+    now = timezone.now()
+    return Q(gone_at=None) | Q(gone_at__lte=now - ASKED_AGAIN, created_at__gt=now - SHOWN_FOR)
 
 
 def ask_again(hits: QuerySet[HIT]) -> int:
@@ -76,7 +105,7 @@ def mirror_hit(hit: HIT, record: HITRecord) -> None:
         gone_at=None,
     )
     HIT.objects.filter(pk=hit.pk, expires_at=hit.expires_at).update(expires_at=record.expires_at)
-    hit.refresh_from_db(fields=["status", "max_assignments", "expires_at"])
+    hit.refresh_from_db(fields=["status", "max_assignments", "expires_at", "missing_since", "gone_at"])
 
 
 def n_handed_in() -> Coalesce:

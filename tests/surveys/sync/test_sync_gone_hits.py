@@ -1,4 +1,4 @@
-"""A HIT the marketplace does not know any more is asked about for an hour; then its batch says so, and it is let be."""
+"""A HIT the marketplace does not know any more is asked about for an hour; then its batch says so, and once a day."""
 
 import json
 from datetime import timedelta
@@ -13,11 +13,12 @@ from django.utils import timezone
 from annotators.crowds.mturk.gateway import HITGone
 from annotators.models import HIT, Assignment, Call, Channel
 from annotators.outbox import journal
+from marketplace import models as marketplace
 from surveys import sync
 from surveys.answering import claiming
 from surveys.models import Alarm, Batch, Questionnaire, Response
 from surveys.operations import alarms
-from surveys.publishing import stopping
+from surveys.publishing import gone, stopping
 from tests.factories import answer, make_assignment, open_for
 from tests.market_site import Site, eager, site, wire
 from tests.market_study import again, open_study, sync_study, work
@@ -106,8 +107,8 @@ def test_its_batch_says_so_and_is_mailed_about_once(
     hit = HIT.objects.get()
     end(site)
     assert Batch.objects.get().error == (
-        f"There is no HIT {hit.hit_id} any more. Nothing is asked or told about it from now on; saved here and never "
-        "confirmed there: 1, which are kept and not used. Fetch now asks again."
+        f"There is no HIT {hit.hit_id} any more. It is asked about once a day from now on; saved here and never "
+        "confirmed there: 1, which are kept and not used. Fetch now asks at once."
     )
     sync.send_alarms()
     Alarm.objects.update(seen_at=timezone.now() - alarms.STANDING_FOR)
@@ -128,6 +129,80 @@ def test_it_is_asked_about_again_by_who_says_so_and_what_was_saved_is_still_ther
         assert client_of("Assistant").post(address, headers=HOST).status_code == 302
     hit = HIT.objects.get()
     assert (hit.gone_at, hit.missing_since, Assignment.objects.count()) == (None, None, 1)
+
+
+def a_day_later() -> None:
+    for hit in HIT.objects.exclude(gone_at=None):
+        HIT.objects.filter(pk=hit.pk).update(gone_at=hit.gone_at - timedelta(days=1))  # type: ignore[operator]
+
+
+def test_it_is_asked_about_once_a_day_until_nothing_could_be_shown(
+    claimed: Questionnaire, site: Site
+) -> None:
+    end(site)
+    for _ in range(2):
+        a_day_later()
+        assert n_asked(site, sweeps=3) == 1
+    HIT.objects.update(created_at=timezone.now() - timedelta(days=120))
+    a_day_later()
+    assert n_asked(site, sweeps=3) == 0
+
+
+def test_one_that_answers_again_is_no_longer_gone(site: Site) -> None:
+    """Wrong keys for an hour: what came in meanwhile is fetched and decided, and nothing is said any more."""
+    questionnaire = open_study(site)
+    forget(site)
+    end(site)
+    work(site, questionnaire)
+    site.wire.heal()
+    assert n_asked(site) == 0
+    a_day_later()
+    sync.sweep()
+    hit, batch = HIT.objects.get(), Batch.objects.get()
+    assert (hit.gone_at, hit.missing_since, batch.error) == (None, None, "")
+    assert Assignment.objects.get().status == "Approved"
+
+
+# -- All at once ---------------------------------------------------------------------------------------------------
+
+
+def test_where_all_hits_are_missing_at_once_none_is_taken_for_gone(site: Site, settings: Any) -> None:
+    """The keys of another account stand in the settings: it knows none of ours."""
+    settings.ALARM_RECIPIENTS = ["lab@example.org"]
+    questionnaires = [open_study(site) for _ in range(3)]
+    work(site, questionnaires[0])
+    forget(site)
+    end(site)
+    assert list(HIT.objects.values_list("gone_at", flat=True)) == [None] * 3
+    assert set(Batch.objects.values_list("error", flat=True)) == {gone.STRANGE}
+    sync.send_alarms()
+    Alarm.objects.update(seen_at=timezone.now() - alarms.STANDING_FOR)
+    for _ in range(3):
+        sync.sweep()
+    assert len(mail.outbox) == 3
+    site.wire.heal()
+    sync.sweep()
+    assert set(HIT.objects.values_list("missing_since", "gone_at")) == {(None, None)}
+    assert set(Batch.objects.values_list("error", flat=True)) == {""}
+    assert [row.status for row in Assignment.objects.all()] == ["Approved"]
+
+
+def test_one_of_several_that_is_missing_is_gone(site: Site) -> None:
+    first, second = open_study(site), open_study(site)
+    assert first.hit is not None
+    marketplace.HIT.objects.filter(hit_id=first.hit.hit_id).update(hit_id="3FORGOTTEN")
+    end(site)
+    assert [hit.gone_at is None for hit in HIT.objects.order_by("pk")] == [False, True]
+    assert Batch.objects.get(pk=second.batch_id).error == ""
+
+
+def test_hits_that_are_too_old_to_be_shown_are_gone_together(site: Site) -> None:
+    for _ in range(2):
+        open_study(site)
+    HIT.objects.update(created_at=timezone.now() - timedelta(days=121))
+    forget(site)
+    end(site)
+    assert HIT.objects.filter(gone_at=None).count() == 0
 
 
 def test_one_that_is_shown_again_within_the_hour_is_not_gone(site: Site) -> None:
