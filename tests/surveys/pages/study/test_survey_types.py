@@ -169,6 +169,23 @@ def test_it_is_its_teams_unless_it_is_shared(ann: Client) -> None:
     assert type_choices(bob)[-1] == "open-captions"
 
 
+def test_a_shared_type_is_followed_by_its_team_only(ann: Client) -> None:
+    """New surveys of everybody are of the newest version: a stranger's would change what they ask."""
+    write(ann, is_shared="on")
+    later = CAPTIONS.replace("version: 1", "version: 2")
+    assert "“captions” is in use." in write(signed_in("bob"), later).content.decode()
+    assert list(Protocol.objects.values_list("version", flat=True)) == [1]
+    assert write(ann, later).status_code == 302
+    root = Client()
+    root.force_login(User.objects.create_superuser("root"))
+    assert write(root, CAPTIONS.replace("version: 1", "version: 3")).status_code == 302
+    newest = Protocol.objects.get(version=3)
+    assert (newest.is_shared, sorted(newest.team.values_list("username", flat=True))) == (
+        True,
+        ["ann", "root"],
+    )
+
+
 def test_strangers_and_readers_write_nothing(ann: Client) -> None:
     assert Client().post(WRITE, {"document": CAPTIONS}).status_code == 302
     assert write(signed_in("rita", role="Assistant")).status_code == 403
