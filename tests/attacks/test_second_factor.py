@@ -193,7 +193,7 @@ def test_setting_up(root: User, required: None) -> None:
     client = with_password()
     page = client.get(SET_UP).content.decode()
     key = client.session["second_factor_key"]
-    assert "<svg" in page
+    assert "qr-card" in page
     assert "no-store" in client.get(SET_UP)["Cache-Control"]
     assert client.session["second_factor_key"] == key
     assert client.post(SET_UP, {"code": wrong(key=key)}).status_code == 200
@@ -207,6 +207,60 @@ def test_setting_up(root: User, required: None) -> None:
     assert again.post(CODE, {"code": used}).status_code == 200
     forget_waiting()
     assert again.post(CODE, {"code": code(steps=1, key=key)}).status_code == 302
+
+
+# -- A session that was left open ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def left_open(root: User) -> Client:
+    """Signed in this morning."""
+    client = with_password()
+    session = client.session
+    session["proven_at"] -= 16 * 60
+    session.save()
+    return client
+
+
+def test_an_open_session_sets_no_app_up(left_open: Client) -> None:
+    """Whoever sits down there would lock the owner out, with an app of their own."""
+    page = left_open.get(SET_UP)
+    assert ("qr-card" in page.content.decode(), "second_factor_key" in left_open.session) == (False, False)
+    session = left_open.session
+    session["second_factor_key"] = KEY
+    session.save()
+    for sent in ({"code": code()}, {"code": code(), "password": "wrong"}):
+        assert left_open.post(SET_UP, sent).status_code == 200
+    assert not TOTPDevice.objects.exists()
+
+
+def test_the_owner_gives_the_password_once_more(left_open: Client) -> None:
+    answer = left_open.post(SET_UP, {"password": "wrong-horse", "next": "/books/"})
+    assert "This is not the password of your account." in answer.content.decode()
+    answer = left_open.post(SET_UP, {"password": PASSWORD, "next": "/books/"})
+    assert (answer.status_code, answer["Location"]) == (302, f"{SET_UP}?next=%2Fbooks%2F")
+    assert "qr-card" in left_open.get(SET_UP).content.decode()
+    key = left_open.session["second_factor_key"]
+    assert len(left_open.post(SET_UP, {"code": code(key=key)}).context["codes"]) == 10
+
+
+def test_that_the_owner_signs_in_elsewhere_opens_nothing_there(left_open: Client, required: None) -> None:
+    assert "qr-card" in with_password().get(SET_UP).content.decode()
+    assert "qr-card" not in left_open.get(SET_UP).content.decode()
+
+
+def test_passwords_are_not_guessed_there_either(left_open: Client) -> None:
+    answers = [left_open.post(SET_UP, {"password": "wrong"}).status_code for _ in range(11)]
+    assert answers == [200] * 10 + [429]
+    assert left_open.post(SET_UP, {"password": PASSWORD}).status_code == 429
+
+
+def test_a_wrong_password_at_the_sign_in_proves_nothing(left_open: Client) -> None:
+    left_open.post(LOGIN, {"username": "root", "password": "wrong"})
+    assert "qr-card" not in left_open.get(SET_UP).content.decode()
+
+
+# -- Set up --------------------------------------------------------------------------------------------------------
 
 
 def test_a_secret_that_was_looked_at_is_nobody_elses(root: User, required: None) -> None:

@@ -1,5 +1,6 @@
 """A university signs in whom it names, and nobody else: against a small OpenID Connect server on this machine."""
 
+import time
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -327,6 +328,42 @@ def test_the_universitys_factor_counts_where_the_setting_names_it(
     assert opens(client) is is_in
     step = "/sign-in/code/" if has_app else "/sign-in/second-factor/"
     assert client.get(LOGIN)["Location"].startswith("/admin/" if is_in else step)
+
+
+SET_UP = "/sign-in/second-factor/"
+
+
+def shows_a_secret(client: Client) -> bool:
+    return "qr-card" in client.get(SET_UP).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("age", "is_shown"), [(20, True), (880, True), (920, False), (-3600, False), (None, False)]
+)
+def test_who_has_no_password_signs_in_there_anew_before_setting_an_app_up(
+    university: University, ada: User, age: int | None, is_shown: bool
+) -> None:
+    """A browser that is still signed in at the university comes back without anybody being asked: `auth_time` tells."""
+    User.objects.update(password="!")
+    client = Client()
+    client.get(way_back(client))
+    page = client.get(SET_UP)
+    assert 'type="password"' not in page.content.decode()
+    university.claims = {"auth_time": None if age is None else int(time.time()) - age}
+    begun = client.get(page.context["there"])
+    location = requests.get(begun["Location"], allow_redirects=False, timeout=10).headers["Location"]
+    assert client.get(location.removeprefix("http://testserver"))["Location"].startswith(SET_UP)
+    assert [university.asked[-1][name] for name in ("prompt", "max_age")] == ["login", "900"]
+    assert shows_a_secret(client) is is_shown
+
+
+@pytest.mark.parametrize("time_told", ["now", True, [1], {}, 10**400])
+def test_a_time_that_is_none_proves_nothing(university: University, ada: User, time_told: Any) -> None:
+    university.claims = {"auth_time": time_told}
+    client = Client()
+    client.get(way_back(client))
+    assert opens(client)
+    assert not shows_a_secret(client)
 
 
 def test_it_counts_for_its_own_person_only(university: University, ada: User, settings: Any) -> None:

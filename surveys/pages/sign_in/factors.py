@@ -31,6 +31,9 @@ N_RECOVERY_CODES = 10
 LONGEST_WAIT = 13  # wrong codes in a row; the wait is 2 ** 12 seconds from then on
 OF_APP = re.compile(r"[0-9]{6}", re.ASCII)
 SEPARATORS = re.compile(r"[\s-]")
+PROVEN_AT = (
+    "proven_at"  # in a session: when its person last gave the password, or signed in at the university
+)
 AMR = "oidc_amr"  # in a session: how the university knew its person (RFC 8176)
 Devices = TOTPDevice | StaticDevice
 
@@ -72,6 +75,17 @@ def entering(request: HttpRequest) -> User | None:
         return None
     is_fresh = user.last_login is not None and timezone.now() - user.last_login < FRESH
     return user if is_fresh and user.is_staff else None
+
+
+def prove(request: HttpRequest, *, at: float | None = None) -> None:
+    """Write down in the session that its person has just shown who they are, or did so `at`, in seconds since 1970."""
+    request.session[PROVEN_AT] = time.time() if at is None else at
+
+
+def is_proven(request: HttpRequest) -> bool:
+    """Tell whether the session's person showed who they are a moment ago: in this session, not in another of theirs."""
+    proven_at: float = request.session.get(PROVEN_AT, 0.0)
+    return time.time() - proven_at < FRESH.total_seconds()
 
 
 def has_factor(user: User) -> bool:

@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from mozilla_django_oidc.views import OIDCAuthenticationCallbackView, OIDCAuthenticationRequestView
 
-from surveys.pages.sign_in.factors import AMR
+from surveys.pages.sign_in.factors import AMR, FRESH, prove
 from surveys.pages.sign_in.provider import Discovered, Refused
 
 NOT_BEGUN = "This sign-in was not begun in this browser, or was used already. Begin again."
@@ -24,6 +24,14 @@ logger = logging.getLogger(__name__)
 class There(Discovered, OIDCAuthenticationRequestView):
     """Remember state, nonce and PKCE's verifier in the session, and go to the university."""
 
+    def get_extra_params(self, request: HttpRequest) -> dict[str, str]:
+        """Have a person sign in there anew where they are asked `again`, and have the token say when they did.
+
+        https://openid.net/specs/openid-connect-core-1_0.html#AuthRequest: with max_age there is an `auth_time`.
+        """
+        longest = str(int(FRESH.total_seconds()))
+        return {"prompt": "login", "max_age": longest} if request.GET.get("again") else {}
+
 
 class Back(Discovered, OIDCAuthenticationCallbackView):
     """Sign in whom the university names, where the state is one of this session's."""
@@ -31,10 +39,11 @@ class Back(Discovered, OIDCAuthenticationCallbackView):
     user: User
 
     def login_success(self) -> HttpResponse:
-        """How the university knew its person is said of the session only now that it is that person's."""
+        """How and when the university knew its person is said of the session only now that it is that person's."""
         target, amr = self.success_url, getattr(self.user, "oidc_amr", [])
         login(self.request, self.user)
         self.request.session[AMR] = amr
+        prove(self.request, at=getattr(self.user, "oidc_auth_time", 0.0))
         return redirect(target)
 
     def login_failure(self) -> HttpResponse:

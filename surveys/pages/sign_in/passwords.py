@@ -5,20 +5,14 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.forms import AdminAuthenticationForm
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
-from surveys.answering.throttling import Throttle
 from surveys.pages.access import address_of
+from surveys.pages.sign_in import factors
+from surveys.pages.sign_in.doors import TOO_MANY, are_closed, count, doors_of
 from surveys.pages.sign_in.second_factor import next_step
-
-QUARTER = 15 * 60  # seconds
-# Guessing from one place is stopped before it keeps a person out who signs in from elsewhere.
-OF_NAME_FROM_ADDRESS = Throttle("staff:name-address", limit=10, seconds=QUARTER)
-FROM_ADDRESS = Throttle("staff:address", limit=50, seconds=QUARTER)
-OF_NAME = Throttle("staff:name", limit=100, seconds=QUARTER)
-TOO_MANY = "Too many attempts have failed. Wait a quarter of an hour."
 
 
 class SignInForm(AdminAuthenticationForm):
@@ -28,15 +22,14 @@ class SignInForm(AdminAuthenticationForm):
 
     def clean(self) -> dict[str, Any]:
         address = address_of(self.request) if self.request else ""
-        doors = _doors(self.cleaned_data.get("username", ""), address)
-        if any(throttle.is_closed(key) for throttle, key in doors):
+        doors = doors_of(self.cleaned_data.get("username", ""), address=address)
+        if are_closed(doors):
             self.is_throttled = True
             raise ValidationError(TOO_MANY, code="throttled")
         try:
             return super().clean()
         except ValidationError:
-            for throttle, key in doors:
-                throttle.count(key)
+            count(doors)
             raise
 
 
@@ -45,14 +38,9 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     if request.method == "GET" and (step := next_step(request)):
         return redirect(step)
     response = admin.site.login(request)
+    if isinstance(response, HttpResponseRedirect) and request.method == "POST":
+        factors.prove(request)
     if isinstance(response, TemplateResponse):
         form = (response.context_data or {})["form"]
         response.status_code = 429 if getattr(form, "is_throttled", False) else response.status_code
     return response
-
-
-def _doors(name: str, address: str) -> list[tuple[Throttle, str]]:
-    """Return what a wrong password counts for; an address that is not known would be everybody's."""
-    name = name.casefold()
-    of_address = [(OF_NAME_FROM_ADDRESS, f"{address} {name}"), (FROM_ADDRESS, address)] if address else []
-    return [(OF_NAME, name), *of_address]

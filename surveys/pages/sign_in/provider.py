@@ -7,6 +7,7 @@ closed meanwhile: these are ours.
 
 import hmac
 import logging
+import time
 from hashlib import sha256
 from typing import Any
 
@@ -107,7 +108,10 @@ class UniversityBackend(Discovered, OIDCAuthenticationBackend):
         return claims
 
     def get_or_create_user(self, access_token: str, id_token: str, payload: dict[str, Any]) -> User:
-        """Return the account, with how the university knew its person (`amr`, RFC 8176) as `oidc_amr`."""
+        """Return the account, with how the university knew its person (`amr`, RFC 8176) as `oidc_amr`.
+
+        When it did is `oidc_auth_time`, in seconds since 1970; 0 where it does not say, or says what is to come.
+        """
         claims = payload
         if "email" not in payload:
             claims = self.get_userinfo(access_token, id_token, payload)  # type: ignore[no-untyped-call]
@@ -115,6 +119,9 @@ class UniversityBackend(Discovered, OIDCAuthenticationBackend):
                 raise SuspiciousOperation("The user info is of somebody else.")
         user, amr = account_of(claims), payload.get("amr")
         user.oidc_amr = [str(method) for method in amr] if isinstance(amr, list) else []  # type: ignore[attr-defined]
+        at: Any = payload.get("auth_time")
+        is_past = isinstance(at, int) and 0 < at < time.time() + LEEWAY
+        user.oidc_auth_time = float(at) if is_past else 0.0  # type: ignore[attr-defined]
         return user
 
 

@@ -20,10 +20,13 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 from django_otp import login as remember_factor
 
+from surveys.pages.access import address_of
 from surveys.pages.sign_in import factors
+from surveys.pages.sign_in.doors import TOO_MANY, are_closed, count, doors_of
 
 KEY = "second_factor_key"  # of an app that is being set up; a secret of this session alone until its code was right
 NOT_RIGHT = "This code is not right, or was used before. Take the one that the app shows now."
+NOT_THEIRS = "This is not the password of your account."
 NOT_OF_APP = "This is not the code that the app shows now. Is the time on that device right?"
 logger = logging.getLogger(__name__)
 
@@ -53,6 +56,27 @@ class CodeForm(forms.Form):
             logger.warning("A wrong code for the second factor of %s.", user.get_username())
             self.add_error(None, NOT_RIGHT)
         return device
+
+
+class ProofForm(forms.Form):
+    """The password once more. Wrong ones count as at the sign-in."""
+
+    password = forms.CharField(strip=False, error_messages={"required": "Enter your password."})
+    is_throttled = False
+
+    def is_right(self, user: User, *, address: str) -> bool:
+        """Say whether the password is the user's; an error says why not."""
+        if not self.is_valid():
+            return False
+        doors = doors_of(user.get_username(), address=address)
+        if are_closed(doors):
+            self.is_throttled = True
+            self.add_error("password", TOO_MANY)
+        elif not user.check_password(self.cleaned_data["password"]):
+            count(doors)
+            logger.warning("A wrong password of %s before setting up a second factor.", user.get_username())
+            self.add_error("password", NOT_THEIRS)
+        return self.is_valid()
 
 
 @never_cache
@@ -91,7 +115,12 @@ def leave(request: HttpRequest) -> HttpResponse:
 
 
 def set_up(request: HttpRequest, user: User) -> HttpResponse:
-    """Show a secret for an app as a QR code; once a code of it is right, show the recovery codes."""
+    """Show a secret for an app as a QR code; once a code of it is right, show the recovery codes.
+
+    Only to whom has just shown who they are: with an app of their own, who finds a session open locks its owner out.
+    """
+    if not factors.is_proven(request):
+        return prove_first(request, user)
     form, key = CodeForm(request.POST or None), request.session.setdefault(KEY, factors.new_key())
     if request.method == "POST" and form.is_valid():
         if device := factors.enrol(user, key=key, code=form.cleaned_data["code"]):
@@ -102,6 +131,20 @@ def set_up(request: HttpRequest, user: User) -> HttpResponse:
     context |= {"is_required": settings.REQUIRE_SECOND_FACTOR, "next": target(request)}
     context |= {"entering": factors.entering(request), "title": "Set up a second factor"}
     return render(request, "sign_in/set_up.html", context)
+
+
+def prove_first(request: HttpRequest, user: User) -> HttpResponse:
+    """Ask for the password, or lead to the university, and then on to setting up."""
+    form = ProofForm(request.POST if "password" in request.POST else None)
+    if form.is_bound and form.is_right(user, address=address_of(request)):
+        factors.prove(request)
+        return redirect(with_next("second_factor", request))
+    back = {"again": "1", "next": with_next("second_factor", request)}
+    context: dict[str, Any] = {"form": form, "next": target(request), "title": "Set up a second factor"}
+    context |= {"has_password": user.has_usable_password(), "entering": factors.entering(request)}
+    context |= {"university": settings.OIDC_LABEL if settings.OIDC_IS_ON else ""}
+    context |= {"there": f"{reverse('oidc_there')}?{urlencode(back)}"}
+    return render(request, "sign_in/prove.html", context, status=429 if form.is_throttled else 200)
 
 
 def enrolled(request: HttpRequest, user: User, *, device: factors.Devices) -> HttpResponse:
