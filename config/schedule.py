@@ -13,6 +13,7 @@ def beat_schedule(*, sync_seconds: int, heartbeat_seconds: int) -> dict[str, dic
         "score": _every(5.0 * sync_seconds, "surveys.sync.score_surveys", expires=sync_seconds),
         "look_again": _every(DAY, "surveys.sync.look_again"),
         "purge_workers": _every(DAY, "surveys.sync.purge_workers"),
+        "forget_unused": _every(DAY, "marketplace.tasks.forget_unused"),
         "marketplace": _every(10.0, "marketplace.tasks.keep_time", expires=10),
     }
 

@@ -1,10 +1,13 @@
 """What the marketplace does by itself, run by Celery's clock. Lost or doubled, it does no harm."""
 
+from datetime import timedelta
+
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
 from marketplace import clock
-from marketplace.engine import deadlines
+from marketplace.engine import deadlines, forgetting
 from marketplace.notifications import delivery
 
 
@@ -13,3 +16,11 @@ def keep_time() -> None:
     """Do what is due, so that it is told when it happens and not when somebody looks; then tell it."""
     deadlines.sweep(now=clock.now())
     delivery.deliver(now=timezone.now())
+
+
+@shared_task
+def forget_unused() -> None:
+    """Erase, where a time is set for which ids are kept, accounts that no requester knows of and could let go."""
+    if (days := settings.KEEP_WORKER_IDS_DAYS) > 0:
+        now = clock.now()
+        forgetting.erase_unused(now - timedelta(days=days), now=now)

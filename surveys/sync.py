@@ -4,6 +4,7 @@ No broker is trusted to keep a task: `sweep` finds all due work again in the dat
 """
 
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 
@@ -21,7 +22,7 @@ from annotators.models import HIT, Assignment, Call
 from annotators.outbox import holds, journal, market
 from surveys.answering import allocation, answer_copy, claiming, collection
 from surveys.models import Batch, Questionnaire, Survey
-from surveys.operations import alarms, disk, own_data, purging, reconciling
+from surveys.operations import accounts, alarms, disk, purging, reconciling
 from surveys.publishing import gone, hits, preconditions, stopping
 from surveys.publishing.budget import OverBudget
 from surveys.results import kept
@@ -115,13 +116,21 @@ def make_report(report_pk: int) -> None:
 @shared_task
 def purge_workers() -> None:
     """Erase who has deleted their account, and, where a time is set, who did nothing for as long as ids are kept."""
-    if n_forgotten := own_data.forget_closed():
-        logger.info("Forgot %d workers who have deleted their accounts.", n_forgotten)
+    _with_marketplace(accounts.forget_closed)
     if (days := settings.KEEP_WORKER_IDS_DAYS) > 0:
         before = timezone.now() - timedelta(days=days)
         report = purging.purge(before)
-        purging.purge_accounts(before)
         logger.info("Purged %d workers; %d have to be kept.", report.n_purged, len(report.kept))
+        _with_marketplace(lambda: accounts.purge(before).n_erased)
+
+
+def _with_marketplace(forget: Callable[[], int]) -> None:
+    """What the marketplace does not answer today it is asked again tomorrow."""
+    try:
+        if n_forgotten := forget():
+            logger.info("Forgot %d people with their accounts in the marketplace.", n_forgotten)
+    except MarketError as error:
+        logger.warning("The accounts of the marketplace wait for the next day: %s", error)
 
 
 @shared_task

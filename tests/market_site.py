@@ -129,6 +129,13 @@ def wire() -> Wire:
 
 
 @pytest.fixture
+def no_market(settings: Any) -> None:
+    """Nobody answers where the embedded marketplace should be (port 1 is tcpmux's)."""
+    embedded = {**settings.MTURK_ENDPOINTS["embedded"], "endpoint_url": "http://127.0.0.1:1"}
+    settings.MTURK_ENDPOINTS = {**settings.MTURK_ENDPOINTS, "embedded": embedded}
+
+
+@pytest.fixture
 def site(live_server: Any, settings: Any, wire: Wire) -> Iterator[Site]:
     """A requester with $1,000.00, and `Gateway("embedded")` wired to the live server."""
     settings.MARKETPLACE_HOST = "localhost"

@@ -15,6 +15,7 @@ from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from marketplace import clock
 from marketplace.accounts import limits
 from marketplace.api import (
+    account_operations,
     call_log,
     hit_operations,
     money_operations,
@@ -34,6 +35,7 @@ from marketplace.refusals import Refusal
 
 CONTENT_TYPE = "application/x-amz-json-1.1"
 TARGET_PREFIX = "MTurkRequesterServiceV20170117."
+OWN_PREFIX = "AssentMarketplaceV20261123."
 OPERATIONS = {
     **hit_operations.OPERATIONS,
     **money_operations.OPERATIONS,
@@ -41,6 +43,7 @@ OPERATIONS = {
     **qualification_operations.OPERATIONS,
     **worker_operations.OPERATIONS,
 }
+OWN_OPERATIONS = account_operations.OPERATIONS
 CUT = 0  # the status logged for a call that got no answer
 logger = logging.getLogger(__name__)
 
@@ -101,7 +104,7 @@ def _answer(request: HttpRequest, trace: Trace) -> dict[str, Any]:
     now = clock.now()
     deadlines.sweep(now=now)
     with transaction.atomic():
-        answer = OPERATIONS[operation](Call(requester=requester, body=body, now=now))
+        answer = (OPERATIONS | OWN_OPERATIONS)[operation](Call(requester=requester, body=body, now=now))
     if fault is not None:
         _after(fault)
     return answer
@@ -149,8 +152,12 @@ def _raw_body(request: HttpRequest) -> bytes:
 
 
 def _operation(target: str) -> str:
-    name = target.removeprefix(TARGET_PREFIX)
-    if not target.startswith(TARGET_PREFIX) or name not in service_model.operation_names():
+    prefix, _, name = target.rpartition(".")
+    known = {
+        TARGET_PREFIX: service_model.operation_names(),
+        OWN_PREFIX: service_model.own_operation_names(),
+    }
+    if name not in known.get(f"{prefix}.", ()):
         raise request_error("UnknownOperation", f'The operation "{name}" does not exist.')
     return name
 

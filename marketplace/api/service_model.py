@@ -49,6 +49,37 @@ DOCUMENTED_LISTS = {
 IN_BYTES = frozenset({"Question", "Test", "AnswerKey"})
 WHOLE = {"integer": (-(2**31), 2**31 - 1), "long": (-(2**63), 2**63 - 1)}
 
+# What this marketplace does besides, in the form of botocore's service models.
+OWN_SHAPES: dict[str, dict[str, Any]] = {
+    "EntityId": {"type": "string", "min": 1, "max": 64, "pattern": "^[A-Z0-9]+$"},
+    "AssignmentIdList": {"type": "list", "member": {"shape": "EntityId"}, "min": 1, "max": 100},
+    "ErasedList": {"type": "list", "member": {"shape": "EntityId"}},
+    "Time": {"type": "timestamp"},
+    "Boolean": {"type": "boolean"},
+    "Integer": {"type": "integer"},
+    "Text": {"type": "string"},
+    "TextList": {"type": "list", "member": {"shape": "Text"}},
+    "ListErasedWorkRequest": {
+        "type": "structure",
+        "required": ["AssignmentIds"],
+        "members": {"AssignmentIds": {"shape": "AssignmentIdList"}},
+    },
+    "ListErasedWorkResponse": {"type": "structure", "members": {"AssignmentIds": {"shape": "ErasedList"}}},
+    "EraseIdleAccountsRequest": {
+        "type": "structure",
+        "required": ["AssignmentIds", "Before"],
+        "members": {
+            "AssignmentIds": {"shape": "AssignmentIdList"},
+            "Before": {"shape": "Time"},
+            "DryRun": {"shape": "Boolean"},
+        },
+    },
+    "EraseIdleAccountsResponse": {
+        "type": "structure",
+        "members": {"NumErased": {"shape": "Integer"}, "Kept": {"shape": "TextList"}},
+    },
+}
+
 Leaf = tuple[str, Shape, Any]
 
 
@@ -63,8 +94,28 @@ def operation_names() -> frozenset[str]:
 
 
 @cache
+def own_service() -> ServiceModel:
+    """Return the description of what this marketplace does besides MTurk's operations."""
+    names = [name.removesuffix("Request") for name in OWN_SHAPES if name.endswith("Request")]
+    operations = {
+        name: {"name": name, "input": {"shape": f"{name}Request"}, "output": {"shape": f"{name}Response"}}
+        for name in names
+    }
+    metadata = {"protocol": "json", "apiVersion": "2026-11-23"}
+    return ServiceModel(
+        {"metadata": metadata, "operations": operations, "shapes": OWN_SHAPES}, "assent-marketplace"
+    )
+
+
+@cache
+def own_operation_names() -> frozenset[str]:
+    return frozenset(own_service().operation_names)
+
+
+@cache
 def input_shape(operation: str) -> StructureShape:
-    shape = service().operation_model(operation).input_shape
+    described = own_service() if operation in own_operation_names() else service()
+    shape = described.operation_model(operation).input_shape
     if not isinstance(shape, StructureShape):
         raise TypeError(f"{operation} takes no structure.")
     return shape

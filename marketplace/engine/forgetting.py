@@ -20,6 +20,7 @@ from django.db.models import Exists, JSONField, OuterRef, Q, QuerySet
 from marketplace import ids
 from marketplace.engine.assignments import OVERRIDE_WITHIN
 from marketplace.models import (
+    LIVE,
     Assignment,
     Block,
     Bonus,
@@ -29,6 +30,7 @@ from marketplace.models import (
     Message,
     Qualification,
     QualificationRequest,
+    Requester,
     Token,
     Worker,
 )
@@ -80,10 +82,44 @@ def erase_idle(
     before: datetime, *, now: datetime, spare: Collection[str] = (), is_dry: bool = False
 ) -> Report:
     """Erase idle accounts, each of them whole or not at all; `spare`: worker ids that are needed elsewhere."""
+    return _erase_all(idle(before).exclude(worker_id__in=list(spare)), now=now, is_dry=is_dry)
+
+
+def erase_idle_of(
+    requester: Requester,
+    *,
+    assignment_ids: Collection[str],
+    before: datetime,
+    now: datetime,
+    is_dry: bool = False,
+) -> Report:
+    """Erase the idle accounts of those who handed in this work of a requester, and never any for another one.
+
+    Whoever was here in the last OVERRIDE_WITHIN stays, whatever `before` says: an account is its worker's, not its
+    requester's.
+    """
+    mine = Assignment.objects.filter(hit__requester=requester, status__in=HANDED_IN, worker=OuterRef("pk"))
+    others = Assignment.objects.filter(status__in=LIVE, worker=OuterRef("pk")).exclude(
+        hit__requester=requester
+    )
+    accounts = idle(min(before, now - OVERRIDE_WITHIN)).exclude(Exists(others))
+    named = accounts.filter(Exists(mine.filter(assignment_id__in=list(assignment_ids))))
+    return _erase_all(named, now=now, is_dry=is_dry)
+
+
+def erase_unused(before: datetime, *, now: datetime) -> Report:
+    """Erase the idle accounts of which no requester knows, as they never handed anything in."""
+    handed_in = Assignment.objects.filter(status__in=HANDED_IN, worker=OuterRef("pk"))
+    return _erase_all(idle(before).exclude(Exists(handed_in)), now=now)
+
+
+def _erase_all(accounts: QuerySet[Worker], *, now: datetime, is_dry: bool = False) -> Report:
     report = Report()
-    for pk in idle(before).exclude(worker_id__in=list(spare)).values_list("pk", flat=True):
+    for pk in list(accounts.values_list("pk", flat=True)):
         with transaction.atomic():
-            worker = Worker.objects.select_for_update().get(pk=pk)
+            worker = accounts.select_for_update(of=("self",)).filter(pk=pk).first()
+            if worker is None:
+                continue
             if reasons := _holding_back(worker, now=now):
                 report.kept.append(f"account {worker.pk}: {' '.join(reasons)}")
                 continue
@@ -151,15 +187,14 @@ def _unname(rows: QuerySet[Any], column: str, *, old: str, new: str) -> None:
             rows.model._default_manager.filter(pk=row.pk).update(**named)
 
 
-def closed(works: Collection[tuple[str, str]]) -> list[str]:
-    """Return the worker ids of (AssignmentId, WorkerId) whose account has been erased since, each once.
+def of_erased(assignment_ids: Collection[str], *, requester: Requester) -> list[str]:
+    """Return which of a requester's assignments were handed in by somebody whose account has been erased since.
 
     What was given back or abandoned says nothing: the next worker has got its AssignmentId.
     """
-    handed_in = Assignment.objects.filter(status__in=HANDED_IN).order_by()
-    erased = handed_in.filter(worker__worker_id__startswith=CLOSED)
-    names = set(erased.values_list("assignment_id", flat=True))
-    return sorted({worker_id for assignment_id, worker_id in works if assignment_id in names})
+    named = Assignment.objects.filter(hit__requester=requester, assignment_id__in=list(assignment_ids))
+    erased = named.filter(status__in=HANDED_IN, worker__worker_id__startswith=CLOSED)
+    return sorted(erased.values_list("assignment_id", flat=True))
 
 
 def own_data(worker: Worker) -> dict[str, Any]:

@@ -4,15 +4,13 @@ Answers and ratings stay, as results rest on them, under a name that follows fro
 own words could say who they are, and goes: remarks, texts, appeals, drafts, and earlier versions of answers.
 """
 
-import io
 from typing import Any
 
-from django.core.management import call_command
 from django.db import transaction
-from django.db.models import Min, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotators.models import IS_CLAIM, Assignment, Call, Channel, Source, Worker
+from annotators.models import Assignment, Call, Worker
 from annotators.people.pseudonyms import untraceable_name
 from surveys import audit
 from surveys.models import AnnotationSlot, AnswerRevision, Appeal, QuizAttempt, Rating, Response
@@ -43,22 +41,6 @@ def _erase_texts(worker: Worker) -> None:
     Rating.objects.filter(response__worker=worker, score=None).update(value="")
     Appeal.objects.filter(assignment__worker=worker).exclude(text="").update(text=DELETED_TEXT)
     Assignment.objects.filter(worker=worker).update(answer_xml="", claimed_from="")
-
-
-def forget_closed() -> int:
-    """Forget whoever has deleted their account at the embedded marketplace since; return how many.
-
-    Whose pay is on its way is forgotten once it is settled.
-    """
-    works = Assignment.objects.filter(
-        ~IS_CLAIM, channel=Channel.MARKETPLACE, worker__source=Source.EMBEDDED, worker__purged_at=None
-    )
-    known = works.order_by().values_list("worker__worker_id").annotate(Min("assignment_id"))
-    closed = io.StringIO()
-    asked = [f"{assignment_id}:{worker_id}" for worker_id, assignment_id in known]
-    call_command("marketplace_purge", closed=asked, stdout=closed)
-    workers = Worker.objects.filter(source=Source.EMBEDDED, worker_id__in=closed.getvalue().split())
-    return sum(not forget(worker) for worker in workers.order_by("pk"))
 
 
 def own_data(worker: Worker) -> dict[str, Any]:

@@ -1,17 +1,14 @@
 """The purge by the calendar: who is due, and the purge itself in chunks, each of them whole or not at all."""
 
-import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.core.management import call_command
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils import timezone
 
-from annotators.models import Assignment, Source, Worker
+from annotators.models import Assignment, Worker
 from surveys import audit
 from surveys.models import Invitation, PanelVisit, QuizAttempt
 from surveys.operations.erasing import erase
@@ -92,24 +89,3 @@ def _purge_all(workers: Sequence[Worker], *, comments: bool, details: dict[str, 
     for worker in workers:
         erase(worker, comments=comments)
         audit.record(audit.Kind.PURGE, "purge", worker=worker, details=details)
-
-
-def purge_accounts(before: datetime, *, dry_run: bool = False) -> str:
-    """Have the embedded marketplace erase accounts that did nothing since, but for those of workers we have to keep.
-
-    Return what it says, nothing where it had nothing to do. To be called after `purge`; its id here is then gone first.
-    """
-    late = list(due(before))
-    staying = kept(late)
-    going = [worker.pk for worker in late if worker.pk not in staying]
-    ours = Worker.objects.filter(source=Source.EMBEDDED, purged_at=None).exclude(pk__in=going)
-    answer = io.StringIO()
-    call_command(
-        "marketplace_purge",
-        before=timezone.localdate(before).isoformat(),
-        spare=list(ours.values_list("worker_id", flat=True)),
-        dry_run=dry_run,
-        stdout=answer,
-    )
-    report = answer.getvalue()
-    return "" if report.endswith(": 0\n") else report

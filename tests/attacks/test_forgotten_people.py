@@ -32,9 +32,11 @@ from surveys.results.files.layouts import LAYOUTS
 from tests import link_people
 from tests.link_people import from_prolific, invite_one, make_panel
 from tests.link_study import path_of
+from tests.market_site import no_market
 from tests.people import client_of
 from tests.surveys.operations.purge_study import ANN, a_finished_study, a_year_ago, name_everywhere
 
+__all__ = ["no_market"]
 NAME, EMAIL = "Ada Quillfeather", "ada@quillfeather.example"
 
 
@@ -140,6 +142,7 @@ def of_person(invited: Invited, *, folder: Path, log: io.StringIO) -> Traces:
 # -- Purged by the calendar ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("no_market")
 @pytest.mark.django_db(transaction=True)
 def test_a_purged_worker_is_found_nowhere(own_folders: Path, log: io.StringIO) -> None:
     settings.MEDIA_ROOT.mkdir()

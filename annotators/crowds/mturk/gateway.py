@@ -14,6 +14,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import boto3
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
 from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
@@ -23,6 +25,7 @@ from botocore.exceptions import (
     ParamValidationError,
     PartialCredentialsError,
 )
+from botocore.httpsession import URLLib3Session
 from django.conf import settings
 
 if TYPE_CHECKING:
@@ -100,6 +103,14 @@ def bonus_record(payment: Any) -> BonusRecord:
     return BonusRecord(Decimal(payment["BonusAmount"]), payment.get("Reason", ""))
 
 
+@dataclass(frozen=True, slots=True)
+class ErasedRecord:
+    """How many accounts our own marketplace erased, or would, and why it kept others."""
+
+    n_erased: int
+    kept: list[str]
+
+
 def is_whole(answer: Any, *, model: Any) -> bool:
     """Tell whether an HTTP answer (botocore's AWSResponse) to an operation (its OperationModel) is all there."""
     length = answer.headers.get("Content-Length")
@@ -126,6 +137,8 @@ def _members(body: bytes) -> dict[str, Any] | None:
     return members if isinstance(members, dict) else None
 
 
+OWN_PREFIX = "AssentMarketplaceV20261123."
+SERVICE = "mturk-requester"  # what requests are signed for
 REGION = "us-east-1"  # the only region MTurk ever had
 PAGE = 100
 
@@ -305,6 +318,28 @@ class Gateway:
         pages = self._pages("list_bonus_payments", "BonusPayments", HITId=hit_id)
         return [bonus_record(bonus) for bonus in pages]
 
+    def erased_work(self, assignment_ids: list[str]) -> list[str]:
+        """Return which of at most PAGE assignments were handed in by somebody whose account was erased since.
+
+        For our own marketplace: MTurk knows no such operation.
+        """
+        answer = self._own("ListErasedWork", AssignmentIds=assignment_ids)
+        return [str(name) for name in answer["AssignmentIds"]]
+
+    def erase_idle_accounts(
+        self, assignment_ids: list[str], *, before: datetime, dry_run: bool
+    ) -> ErasedRecord:
+        """Have our own marketplace erase the accounts behind at most PAGE assignments that were not used since."""
+        values = {"AssignmentIds": assignment_ids, "Before": before.timestamp(), "DryRun": dry_run}
+        answer = self._own("EraseIdleAccounts", **values)
+        return ErasedRecord(int(answer["NumErased"]), [str(reason) for reason in answer["Kept"]])
+
+    def _own(self, operation: str, **body: Any) -> dict[str, Any]:
+        """Make a call that botocore has no description of, signed as the others are; what it does can be repeated."""
+        known = _endpoint_arguments(self.endpoint)
+        self._before_call()
+        return _call(lambda: _send_own(operation, json.dumps(body), **known))  # type: ignore[no-any-return]
+
     def _pages(self, operation: Any, key: str, **arguments: Any) -> Iterator[Any]:
         paginator: Any = self._client.get_paginator(operation)
         pages = iter(paginator.paginate(**arguments, PaginationConfig={"PageSize": PAGE}))
@@ -330,6 +365,24 @@ def _client(endpoint: str, **arguments: str) -> "MTurkClient":
     client: MTurkClient = boto3.client("mturk", region_name=REGION, config=config, **arguments)
     client.meta.events.register("after-call.mturk", _insist_on_whole_answers)
     return client
+
+
+def _send_own(operation: str, body: str, *, endpoint_url: str, **keys: str) -> dict[str, Any]:
+    """Send one operation of our own marketplace. Raises ClientError as boto3 does; Unreachable for half an answer."""
+    if (credentials := boto3.Session(**keys).get_credentials()) is None:
+        raise NoCredentialsError
+    headers = {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": OWN_PREFIX + operation}
+    request = AWSRequest(method="POST", url=endpoint_url, data=body.encode(), headers=headers)
+    SigV4Auth(credentials, SERVICE, REGION).add_auth(request)
+    answer = URLLib3Session(timeout=(5, 30)).send(request.prepare())
+    if (members := _members(answer.content)) is None:
+        raise Unreachable(f"The answer to {operation} broke off.")
+    if answer.status_code != 200:
+        text = members.get("Message") or members.get("message", "")
+        error = {"Code": members.get("__type", ""), "Message": text}
+        metadata = {"HTTPStatusCode": answer.status_code, "RetryAttempts": 0}
+        raise ClientError({**members, "Error": error, "ResponseMetadata": metadata}, operation)
+    return members
 
 
 def _insist_on_whole_answers(*, http_response: Any, model: Any, **_: Any) -> None:

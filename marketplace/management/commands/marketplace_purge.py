@@ -1,4 +1,4 @@
-"""Erase the accounts of workers who did nothing for long; `purge_workers` runs it after its own tables."""
+"""Erase the accounts of workers who did nothing for long, whoever they worked for: for who runs the marketplace."""
 
 from datetime import date, datetime, time
 from typing import Any
@@ -7,29 +7,20 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from marketplace import clock
-from marketplace.engine.forgetting import closed, erase_idle
+from marketplace.engine.forgetting import erase_idle
 
 
 class Command(BaseCommand):
     help = "Erase who the workers are that did nothing since a date. This can't be undone."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--before", metavar="DATE", help="Who was last here before this day, 2026-03-31.")
+        parser.add_argument(
+            "--before", required=True, metavar="DATE", help="Who was last here before this day, 2026-03-31."
+        )
         parser.add_argument("--spare", nargs="*", default=[], metavar="ID", help="Worker ids to leave alone.")
         parser.add_argument("--dry-run", action="store_true", help="Only say how many it would be.")
-        parser.add_argument(
-            "--closed",
-            nargs="*",
-            default=[],
-            metavar="ASSIGNMENT:WORKER",
-            help="Only list those worker ids whose accounts were erased.",
-        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if not options["before"]:
-            works = [tuple(work.split(":", 1)) for work in options["closed"]]
-            self.stdout.writelines(closed([(work[0], work[-1]) for work in works]))
-            return
         is_dry = options["dry_run"]
         report = erase_idle(
             _midnight(options["before"]), now=clock.now(), spare=options["spare"], is_dry=is_dry

@@ -7,7 +7,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from surveys.operations.purging import Report, purge, purge_accounts
+from annotators.crowds.mturk.gateway import MarketError
+from surveys.operations import accounts
+from surveys.operations.purging import Report, purge
 
 
 class Command(BaseCommand):
@@ -33,13 +35,24 @@ class Command(BaseCommand):
             account=getpass.getuser(),
         )
         self._print(report, is_dry=options["dry_run"])
-        self.stdout.write(purge_accounts(before, dry_run=options["dry_run"]), ending="")
+        self._purge_accounts(before, is_dry=options["dry_run"])
 
     def _print(self, report: Report, *, is_dry: bool) -> None:
         self.stdout.write(f"{'would be purged' if is_dry else 'purged'}: {report.n_purged}")
         self.stdout.write(f"kept: {len(report.kept)}")
         for one in report.kept:
             self.stdout.write(f"  worker {one.pk} ({one.pseudonym}) {one.reason}")
+
+    def _purge_accounts(self, before: datetime, *, is_dry: bool) -> None:
+        try:
+            record = accounts.purge(before, dry_run=is_dry)
+        except MarketError as error:
+            self.stderr.write(f"The marketplace was not reached, so no account was erased there: {error}")
+            return
+        if record.n_erased or record.kept:
+            self.stdout.write(f"{'accounts to erase' if is_dry else 'accounts erased'}: {record.n_erased}")
+        for reason in record.kept:
+            self.stdout.write(f"  kept {reason}")
 
 
 def _midnight(text: str) -> datetime:

@@ -2,18 +2,20 @@
 
 import io
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from annotators.crowds.mturk.gateway import Refused, Unreachable
 from annotators.models import HIT, Assignment, Worker
 from marketplace import clock
 from marketplace import models as marketplace
 from marketplace.engine import assignments, forgetting
 from surveys import sync
 from surveys.models import Batch, Questionnaire, QuizAttempt
-from surveys.operations import own_data, purging
+from surveys.operations import accounts
 from tests.market_site import Site
 from tests.market_study import open_study, statuses, sync_study, work
 from tests.surveys.operations.purge_study import a_year_ago, cells_with
@@ -66,15 +68,15 @@ def test_our_tables_forget_them_by_the_next_day(study: Questionnaire) -> None:
     assert cells_with(worker_id) == []
     worker = Worker.objects.get()
     assert (worker.worker_id.startswith("purged:"), worker.purged_at is None) == (True, False)
-    assert own_data.forget_closed() == 0
+    assert accounts.forget_closed() == 0
 
 
 def test_who_waits_for_pay_on_a_hit_that_is_gone_is_forgotten_too(study: Questionnaire) -> None:
     Assignment.objects.update(status="Submitted")
     delete_account()
-    assert own_data.forget_closed() == 0
+    assert accounts.forget_closed() == 0
     HIT.objects.update(gone_at=timezone.now())
-    assert own_data.forget_closed() == 1
+    assert accounts.forget_closed() == 1
 
 
 def test_who_has_an_account_is_not_forgotten(study: Questionnaire) -> None:
@@ -91,7 +93,7 @@ def test_an_id_that_was_only_claimed_forgets_nobody(site: Site, study: Questionn
     )
     delete_from = Worker.objects.exclude(pk=worker.pk).get().worker_id
     forgetting.erase(marketplace.Worker.objects.get(worker_id=delete_from), now=clock.now())
-    assert own_data.forget_closed() == 1
+    assert accounts.forget_closed() == 1
     assert Worker.objects.get(pk=worker.pk).worker_id == "AVICTIM12345"
 
 
@@ -107,7 +109,7 @@ def test_work_given_back_by_a_deleted_account_is_not_taken_for_who_did_it_then(s
     worker_id = done.worker.worker_id
     assert (done.assignment_id, done.status) == (given_back.assignment_id, "Approved")
     assert forgetting.erase(given_back.worker, now=clock.now()) == []
-    assert own_data.forget_closed() == 0
+    assert accounts.forget_closed() == 0
     assert Worker.objects.get().worker_id == worker_id
 
 
@@ -129,4 +131,50 @@ def test_a_purge_reaches_the_account_once_nobody_needs_the_id(study: Questionnai
     assert run() == "purged: 1\nkept: 0\naccounts erased: 1\n"
     assert not marketplace.Worker.objects.filter(worker_id=worker_id).exists()
     assert run() == "purged: 0\nkept: 0\n"
-    assert purging.purge_accounts(timezone.now()) == ""
+    assert accounts.purge(timezone.now()).n_erased == 0
+
+
+def test_the_marketplace_is_asked_over_http_a_hundred_at_a_time(
+    site: Site, study: Questionnaire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(accounts, "PAGE", 1)
+    for _ in range(2):
+        work(site, study)
+    sync_study(site, study)
+    closing, *others = Worker.objects.order_by("pk")
+    forgetting.erase(marketplace.Worker.objects.get(worker_id=closing.worker_id), now=clock.now())
+    site.wire.calls.clear()
+    assert accounts.forget_closed() == 1
+    assert site.wire.calls == {"ListErasedWork": 3}
+    assert [Worker.objects.get(pk=worker.pk).purged_at for worker in others] == [None, None]
+
+
+def test_a_marketplace_that_does_not_answer_is_asked_again_the_next_day(
+    site: Site, study: Questionnaire, capsys: pytest.CaptureFixture[str], settings: Any
+) -> None:
+    worker_id = delete_account()
+    settings.KEEP_WORKER_IDS_DAYS = 100
+    site.wire.block |= {"ListErasedWork", "EraseIdleAccounts"}
+    sync.purge_workers()
+    assert Worker.objects.get().worker_id == worker_id
+    a_year_ago()
+    Batch.objects.update(status="complete")
+    call_command("purge_workers", "--before", timezone.localdate().isoformat())
+    out, problem = capsys.readouterr()
+    assert out == "purged: 1\nkept: 0\n"
+    assert "no account was erased there" in problem
+    site.wire.heal()
+    sync.purge_workers()
+
+
+def test_half_an_answer_is_none(site: Site, study: Questionnaire) -> None:
+    delete_account()
+    site.wire.cut.add("ListErasedWork")
+    with pytest.raises(Unreachable):
+        accounts.forget_closed()
+    assert Worker.objects.get().purged_at is None
+
+
+def test_a_refusal_is_said_as_the_marketplace_says_it(site: Site, study: Questionnaire) -> None:
+    with pytest.raises(Refused, match="not valid for the parameter AssignmentIds"):
+        site.gateway.erased_work(["no id"])

@@ -12,9 +12,11 @@ from annotators.models import Worker
 from annotators.people.pseudonyms import pseudonym
 from surveys import sync
 from surveys.models import AuditEntry, Batch
+from tests.market_site import no_market
 from tests.surveys.operations.purge_study import ANN, a_finished_study
 
-pytestmark = pytest.mark.django_db
+__all__ = ["no_market"]
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("no_market")]
 
 
 def run(*arguments: str) -> str:
