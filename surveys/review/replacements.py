@@ -162,12 +162,14 @@ def _use_sibling(replacement: Replacement) -> None:
 
 
 def _roomy(root: Questionnaire) -> Questionnaire | None:
-    """Return a questionnaire of this family whose HIT can take one assignment more.
+    """Return a questionnaire of this family whose HIT can take one assignment more, and is not gone.
 
     One with more assignments than we know a reason for was extended after the backup that was restored, perhaps for
     just this replacement; the call's token tells.
     """
-    family = Questionnaire.objects.filter(Q(pk=root.pk) | Q(sibling_of=root), hit__isnull=False)
+    family = Questionnaire.objects.filter(
+        Q(pk=root.pk) | Q(sibling_of=root), hit__isnull=False, hit__gone_at=None
+    )
     extensions = Q(replacements__opened_by="extend")
     counted = family.annotate(
         n_extended=Count("replacements", filter=extensions),

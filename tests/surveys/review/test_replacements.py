@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotators.crowds.mturk.gateway import Gateway
 from annotators.crowds.mturk.mirror import fetch
-from annotators.models import Assignment, Call
+from annotators.models import HIT, Assignment, Call
 from annotators.outbox import market
 from marketplace import models as marketplace
 from surveys.answering.presentation import CannotServe
@@ -20,6 +20,7 @@ from surveys.review import decisions, delivery, due_work, replacements
 from tests.factories import (
     make_assignment,
     make_hit,
+    make_published,
     make_questionnaire,
 )
 from tests.link_people import make_batch, make_person, skipped, take
@@ -226,3 +227,17 @@ def test_what_came_by_link_is_not_replaced_on_the_marketplace() -> None:
     assert list(replacements.unreplaced()) == []
     Assignment.objects.filter(pk=by_link[0].pk).update(channel="marketplace")
     assert list(replacements.unreplaced()) == by_link[:1]
+
+
+def test_a_hit_that_is_gone_takes_no_replacement() -> None:
+    """Its sibling's rejection would wait for it for ever."""
+    root = make_published()
+    sibling = make_questionnaire(
+        root.batch, items=[], hit=make_hit(max_assignments=9), target_assignments=9, sibling_of=root
+    )
+    rejected = make_assignment(sibling.hit, status="Rejected")
+    HIT.objects.filter(pk=root.hit.pk).update(gone_at=timezone.now())
+    replacement = replacements.replace(rejected, questionnaire=sibling, gateway=Gateway("embedded"))
+    assert replacement is not None
+    assert (replacement.opened_by, replacement.questionnaire.sibling_of) == ("create", root)
+    assert replacement.questionnaire.hit is None
