@@ -48,7 +48,7 @@ def _sentence(hit: HIT) -> str:
 
 
 def _say(hit: HIT, text: str) -> None:
-    Batch.objects.filter(questionnaires__hit=hit, error="").update(error=text)
+    Batch.objects.filter(questionnaires__hit=hit, error__in=["", STRANGE]).update(error=text)
 
 
 @dataclass(frozen=True, slots=True)

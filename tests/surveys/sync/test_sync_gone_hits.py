@@ -199,10 +199,13 @@ def test_one_of_several_that_is_missing_is_gone(site: Site) -> None:
 def test_hits_that_are_too_old_to_be_shown_are_gone_together(site: Site) -> None:
     for _ in range(2):
         open_study(site)
-    HIT.objects.update(created_at=timezone.now() - timedelta(days=121))
     forget(site)
     end(site)
+    assert HIT.objects.filter(gone_at=None).count() == 2
+    HIT.objects.update(created_at=timezone.now() - timedelta(days=121))
+    sync.sweep()
     assert HIT.objects.filter(gone_at=None).count() == 0
+    assert [batch.error[:15] for batch in Batch.objects.all()] == ["There is no HIT"] * 2
 
 
 def test_one_that_is_shown_again_within_the_hour_is_not_gone(site: Site) -> None:
