@@ -6,7 +6,7 @@ The marketplace is asked over HTTP, as for everything else: it may have a databa
 from collections.abc import Iterator
 from datetime import datetime
 
-from django.db.models import Min, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from annotators.crowds.base import by_market
 from annotators.crowds.mturk.gateway import PAGE, ErasedRecord, Gateway
@@ -49,10 +49,13 @@ def purge(before: datetime, *, dry_run: bool = False) -> ErasedRecord:
 
 
 def _one_each(workers: QuerySet[Worker]) -> dict[str, int]:
-    """Return {AssignmentId: worker} with one assignment that each of them has handed in on the marketplace."""
-    works = Assignment.objects.filter(~IS_CLAIM, by_market(), worker__in=workers).order_by()
-    found = works.values_list("worker").annotate(Min("assignment_id"))
-    return {assignment_id: worker for worker, assignment_id in found}
+    """Return {AssignmentId: worker} with the last assignment that each of them has handed in on the marketplace.
+
+    The last: a requester is told about their own HITs only, and keys of another one may have been set before.
+    """
+    works = Assignment.objects.filter(~IS_CLAIM, by_market(), worker__in=workers).order_by("pk")
+    last = {work.worker_id: work.assignment_id for work in works.only("worker_id", "assignment_id")}
+    return {assignment_id: worker for worker, assignment_id in last.items()}
 
 
 def _chunks(names: list[str]) -> Iterator[list[str]]:

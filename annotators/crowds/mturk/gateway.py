@@ -6,6 +6,7 @@ time stamp to them.
 
 import json
 import re
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -139,6 +140,8 @@ def _members(body: bytes) -> dict[str, Any] | None:
 
 OWN_PREFIX = "AssentMarketplaceV20261123."
 SERVICE = "mturk-requester"  # what requests are signed for
+THROTTLED = "ThrottlingException"
+WAITS = (1, 2, 4)  # seconds before a throttled call of our own is repeated
 REGION = "us-east-1"  # the only region MTurk ever had
 PAGE = 100
 
@@ -338,7 +341,7 @@ class Gateway:
         """Make a call that botocore has no description of, signed as the others are; what it does can be repeated."""
         known = _endpoint_arguments(self.endpoint)
         self._before_call()
-        return _call(lambda: _send_own(operation, json.dumps(body), **known))  # type: ignore[no-any-return]
+        return _call(lambda: _send_patiently(operation, json.dumps(body), **known))  # type: ignore[no-any-return]
 
     def _pages(self, operation: Any, key: str, **arguments: Any) -> Iterator[Any]:
         paginator: Any = self._client.get_paginator(operation)
@@ -365,6 +368,18 @@ def _client(endpoint: str, **arguments: str) -> "MTurkClient":
     client: MTurkClient = boto3.client("mturk", region_name=REGION, config=config, **arguments)
     client.meta.events.register("after-call.mturk", _insist_on_whole_answers)
     return client
+
+
+def _send_patiently(operation: str, body: str, **arguments: str) -> dict[str, Any]:
+    """Send one operation of our own marketplace, again where it was throttled, as botocore does with its own."""
+    for seconds in WAITS:
+        try:
+            return _send_own(operation, body, **arguments)
+        except ClientError as error:
+            if error.response["Error"].get("Code") != THROTTLED:
+                raise
+        time.sleep(seconds)
+    return _send_own(operation, body, **arguments)
 
 
 def _send_own(operation: str, body: str, *, endpoint_url: str, **keys: str) -> dict[str, Any]:
@@ -418,7 +433,7 @@ def _translated(error: ClientError) -> MarketError:
     code = error.response["Error"].get("Code", "")
     turk_code = str(error.response.get("TurkErrorCode", "")).rpartition(".")[2]
     message = error.response["Error"].get("Message") or str(error)
-    if code == "ThrottlingException" or "status of: null" in message:
+    if code == THROTTLED or "status of: null" in message:
         return NotReady(message)
     if code == "ServiceFault" or error.response["ResponseMetadata"].get("HTTPStatusCode", 0) >= 500:
         return Unreachable(message)

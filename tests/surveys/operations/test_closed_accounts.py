@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from annotators.crowds.mturk.gateway import Refused, Unreachable
+from annotators.crowds.mturk.gateway import NotReady, Refused, Unreachable
 from annotators.models import HIT, Assignment, Worker
 from marketplace import clock
 from marketplace import models as marketplace
@@ -165,6 +165,36 @@ def test_a_marketplace_that_does_not_answer_is_asked_again_the_next_day(
     assert "no account was erased there" in problem
     site.wire.heal()
     sync.purge_workers()
+
+
+def test_a_throttled_question_is_asked_again(
+    site: Site, study: Questionnaire, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the first hundred of many would be asked about every day, and nobody after them."""
+    waits: list[float] = []
+    monkeypatch.setattr("annotators.crowds.mturk.gateway.time.sleep", waits.append)
+    settings.MARKETPLACE_RATE_LIMITS = {"ListErasedWork": 0.001}
+    assert site.gateway.erased_work(["3A"]) == []
+    with pytest.raises(NotReady):
+        site.gateway.erased_work(["3A"])
+    assert waits == [1, 2, 4]
+    monkeypatch.setattr(
+        "annotators.crowds.mturk.gateway.time.sleep", lambda _: settings.MARKETPLACE_RATE_LIMITS.clear()
+    )
+    assert site.gateway.erased_work(["3A"]) == []
+
+
+def test_work_under_the_keys_of_an_earlier_requester_hides_nobody(site: Site, study: Questionnaire) -> None:
+    """A requester is told about their own HITs only."""
+    account = marketplace.Worker.objects.get(worker_id=Worker.objects.get().worker_id)
+    later = open_study(site)
+    work(site, later, worker=account)
+    sync_study(site, later)
+    assert study.hit is not None
+    other = marketplace.Requester.objects.create(name="Before")
+    marketplace.HIT.objects.filter(hit_id=study.hit.hit_id).update(requester=other)
+    assert forgetting.erase(account, now=clock.now()) == []
+    assert accounts.forget_closed() == 1
 
 
 def test_half_an_answer_is_none(site: Site, study: Questionnaire) -> None:
