@@ -5,24 +5,28 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core import mail
 from django.test import TestCase
 from django.urls import reverse
 from django.utils import timezone
 
 from annotators.crowds.mturk.gateway import HITGone
-from annotators.models import HIT, Assignment, Call, Channel
+from annotators.models import HIT, Assignment, Call, Channel, Worker
 from annotators.outbox import journal
+from annotators.people.pseudonyms import pseudonym
 from marketplace import models as marketplace
 from surveys import sync
 from surveys.answering import claiming
 from surveys.models import Alarm, Batch, Questionnaire, Response
-from surveys.operations import alarms
+from surveys.operations import alarms, purging
 from surveys.publishing import gone, stopping
+from surveys.review import decisions
 from tests.factories import answer, make_assignment, open_for
 from tests.market_site import Site, eager, site, wire
 from tests.market_study import again, open_study, sync_study, work
 from tests.people import client_of
+from tests.surveys.operations.purge_study import cells_with
 
 __all__ = ["eager", "site", "wire"]
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("eager")]
@@ -161,6 +165,27 @@ def test_one_that_answers_again_is_no_longer_gone(site: Site) -> None:
     hit, batch = HIT.objects.get(), Batch.objects.get()
     assert (hit.gone_at, hit.missing_since, batch.error) == (None, None, "")
     assert Assignment.objects.get().status == "Approved"
+
+
+def test_work_of_who_was_purged_meanwhile_is_still_decided_once_its_hit_answers(site: Site) -> None:
+    """Nobody new is made of the id that the marketplace goes on naming, and it does not come back."""
+    questionnaire = open_study(site, rejects_automatically=False)
+    work(site, questionnaire, n_correct=1)
+    sync.sweep()
+    worker_id = Worker.objects.get().worker_id
+    assert Assignment.objects.get().status == "Submitted"
+    forget(site)
+    end(site)
+    stopping.stop(questionnaire.batch)
+    assert purging.purge(timezone.now() + timedelta(days=1)).n_purged == 1
+    site.wire.heal()
+    a_day_later()
+    sync.sweep()
+    decisions.approve(Assignment.objects.get(), by=User.objects.create_user("ada"))
+    sync.sweep()
+    assert Assignment.objects.get().status == "Approved"
+    assert [worker.worker_id for worker in Worker.objects.all()] == [f"purged:{pseudonym(worker_id)}"]
+    assert cells_with(worker_id) == []
 
 
 # -- All at once ---------------------------------------------------------------------------------------------------
