@@ -10,6 +10,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 
 from marketplace.models import Worker
+from marketplace.refusals import WorkerRefusal
 
 SESSION_KEY = "marketplace_worker"
 # What a task posts comes from a frame of another site, with which a browser sends no session (SameSite=Lax). This
@@ -25,6 +26,16 @@ def current_worker(request: HttpRequest) -> Worker | None:
     """Return the signed-in worker, unless the account was closed meanwhile."""
     pk = request.session.get(SESSION_KEY)
     return Worker.objects.filter(pk=pk, is_active=True).first() if pk else None
+
+
+def lock_account(worker: Worker) -> None:
+    """Lock an account, so that it is not erased meanwhile. Raises WorkerRefusal where it was, or was closed.
+
+    To be called in a transaction; erasing waits for its end.
+    """
+    locked = Worker.objects.select_for_update(no_key=True).filter(pk=worker.pk).first()
+    if locked is None or not locked.is_active:
+        raise WorkerRefusal("This account is closed.")
 
 
 def sign_in(request: HttpRequest, *, worker: Worker) -> None:

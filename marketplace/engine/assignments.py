@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from marketplace import ids, refusals
+from marketplace.accounts.sessions import lock_account
 from marketplace.models import HIT, LIVE, Assignment, HITType, Requester, Worker
 from marketplace.money import ledger
 from marketplace.notifications import events
@@ -41,7 +42,7 @@ def accept(hit: HIT, *, worker: Worker, now: datetime) -> Assignment:
         raise WorkerRefusal("No more of this HIT is available.")
     if hit.assignments.filter(worker=worker, status__in=LIVE).exists():
         raise WorkerRefusal("You already have, or have done, this HIT.")
-    _check_account(worker)
+    lock_account(worker)
     assignment = Assignment.objects.create(
         assignment_id=_next_assignment_id(hit, worker=worker),
         hit=hit,
@@ -53,13 +54,6 @@ def accept(hit: HIT, *, worker: Worker, now: datetime) -> Assignment:
     ledger.settle(hit, now=now)
     events.record(hit, "AssignmentAccepted", at=now, assignment=assignment)
     return assignment
-
-
-def _check_account(worker: Worker) -> None:
-    """Lock the account, so that it is not erased or closed meanwhile."""
-    locked = Worker.objects.select_for_update(no_key=True).filter(pk=worker.pk).first()
-    if locked is None or not locked.is_active:
-        raise WorkerRefusal("This account is closed.")
 
 
 def _next_assignment_id(hit: HIT, *, worker: Worker) -> str:

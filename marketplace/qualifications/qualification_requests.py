@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from django.db import IntegrityError, transaction
 
 from marketplace import ids
+from marketplace.accounts.sessions import lock_account
 from marketplace.models import (
     Qualification,
     QualificationRequest,
@@ -51,6 +52,7 @@ def _check_retry(kind: QualificationType, *, last: QualificationRequest, now: da
 @transaction.atomic
 def submit(kind: QualificationType, *, worker: Worker, now: datetime) -> QualificationRequest:
     """Ask for a qualification without a test; an auto-granted one is given at once. Raises WorkerRefusal."""
+    lock_account(worker)
     check(kind, worker=worker, now=now)
     try:
         with transaction.atomic():
@@ -109,6 +111,7 @@ def find(request_id: str, *, owner: Requester) -> QualificationRequest:
 @transaction.atomic
 def start_test(kind: QualificationType, *, worker: Worker, now: datetime) -> QualificationRequest:
     """Begin the test; the time runs from now. Raises WorkerRefusal."""
+    lock_account(worker)
     check(kind, worker=worker, now=now)
     over = kind.requests.filter(worker=worker, status=Status.STARTED, deadline__lte=now)
     over.update(status=Status.LATE)
@@ -137,6 +140,7 @@ def running_test(kind: QualificationType, *, worker: Worker, now: datetime) -> Q
 @transaction.atomic
 def hand_in_test(request: QualificationRequest, *, form: AnswerForm, now: datetime) -> int | None:
     """Record valid answers; with a key give the value and return it. Raises WorkerRefusal when it is too late."""
+    lock_account(request.worker)
     value = _value(request, form=form)
     status = Status.PENDING if value is None else Status.GRANTED
     under_way = QualificationRequest.objects.filter(pk=request.pk, status=Status.STARTED, deadline__gt=now)

@@ -84,6 +84,18 @@ def test_of_accepting_and_erasing_at_once_one_is_done(requester):
     assert list(Worker.objects.order_by("pk").values_list("is_active", flat=True)) == took
 
 
+def test_whose_account_is_erased_meanwhile_asks_for_no_qualification(requester):
+    """What they write in a test would stay behind."""
+    now, worker = timezone.now(), keys.create_worker()[0]
+    settings = qualification_types.Settings(description="d", status="Active")
+    kind = qualification_types.create(requester, name="Eyes", keywords="", settings=settings, now=now)
+    assert forgetting.erase(Worker.objects.get(pk=worker.pk), now=now) == []
+    for ask in (qualification_requests.submit, qualification_requests.start_test):
+        (refusal,) = at_once([lambda ask=ask: ask(kind, worker=worker, now=now)])
+        assert str(refusal) == "This account is closed."
+    assert (QualificationRequest.objects.count(), Qualification.objects.count()) == (0, 0)
+
+
 def test_a_recycled_id_goes_to_one_worker(requester):
     hit, now = publish(requester, max_assignments=3), timezone.now()
     first, *others = [keys.create_worker()[0] for _ in range(4)]
