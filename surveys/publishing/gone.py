@@ -13,8 +13,8 @@ from surveys.models import Batch, Decision
 
 Status = Assignment.Status
 STRANGE = (
-    "It has said for an hour that it knows none of the HITs it was asked about. Are the keys in the settings those of "
-    "another account, or are its data lost? Nothing is given up, and it goes on being asked."
+    "None of the HITs it was asked about for an hour is there. Are the keys in the settings those of another account, "
+    "or are its data lost? Nothing is given up, and it goes on being asked."
 )
 logger = logging.getLogger(__name__)
 
