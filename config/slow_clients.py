@@ -12,20 +12,9 @@ from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
-from django.conf import settings
+from config.bodies import BLOCK, MB, Bodies, Environ, Refused
 
 Application = Callable[..., Iterable[bytes]]
-MB = 2**20
-BLOCK = 64 * 1024  # bytes; a body or an answer that is longer waits on disk
-LARGEST_BODY = 12 * MB  # above the largest form without an upload, as in config/nginx.conf
-TOO_LARGE = b"This is more than can be sent here."
-HEADERS_OF_REFUSAL = [
-    ("Content-Type", "text/plain"),
-    ("Content-Length", str(len(TOO_LARGE))),
-    ("Content-Security-Policy", "default-src 'none'; sandbox"),
-    ("X-Content-Type-Options", "nosniff"),
-    ("Connection", "close"),
-]
 
 
 @dataclass
@@ -43,25 +32,22 @@ class Answer:
 class FewThreads:
     """A WSGI application that runs another one in so many threads, whoever asks and however long they take to."""
 
-    def __init__(self, application: Application, *, threads: int) -> None:
+    def __init__(self, application: Application, *, threads: int, bodies: Bodies | None = None) -> None:
         self._application = application
+        self._bodies = bodies or Bodies()
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="application")
 
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-        length = environ.get("CONTENT_LENGTH") or ""
-        length = int(length) if length.isdecimal() else 0
-        if length > largest_body(environ.get("PATH_INFO", "")):
-            start_response("413 Content Too Large", HEADERS_OF_REFUSAL)
-            return [TOO_LARGE]
-        with SpooledTemporaryFile(BLOCK) as body:
-            if length:
-                _fill(body, environ["wsgi.input"], length)
-                environ["wsgi.input"] = body
-            answer = self._threads.submit(self._answer, environ).result()
+    def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
+        try:
+            self._bodies.admit(environ, ask=lambda *asked: self._threads.submit(*asked).result())
+            with self._bodies.received(environ) as whole:
+                answer = self._threads.submit(self._answer, whole).result()
+        except Refused as refused:
+            answer = _refusal(refused)
         start_response(answer.status, answer.headers)
         return answer.parts
 
-    def _answer(self, environ: dict[str, Any]) -> Answer:
+    def _answer(self, environ: Environ) -> Answer:
         answer = Answer()
         parts: Any = self._application(environ, answer.start)
         file = environ.get("wsgi.file_wrapper")
@@ -77,28 +63,19 @@ class FewThreads:
         return answer
 
 
-def largest_body(path: str) -> int:
-    """Return the bytes that may be sent to an address: what is uploaded there, and a form around it."""
-    if path == "/import/pictures":
-        return settings.IMAGE_ARCHIVE_MAX_BYTES + LARGEST_BODY
-    if path.startswith(("/import/", "/samples/", "/admin/marketplace/")):
-        return settings.UPLOAD_MAX_BYTES + LARGEST_BODY
-    return LARGEST_BODY
-
-
-def _fill(body: IO[bytes], stream: Any, length: int) -> None:
-    """Take what comes, up to `length` bytes. What breaks off stays short, which the application looks at."""
-    left = length
-    while left:
-        try:
-            part = stream.read(min(left, BLOCK))
-        except OSError:  # hung up, or silent for too long
-            break
-        if not part:
-            break
-        body.write(part)
-        left -= len(part)
-    body.seek(0)
+def _refusal(refused: Refused) -> Answer:
+    """Return an answer after which the connection ends: what is still sent of the body is nothing to wait for."""
+    text = refused.text.encode()
+    headers = {
+        "Content-Type": "text/plain",
+        "Content-Length": str(len(text)),
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+        "X-Content-Type-Options": "nosniff",
+        "Connection": "close",
+    }
+    if refused.status.startswith("503"):
+        headers["Retry-After"] = "120"
+    return Answer(refused.status, list(headers.items()), [text])
 
 
 def _kept(parts: Iterable[bytes]) -> Iterable[bytes]:

@@ -6,9 +6,8 @@ from typing import Any
 from wsgiref.util import FileWrapper
 
 import pytest
-from pytest_django import Settings
 
-from config.slow_clients import MB, FewThreads, largest_body
+from config.slow_clients import MB, FewThreads
 from config.whole_bodies import insist_on_whole_bodies
 
 Said = tuple[str, list[tuple[str, str]]]
@@ -108,30 +107,3 @@ def test_a_fault_of_the_application_is_the_servers_to_see() -> None:
 
     with pytest.raises(RuntimeError, match="broken"):
         ask(FewThreads(fail, threads=1))
-
-
-def test_what_is_too_large_is_not_waited_for() -> None:
-    def read(*_: int) -> bytes:
-        raise AssertionError("read")
-
-    stream = io.BytesIO()
-    stream.read = read  # type: ignore[method-assign, assignment]
-    length = str(largest_body("/") + 1)
-    (status, headers), _ = ask(FewThreads(echo, threads=1), CONTENT_LENGTH=length, **{"wsgi.input": stream})
-    assert (status, dict(headers)["Connection"]) == ("413 Content Too Large", "close")
-
-
-@pytest.mark.parametrize(
-    ("path", "megabytes"),
-    [
-        ("/", 12),
-        ("/hits/1/", 12),
-        ("/import/", 19),
-        ("/samples/", 19),
-        ("/admin/marketplace/x/", 19),
-        ("/import/pictures", 32),
-    ],
-)
-def test_uploads_are_taken_where_they_belong(settings: Settings, path: str, megabytes: int) -> None:
-    settings.UPLOAD_MAX_BYTES, settings.IMAGE_ARCHIVE_MAX_BYTES = 7 * MB, 20 * MB
-    assert largest_body(path) == megabytes * MB

@@ -106,11 +106,57 @@ def test_the_configuration_is_sound(tmp_path: Path) -> None:
     assert checked.returncode == 0, checked.stderr
 
 
+def connected(front: int, *, address: str) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", front), timeout=30, source_address=(address, 0))
+
+
+def status_for(front: int, *, address: str, sent: bytes) -> bytes:
+    with closing(connected(front, address=address)) as client:
+        client.sendall(sent)
+        return client.recv(12)
+
+
+def test_one_address_has_no_more_than_its_share(front: int) -> None:
+    asked = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+    with ExitStack() as stack:
+        for _ in range(100):
+            stack.enter_context(closing(connected(front, address="127.0.0.2"))).sendall(SLOW_BODY)
+        time.sleep(0.5)
+        said = [status_for(front, address=address, sent=asked) for address in ("127.0.0.2", "127.0.0.3")]
+    assert said == [b"HTTP/1.1 503", b"HTTP/1.1 200"]
+
+
+LARGE = {
+    "long": b"Content-Length: 100000\r\n\r\nx",
+    "of no length": b"Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n",
+}
+
+
+@pytest.mark.parametrize("rest", LARGE.values(), ids=LARGE)
+def test_no_more_large_bodies_wait_than_have_room(front: int, rest: bytes) -> None:
+    """Whoever they are of; and the answers of a HIT are none."""
+    large = b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\n" + rest
+    small = b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 50000\r\n\r\n" + b"x" * 50_000
+    with ExitStack() as stack:
+        for n in range(100):
+            stack.enter_context(closing(connected(front, address=f"127.0.0.{2 + n % 4}"))).sendall(large)
+        time.sleep(0.5)
+        said = [status_for(front, address="127.0.0.9", sent=sent) for sent in (large, small)]
+    assert said == [b"HTTP/1.1 503", b"HTTP/1.1 200"]
+
+
+def test_an_upload_is_the_applications_before_it_is_there(front: int) -> None:
+    """So that it is refused, and not kept first: this application answers without reading."""
+    for path in ("/import/", "/samples/", "/import/pictures"):
+        head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10000000\r\n\r\nx"
+        assert status_for(front, address="127.0.0.1", sent=head.encode()) == b"HTTP/1.1 200"
+
+
 @pytest.mark.parametrize("sent", [SLOW_BODY, SLOW_HEADERS], ids=["bodies", "headers"])
 def test_a_front_full_of_slow_clients_answers(front: int, sent: bytes) -> None:
     with ExitStack() as stack:
-        for _ in range(N_CLIENTS):
-            slow = stack.enter_context(closing(socket.create_connection(("127.0.0.1", front))))
+        for n in range(N_CLIENTS):
+            slow = stack.enter_context(closing(connected(front, address=f"127.0.0.{2 + n % 4}")))
             slow.sendall(sent)
         time.sleep(1)
         for _ in range(5):
