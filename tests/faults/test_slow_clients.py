@@ -42,7 +42,9 @@ def running(*command: str, port: int) -> Iterator[None]:
         process.wait(timeout=20)
 
 
-def configured(folder: Path, *, port: int, upstream: int, trusted: str = "") -> list[str]:
+def configured(
+    folder: Path, *, port: int, upstream: int, trusted: str = "", trust_proxy: str = ""
+) -> list[str]:
     """The front's own file with this machine's addresses, and what docker-compose.yml starts with it."""
     text = CONFIGURATION.read_text()
     assert "server web:8000 resolve;" in text
@@ -52,12 +54,15 @@ def configured(folder: Path, *, port: int, upstream: int, trusted: str = "") -> 
     path = folder / "nginx.conf"
     path.write_text(text)
     shell, option, script = FRONT["command"]
-    assert FRONT["environment"] == {"FRONT_TRUSTED": "${FRONT_TRUSTED:-}"}
+    assert FRONT["environment"] == {
+        "TRUST_PROXY": "${TRUST_PROXY:-}",
+        "FRONT_TRUSTED": "${FRONT_TRUSTED:-}",
+    }
     script = (
         script.replace("$$", "$").replace("/tmp/", f"{folder}/").replace("/etc/assent/nginx.conf", str(path))
     )
     script = script.replace("daemon off;", f'daemon off; user root;" -p "{folder}')
-    return ["env", f"FRONT_TRUSTED={trusted}", shell, option, script]
+    return ["env", f"TRUST_PROXY={trust_proxy}", f"FRONT_TRUSTED={trusted}", shell, option, script]
 
 
 # An upload with the policy it is sent with, at an address that the front keeps.
@@ -102,6 +107,26 @@ def front(tmp_path: Path, trusted: str, served: str) -> Iterator[int]:
 
 def test_the_configuration_is_sound(tmp_path: Path) -> None:
     *front, script = configured(tmp_path, port=8080, upstream=8000, trusted="172.16.0.0/12 fd00::/8")
+    checked = subprocess.run([*front, f"{script.rstrip()} -t"], capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.parametrize("trust_proxy", ["1", "true", "True", "yes", "ON"])
+def test_a_proxy_that_only_the_application_trusts_is_no_start(tmp_path: Path, trust_proxy: str) -> None:
+    """What came by https would be told as http, and redirected to https for ever."""
+    command = configured(tmp_path, port=8080, upstream=8000, trust_proxy=trust_proxy)
+    refused = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)
+    assert (refused.returncode, refused.stdout) == (78, "")
+    assert refused.stderr == (
+        "TRUST_PROXY is set and FRONT_TRUSTED is empty. Name the proxy's networks in .env (docs/upgrading.md).\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("trust_proxy", "trusted"), [("", ""), ("0", ""), ("no", ""), ("off", ""), ("1", "172.16.0.0/12")]
+)
+def test_any_other_front_starts(tmp_path: Path, trust_proxy: str, trusted: str) -> None:
+    *front, script = configured(tmp_path, port=8080, upstream=8000, trusted=trusted, trust_proxy=trust_proxy)
     checked = subprocess.run([*front, f"{script.rstrip()} -t"], capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stderr
 
