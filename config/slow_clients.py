@@ -3,7 +3,8 @@
 A thread of gunicorn belongs to a connection from its first byte to the last byte of the answer. There are so many of
 them that clients may take their time (`threads` in config/gunicorn.py); what they run would need a database connection
 each. So the application runs in a few threads of its own, which get a request when its body is there, and are done when
-their answer is. Tested by tests/faults/test_default_server.py.
+their answer is. Rows that are sent while they are made have threads beside these (config.streams). Tested by
+tests/faults/test_default_server.py.
 """
 
 from collections.abc import Callable, Iterable
@@ -12,9 +13,11 @@ from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
-from config.bodies import BLOCK, MB, Bodies, Environ, Refused
+from config.bodies import BLOCK, MB, Bodies, Budget, Environ, Refused
+from config.streams import Stream
 
 Application = Callable[..., Iterable[bytes]]
+ALL_ANSWERS = 512 * MB  # of rows that a process keeps on disk until they are read
 
 
 @dataclass
@@ -32,10 +35,19 @@ class Answer:
 class FewThreads:
     """A WSGI application that runs another one in so many threads, whoever asks and however long they take to."""
 
-    def __init__(self, application: Application, *, threads: int, bodies: Bodies | None = None) -> None:
+    def __init__(
+        self,
+        application: Application,
+        *,
+        threads: int,
+        bodies: Bodies | None = None,
+        answers: Budget | None = None,
+    ) -> None:
         self._application = application
         self._bodies = bodies or Bodies()
+        self._answers = answers or Budget(ALL_ANSWERS)
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix="application")
+        self._streams = ThreadPoolExecutor(threads, thread_name_prefix="stream")
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         try:
@@ -54,6 +66,10 @@ class FewThreads:
         if file is not None and isinstance(parts, file):
             parts.blksize = BLOCK  # both gunicorn's and wsgiref's; Django asks for 4 KB
             answer.parts = parts  # a file holds nothing of ours, and the server closes it
+            return answer
+        if getattr(parts, "streaming", False):  # Django's, whose rows are made when they are asked for
+            answer.parts = stream = Stream(parts, budget=self._answers)
+            self._streams.submit(stream.run)
             return answer
         try:
             answer.parts = _kept(parts)

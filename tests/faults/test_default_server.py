@@ -91,3 +91,47 @@ def test_a_server_full_of_slow_clients_stops(tmp_path: Path) -> None:
     assert time.monotonic() - began < 10
     with pytest.raises(OSError, match="refused"):
         socket.create_connection(("127.0.0.1", port))
+
+
+DOWNLOADS = """
+class Rows:
+    streaming = True
+
+    def __iter__(self):
+        while True:
+            yield b"x" * 1000
+
+    def close(self):
+        pass
+
+
+def application(environ, start_response):
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return Rows() if environ["PATH_INFO"] == "/rows" else [b"page"]
+"""
+
+
+def test_pages_answer_while_downloads_run_slowly(tmp_path: Path) -> None:
+    """More of them than a process has threads for either: endless ones, of readers that take a little or nothing."""
+    port = free_port()
+    (tmp_path / "downloads.py").write_text(DOWNLOADS)
+    configuration = Path(settings.BASE_DIR) / "config" / "gunicorn.py"
+    options = [f"--config={configuration}", f"--bind=127.0.0.1:{port}", f"--pythonpath={tmp_path}"]
+    process = Process(
+        name="web",
+        command=[sys.executable, "-m", "gunicorn", "downloads:application", "--no-control-socket", *options],
+        environment={"ASSENT_DATA_DIR": str(tmp_path), "DATABASE_URL": "", "REDIS_URL": ""},
+        is_ready=lambda: answers(port),
+    )
+    with Supervisor([process], log_dir=tmp_path / "logs"), ExitStack() as stack:
+        for n in range(8):
+            slow = stack.enter_context(closing(socket.create_connection(("127.0.0.1", port))))
+            slow.sendall(b"GET /rows HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            if n < 4:
+                assert slow.recv(1000).startswith(b"HTTP/1.1 200")
+        time.sleep(1)
+        for _ in range(10):
+            began = time.monotonic()
+            with urlopen(f"http://127.0.0.1:{port}/", timeout=10) as answer:
+                assert answer.read() == b"page"
+            assert time.monotonic() - began < 1
