@@ -51,12 +51,14 @@ def main() -> None:
     told(found)
 
 
-def child(arguments: list[str], environment: dict[str, str]) -> tuple[float, float]:
+def child(
+    arguments: list[str], environment: dict[str, str], *, script: str = __file__
+) -> tuple[float, float]:
     """Run one step in a process of its own; return the CPU seconds and the megabytes it says it took.
 
     Modules are compiled before, as they are in an installation.
     """
-    command = [sys.executable, __file__, *arguments]
+    command = [sys.executable, script, *arguments]
     done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True, cwd=ROOT)
     seconds, megabytes = done.stdout.split()[-2:]
     return float(seconds), float(megabytes)

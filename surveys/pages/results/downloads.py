@@ -1,6 +1,10 @@
-"""Files to take away, written to disk first so that a long one needs no memory and a failing one sends nothing."""
+"""Files to take away. The raw file of MTurk's format is sent while it is read, HIT by HIT: no batch is held in memory.
 
-from collections.abc import Callable
+Every other is made from the whole batch, in memory, and then written to disk before its first byte is sent, so that one
+that fails sends nothing. Both happen when the answer is read: the server does that beside its pages (config.streams).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import TextIOWrapper
 from tempfile import TemporaryFile
@@ -9,7 +13,7 @@ from typing import IO
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.text import slugify
@@ -35,6 +39,7 @@ class WorkerIdsForm(forms.Form):
 
 
 EXPORT_RAW = "surveys.export_raw"
+BLOCK = 64 * 1024  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +76,11 @@ def download(request: HttpRequest, pk: int, layout: str) -> HttpResponseBase:
     if not _may_have(request, wanted):
         raise PermissionDenied("This file is raw.")
     try:
-        return _sent(_written(batch, wanted.write), batch, wanted)
+        wanted.check(batch)
     except LayoutError as error:
         messages.error(request, str(error))
         return redirect(batch)
+    return _sent(wanted.lines(batch) if wanted.lines else _blocks(batch, wanted.write), batch, wanted)
 
 
 @never_cache
@@ -89,14 +95,15 @@ def download_with_ids(request: HttpRequest, pk: int, layout: str) -> HttpRespons
     if not form.is_valid():
         return _confirm(request, batch, wanted, form)
     try:
-        file = _written(batch, wanted.write_with_ids)
+        wanted.check(batch)
     except LayoutError as error:
         messages.error(request, str(error))
         return redirect(batch)
-    details = {"file": wanted.filename, "rows": count_rows(file, content_type=wanted.content_type)}
+    parts, n_rows = _with_ids(batch, wanted)
+    details = {"file": wanted.filename, "rows": n_rows}
     reason = form.cleaned_data["reason"]
     audit.record(audit.Kind.DOWNLOAD, layout, batch=batch, by=request.user, reason=reason, details=details)
-    return _sent(file, batch, wanted)
+    return _sent(parts, batch, wanted)
 
 
 def downloads(request: HttpRequest, batch: Batch) -> list[Download]:
@@ -138,9 +145,25 @@ def _confirm(request: HttpRequest, batch: Batch, layout: Layout, form: WorkerIds
     return render(request, "people/worker_ids.html", context, status=status)
 
 
+def _with_ids(batch: Batch, layout: Layout) -> tuple[Iterable[str | bytes], int]:
+    """Return a raw file with worker ids, and how many rows it has."""
+    if layout.lines and layout.count:
+        return layout.lines(batch, worker_ids=True), layout.count(batch)
+    assert layout.write_with_ids  # noqa: S101 (whoever asks has looked)
+    file = _written(batch, layout.write_with_ids)
+    n_rows = count_rows(file, content_type=layout.content_type)
+    file.seek(0)
+    return _read(file), n_rows
+
+
+def _blocks(batch: Batch, write: Callable[[Batch, IO[str]], None]) -> Iterator[bytes]:
+    """Yield what is written only when the first block is asked for."""
+    yield from _read(_written(batch, write))
+
+
 def _written(batch: Batch, write: Callable[[Batch, IO[str]], None]) -> IO[bytes]:
     """Return the whole file, at its beginning."""
-    file = TemporaryFile()  # noqa: SIM115 (FileResponse closes it)
+    file = TemporaryFile()  # noqa: SIM115 (closed when it is read)
     text = TextIOWrapper(file, encoding="utf-8", newline="")
     write(batch, text)
     text.detach()
@@ -148,8 +171,15 @@ def _written(batch: Batch, write: Callable[[Batch, IO[str]], None]) -> IO[bytes]
     return file
 
 
-def _sent(file: IO[bytes], batch: Batch, layout: Layout) -> FileResponse:
-    file.seek(0)
-    name = f"{slugify(batch.name) or batch.pk}-{layout.filename}"
+def _read(file: IO[bytes]) -> Iterator[bytes]:
+    with file:
+        while block := file.read(BLOCK):
+            yield block
+
+
+def _sent(parts: Iterable[str | bytes], batch: Batch, layout: Layout) -> StreamingHttpResponse:
     content_type = f"{layout.content_type}; charset=utf-8"
-    return FileResponse(file, as_attachment=True, filename=name, content_type=content_type)
+    response = StreamingHttpResponse(parts, content_type=content_type)
+    name = f"{slugify(batch.name) or batch.pk}-{layout.filename}"
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

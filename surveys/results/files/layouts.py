@@ -1,18 +1,18 @@
 """The layouts by name, for download views and for commands."""
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from surveys.models import Batch, MetricScore, Output
 from surveys.results.files.annotations import write_annotations
 from surveys.results.files.legacy import write_legacy
 from surveys.results.files.pairs import LayoutError, has_pairs, is_paired
 from surveys.results.files.processed import write_processed
-from surveys.results.files.raw import write_raw
+from surveys.results.files.raw import count_raw, paired_systems, raw_lines, write_raw
 from surveys.results.files.report import Report, make_report, write_summary
 from surveys.results.files.responses import write_responses, write_tidy
 from surveys.results.files.table import write_correlations, write_metrics, write_table
@@ -132,6 +132,8 @@ class Layout:
 
     `write_with_ids` writes a raw file with the marketplace's worker ids, where pseudonyms stand otherwise. Raw files
     are for those who may export them, with ids or without: comments, exact times and approval rates tell a lot.
+    `check` raises LayoutError where a batch can't be written so. `lines` are for what can be sent while it is read,
+    of which `count` tells the number of rows.
     """
 
     label: str
@@ -139,34 +141,50 @@ class Layout:
     content_type: str
     write: Callable[[Batch, IO[str]], None]
     write_with_ids: Callable[[Batch, IO[str]], None] | None = None
+    check: Callable[[Batch], object] = bool  # takes any batch
+    lines: Callable[..., Iterator[str]] | None = None
+    count: Callable[[Batch], int] | None = None
 
     @property
     def is_raw(self) -> bool:
         return self.write_with_ids is not None
 
 
-def _from_frame(layout: FrameLayout) -> Layout:
+def _from_frame(layout: FrameLayout, *, check: Callable[[Batch], object]) -> Layout:
     def write(batch: Batch, stream: IO[str]) -> None:
         layout.write(read_batch(batch), stream)
 
-    return Layout(layout.label, layout.filename, layout.content_type, write)
+    return Layout(layout.label, layout.filename, layout.content_type, write, check=check)
 
 
-def _raw(label: str, filename: str, content_type: str, write: Callable[..., None]) -> Layout:
-    return Layout(label, filename, content_type, write, partial(write, worker_ids=True))
+def _raw(
+    label: str, filename: str, content_type: str, write: Callable[..., None], **rest: Callable[..., Any]
+) -> Layout:
+    return Layout(label, filename, content_type, write, partial(write, worker_ids=True), **rest)
 
 
+PUBLISHED = ("raw", "legacy", "legacy_filtered")
 LAYOUTS: dict[str, Layout] = {
-    "raw": _raw("Raw, MTurk batch format", "raw.csv", CSV, write_raw),
+    "raw": _raw(
+        "Raw, MTurk batch format",
+        "raw.csv",
+        CSV,
+        write_raw,
+        check=paired_systems,
+        lines=raw_lines,
+        count=count_raw,
+    ),
     "responses": _raw("Raw, one line per response", "responses.csv", CSV, write_responses),
     "annotations": _raw("Raw, as VTT's files", "annotations.jsonl", JSONL, write_annotations),
-    **{name: _from_frame(layout) for name, layout in FRAME_LAYOUTS.items()},
+    **{
+        name: _from_frame(layout, check=paired_systems if name in PUBLISHED else bool)
+        for name, layout in FRAME_LAYOUTS.items()
+    },
     "metrics": Layout("Automatic metrics beside mean ratings", "metrics.csv", CSV, write_metrics),
     "correlations": Layout(
         "Correlations of metrics and ratings", "correlations.csv", CSV, write_correlations
     ),
 }
-PUBLISHED = ("raw", "legacy", "legacy_filtered")
 
 
 def layouts_for(batch: Batch) -> dict[str, Layout]:

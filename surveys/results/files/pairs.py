@@ -1,5 +1,6 @@
 """The published studies' view of a frame: one row per response, the model ("ours") beside the ground truth ("gt")."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import pandas as pd
@@ -33,13 +34,16 @@ def has_pairs(definition: Definition) -> bool:
 
 def is_paired(frame: Frame) -> bool:
     """Can this frame be written in the published layouts?"""
-    is_complete = frame.definition.reference_system in frame.systems and len(frame.systems) > 1
-    return has_pairs(frame.definition) and is_complete
+    return _are_paired(frame.definition, frame.systems)
 
 
-def require_pairs(frame: Frame) -> None:
-    """LayoutError where the published layouts have no place for what the frame holds."""
-    if not is_paired(frame):
+def _are_paired(definition: Definition, systems: Collection[str]) -> bool:
+    return has_pairs(definition) and definition.reference_system in systems and len(systems) > 1
+
+
+def require_pairs(definition: Definition, *, systems: Collection[str]) -> None:
+    """LayoutError where the published layouts have no place for what was asked about these systems."""
+    if not _are_paired(definition, systems):
         raise LayoutError(
             "This layout is for e-ViL surveys, with outputs of a model and of the ground truth."
         )

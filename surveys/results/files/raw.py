@@ -7,26 +7,30 @@ are asked for. Cells are not altered against formula injection: the format's rea
 """
 
 import json
-import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import lru_cache
 from typing import IO, Any
 from zoneinfo import ZoneInfo
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotators.models import Assignment
+from annotators.models import HIT, Assignment, Worker
 from annotators.people.pseudonyms import without_id
-from surveys.models import Batch, Item, QuestionnaireItem
+from surveys.models import Batch, Item, Output, Rating, Response
 from surveys.protocols.definition import Definition
-from surveys.results.files.pairs import Pairs, require_pairs
-from surveys.results.frames.base import PREFERRED, SELECTED, Frame
-from surveys.results.frames.database import SUBMITTED, read_batch
+from surveys.results.files.input_sheet import InputPart, InputSheet
+from surveys.results.files.pairs import require_pairs
+from surveys.results.frames.base import PREFERRED, SELECTED
+from surveys.results.frames.database import SUBMITTED
 from surveys.results.frames.pseudonyms import Pseudonyms, names_for_raw
+from surveys.studies.planted_checks import COLUMN as PLANTED
+
+AT_ONCE = 500  # assignments
+ROWS = 10_000  # fetched at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,185 +85,125 @@ def _rate(row: Mapping[str, Any], days: int) -> Rate:
     return Rate(approved, approved + row[f"rejected_{days}"])
 
 
-SLOTTED = re.compile(r"(.+)_(0|[1-9][0-9]{0,3})")
-OPTION_COLUMN = re.compile(r"answer|other_answer[0-9]+")
-DISTRACTOR = "other_answer{n}"
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """One item's cells by base name, the rest of its row, and the header they came under."""
-
-    header: tuple[str, ...]
-    cells: dict[str, str]
-    row: dict[str, str]
-
-
-class InputSheet:
-    """The input file of a batch, as the researcher uploaded it or as OFA-X would have written it."""
-
-    def __init__(self, batch: Batch) -> None:
-        definition = batch.definition
-        slots = QuestionnaireItem.objects.filter(questionnaire__batch=batch, questionnaire__hit__isnull=False)
-        slots = slots.select_related("item", "questionnaire").order_by("questionnaire__position", "position")
-        items = (
-            Item.objects.filter(slots__questionnaire__batch=batch)
-            .distinct()
-            .prefetch_related("outputs", "pictures")
-        )
-        self._items = {item.pk: item for item in items}
-        self._slots: dict[int, list[int]] = defaultdict(list)
-        for slot in slots:
-            self._slots[slot.questionnaire.hit_id or 0].append(slot.item_id)
-        self._columns = {pk: _columns(item, definition=definition) for pk, item in self._items.items()}
-        self.options = {
-            item.subject: _options(item, self._columns[item.pk].cells, definition=definition)
-            for item in self._items.values()
-        }
-
-    @cached_property
-    def header(self) -> list[str]:
-        """Return the columns' names without `Input.`, in the order of the uploaded file(s)."""
-        n = max((len(items) for items in self._slots.values()), default=0)
-        names: dict[str, None] = {}
-        for columns in self._columns.values():
-            names |= dict.fromkeys(_widened(columns.header, n=n))
-        return list(names)
-
-    def cells(self, hit: int) -> list[str]:
-        """Return the row of a HIT, given by primary key; a slot that this HIT lacks is blank."""
-        columns = [self._columns[item] for item in self._slots[hit]]
-        found = dict(columns[0].row) if _one_row(columns) else {}
-        for slot, item in enumerate(columns):
-            found |= {f"{name}_{slot}": text for name, text in item.cells.items()}
-        return [found.get(name, "") for name in self.header]
-
-
-def _one_row(columns: list[Columns]) -> bool:
-    return bool(columns) and all(item.row == columns[0].row for item in columns)
-
-
-def _widened(header: tuple[str, ...], *, n: int) -> list[str]:
-    """Return the header as it is if it has `n` slots, else every slotted name with `n` of them."""
-    parts = {name: match for name in header if (match := SLOTTED.fullmatch(name))}
-    slots = {match[2] for match in parts.values() if match[1] == "id"}
-    if len(slots) == n:
-        return list(header)
-    names: dict[str, None] = {}
-    for name in header:
-        match = parts.get(name)
-        if match and match[2] in slots:
-            names |= dict.fromkeys(f"{match[1]}_{slot}" for slot in range(n))
-        else:
-            names[name] = None
-    return list(names)
-
-
-def _columns(item: Item, *, definition: Definition) -> Columns:
-    payload: dict[str, Any] = item.payload
-    if payload.get("header"):
-        return Columns(tuple(payload["header"]), payload["columns"], payload.get("row", {}))
-    cells = _as_ofax(item, definition=definition)
-    return Columns(tuple(f"{name}_0" for name in cells), cells, {})
-
-
-def _as_ofax(item: Item, *, definition: Definition) -> dict[str, str]:
-    outputs = {output.system: output for output in item.outputs.all()}
-    reference = outputs.pop(definition.reference_system, None)
-    model = next(iter(outputs.values()), None)
-    others = [choice.value for choice in item.choices_for(definition) if choice.value != item.gold]
-    return {
-        "id": item.subject,
-        definition.question_label.lower(): str(item.payload.get("question", "")),
-        "answer": item.gold,
-        "output_answer": model.answer if model else "",
-        "output_explanation": model.text if model else "",
-        "explanation": reference.text if reference else "",
-        **{DISTRACTOR.format(n=n): value for n, value in enumerate(others, start=1)},
-        "img_name": next((picture.name for picture in item.pictures.all()), ""),
-    }
-
-
-def _options(item: Item, cells: dict[str, str], *, definition: Definition) -> dict[str, str]:
-    """Return {stored answer: option as the file spells it}: cells may have spaces that the import trimmed."""
-    spelled = {text.strip(): text for name, text in cells.items() if OPTION_COLUMN.fullmatch(name)}
-    values = [choice.value for choice in item.choices_for(definition)]
-    return {value: spelled.get(value, value) for value in values}
-
-
 ANSWER, RELATIONSHIP = "answer", "image_statement_relationship"
 JUSTIFIES = ("no", "weak_no", "weak_yes", "yes")
 OPTIONS = ("confusing_sentence", "incorrect_description", "insufficient_justification")
 SIDES = (1, 2)
 
 
-@dataclass(frozen=True, slots=True)
+CRITERIA = ("justifies", "preference", *(f"shortcomings.{option}" for option in OPTIONS))
+NONE = -1  # the primary key of an output that an item does not have
+ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+Given = Mapping[tuple[int | None, str], str]
+
+
 class TaskAnswers:
-    """All answers of one assignment, keys as the form named them."""
+    """What was answered in some assignments, as compact JSON with sorted keys: a list holding one object.
 
-    data: dict[str, Any] = field(default_factory=dict)
-
-    def as_cell(self, *, comment: str = "") -> str:
-        """Return compact JSON with sorted keys: a list holding one object."""
-        data = {**self.data, "feedback": comment} if comment else self.data
-        return json.dumps([data], sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-
-
-def task_answers(
-    frame: Frame, *, choices: Mapping[str, Mapping[str, str]]
-) -> dict[tuple[str, str], TaskAnswers]:
-    """Return the answers by (assignment id, worker pseudonym).
-
-    `choices`: {item id: {stored answer: option as the file spells it}}.
+    The texts of its members are put together here, and those that many answers share are made once. They sort as their
+    keys do: no key holds a character below the quote that ends it.
     """
-    found: dict[tuple[str, str], TaskAnswers] = {}
-    question = frame.definition.answer
-    field_name = RELATIONSHIP if question and question.choices else ANSWER
-    for row in _plain_rows(frame):
-        answers = found.setdefault((row["assignment_id"], row["worker"]), TaskAnswers())
-        task = f"task{row['position']}"
-        spelled = choices[row["item_id"]]
-        answers.data[f"{task}_{field_name}"] = {
-            option: value == row["answer"] for value, option in spelled.items()
-        }
-        answers.data[f"{task}_image_id"] = row["item_id"]
-        answers.data[f"{task}_preference"] = _preference(row)
-        for side in SIDES:
-            answers.data.update(
-                {f"{task}_explanation{side}_{key}": given for key, given in _ratings(row, side).items()}
+
+    def __init__(self, part: InputPart, *, systems: Sequence[str]) -> None:
+        question = part.definition.answer
+        self._part = part
+        self._field = RELATIONSHIP if question and question.choices else ANSWER
+        self._sides = {pk: _sides(item, part.definition, systems) for pk, item in part.items.items()}
+        self._members: dict[int, dict[int, list[str]]] = defaultdict(dict)
+        self._shared: dict[tuple[int, str, str], tuple[str, str]] = {}
+
+    def read(self, assignments: Sequence[int]) -> None:
+        """Add what was answered in these assignments; two queries."""
+        ratings: dict[int, dict[tuple[int | None, str], str]] = defaultdict(dict)
+        given = Rating.objects.filter(response__assignment__in=assignments, criterion__in=CRITERIA).order_by()
+        for response, output, criterion, value in given.values_list(
+            "response", "output", "criterion", "value"
+        ).iterator(ROWS):
+            ratings[response][output, criterion] = value
+        rows = _counted().filter(assignment__in=assignments).order_by("assignment", "position")
+        for pk, assignment, item, position, answer in rows.values_list(
+            "pk", "assignment__pk", "item__pk", "position", "answer"
+        ):
+            members = self._task(item, f"task{position}", answer, ratings[pk])
+            self._members[assignment][position] = members
+
+    def cell(self, assignment: int, *, comment: str) -> str | None:
+        """Return the cell of an assignment; None where nothing of it counts."""
+        if assignment not in self._members:
+            return None
+        members = [member for task in self._members[assignment].values() for member in task]
+        members += [_member("feedback", comment)] if comment else []
+        return f"[{{{','.join(sorted(members))}}}]"
+
+    def _task(self, item: int, task: str, answer: str, ratings: Given) -> list[str]:
+        said = [tuple(map(ratings.get, keys)) for keys in self._sides[item]]
+        return [
+            *self._about(item, task, answer),
+            *(_ratings(task, side, of_side) for side, of_side in zip(SIDES, said, strict=True)),
+            _preference(task, *(of_side[1] for of_side in said)),
+        ]
+
+    def _about(self, item: int, task: str, answer: str) -> tuple[str, str]:
+        """Return the members that all share who gave this answer there."""
+        key = (item, task, answer)
+        if key not in self._shared:
+            options = self._part.options[item].items()
+            chosen = {option: bool(answer) and value == answer for value, option in options}
+            subject = self._part.items[item].subject
+            self._shared[key] = (
+                _member(f"{task}_{self._field}", chosen),
+                _member(f"{task}_image_id", subject),
             )
-    return found
+        return self._shared[key]
 
 
-def _plain_rows(frame: Frame) -> list[dict[str, Any]]:
-    """Return rows as dicts with the ratings under (side, criterion); a blank is None."""
-    pairs = Pairs(frame, frame.responses)
-    names = ("justifies", "preference", *(f"shortcomings.{option}" for option in OPTIONS))
-    sides = {1: pairs.ours, 2: pairs.gt}
-    columns: dict[Any, Any] = {
-        name: frame.responses[name] for name in ("assignment_id", "worker", "item_id", "position", "answer")
-    }
-    columns |= {(side, name): get(name) for side, get in sides.items() for name in names}
-    lists = {
-        name: values.astype(object).where(values.notna(), None).tolist() for name, values in columns.items()
-    }
-    return [dict(zip(lists, cells, strict=True)) for cells in zip(*lists.values(), strict=True)]
+def _sides(item: Item, definition: Definition, systems: Sequence[str]) -> list[list[tuple[int, str]]]:
+    """Return what is asked of explanation 1 and 2: where models differ by item, 1 is the item's own."""
+    outputs = {output.system: output.pk for output in item.outputs.all()}
+    models = [system for system in systems if system != definition.reference_system]
+    ours = next((system for system in reversed(models) if system in outputs), models[0])
+    shown = (ours, definition.reference_system)
+    return [[(outputs.get(system, NONE), name) for name in CRITERIA] for system in shown]
 
 
-def _preference(row: Mapping[Any, Any]) -> dict[str, bool]:
-    preferred = {f"expl_{side}": row[(side, "preference")] == PREFERRED for side in SIDES}
-    is_given = any(row[(side, "preference")] is not None for side in SIDES)
-    return {**preferred, "no_preference": is_given and not any(preferred.values())}
+def _member(key: str, value: Any) -> str:
+    return f"{ENCODER.encode(key)}:{ENCODER.encode(value)}"
 
 
-def _ratings(row: Mapping[Any, Any], side: int) -> dict[str, dict[str, bool]]:
-    return {
-        "explanation_justifies_answer": {value: row[(side, "justifies")] == value for value in JUSTIFIES},
-        **{
-            f"shortcomings_{option}": {"selected": row[(side, f"shortcomings.{option}")] == SELECTED}
-            for option in OPTIONS
-        },
-    }
+@lru_cache(4096)
+def _ratings(task: str, side: int, said: tuple[str | None, ...]) -> str:
+    """Return the members about one explanation; `said`: a value for each of CRITERIA, None where nothing was said."""
+    justifies, _, *shortcomings = said
+    key = f"{task}_explanation{side}"
+    return ",".join(
+        [
+            _member(
+                f"{key}_explanation_justifies_answer", {value: justifies == value for value in JUSTIFIES}
+            ),
+            *(
+                _member(f"{key}_shortcomings_{option}", {"selected": value == SELECTED})
+                for option, value in zip(OPTIONS, shortcomings, strict=True)
+            ),
+        ]
+    )
+
+
+@lru_cache(4096)
+def _preference(task: str, *said: str | None) -> str:
+    preferred = {f"expl_{side}": value == PREFERRED for side, value in zip(SIDES, said, strict=True)}
+    is_given = any(value is not None for value in said)
+    return _member(
+        f"{task}_preference", {**preferred, "no_preference": is_given and not any(preferred.values())}
+    )
+
+
+def _counted() -> QuerySet[Response]:
+    """Return the responses of whoever submitted them; planted checks are no part of it.
+
+    A response's batch is its assignment's. To ask for it too would have the database read all of that batch.
+    """
+    own = Response.objects.filter(worker=F("assignment__worker"))
+    return own.exclude(item__payload__has_key=PLANTED)
 
 
 FIXED = (
@@ -279,37 +223,85 @@ def write_raw(batch: Batch, stream: IO[str], *, worker_ids: bool = False) -> Non
 
     Raises LayoutError for a survey type whose questions MTurk's file has no place for.
     """
-    names = names_for_raw(worker_ids=worker_ids)
-    frame = read_batch(batch, pseudonyms=names)
-    require_pairs(frame)
+    stream.writelines(raw_lines(batch, worker_ids=worker_ids))
+
+
+def raw_lines(batch: Batch, *, worker_ids: bool = False) -> Iterator[str]:
+    """Return the file's lines: HIT by HIT as published, then as work came in; AT_ONCE assignments are held at a time.
+
+    Raises LayoutError, before the first line, for a survey type whose questions MTurk's file has no place for.
+    """
+    return _lines(batch, systems=paired_systems(batch), names=names_for_raw(worker_ids=worker_ids))
+
+
+def paired_systems(batch: Batch) -> list[str]:
+    """Return the systems a batch shows; LayoutError where the published layouts have no place for them."""
+    shown = Output.objects.filter(item__slots__questionnaire__batch=batch).order_by("system")
+    systems = list(shown.values_list("system", flat=True).distinct())
+    require_pairs(batch.definition, systems=systems)
+    return systems
+
+
+def count_raw(batch: Batch) -> int:
+    """Return how many rows the file has under its header."""
+    return _assignments(batch).filter(Exists(_counted().filter(assignment=OuterRef("pk")))).count()
+
+
+def _lines(batch: Batch, *, systems: Sequence[str], names: Pseudonyms) -> Iterator[str]:
     sheet = InputSheet(batch)
-    stream.write(_line([*FIXED, *(f"Input.{name}" for name in sheet.header), COLUMN, *REVIEW]))
-    for cells in _rows(batch, frame=frame, sheet=sheet, names=names):
-        stream.write("\r\n" + _line(cells))
-
-
-def _rows(batch: Batch, *, frame: Frame, sheet: InputSheet, names: Pseudonyms) -> Iterator[list[str]]:
-    answers = task_answers(frame, choices=sheet.options)
+    yield _line([*FIXED, *(f"Input.{name}" for name in sheet.header), COLUMN, *REVIEW])
     rates = approval_rates(batch.endpoint)
-    for assignment in _assignments(batch):
+    keys = list(_assignments(batch).values_list("pk", flat=True))
+    for start in range(0, len(keys), AT_ONCE):
+        part = keys[start : start + AT_ONCE]
+        yield from _part(batch, part, sheet=sheet, systems=systems, names=names, rates=rates)
+
+
+def _part(
+    batch: Batch,
+    keys: Sequence[int],
+    *,
+    sheet: InputSheet,
+    systems: Sequence[str],
+    names: Pseudonyms,
+    rates: Mapping[str, ApprovalRates],
+) -> Iterator[str]:
+    assignments = _read(keys)
+    inputs = sheet.part({assignment.hit_id for assignment in assignments})
+    answers = TaskAnswers(inputs, systems=systems)
+    answers.read(keys)
+    hits: dict[int, tuple[str, str]] = {}
+    for assignment in assignments:
         worker_id = assignment.worker.worker_id
-        given = answers.get((assignment.assignment_id, names(worker_id)))
-        if given is not None:
-            yield [
-                *_hit_cells(assignment, batch=batch),
-                *_assignment_cells(assignment, worker=names(worker_id)),
-                *_rate_cells(rates.get(worker_id, ApprovalRates())),
-                *sheet.cells(assignment.hit_id),
-                given.as_cell(comment=_unnamed(assignment.comment, assignment, worker=names(worker_id))),
-            ]
+        comment = _unnamed(assignment.comment, assignment, worker=names(worker_id))
+        cell = answers.cell(assignment.pk, comment=comment)
+        if cell is None:
+            continue
+        if assignment.hit_id not in hits:
+            hits[assignment.hit_id] = (
+                _line(_hit_cells(assignment, batch=batch)),
+                _line(inputs.cells(assignment.hit_id)),
+            )
+        terms, shown = hits[assignment.hit_id]
+        own = _assignment_cells(assignment, worker=names(worker_id))
+        own += _rate_cells(rates.get(worker_id, ApprovalRates()))
+        yield "\r\n" + ",".join(filter(None, (terms, _line(own), shown, _line([cell]))))
+
+
+def _read(keys: Sequence[int]) -> list[Assignment]:
+    """Return some assignments in the order of the file, with what many of them share read once."""
+    found = Assignment.objects.defer("answer_xml").in_bulk(keys)
+    assignments = [found[key] for key in keys if key in found]
+    hits = HIT.objects.select_related("hit_type").in_bulk({a.hit_id for a in assignments})
+    workers = Worker.objects.in_bulk({a.worker_id for a in assignments})
+    for assignment in assignments:
+        assignment.hit, assignment.worker = hits[assignment.hit_id], workers[assignment.worker_id]
+    return assignments
 
 
 def _assignments(batch: Batch) -> QuerySet[Assignment]:
-    return (
-        Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
-        .select_related("hit__hit_type", "worker")
-        .order_by("hit__questionnaire__position", "submitted_at", "pk")
-    )
+    submitted = Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
+    return submitted.order_by("hit__questionnaire__position", "submitted_at", "pk")
 
 
 def _hit_cells(assignment: Assignment, *, batch: Batch) -> list[str]:
@@ -353,7 +345,7 @@ def _assignment_cells(assignment: Assignment, *, worker: str) -> list[str]:
 def _unnamed(text: str, assignment: Assignment, *, worker: str) -> str:
     """Return what was typed, without the worker's id where the file calls them otherwise."""
     is_named = worker == assignment.worker.worker_id
-    return text if is_named else without_id(text, worker=assignment.worker)
+    return text if is_named or not text else without_id(text, worker=assignment.worker)
 
 
 def _auto_approval(assignment: Assignment) -> datetime | None:

@@ -7,13 +7,16 @@ from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys.models import Batch, Item, Rating
+from surveys.results.files import raw
+from surveys.results.files.input_sheet import _widened
 from surveys.results.files.layouts import LAYOUTS
 from surveys.results.files.pairs import LayoutError
-from surveys.results.files.raw import Rate, _widened, approval_rates, write_raw
+from surveys.results.files.raw import Rate, approval_rates, count_raw, write_raw
 from surveys.results.files.report import make_report
 from surveys.results.frames.database import read_batch
 from surveys.results.frames.mturk_csv import frame_from_csv
 from surveys.results.frames.pseudonyms import Pseudonyms
+from tests.factories import make_batch, make_hit, make_item, make_questionnaire, make_survey, submitted
 
 pytestmark = pytest.mark.django_db
 
@@ -161,11 +164,50 @@ def test_a_batch_without_pairs_has_no_raw_file(batch):
         write_raw(empty, io.StringIO())
 
 
-def test_queries_do_not_grow_with_the_batch(batch, django_assert_num_queries):
+@pytest.mark.parametrize(("n_parts", "n_queries"), [(1, 19), (2, 28), (3, 37)])
+def test_queries_grow_by_a_few_with_what_is_held_at_once(
+    batch, django_assert_num_queries, monkeypatch, n_parts, n_queries
+):
+    """Not with its assignments or items."""
+    monkeypatch.setattr(raw, "AT_ONCE", -(-count_raw(batch) // n_parts))
     batch = Batch.objects.select_related("survey").get(pk=batch.pk)
 
-    with django_assert_num_queries(10):
+    with django_assert_num_queries(n_queries):
         LAYOUTS["raw"].write(batch, io.StringIO())
+
+
+def test_the_header_has_a_column_for_the_most_wrong_answers_of_items_of_ours():
+    """Where the first of them that came without a file has fewer, and one that came with a file has as many."""
+    survey = make_survey()
+    of_a_file = {"header": ["id_0", "answer_0"], "columns": {"id": "x", "answer": "yes"}}
+    items = [
+        make_item(survey, position=1, payload=of_a_file),
+        make_item(survey, position=2, choices=("no", "yes")),
+        make_item(survey, position=3),
+    ]
+    questionnaire = make_questionnaire(make_batch(survey), items=items, hit=make_hit())
+    submitted(questionnaire)
+    header, row = csv.reader(io.StringIO(written(questionnaire.batch), newline=""))
+    cells = dict(zip(header, row, strict=False))
+    names = ["other_answer1_1", "other_answer1_2", "other_answer2_1", "other_answer2_2"]
+    assert [cells[f"Input.{name}"] for name in names] == ["no", "maybe", "", "no"]
+
+
+@pytest.mark.parametrize("at_once", [1, 7])
+def test_how_much_is_held_at_once_changes_no_byte(study, monkeypatch, at_once):
+    expected = written(study)
+    monkeypatch.setattr(raw, "AT_ONCE", at_once)
+    assert written(study) == expected
+
+
+def test_the_header_is_there_before_anything_else_is_read(batch, django_assert_max_num_queries):
+    with django_assert_max_num_queries(8):
+        header = next(raw.raw_lines(batch))
+    assert header == written(batch).partition("\r\n")[0]
+
+
+def test_rows_are_counted_without_writing_them(study):
+    assert count_raw(study) == len(list(csv.reader(io.StringIO(written(study), newline="")))) - 1
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,126 @@
+"""The raw file of a large e-ViL batch: when its first byte comes, how fast the rest does, and what memory it takes.
+
+Run `python benchmarks/downloads.py [--assignments 2000] [--database URL]`, or with FULL=1 for 30,000 assignments. It
+fills an empty database with one batch, then takes the file in a process of its own, through the page a researcher asks.
+Beside it: only fetching the same ratings, one by one, in another process. It ends with status 1 where the first byte
+takes longer than half a second or the file more than 100 MB above a server that has answered a page, or, with FULL=1,
+where fewer than 20 MB come in a second of CPU.
+"""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+
+from report import child, fill, measured  # noqa: E402 (needs the path)
+
+RATERS, PER_HIT = 10, 5
+FULL = os.environ.get("FULL") == "1"
+LATEST, MOST, LEAST = 0.5, 100.0, 20.0  # seconds, MB, MB a second
+STEPS = ("fetch", "page", "take")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--assignments", type=int, default=30_000 if FULL else 2_000)
+    parser.add_argument("--database", default="", help="URL of an empty one (default: SQLite)")
+    parser.add_argument("--step", choices=(*STEPS, "fill"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.step:
+        sys.stdout.write(f"{run(options)}\n")
+        return 0
+    with TemporaryDirectory() as folder:
+        url = options.database or f"sqlite:///{folder}/benchmark.sqlite3"
+        environment = os.environ | {"DATABASE_URL": url, "ASSENT_DATA_DIR": folder}
+        arguments = ["--assignments", str(options.assignments), "--step"]
+        child([*arguments, "fill"], environment, script=__file__)
+        found = {step: child([*arguments, step], environment, script=__file__) for step in STEPS}
+        first, seconds, megabytes = map(float, (Path(folder) / "taken").read_text().split())
+    return told(found, first=first, seconds=seconds, megabytes=megabytes)
+
+
+def told(found: dict[str, tuple[float, float]], *, first: float, seconds: float, megabytes: float) -> int:
+    """Print the numbers and the limits they are held to; 1 where one is missed."""
+    memory = found["take"][1] - found["page"][1]
+    cpu = found["take"][0] - found["page"][0]
+    rate = megabytes / cpu
+    fetching = cpu / max(found["fetch"][0] - found["page"][0], 0.01)
+    sys.stdout.write(
+        f"{megabytes:.1f} MB in {seconds:.1f} s; first byte after {first:.2f} s (limit {LATEST}); {rate:.1f} MB in"
+        f" a second of CPU (limit {LEAST:.0f}); {memory:+.0f} MB of memory (limit {MOST:.0f});"
+        f" {fetching:.1f} x the CPU of fetching the ratings\n"
+    )
+    is_slow = FULL and rate < LEAST
+    return int(first > LATEST or memory > MOST or is_slow)
+
+
+def run(options: argparse.Namespace) -> str:
+    import django
+
+    django.setup()
+    {"fill": fill_pairs, "fetch": fetch, "page": page, "take": take}[options.step](options)
+    return measured()
+
+
+def fill_pairs(options: argparse.Namespace) -> None:
+    from django.contrib.auth.models import User
+    from django.core.management import call_command
+
+    call_command("collectstatic", verbosity=0, interactive=False)
+    n_items = max(options.assignments // RATERS * PER_HIT, PER_HIT)
+    fill(argparse.Namespace(items=n_items, raters=RATERS, type="evil-vqax", systems="ofa-x"))
+    User.objects.create_superuser("researcher")
+
+
+def fetch(options: argparse.Namespace) -> None:
+    from surveys.models import Rating
+
+    page(options)
+    rows = Rating.objects.order_by().values_list("response", "output", "criterion", "value")
+    sum(1 for _ in rows.iterator(10_000))
+
+
+def signed_in() -> Any:
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    client = Client(headers={"host": "127.0.0.1"})
+    client.force_login(User.objects.get())
+    return client
+
+
+def page(options: argparse.Namespace) -> Any:
+    """What a server has read before anybody asks for a file."""
+    from surveys.models import Batch
+
+    client = signed_in()
+    path = Batch.objects.get().get_absolute_url()
+    assert client.get(path).status_code == 200
+    return client
+
+
+def take(options: argparse.Namespace) -> None:
+    from django.conf import settings
+    from django.urls import reverse
+
+    from surveys.models import Batch
+
+    client = page(options)
+    path = reverse("batch_download", args=[Batch.objects.get().pk, "raw"])
+    began, first, size = time.monotonic(), 0.0, 0
+    for part in client.get(path).streaming_content:
+        first = first or time.monotonic() - began
+        size += len(part)
+    seconds = time.monotonic() - began
+    (settings.DATA_DIR / "taken").write_text(f"{first:.3f} {seconds:.3f} {size / 1e6:.3f}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,188 @@
+"""The `Input.*` columns of MTurk's batch results: the file a batch was made of, HIT by HIT."""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.db.models import Count, Max, Min, Q
+
+from surveys.models import Batch, Item, QuestionnaireItem
+from surveys.protocols.definition import Definition
+
+ROWS = 2000  # fetched at a time
+BESIDE = ("outputs", "pictures")
+WITHOUT_HEADER = Q(payload__header__isnull=True) | Q(payload__header=None) | Q(payload__header=[])
+SLOTTED = re.compile(r"(.+)_(0|[1-9][0-9]{0,3})")
+OPTION_COLUMN = re.compile(r"answer|other_answer[0-9]+")
+DISTRACTOR = "other_answer{n}"
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """One item's cells by base name, the rest of its row, and the header they came under."""
+
+    header: tuple[str, ...]
+    cells: dict[str, str]
+    row: dict[str, str]
+
+
+class InputSheet:
+    """The input file of a batch, as the researcher uploaded it or as OFA-X would have written it.
+
+    `header`: the columns' names without `Input.`, in the order of the uploaded file(s).
+    """
+
+    def __init__(self, batch: Batch) -> None:
+        self._slots = QuestionnaireItem.objects.filter(
+            questionnaire__batch=batch, questionnaire__hit__isnull=False
+        )
+        self._items = Item.objects.filter(slots__questionnaire__batch=batch).distinct()
+        self.definition = batch.definition
+        self.header = self._header()
+
+    def _header(self) -> list[str]:
+        lengths = self._slots.order_by().values("questionnaire").annotate(n=Count("pk"))
+        n = lengths.aggregate(most=Max("n"))["most"] or 0
+        positions = [*self._first_with_header(), *self._first_with_choices()]
+        items = self._items.filter(position__in=positions).order_by("position").prefetch_related(*BESIDE)
+        names: dict[str, None] = {}
+        for item in items:
+            names |= dict.fromkeys(_widened(_columns(item, definition=self.definition).header, n=n))
+        return list(names)
+
+    def _first_with_header(self) -> list[int]:
+        """Return where the first item with each uploaded header stands."""
+        headers = self._items.order_by().values("payload__header").annotate(first=Min("position"))
+        return [row["first"] for row in headers]
+
+    def _first_with_choices(self) -> list[int]:
+        """Return where the first item with each number of wrong choices stands: OFA-X would have a column for each."""
+        found: dict[int, int] = {}
+        items = self._items.filter(WITHOUT_HEADER).order_by("position")
+        for position, gold, choices in items.values_list("position", "gold", "choices").iterator(ROWS):
+            item = Item(gold=gold, choices=choices)
+            found.setdefault(len(_wrong(item, definition=self.definition)), position)
+        return list(found.values())
+
+    @cached_property
+    def _spelled_by(self) -> dict[str, int]:
+        """Return which item's spelling of the answers counts, where several are about the same."""
+        subjects = self._items.order_by().values("subject").annotate(n=Count("pk", distinct=True))
+        several = subjects.filter(n__gt=1).values_list("subject", Max("position"))
+        return dict(several.iterator(ROWS))
+
+    def part(self, hits: Collection[int]) -> "InputPart":
+        """Return the rows of some HITs, given by primary key."""
+        slots = QuestionnaireItem.objects.filter(questionnaire__hit__in=hits).order_by("position")
+        of_hit: dict[int, list[int]] = defaultdict(list)
+        for hit, item in slots.values_list("questionnaire__hit__pk", "item__pk"):
+            of_hit[hit].append(item)
+        shown = {item for items in of_hit.values() for item in items}
+        items = self._loaded(shown)
+        return InputPart(
+            self.header, of_hit, items, definition=self.definition, spelled_by=self._spellers(items)
+        )
+
+    def _loaded(self, keys: Collection[int]) -> dict[int, Item]:
+        return {item.pk: item for item in Item.objects.filter(pk__in=keys).prefetch_related(*BESIDE)}
+
+    def _spellers(self, items: Mapping[int, Item]) -> dict[str, Item]:
+        wanted = {
+            item.subject: self._spelled_by[item.subject]
+            for item in items.values()
+            if item.subject in self._spelled_by
+        }
+        if not wanted:
+            return {}
+        found = self._items.filter(position__in=wanted.values()).prefetch_related(*BESIDE)
+        return {item.subject: item for item in found}
+
+
+class InputPart:
+    """The input of a few HITs, and what their items are."""
+
+    def __init__(
+        self,
+        header: list[str],
+        slots: Mapping[int, list[int]],
+        items: Mapping[int, Item],
+        *,
+        definition: Definition,
+        spelled_by: Mapping[str, Item],
+    ) -> None:
+        self._header, self._slots, self.items, self.definition = header, slots, items, definition
+        self._columns = {pk: _columns(item, definition=definition) for pk, item in items.items()}
+        self.options = {
+            pk: self._spelled(item, spelled_by.get(item.subject, item)) for pk, item in items.items()
+        }
+
+    def _spelled(self, item: Item, speller: Item) -> dict[str, str]:
+        is_own = speller.pk == item.pk
+        columns = self._columns[item.pk] if is_own else _columns(speller, definition=self.definition)
+        return _options(speller, columns.cells, definition=self.definition)
+
+    def cells(self, hit: int) -> list[str]:
+        """Return the row of a HIT, given by primary key; a slot that this HIT lacks is blank."""
+        columns = [self._columns[item] for item in self._slots[hit]]
+        found = dict(columns[0].row) if _one_row(columns) else {}
+        for slot, item in enumerate(columns):
+            found |= {f"{name}_{slot}": text for name, text in item.cells.items()}
+        return [found.get(name, "") for name in self._header]
+
+
+def _one_row(columns: list[Columns]) -> bool:
+    return bool(columns) and all(item.row == columns[0].row for item in columns)
+
+
+def _widened(header: tuple[str, ...], *, n: int) -> list[str]:
+    """Return the header as it is if it has `n` slots, else every slotted name with `n` of them."""
+    parts = {name: match for name in header if (match := SLOTTED.fullmatch(name))}
+    slots = {match[2] for match in parts.values() if match[1] == "id"}
+    if len(slots) == n:
+        return list(header)
+    names: dict[str, None] = {}
+    for name in header:
+        match = parts.get(name)
+        if match and match[2] in slots:
+            names |= dict.fromkeys(f"{match[1]}_{slot}" for slot in range(n))
+        else:
+            names[name] = None
+    return list(names)
+
+
+def _columns(item: Item, *, definition: Definition) -> Columns:
+    payload: dict[str, Any] = item.payload
+    if payload.get("header"):
+        return Columns(tuple(payload["header"]), payload["columns"], payload.get("row", {}))
+    cells = _as_ofax(item, definition=definition)
+    return Columns(tuple(f"{name}_0" for name in cells), cells, {})
+
+
+def _as_ofax(item: Item, *, definition: Definition) -> dict[str, str]:
+    outputs = {output.system: output for output in item.outputs.all()}
+    reference = outputs.pop(definition.reference_system, None)
+    model = next(iter(outputs.values()), None)
+    return {
+        "id": item.subject,
+        definition.question_label.lower(): str(item.payload.get("question", "")),
+        "answer": item.gold,
+        "output_answer": model.answer if model else "",
+        "output_explanation": model.text if model else "",
+        "explanation": reference.text if reference else "",
+        **{DISTRACTOR.format(n=n): value for n, value in enumerate(_wrong(item, definition=definition), 1)},
+        "img_name": next((picture.name for picture in item.pictures.all()), ""),
+    }
+
+
+def _wrong(item: Item, *, definition: Definition) -> list[str]:
+    return [choice.value for choice in item.choices_for(definition) if choice.value != item.gold]
+
+
+def _options(item: Item, cells: dict[str, str], *, definition: Definition) -> dict[str, str]:
+    """Return {stored answer: option as the file spells it}: cells may have spaces that the import trimmed."""
+    spelled = {text.strip(): text for name, text in cells.items() if OPTION_COLUMN.fullmatch(name)}
+    values = [choice.value for choice in item.choices_for(definition)]
+    return {value: spelled.get(value, value) for value in values}
