@@ -93,6 +93,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.content_security.ContentSecurityPolicyMiddleware",
     "config.access_log.AccessLogMiddleware",
+    "config.compression.PageCompressionMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.sites.UrlconfByHostMiddleware",
