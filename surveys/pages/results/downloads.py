@@ -2,6 +2,7 @@
 
 Every other is made from the whole batch, in memory, and then written to disk before its first byte is sent, so that one
 that fails sends nothing. Both happen when the answer is read: the server does that beside its pages (config.streams).
+Only such a file with worker ids is made before, by a page's thread: the audit trail has its rows before it is sent.
 """
 
 from collections.abc import Callable, Iterable, Iterator
