@@ -14,10 +14,10 @@ What holds of every design:
 * **Pairs of kinds**: where kinds of one size don't all fit a block, which ones meet is spread over all pairs. Of an
   even or a prime number of kinds, where two are shown every cycle of blocks shows each pair once, and where all but two
   are it leaves each pair out once: a balanced incomplete block design.
-* **Subjects**: where there are no planted checks, which take places of their own, the kinds of a subject follow a row
-  of a Williams square (Williams 1949, doi:10.1071/CH9490149), so that each comes first, and directly after each other
-  one, equally often; they lie a whole round of all subjects apart. Two items of one subject meet in a block only where
-  no exchange of two items of a kind would part them.
+* **Subjects**: the kinds of a subject follow a row of a Williams square (Williams 1949, doi:10.1071/CH9490149), so
+  that each comes first, and directly after each other one, equally often; they lie a whole round of all subjects
+  apart. Planted checks stand between the items and take no row. Two items of one subject meet in a block only where no
+  exchange of two items of a kind would part them.
 * **Strata** (classes of items): subjects come in an order whose every beginning has of each stratum its exact share,
   rounded down or up.
 """
@@ -44,18 +44,19 @@ class Unit:
     stratum: str = ""
 
 
-def draw_blocks(units: Sequence[Unit], *, size: int, seed: str) -> list[list[Unit]]:
+def draw_blocks(units: Sequence[Unit], *, size: int, seed: str, checks: str = "") -> list[list[Unit]]:
     """Return blocks of `size` units, the last one with what is left; the same for the same units and seed.
 
-    Of a small study the first of some draws in which no two items of a subject meet, else the one with fewest.
+    `checks` is the kind of the planted checks. Of a small study the first of some draws in which no two items of a
+    subject meet, else the one with fewest.
     """
     chance = random.Random(seed)  # noqa: S311 (a design, not a secret)
     n_draws = MOST_DRAWS if len(units) <= SMALL else 1
-    best = _drawn(units, size=size, chance=chance)
+    best = _drawn(units, size=size, chance=chance, checks=checks)
     for _ in range(n_draws - 1):
         if n_meetings(best) <= _least_meetings(units, len(best)):
             break
-        best = min(best, _drawn(units, size=size, chance=chance), key=n_meetings)
+        best = min(best, _drawn(units, size=size, chance=chance, checks=checks), key=n_meetings)
     return best
 
 
@@ -125,9 +126,12 @@ def _least_meetings(units: Sequence[Unit], n_blocks: int) -> int:
     return sum(max(0, n - n_blocks) for n in of_subject.values())
 
 
-def _drawn(units: Sequence[Unit], *, size: int, chance: random.Random) -> list[list[Unit]]:
+def _drawn(units: Sequence[Unit], *, size: int, chance: random.Random, checks: str) -> list[list[Unit]]:
     kinds = _shuffled(sorted({unit.kind for unit in units}), chance)
-    queues = _queues(units, kinds, chance)
+    real = [unit for unit in units if unit.kind != checks]
+    planted = [unit for unit in units if unit.kind == checks]
+    queues = _queues(real, [kind for kind in kinds if kind != checks], chance)
+    queues[checks] = _shuffled(planted, chance)
     rows = shares([len(queues[kind]) for kind in kinds], size=size, chance=chance)
     blocks: list[list[Unit]] = []
     taken = dict.fromkeys(kinds, 0)

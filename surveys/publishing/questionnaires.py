@@ -78,7 +78,7 @@ def _blocks(batch: Batch) -> tuple[list[list[Item]], dict[str, object]]:
         blocks = [items[start : start + size] for start in range(0, len(items), size)]
         return blocks, {"version": VERSION, "drawn": False, "seed": batch.seed, "hits": len(blocks)}
     by_key = {item.pk: item for item in items}
-    drawn = draw_blocks(units, size=batch.items_per_hit, seed=f"{batch.seed}:design")
+    drawn = draw_blocks(units, size=batch.items_per_hit, seed=f"{batch.seed}:design", checks=CHECK)
     return [_in_file_order(by_key[unit.key] for unit in block) for block in drawn], {
         "version": VERSION,
         "drawn": True,

@@ -1,7 +1,7 @@
 """A design: which balance holds of HITs over random shapes, and of a study as it is published."""
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import combinations, pairwise
 from typing import Any
 
@@ -53,11 +53,11 @@ def test_every_hit_and_every_beginning_has_each_kind_in_proportion(
 ) -> None:
     units = study(n_subjects, n_systems, n_strata=n_strata, n_checks=n_checks, left_out=left_out)
     assume(units)
-    blocks = draw_blocks(units, size=size, seed=str(seed))
+    blocks = draw_blocks(units, size=size, seed=str(seed), checks="check")
     assert sorted(unit.key for block in blocks for unit in block) == [unit.key for unit in units]
     assert {len(block) for block in blocks[:-1]} <= {size}
     assert_in_proportion(blocks, units)
-    assert draw_blocks(units, size=size, seed=str(seed)) == blocks
+    assert draw_blocks(units, size=size, seed=str(seed), checks="check") == blocks
 
 
 @settings(max_examples=100, deadline=None)
@@ -66,7 +66,7 @@ def test_systems_differ_by_at_most_one_within_a_hit_and_by_two_over_any_run_of_h
     n_subjects: int, n_systems: int, size: int, n_strata: int, n_checks: int, seed: int
 ) -> None:
     units = study(n_subjects, n_systems, n_strata=n_strata, n_checks=n_checks)
-    blocks = draw_blocks(units, size=size, seed=str(seed))
+    blocks = draw_blocks(units, size=size, seed=str(seed), checks="check")
     systems = {unit.kind for unit in units} - {"check"}
     for first in range(len(blocks)):
         run = Counter[str]()
@@ -83,7 +83,7 @@ def test_no_exchange_of_two_items_of_a_kind_would_part_more_subjects(
 ) -> None:
     units = study(n_subjects, n_systems, n_strata=n_strata, n_checks=n_checks, left_out=left_out)
     assume(units)
-    blocks = draw_blocks(units, size=size, seed=str(seed))
+    blocks = draw_blocks(units, size=size, seed=str(seed), checks="check")
     met = n_meetings(blocks)
     for a, b in combinations(blocks, 2):
         for p, q in [(p, q) for p in range(len(a)) for q in range(len(b)) if a[p].kind == b[q].kind]:
@@ -164,6 +164,35 @@ def test_a_subject_comes_back_after_a_round_of_all_others() -> None:
     }
     assert min(b - a for places in hits.values() for a, b in pairwise(places)) == 5
     assert len({tuple(u.kind for b in blocks for u in b if u.subject == s) for s in hits}) == 6
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    n_systems=st.integers(2, 5),
+    size=st.integers(1, 8),
+    n_checks=st.integers(0, 30),
+    more=st.integers(0, 2),
+    seed=SEEDS,
+)
+def test_each_row_of_the_square_is_as_frequent_whatever_checks_stand_between(
+    n_systems: int, size: int, n_checks: int, more: int, seed: int
+) -> None:
+    """Of subjects that fill rows, and are more than the items of a HIT and of two rounds of systems."""
+    n_rows = n_systems if n_systems % 2 == 0 else 2 * n_systems
+    times = (size + 2 * n_systems) // n_rows + 1 + more
+    units = study(times * n_rows, n_systems, n_checks=n_checks)
+    blocks = draw_blocks(units, size=size, seed=str(seed), checks="check")
+    kinds: dict[str, list[str]] = defaultdict(list)
+    for block in blocks:
+        assert len({unit.subject for unit in block}) == len(block)
+        for unit in block:
+            kinds[unit.subject].append(unit.kind)
+    rows = Counter(tuple(row) for row in kinds.values() if row != ["check"])
+    assert sorted(rows.values()) == [times] * n_rows
+    assert Counter(row[0] for row in rows) == dict.fromkeys(
+        {u.kind for u in units} - {"check"}, n_rows // n_systems
+    )
+    assert len(set(Counter(pair for row in rows for pair in pairwise(row)).values())) == 1
 
 
 def test_other_seeds_are_other_designs() -> None:
