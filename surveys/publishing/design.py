@@ -60,6 +60,11 @@ def draw_blocks(units: Sequence[Unit], *, size: int, seed: str, checks: str = ""
     return best
 
 
+def in_chance_order(blocks: Sequence[T], *, seed: str) -> list[T]:
+    """Return blocks that somebody else composed in an order drawn from the seed."""
+    return _shuffled(blocks, random.Random(seed))  # noqa: S311 (a design, not a secret)
+
+
 def n_meetings(blocks: Sequence[Sequence[Unit]]) -> int:
     """Return how many units share their block with an earlier one of their subject."""
     return sum(len(block) - len({unit.subject for unit in block}) for block in blocks)
@@ -82,6 +87,7 @@ def design_facts(
         "is_even": len(set(kinds.values())) <= 1,
         "meetings": n_meetings(blocks),
         "checks": n_checks,
+        "strata": len({unit.stratum for block in blocks for unit in block if unit.kind != checks}),
     }
 
 
@@ -95,10 +101,11 @@ def design_in_words(design: Mapping[str, Any] | None) -> str:
     if design is None:
         return "HITs and items in the order of the file."
     if not design["drawn"]:
-        return (
-            f"HITs as the file has them: all items show the same systems. Seed {design['seed']}. {OWN_ORDER}"
-        )
-    return " ".join(filter(None, [_of_kinds(design), _of_subjects(design), _of_checks(design), OWN_ORDER]))
+        order = " in an order drawn at random" if design.get("is_shuffled") else ""
+        start = f"HITs as the file has them{order}: all items show the same systems."
+        return f"{start} Seed {design['seed']}. {OWN_ORDER}"
+    parts = [_of_kinds(design), _of_strata(design), _of_subjects(design), _of_checks(design), OWN_ORDER]
+    return " ".join(filter(None, parts))
 
 
 def _of_kinds(design: Mapping[str, Any]) -> str:
@@ -109,6 +116,14 @@ def _of_kinds(design: Mapping[str, Any]) -> str:
     each = f"each of {design['kinds']} "
     each += f"combinations of {design['systems']} systems" if design.get("is_combined") else "systems"
     return f"{start}: {each} {much} within a HIT and over the order of publishing."
+
+
+def _of_strata(design: Mapping[str, Any]) -> str:
+    return (
+        "Subjects came in an order with the answers in proportion at any time."
+        if design.get("strata", 0) > 1
+        else ""
+    )
 
 
 def _of_subjects(design: Mapping[str, Any]) -> str:

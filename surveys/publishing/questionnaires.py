@@ -13,13 +13,14 @@ from surveys import audit
 from surveys.models import Batch, Item, Questionnaire, QuestionnaireItem
 from surveys.protocols.definition import Definition
 from surveys.publishing import budget, quota
-from surveys.publishing.design import Unit, design_facts, design_in_words, draw_blocks
+from surveys.publishing.design import Unit, design_facts, design_in_words, draw_blocks, in_chance_order
 from surveys.publishing.preconditions import problems
 from surveys.publishing.pricing import quote
+from surveys.studies.importing.batch_layout import take_apart
 from surveys.studies.planted_checks import COLUMN
 
 CHECK = "planted check"  # with a blank: no system is called that
-VERSION = 1
+VERSION = 2
 
 
 class CannotPublish(Exception):
@@ -67,24 +68,32 @@ def _terms(batch: Batch) -> dict[str, str | None]:
 def _blocks(batch: Batch) -> tuple[list[list[Item]], dict[str, object]]:
     """Return the items of each HIT, in publishing order, and what there is to say about how they were drawn.
 
-    Where all items show the same systems, each subject once, nothing can be confounded: then HITs stay as the file
-    has them, so that the rows of a batch CSV stay together.
+    Rows of a batch CSV are HITs that somebody composed. Where all items show the same systems, each subject once, so
+    that nothing can be confounded, they stay whole, and only their order is drawn.
     """
     items = list(batch.survey.items.order_by("position").prefetch_related("outputs"))
     units = [_unit(item, batch.definition) for item in items]
-    systems = {unit.kind: _systems(item) for unit, item in zip(units, items, strict=True)}
-    if _is_one_of_a_kind(units):
-        size = batch.items_per_hit
-        blocks = [items[start : start + size] for start in range(0, len(items), size)]
-        return blocks, {"version": VERSION, "drawn": False, "seed": batch.seed, "hits": len(blocks)}
+    seed, size = f"{batch.seed}:design", batch.items_per_hit
+    if _is_one_of_a_kind(units) and _are_rows(items, size=size):
+        rows = in_chance_order(
+            [items[start : start + size] for start in range(0, len(items), size)], seed=seed
+        )
+        return rows, _facts(batch, drawn=False, hits=len(rows), is_shuffled=True)
     by_key = {item.pk: item for item in items}
-    drawn = draw_blocks(units, size=batch.items_per_hit, seed=f"{batch.seed}:design", checks=CHECK)
-    return [_in_file_order(by_key[unit.key] for unit in block) for block in drawn], {
-        "version": VERSION,
-        "drawn": True,
-        "seed": batch.seed,
-        **design_facts(drawn, checks=CHECK, systems=systems),
-    }
+    drawn = draw_blocks(units, size=size, seed=seed, checks=CHECK)
+    systems = {unit.kind: _systems(item) for unit, item in zip(units, items, strict=True)}
+    blocks = [_in_file_order(by_key[unit.key] for unit in block) for block in drawn]
+    return blocks, _facts(batch, drawn=True, **design_facts(drawn, checks=CHECK, systems=systems))
+
+
+def _facts(batch: Batch, **facts: object) -> dict[str, object]:
+    return {"version": VERSION, "seed": batch.seed, **facts}
+
+
+def _are_rows(items: Sequence[Item], *, size: int) -> bool:
+    """Tell whether the items came as rows of a batch CSV, `size` of them in a row."""
+    headers = {tuple(item.payload.get("header", ())) for item in items}
+    return len(items) % size == 0 and {take_apart(header).n for header in headers} == {size}
 
 
 def _in_file_order(items: Iterable[Item]) -> list[Item]:

@@ -9,9 +9,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from surveys.models import AuditEntry, Batch, Item
+from surveys.models import AuditEntry, Batch, Item, Survey
 from surveys.publishing import questionnaires
-from surveys.publishing.design import Unit, draw_blocks, n_meetings, round_of_pairs, shares, williams
+from surveys.publishing.design import (
+    Unit,
+    design_in_words,
+    draw_blocks,
+    n_meetings,
+    round_of_pairs,
+    shares,
+    williams,
+)
 from tests.factories import make_draft, make_item, make_survey
 
 SEEDS = st.integers(0, 2**31)
@@ -242,7 +250,7 @@ def test_the_design_is_kept_with_its_seed_and_said_in_the_audit_trail() -> None:
     questionnaires.start_publishing(batch)
     batch.refresh_from_db()
     facts = {
-        "version": 1,
+        "version": 2,
         "drawn": True,
         "seed": 7,
         "hits": 18,
@@ -252,6 +260,7 @@ def test_the_design_is_kept_with_its_seed_and_said_in_the_audit_trail() -> None:
         "is_even": True,
         "meetings": 0,
         "checks": 0,
+        "strata": 1,
     }
     assert batch.design == facts
     assert AuditEntry.objects.get(batch=batch, outcome="publish").details["design"] == (
@@ -282,12 +291,62 @@ def test_planted_checks_are_spread_evenly() -> None:
     assert [sum("check" in item.payload for item in items) for items in hits_of(batch)] == [1] * 6
 
 
+def make_rows(n_rows: int, *, size: int = 5) -> Survey:
+    """A study from a batch CSV, whose rows are HITs."""
+    survey = make_survey()
+    header = [f"id_{slot}" for slot in range(size)]
+    for n in range(1, n_rows * size + 1):
+        make_item(
+            survey, position=n, payload={"question": "Which?", "header": header, "columns": {}, "row": {}}
+        )
+    return survey
+
+
 @pytest.mark.django_db
-def test_a_file_that_shows_all_systems_with_every_item_keeps_its_hits() -> None:
-    batch = make_draft(make_survey(n_items=10))
+def test_rows_of_a_batch_file_that_show_all_systems_stay_hits_in_an_order_of_the_seed() -> None:
+    survey = make_rows(6)
+    orders = set()
+    for seed in (1, 2, 3):
+        batch = make_draft(survey, seed=seed)
+        questionnaires.start_publishing(batch)
+        hits = [[item.position for item in items] for items in hits_of(batch)]
+        assert sorted(hits) == [[*range(start, start + 5)] for start in range(1, 31, 5)]
+        assert batch.design == {"version": 2, "drawn": False, "seed": seed, "hits": 6, "is_shuffled": True}
+        orders.add(tuple(hit[0] for hit in hits))
+    assert len(orders) == 3
+    assert AuditEntry.objects.filter(outcome="publish").latest("pk").details["design"] == (
+        "HITs as the file has them in an order drawn at random: all items show the same systems. Seed 3. Each person "
+        "sees the items of a HIT in an order of their own, balanced over the people who do it."
+    )
+
+
+@pytest.mark.django_db
+def test_rows_of_another_length_are_taken_apart() -> None:
+    batch = make_draft(make_rows(6), items_per_hit=3, review_policy={"rules": [], "reject_at": 2})
     questionnaires.start_publishing(batch)
-    assert [[item.position for item in items] for items in hits_of(batch)] == [
-        [1, 2, 3, 4, 5],
-        [6, 7, 8, 9, 10],
-    ]
-    assert batch.design == {"version": 1, "drawn": False, "seed": 7, "hits": 2}
+    assert batch.design["drawn"] is True
+    assert [len(items) for items in hits_of(batch)] == [3] * 10
+
+
+@pytest.mark.django_db
+def test_fixed_answers_are_strata() -> None:
+    """An e-SNLI-VE study: every HIT of five has two, two and one, as the study has."""
+    survey = make_survey(definition_key="evil-esnlive")
+    golds = ["entailment"] * 12 + ["neutral"] * 12 + ["contradiction"] * 6
+    for n, gold in enumerate(golds, 1):
+        make_item(survey, position=n, gold=gold, choices=())
+    batch = make_draft(survey)
+    questionnaires.start_publishing(batch)
+    assert {tuple(sorted(Counter(item.gold for item in items).items())) for items in hits_of(batch)} == {
+        (("contradiction", 1), ("entailment", 2), ("neutral", 2))
+    }
+    assert "Subjects came in an order with the answers in proportion at any time." in design_in_words(
+        batch.design
+    )
+
+
+def test_what_was_published_before_reads_as_before() -> None:
+    assert design_in_words({"version": 1, "drawn": False, "seed": 7, "hits": 2}) == (
+        "HITs as the file has them: all items show the same systems. Seed 7. Each person sees the items of a HIT in an "
+        "order of their own, balanced over the people who do it."
+    )

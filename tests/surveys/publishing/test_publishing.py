@@ -96,7 +96,13 @@ def test_publishing_freezes_the_definition_and_writes_questionnaires() -> None:
         (q.position, q.target_assignments, [slot.item.position for slot in q.slots.select_related("item")])
         for q in batch.questionnaires.all()
     ]
-    assert shown == [(1, 4, [1, 2, 3, 4, 5]), (2, 4, [6, 7, 8, 9, 10]), (3, 4, [11])]
+    assert [(position, target, len(items)) for position, target, items in shown] == [
+        (1, 4, 5),
+        (2, 4, 5),
+        (3, 4, 1),
+    ]
+    assert sorted(position for *_, items in shown for position in items) == [*range(1, 12)]
+    assert all(items == sorted(items) for *_, items in shown)
 
 
 def test_publishing_twice_writes_one_set_of_questionnaires() -> None:
