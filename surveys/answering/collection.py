@@ -25,7 +25,8 @@ from surveys.answering.answer_copy import (
     copied_answers,
     copied_fields,
 )
-from surveys.models import AnswerRevision, Output, Questionnaire, QuestionnaireItem, Rating, Response
+from surveys.answering.orders import items_again
+from surveys.models import AnswerRevision, Item, Output, Questionnaire, QuestionnaireItem, Rating, Response
 from surveys.protocols.definition import Criterion
 
 VERSION_MAX = 2**31 - 1
@@ -105,17 +106,17 @@ def recover(assignment: Assignment, *, questionnaire: Questionnaire) -> bool:
     """
     if assignment.saved_at is not None and _is_ours(assignment):
         return False
-    slots = {slot.position: slot for slot in _slots(questionnaire)}
     definition = questionnaire.batch.definition
     answers = copied_answers(assignment.answer_xml)
-    if sorted(answer.position for answer in answers) != sorted(slots):
+    asked = _asked(assignment, questionnaire, answers)
+    if sorted(answer.position for answer in answers) != sorted(asked):
         raise IncompleteAnswers("The marketplace's copy does not answer every question.")
     for answer in answers:
-        check(answer, slots[answer.position].item, definition)
+        check(answer, asked[answer.position], definition)
     comment = copied_fields(assignment.answer_xml).get("comment", "")
     try:
         with transaction.atomic():
-            _write_missing_responses(assignment, questionnaire, slots, answers)
+            _write_missing_responses(assignment, questionnaire, asked, answers)
             write = save_answers if assignment.saved_at is None else revise_answers
             return write(assignment, answers=answers, comment=comment)
     except IntegrityError as error:
@@ -219,16 +220,17 @@ def _preference_rating(response: Response, output: Output, key: str, preferred: 
 def _write_missing_responses(
     assignment: Assignment,
     questionnaire: Questionnaire,
-    slots: Mapping[int, QuestionnaireItem],
+    asked: Mapping[int, Item],
     answers: list[ItemAnswer],
 ) -> None:
     """Where our rows are lost too, the copy says in which order the items and the outputs were shown."""
     has_places = questionnaire.batch.design is not None and len(answers) > 1
+    n_items = len({item.pk for item in asked.values()})
     there = set(assignment.responses.values_list("position", flat=True))
     for place, answer in enumerate(answers, 1):
         if answer.position in there:
             continue
-        item = slots[answer.position].item
+        item = asked[answer.position]
         ids = {output.code: output.pk for output in item.outputs.all()}
         Response.objects.create(
             assignment=assignment,
@@ -238,7 +240,22 @@ def _write_missing_responses(
             position=answer.position,
             shown={"outputs": [ids[code] for code in answer.ratings], "choices": []}
             | ({"place": place} if has_places else {}),
+            is_repeat=answer.position > n_items,
         )
+
+
+def _asked(
+    assignment: Assignment, questionnaire: Questionnaire, answers: list[ItemAnswer]
+) -> dict[int, Item]:
+    """Return what was asked at each position: what we drew, else what a copy in the order of its page tells of it."""
+    items = {slot.position: slot.item for slot in _slots(questionnaire)}
+    rows = (
+        assignment.responses.filter(is_repeat=True).select_related("item").prefetch_related("item__outputs")
+    )
+    if assignment.responses.exists():
+        return items | {row.position: row.item for row in rows}
+    page = [items[answer.position] for answer in answers if answer.position in items]
+    return items | dict(enumerate(items_again(page, batch=questionnaire.batch), len(items) + 1))
 
 
 def _slots(questionnaire: Questionnaire) -> list[QuestionnaireItem]:

@@ -6,8 +6,9 @@ Without `place` (a batch published before designs were drawn) the page has the o
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from django.db.models import Q
@@ -16,7 +17,8 @@ from django.utils import timezone
 from annotators.models import Assignment, Worker
 from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, Response
 from surveys.protocols.definition import Definition
-from surveys.publishing.design import williams
+from surveys.publishing.design import repeated, williams
+from surveys.studies.planted_checks import COLUMN
 
 T = TypeVar("T", bound=Hashable)
 Shown = dict[str, Any]
@@ -75,7 +77,8 @@ class History:
             assignment__saved_at=None,
             assignment__loaded_at__lt=timezone.now() - 2 * batch.assignment_duration,
         )
-        counted = batch.responses.exclude(assignment__status=Assignment.Status.REJECTED).exclude(left)
+        firsts = batch.responses.filter(is_repeat=False)
+        counted = firsts.exclude(assignment__status=Assignment.Status.REJECTED).exclude(left)
         for item_id, shown in counted.filter(item__in=items).values_list("item_id", "shown"):
             history._count_item(item_id, shown)
         mine = list(counted.filter(worker=worker).values_list("shown", "item__gold"))
@@ -151,7 +154,7 @@ def draw_responses(questionnaire: Questionnaire, *, assignment: Assignment) -> N
     batch, slots = questionnaire.batch, slots_in_order(questionnaire)
     history = History.of(batch, items=[slot.item for slot in slots], worker=assignment.worker)
     places = history.draw_places([slot.item for slot in slots], batch=batch, worker=assignment.worker)
-    Response.objects.bulk_create(
+    responses = [
         Response(
             assignment=assignment,
             batch=batch,
@@ -162,7 +165,33 @@ def draw_responses(questionnaire: Questionnaire, *, assignment: Assignment) -> N
             is_claim=assignment.is_claim,
         )
         for slot in slots
-    )
+    ]
+    Response.objects.bulk_create([*responses, *_repeats(responses, batch=batch)])
+
+
+def _repeats(firsts: Sequence[Response], *, batch: Batch) -> Iterator[Response]:
+    """Yield what the page asks again at its end, shown as it was the first time; see `design`."""
+    page = sorted(firsts, key=attrgetter("place"))
+    again = items_again([response.item for response in page], batch=batch)
+    first_of = {response.item_id: response for response in firsts}
+    for place, item in enumerate(again, len(firsts) + 1):
+        first = first_of[item.pk]
+        yield Response(
+            assignment=first.assignment,
+            batch=batch,
+            worker=first.worker,
+            item=item,
+            position=place,
+            shown=first.shown | {"place": place},
+            is_claim=first.is_claim,
+            is_repeat=True,
+        )
+
+
+def items_again(page: Sequence[Item], *, batch: Batch) -> list[Item]:
+    """Return the items that a page, given in its order, asks again at its end."""
+    checks = [item for item in page if COLUMN in item.payload]
+    return repeated(page, wanted=batch.repeats_per_hit, checks=checks)
 
 
 def slots_in_order(questionnaire: Questionnaire) -> list[QuestionnaireItem]:

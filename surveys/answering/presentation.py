@@ -16,7 +16,14 @@ from annotators.models import HIT, IS_CLAIM, Assignment, Worker
 from annotators.people.pseudonyms import locked_worker_of, names_of
 from surveys.answering import claiming
 from surveys.answering.answer_copy import NOT_XML
-from surveys.answering.orders import base_values, draw_responses, output_ids, shuffled, slots_in_order
+from surveys.answering.orders import (
+    base_values,
+    draw_responses,
+    items_again,
+    output_ids,
+    shuffled,
+    slots_in_order,
+)
 from surveys.models import AnnotationSlot, Item, Output, Picture, Questionnaire, Response
 from surveys.protocols.definition import Choice, Definition
 from surveys.publishing import quota
@@ -184,17 +191,18 @@ def shown_items(assignment: Assignment) -> list[ShownItem]:
 def preview_items(questionnaire: Questionnaire) -> list[ShownItem]:
     """Return the items as anybody sees them before accepting, in an order drawn from the seed alone."""
     definition, seed = questionnaire.batch.definition, questionnaire.batch.seed
+    items = [slot.item for slot in slots_in_order(questionnaire)]
     return [
         _shown_item(
-            slot.item,
-            position=slot.position,
-            place=slot.position,
+            item,
+            position=place,
+            place=place,
             definition=definition,
-            order=shuffled(output_ids(slot.item), seed=f"{seed}:outputs:{slot.item.external_id}"),
-            values=base_values(slot.item, definition, seed=seed),
+            order=shuffled(output_ids(item), seed=f"{seed}:outputs:{item.external_id}"),
+            values=base_values(item, definition, seed=seed),
             draft={},
         )
-        for slot in slots_in_order(questionnaire)
+        for place, item in enumerate([*items, *items_again(items, batch=questionnaire.batch)], 1)
     ]
 
 

@@ -12,7 +12,8 @@ class Response(models.Model):
     """One worker on one item. Written when the item is first shown, with the order it is shown in.
 
     `shown`: {"outputs": [output id, in the order shown], "choices": [value, in the order shown], "place": from 1, where
-    the item stands on this worker's page; without it, at its position}.
+    the item stands on this worker's page; without it, at its position}. `is_repeat`: the item asked again on the same
+    page; a repeat counts in agreement within raters alone, wherever else answers are counted the first one does.
     `draft` is the item's form data as last saved; `answer` and the ratings are written at submission, in one
     transaction. `batch` and `worker` repeat the assignment's, so that the database itself refuses to show a
     worker the same item twice in a batch; where the worker is only claimed, that proves nothing about them.
@@ -34,15 +35,18 @@ class Response(models.Model):
     active_seconds = models.FloatField(default=0, help_text="Visible and focused, as the page measured.")
     saved_at = models.DateTimeField(null=True, blank=True, help_text="Draft last saved.")
     is_claim = models.BooleanField(default=False, help_text="The marketplace has not named the worker yet.")
+    is_repeat = models.BooleanField(
+        default=False, help_text="The item asked again, for agreement within raters."
+    )
 
     class Meta:
         ordering = ["assignment_id", "position"]
         constraints = [
             models.UniqueConstraint(
-                fields=["assignment", "item"], name="response_once_per_assignment_and_item"
+                fields=["assignment", "item", "is_repeat"], name="response_once_per_assignment_and_item"
             ),
             models.UniqueConstraint(
-                fields=["batch", "worker", "item"],
+                fields=["batch", "worker", "item", "is_repeat"],
                 condition=Q(is_claim=False),
                 name="worker_sees_item_once_per_batch",
             ),

@@ -9,7 +9,7 @@ from functools import cached_property
 from django.conf import settings
 from django.core.validators import MinValueValidator
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 from django.urls import reverse
 
 from annotators.crowds.base import has_market
@@ -53,6 +53,12 @@ class Batch(models.Model):
     keywords = models.CharField(max_length=1000, blank=True)
     items_per_hit = models.PositiveSmallIntegerField(
         "items per HIT", default=5, validators=[MinValueValidator(1)]
+    )
+    repeats_per_hit = models.PositiveSmallIntegerField(
+        "items asked twice",
+        default=0,
+        blank=True,
+        help_text="Of each HIT, at most half: again at the page's end.",
     )
     assignments_per_hit = models.PositiveSmallIntegerField(
         "assignments per HIT", default=5, validators=[MinValueValidator(1)]
@@ -121,6 +127,11 @@ class Batch(models.Model):
                 condition=Q(status="draft") | Q(snapshot__isnull=False), name="published_batch_has_snapshot"
             ),
             models.CheckConstraint(condition=Q(items_per_hit__gte=1), name="batch_has_items_per_hit"),
+            models.CheckConstraint(
+                condition=Q(repeats_per_hit__lte=F("items_per_hit") - F("repeats_per_hit")),
+                name="batch_repeats_at_most_half",
+                violation_error_message="At most half of a HIT's items can be asked twice.",
+            ),
             models.CheckConstraint(
                 condition=Q(assignments_per_hit__gte=1), name="batch_has_assignments_per_hit"
             ),

@@ -18,6 +18,10 @@ What holds of every design:
   that each comes first, and directly after each other one, equally often; they lie a whole round of all subjects
   apart. Planted checks stand between the items and take no row. Two items of one subject meet in a block only where no
   exchange of two items of a kind would part them.
+* **Repeats**: where r items of a HIT are asked twice, each person's page asks the first r of its items that are no
+  planted checks again at its end, in the same order. Both times lie as many places apart as the HIT has items, less
+  the planted checks before the first time at most. Without checks each item is repeated by r of as many people in
+  succession as the HIT has items, as each stands once at each place of their pages.
 * **Strata** (classes of items): subjects come in an order whose every beginning has of each stratum its exact share,
   rounded down or up.
 """
@@ -65,6 +69,12 @@ def in_chance_order(blocks: Sequence[T], *, seed: str) -> list[T]:
     return _shuffled(blocks, random.Random(seed))  # noqa: S311 (a design, not a secret)
 
 
+def repeated(page: Sequence[T], *, wanted: int, checks: Collection[T] = ()) -> list[T]:
+    """Return what a page asks again at its end: the first `wanted` that are no checks, at most half of those."""
+    real = [one for one in page if one not in checks]
+    return real[: min(wanted, len(real) // 2)]
+
+
 def n_meetings(blocks: Sequence[Sequence[Unit]]) -> int:
     """Return how many units share their block with an earlier one of their subject."""
     return sum(len(block) - len({unit.subject for unit in block}) for block in blocks)
@@ -103,13 +113,14 @@ def design_in_words(design: Mapping[str, Any] | None) -> str:
     if not design["drawn"]:
         order = " in an order drawn at random" if design.get("is_shuffled") else ""
         start = f"HITs as the file has them{order}: all items show the same systems."
-        return f"{start} Seed {design['seed']}. {OWN_ORDER}"
+        return " ".join(filter(None, [f"{start} Seed {design['seed']}.", OWN_ORDER, _of_repeats(design)]))
     parts = [_of_kinds(design), _of_strata(design), _of_subjects(design), _of_checks(design), OWN_ORDER]
-    return " ".join(filter(None, parts))
+    return " ".join(filter(None, [*parts, _of_repeats(design)]))
 
 
 def _of_kinds(design: Mapping[str, Any]) -> str:
-    start = f"Items were assigned to {design['hits']} HITs at random (seed {design['seed']})"
+    hits = "one HIT" if design["hits"] == 1 else f"{design['hits']} HITs"
+    start = f"Items were assigned to {hits} at random (seed {design['seed']})"
     if design["kinds"] < 2:
         return f"{start}."
     much = "equally often, give or take one," if design["is_even"] else "in proportion to its items"
@@ -134,6 +145,18 @@ def _of_subjects(design: Mapping[str, Any]) -> str:
 
 def _of_checks(design: Mapping[str, Any]) -> str:
     return f"{design['checks']} planted checks were spread evenly over the HITs." if design["checks"] else ""
+
+
+def _of_repeats(design: Mapping[str, Any]) -> str:
+    """Return what there is to say of repeats, also before they are drawn."""
+    n = design.get("repeats", 0)
+    if not n:
+        return ""
+    asked = "item of each page was" if n == 1 else f"{n} items of each page were"
+    return (
+        f"The first {asked} asked again at its end, as far apart as a page allows, for agreement within raters; the "
+        "first answer counts, the second in that alone."
+    )
 
 
 def _least_meetings(units: Sequence[Unit], n_blocks: int) -> int:

@@ -87,7 +87,8 @@ def _blocks(batch: Batch) -> tuple[list[list[Item]], dict[str, object]]:
 
 
 def _facts(batch: Batch, **facts: object) -> dict[str, object]:
-    return {"version": VERSION, "seed": batch.seed, **facts}
+    repeats = {"repeats": batch.repeats_per_hit} if batch.repeats_per_hit else {}
+    return {"version": VERSION, "seed": batch.seed, **facts, **repeats}
 
 
 def _are_rows(items: Sequence[Item], *, size: int) -> bool:
@@ -131,7 +132,8 @@ def keys(batch: Batch) -> list[uuid.UUID]:
 def _key(batch: Batch, position: int, group: Sequence[Item]) -> uuid.UUID:
     terms = (batch.title, batch.description, batch.keywords, batch.reward, batch.assignment_duration)
     design = (batch.seed, batch.assignments_per_hit, batch.auto_approval_delay, batch.lifetime)
-    made = (batch.pk, batch.created_at.isoformat(), position, [item.pk for item in group])
+    made = [batch.pk, batch.created_at.isoformat(), position, [item.pk for item in group]]
+    made += [batch.repeats_per_hit] if batch.repeats_per_hit else []
     said = json.dumps(
         [*map(str, terms + design), made, batch.survey.definition.to_snapshot()], sort_keys=True
     )

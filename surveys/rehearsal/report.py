@@ -104,8 +104,9 @@ def _below_threshold(batch: Batch, kept: QuerySet[Assignment]) -> int:
     """Grade again, from the stored answers and the gold answers alone."""
     rule = rule_data(batch.review_policy, "minimum_correct")
     minimum, out_of = (rule.get(name, 0) for name in ("minimum", "out_of"))
-    is_right = Q(responses__answer=F("responses__item__gold"))
-    graded = kept.annotate(n=Count("responses"), n_right=Count("responses", filter=is_right))
+    is_first = Q(responses__is_repeat=False)
+    is_right = is_first & Q(responses__answer=F("responses__item__gold"))
+    graded = kept.annotate(n=Count("responses", filter=is_first), n_right=Count("responses", filter=is_right))
     return graded.filter(n=out_of, n_right__lt=minimum).count()
 
 

@@ -57,7 +57,7 @@ def _watched(said: Verdict) -> Verdict:
 
 
 def _by_rules(assignment: Assignment, *, batch: Batch) -> Verdict:
-    responses = list(assignment.responses.all())
+    responses = [response for response in assignment.responses.all() if not response.is_repeat]
     if assignment.saved_at is None or not responses:
         return INCOMPLETE
     policy = read_policy(batch.review_policy, items_per_hit=batch.items_per_hit)

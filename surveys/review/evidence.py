@@ -52,6 +52,7 @@ def _inputs(definition: Definition, n_outputs: int) -> int:
 Status = Assignment.Status
 HANDED_IN = (Status.SUBMITTED, Status.APPROVED, Status.REJECTED)
 COUNTED = Q(assignment__status__in=[Status.SUBMITTED, Status.APPROVED])
+RESPONSE = ("assignment", "item", "is_correct", "active_seconds", "skip_reason", "is_repeat")
 LEAST_FOR_MEDIAN = 5  # of fewer assignments a median says little
 
 
@@ -82,6 +83,7 @@ class Rows:
         complete = Response.objects.filter(assignment__saved_at__isnull=False, batch=batch)
         handed_in = complete.filter(assignment__status__in=HANDED_IN, **self.narrow)
         self.own = handed_in.order_by("assignment", "position")
+        self.firsts = self.own.filter(is_repeat=False)
         self.counted = complete.filter(COUNTED).order_by()
 
     @cached_property
@@ -105,14 +107,25 @@ class Rows:
 
     @cached_property
     def responses(self) -> dict[int, list[tuple[int, bool | None, float, str]]]:
-        """{assignment: [(item, is_correct, active seconds, skip reason)]}"""
-        columns = ("assignment", "item", "is_correct", "active_seconds", "skip_reason")
-        return grouped(self.own.values_list(*columns))
+        """{assignment: [(item, is_correct, active seconds, skip reason)]}, each item's first answer."""
+        return {
+            assignment: [
+                (item, is_correct, seconds, skip)
+                for item, is_correct, seconds, skip, again in rows
+                if not again
+            ]
+            for assignment, rows in self.worked.items()
+        }
+
+    @cached_property
+    def worked(self) -> dict[int, list[tuple[int, bool | None, float, str, bool]]]:
+        """The same with items that were asked again, and whether they were: the work there was."""
+        return grouped(self.own.values_list(*RESPONSE))
 
     @cached_property
     def graded(self) -> dict[int, tuple[int, int]]:
         """{item: (graded answers that count, those right)}"""
-        graded = self.counted.filter(is_correct__isnull=False)
+        graded = self.counted.filter(is_correct__isnull=False, is_repeat=False)
         if self.worker is not None:
             graded = graded.filter(item__in=self.own.values("item").order_by())
         counts = graded.values("item").annotate(n=Count("pk"), n_right=Count("pk", filter=Q(is_correct=True)))
@@ -121,7 +134,7 @@ class Rows:
     @cached_property
     def overall(self) -> tuple[int, int]:
         """Graded answers that count in the whole batch, and those right."""
-        graded = self.counted.filter(is_correct__isnull=False)
+        graded = self.counted.filter(is_correct__isnull=False, is_repeat=False)
         counts = graded.aggregate(n=Count("pk"), n_right=Count("pk", filter=Q(is_correct=True)))
         return counts["n"], counts["n_right"]
 
@@ -130,7 +143,7 @@ class Rows:
         """{assignment: [(output, criterion, score)]} of ratings on scales."""
         scales = [criterion.key for criterion in self.definition.criteria if criterion.is_scale]
         ratings = Rating.objects.filter(
-            response__in=self.own.values("pk").order_by(), criterion__in=scales, score__isnull=False
+            response__in=self.firsts.values("pk").order_by(), criterion__in=scales, score__isnull=False
         )
         columns = ("response__assignment", "output", "criterion", "score")
         return grouped(ratings.order_by("response", "pk").values_list(*columns))
@@ -142,6 +155,7 @@ class Rows:
         ratings = Rating.objects.filter(
             counted,
             response__batch=self.batch,
+            response__is_repeat=False,
             criterion=self.definition.headline,
             output__isnull=False,
         ).order_by()
@@ -228,10 +242,10 @@ class _Reader:
 
     def _time(self, handed: Handed) -> dict[str, Any]:
         """Without a page that measured it, the marketplace's clock is an upper bound."""
-        responses = self.rows.responses.get(handed.pk, [])
-        sizes = [self.rows.sizes[item] for item, _, _, skip_reason in responses if not skip_reason]
+        responses = self.rows.worked.get(handed.pk, [])
+        sizes = [self.rows.sizes[item] for item, _, _, skip_reason, _ in responses if not skip_reason]
         return {
-            "seconds": sum(seconds for _, _, seconds, _ in responses) or handed.work_seconds,
+            "seconds": sum(seconds for _, _, seconds, *_ in responses) or handed.work_seconds,
             "n_words": sum(size.n_words for size in sizes),
             "n_pictures": sum(size.n_pictures for size in sizes),
             "n_inputs": sum(size.n_inputs for size in sizes),

@@ -89,8 +89,10 @@ def _assignments(worker: Worker, *, reader: Person) -> QuerySet[Assignment]:
         seen_by(reader, found)
         .select_related("hit__questionnaire__batch__survey", "decision__decided_by", "inclusion", "appeal")
         .annotate(
-            n_right=Count("responses", filter=Q(responses__is_correct=True)),
-            n_graded=Count("responses", filter=Q(responses__is_correct__isnull=False)),
+            n_right=Count("responses", filter=Q(responses__is_correct=True, responses__is_repeat=False)),
+            n_graded=Count(
+                "responses", filter=Q(responses__is_correct__isnull=False, responses__is_repeat=False)
+            ),
             seconds=Sum("responses__active_seconds"),
             is_replaced=REPLACED,
         )

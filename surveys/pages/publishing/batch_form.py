@@ -109,7 +109,9 @@ POLICIES = {
 # What is decided about a batch, by sections: of a draft's form, of its page, and of the page of a published batch.
 STUDY = ("survey", "name", "endpoint", "takes_links")
 LISTED = ("title", "description", "keywords")
-TERMS = ("items_per_hit", "assignments_per_hit", "reward", "assumed_minutes", "budget", "uses_quiz")
+TERMS = (
+    "items_per_hit", "repeats_per_hit", "assignments_per_hit", "reward", "assumed_minutes", "budget", "uses_quiz",
+)  # fmt: skip
 TIMES = ("assignment_duration", "lifetime", "auto_approval_delay")
 REVIEW = ("policy_kind", "cap_percent", "rejects_automatically", "replaces_auto_approved")
 CHANCE = ("seed",)
@@ -205,6 +207,8 @@ class BatchForm(PolicyFields, BatchModelForm):
             "name": "For yourself; workers never see it.",
             "keywords": "Separated by commas.",
             "takes_links": "Beside the marketplace: personal links and panels fill the same quota.",
+            "repeats_per_hit": "Of each HIT, at most half: the first items of each person’s page come again at its "
+            "end. The first answer counts; both together say how far people agree with themselves.",
             "reward": "US dollars for one assignment. It may be 0 where there is no marketplace.",
             "assumed_minutes": "Until a pilot has measured it. Used for the hourly wage.",
             "seed": "Draws the order and the side everything is shown on.",
@@ -234,6 +238,9 @@ class BatchForm(PolicyFields, BatchModelForm):
         if survey is None:
             return data
         self._fill_in(data, defaults=default_terms(survey.definition))
+        data["repeats_per_hit"] = data.get("repeats_per_hit") or 0
+        if data["repeats_per_hit"] * 2 > (data.get("items_per_hit") or 0):
+            self.add_error("repeats_per_hit", "At most half of a HIT’s items can be asked twice.")
         if data.get("uses_quiz") and not survey.definition.quiz:
             self.add_error("uses_quiz", "This survey type has no quiz.")
         if data.get("items_per_hit"):

@@ -155,6 +155,7 @@ def terms(batch: Batch) -> list[tuple[str, str]]:
         ("Description", batch.description),
         ("Keywords", batch.keywords or "none"),
         ("Items per HIT", str(batch.items_per_hit)),
+        ("Asked twice", _of_repeats(batch)),
         ("Assignments per HIT", str(batch.assignments_per_hit)),
         ("Reward", f"${batch.reward}"),
         ("Time for one assignment", duration_in_words(batch.assignment_duration)),
@@ -174,6 +175,11 @@ def _of_design(batch: Batch) -> str:
     if batch.status == Batch.Status.DRAFT:
         return "drawn by the seed when the batch is published: systems balanced within HITs and over time"
     return design_in_words(batch.design)
+
+
+def _of_repeats(batch: Batch) -> str:
+    n, size = batch.repeats_per_hit, batch.items_per_hit
+    return f"{n} of {size} items of each HIT: {size + n} questions" if n else "none"
 
 
 def _of_rejections(batch: Batch) -> str:

@@ -24,6 +24,7 @@ class AnsweredItem:
     """One item with the worker's answer, the gold answer, and the outputs in the order shown."""
 
     position: int
+    is_repeat: bool
     external_id: str
     question: str
     pictures: tuple[Picture, ...]
@@ -52,6 +53,7 @@ def _answered_item(response: Response, definition: Definition) -> AnsweredItem:
     outputs = tuple(_rated_outputs(response, ratings, definition))
     return AnsweredItem(
         position=response.position,
+        is_repeat=response.is_repeat,
         external_id=item.external_id,
         question=str(item.payload.get("question", "")),
         pictures=tuple(item.pictures.all()),

@@ -112,8 +112,10 @@ def _page(found: QuerySet[Assignment], *, batch: Batch, number: str) -> Page[Any
     rows = (
         found.select_related("worker", "hit__questionnaire", "decision__decided_by", "inclusion")
         .annotate(
-            n_right=Count("responses", filter=Q(responses__is_correct=True)),
-            n_graded=Count("responses", filter=Q(responses__is_correct__isnull=False)),
+            n_right=Count("responses", filter=Q(responses__is_correct=True, responses__is_repeat=False)),
+            n_graded=Count(
+                "responses", filter=Q(responses__is_correct__isnull=False, responses__is_repeat=False)
+            ),
             is_surplus=is_surplus(),
             is_urgent=Exists(urgent(batch).filter(pk=OuterRef("pk"))),
         )

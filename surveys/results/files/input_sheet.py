@@ -2,14 +2,14 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from django.db.models import Count, Max, Min, Q
 
-from surveys.models import Batch, Item, QuestionnaireItem
+from surveys.models import Batch, Item, QuestionnaireItem, Response
 from surveys.protocols.definition import Definition
 
 ROWS = 2000  # fetched at a time
@@ -17,6 +17,7 @@ BESIDE = ("outputs", "pictures")
 WITHOUT_HEADER = Q(payload__header__isnull=True) | Q(payload__header=None) | Q(payload__header=[])
 SLOTTED = re.compile(r"(.+)_(0|[1-9][0-9]{0,3})")
 OPTION_COLUMN = re.compile(r"answer|other_answer[0-9]+")
+REPEAT_OF = "repeat_of_{slot}"  # of a question that is asked again: the number of the first time
 DISTRACTOR = "other_answer{n}"
 
 
@@ -40,18 +41,31 @@ class InputSheet:
             questionnaire__batch=batch, questionnaire__hit__isnull=False
         )
         self._items = Item.objects.filter(slots__questionnaire__batch=batch).distinct()
+        self._repeats = Response.objects.filter(batch=batch, is_repeat=True)
+        self._repeats_per_hit = batch.repeats_per_hit
         self.definition = batch.definition
         self.header = self._header()
 
     def _header(self) -> list[str]:
         lengths = self._slots.order_by().values("questionnaire").annotate(n=Count("pk"))
-        n = lengths.aggregate(most=Max("n"))["most"] or 0
+        size = lengths.aggregate(least=Min("n"), most=Max("n"))
+        again = self._most_repeats()
+        n = (size["most"] or 0) + again
         positions = [*self._first_with_header(), *self._first_with_choices()]
         items = self._items.filter(position__in=positions).order_by("position").prefetch_related(*BESIDE)
         names: dict[str, None] = {}
         for item in items:
             names |= dict.fromkeys(_widened(_columns(item, definition=self.definition).header, n=n))
+        if again:
+            names |= dict.fromkeys(REPEAT_OF.format(slot=slot) for slot in range(size["least"], n))
         return list(names)
+
+    def _most_repeats(self) -> int:
+        """Return how many items were asked again of whoever was asked most."""
+        if not self._repeats_per_hit:
+            return 0
+        counts = self._repeats.order_by().values("assignment").annotate(n=Count("pk"))
+        return counts.aggregate(most=Max("n"))["most"] or 0
 
     def _first_with_header(self) -> list[int]:
         """Return where the first item with each uploaded header stands."""
@@ -74,8 +88,8 @@ class InputSheet:
         several = subjects.filter(n__gt=1).values_list("subject", Max("position"))
         return dict(several.iterator(ROWS))
 
-    def part(self, hits: Collection[int]) -> "InputPart":
-        """Return the rows of some HITs, given by primary key."""
+    def part(self, hits: Collection[int], *, assignments: Collection[int]) -> "InputPart":
+        """Return the rows of some HITs and assignments of theirs, given by primary keys."""
         slots = QuestionnaireItem.objects.filter(questionnaire__hit__in=hits).order_by("position")
         of_hit: dict[int, list[int]] = defaultdict(list)
         for hit, item in slots.values_list("questionnaire__hit__pk", "item__pk"):
@@ -83,8 +97,22 @@ class InputSheet:
         shown = {item for items in of_hit.values() for item in items}
         items = self._loaded(shown)
         return InputPart(
-            self.header, of_hit, items, definition=self.definition, spelled_by=self._spellers(items)
+            self.header,
+            of_hit,
+            items,
+            repeats=self._repeated(assignments),
+            definition=self.definition,
+            spelled_by=self._spellers(items),
         )
+
+    def _repeated(self, assignments: Collection[int]) -> dict[int, tuple[int, ...]]:
+        """Return {assignment: the items that were asked again, in order}."""
+        found: dict[int, tuple[int, ...]] = defaultdict(tuple)
+        if self._repeats_per_hit:
+            asked = self._repeats.filter(assignment__in=assignments).order_by("position")
+            for assignment, item in asked.values_list("assignment__pk", "item__pk"):
+                found[assignment] += (item,)
+        return found
 
     def _loaded(self, keys: Collection[int]) -> dict[int, Item]:
         return {item.pk: item for item in Item.objects.filter(pk__in=keys).prefetch_related(*BESIDE)}
@@ -102,7 +130,7 @@ class InputSheet:
 
 
 class InputPart:
-    """The input of a few HITs, and what their items are."""
+    """The input of a few HITs, and what their items are. `repeats`: {assignment: items that were asked again}."""
 
     def __init__(
         self,
@@ -110,10 +138,12 @@ class InputPart:
         slots: Mapping[int, list[int]],
         items: Mapping[int, Item],
         *,
+        repeats: Mapping[int, tuple[int, ...]],
         definition: Definition,
         spelled_by: Mapping[str, Item],
     ) -> None:
         self._header, self._slots, self.items, self.definition = header, slots, items, definition
+        self.repeats = repeats
         self._columns = {pk: _columns(item, definition=definition) for pk, item in items.items()}
         self.options = {
             pk: self._spelled(item, spelled_by.get(item.subject, item)) for pk, item in items.items()
@@ -124,12 +154,18 @@ class InputPart:
         columns = self._columns[item.pk] if is_own else _columns(speller, definition=self.definition)
         return _options(speller, columns.cells, definition=self.definition)
 
-    def cells(self, hit: int) -> list[str]:
-        """Return the row of a HIT, given by primary key; a slot that this HIT lacks is blank."""
-        columns = [self._columns[item] for item in self._slots[hit]]
+    def cells(self, hit: int, *, again: Sequence[int] = ()) -> list[str]:
+        """Return the row of a HIT, given by primary key, with the items that were asked `again`.
+
+        A slot that this one lacks is blank.
+        """
+        items = self._slots[hit]
+        columns = [self._columns[item] for item in (*items, *again)]
         found = dict(columns[0].row) if _one_row(columns) else {}
         for slot, item in enumerate(columns):
             found |= {f"{name}_{slot}": text for name, text in item.cells.items()}
+        for slot, item_id in enumerate(again, len(items)):
+            found[REPEAT_OF.format(slot=slot)] = str(items.index(item_id) + 1)
         return [found.get(name, "") for name in self._header]
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 
 from surveys.results.files.csv_text import neutralised, write_csv
 from surveys.results.files.pairs import SHORTCOMINGS, Pairs, is_paired
-from surveys.results.frames.base import Frame, column, rating_keys, score_maps
+from surveys.results.frames.base import REPEAT, Frame, column, rating_keys, score_maps
 
 CONTEXT = (
     "worker", "hit_id", "position", "answer", "gold", "active_seconds", "work_seconds", "status", "decision",
@@ -26,9 +26,11 @@ def processed_table(frame: Frame, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def write_processed(frame: Frame, stream: IO[str], *, filtered: bool = False) -> None:
-    """Write all kept rows, or those whose answer was right."""
-    rows = frame.filtered if filtered else frame.kept
-    write_csv(neutralised(processed_table(frame, rows)), stream)
+    """Write all kept rows, or those whose answer was right; repeats too, which a last column tells."""
+    rows = frame.with_repeats(frame.kept, frame.kept_repeats)
+    rows = frame.rightly(rows) if filtered else rows
+    table = processed_table(frame, rows)
+    write_csv(neutralised(table.assign(is_repeat=rows[REPEAT]) if frame.has_repeats else table), stream)
 
 
 def _paired(frame: Frame, rows: pd.DataFrame) -> pd.DataFrame:

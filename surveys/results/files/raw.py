@@ -267,22 +267,23 @@ def _part(
     rates: Mapping[str, ApprovalRates],
 ) -> Iterator[str]:
     assignments = _read(keys)
-    inputs = sheet.part({assignment.hit_id for assignment in assignments})
+    inputs = sheet.part({assignment.hit_id for assignment in assignments}, assignments=keys)
     answers = TaskAnswers(inputs, systems=systems)
     answers.read(keys)
-    hits: dict[int, tuple[str, str]] = {}
+    hits: dict[tuple[int, tuple[int, ...]], tuple[str, str]] = {}
     for assignment in assignments:
         worker_id = assignment.worker.worker_id
         comment = _unnamed(assignment.comment, assignment, worker=names(worker_id))
         cell = answers.cell(assignment.pk, comment=comment)
         if cell is None:
             continue
-        if assignment.hit_id not in hits:
-            hits[assignment.hit_id] = (
+        again = inputs.repeats.get(assignment.pk, ())
+        if (assignment.hit_id, again) not in hits:
+            hits[assignment.hit_id, again] = (
                 _line(_hit_cells(assignment, batch=batch)),
-                _line(inputs.cells(assignment.hit_id)),
+                _line(inputs.cells(assignment.hit_id, again=again)),
             )
-        terms, shown = hits[assignment.hit_id]
+        terms, shown = hits[assignment.hit_id, again]
         own = _assignment_cells(assignment, worker=names(worker_id))
         own += _rate_cells(rates.get(worker_id, ApprovalRates()))
         yield "\r\n" + ",".join(filter(None, (terms, _line(own), shown, _line([cell]))))

@@ -12,7 +12,7 @@ import pandas as pd
 
 from surveys.models import Batch
 from surveys.results.files.csv_text import neutralised, write_csv
-from surveys.results.frames.base import Frame, column, rating_keys
+from surveys.results.frames.base import REPEAT, Frame, column, rating_keys
 from surveys.results.frames.database import read_batch
 from surveys.results.frames.pseudonyms import names_for_raw
 from surveys.results.frames.responses import COLUMNS, PLACE, RESPONSE_CELLS
@@ -23,11 +23,12 @@ OUTPUT_NAMES = {"output_answer": "answer"}
 
 def write_responses(batch: Batch, stream: IO[str], *, worker_ids: bool = False) -> None:
     """Write every submitted response of a batch; `stream` must be opened with newline=""."""
-    frame = read_batch(batch, pseudonyms=names_for_raw(worker_ids=worker_ids))
+    frame = read_batch(batch, pseudonyms=names_for_raw(worker_ids=worker_ids)).everything
     writer = csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n")
     places = [PLACE] if frame.responses[PLACE].notna().any() else []
-    writer.writerow([*COLUMNS, *_keys(frame), *places])
-    writer.writerows(_lines(frame, places))
+    last = [*places, REPEAT] if frame.has_repeats else places
+    writer.writerow([*COLUMNS, *_keys(frame), *last])
+    writer.writerows(_lines(frame, last))
 
 
 def _keys(frame: Frame) -> list[str]:
@@ -36,13 +37,13 @@ def _keys(frame: Frame) -> list[str]:
     return keys + ([definition.preference.key] if definition.preference else [])
 
 
-def _lines(frame: Frame, places: list[str]) -> Iterator[list[str]]:
-    """Yield the lines response by response, in the frame's order; `places` are columns that come last."""
+def _lines(frame: Frame, last: list[str]) -> Iterator[list[str]]:
+    """Yield the lines response by response, in the frame's order; `last` are columns that come last."""
     about_item = {key for criterion in frame.definition.item_criteria for key in rating_keys(criterion)}
     keys = _keys(frame)
     for row in frame.responses.to_dict("records"):
         shared = [frame.definition.key, *(_cell(row[RENAMED.get(name, name)]) for name in RESPONSE_CELLS)]
-        last = [_cell(row[name]) for name in places]
+        ends = [_cell(row[name]) for name in last]
         for system in frame.systems:
             if not pd.isna(row[column(system, "text")]):
                 yield [
@@ -50,7 +51,7 @@ def _lines(frame: Frame, places: list[str]) -> Iterator[list[str]]:
                     system,
                     *_output(row, system),
                     *_ratings(row, system, keys, about_item),
-                    *last,
+                    *ends,
                 ]
 
 

@@ -1,7 +1,7 @@
 """The frame that every score, table and file is made from."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sized
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
@@ -35,6 +35,7 @@ RESPONSE_COLUMNS: dict[str, str] = {
     "quiz_passed": "boolean",
     "surplus": "boolean",
     "place": "Int64",
+    "is_repeat": "bool",
 }
 OUTPUT_COLUMNS: dict[str, str] = {
     "text": "str",
@@ -50,6 +51,9 @@ TIDY_COLUMNS = (
     "answer", "gold", "answer_correct", "is_skipped", "active_seconds", "work_seconds",
     "status", "decision", "included", "model_correct", "skip_reason", "channel", "quiz_passed", "surplus",
 )  # fmt: skip
+
+
+REPEAT = "is_repeat"
 
 
 def column(system: str, name: str) -> str:
@@ -104,6 +108,9 @@ class Frame:
 
     `item_id` is what the item is about: where each system's output is an item of its own, they share it, and one
     row holds one system's columns, the others' being missing.
+
+    `repeats` are further rows of the same columns, each the second answer of somebody on an item that their page asked
+    twice by design (`is_repeat`): agreement within raters is made of them, files have them, and no score counts them.
     """
 
     definition: Definition
@@ -113,6 +120,7 @@ class Frame:
     accuracies: Mapping[str, float] = field(
         default_factory=dict
     )  # of a system on the whole test set, where entered
+    repeats: pd.DataFrame = field(default_factory=pd.DataFrame)
 
     @property
     def kept(self) -> pd.DataFrame:
@@ -121,10 +129,34 @@ class Frame:
     @property
     def filtered(self) -> pd.DataFrame:
         """Kept rows whose answer was right. Where nothing can be graded, all kept rows."""
-        kept = self.kept
+        return self.rightly(self.kept)
+
+    def rightly(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return those of `rows` whose answer was right. Where nothing can be graded, all."""
         if not self.is_graded:
-            return kept
-        return only(kept, kept["answer_correct"].fillna(False).astype(bool))
+            return rows
+        return only(rows, rows["answer_correct"].fillna(False).astype(bool))
+
+    @property
+    def kept_repeats(self) -> pd.DataFrame:
+        return only(self.repeats, self.repeats["included"]) if self.has_repeats else self.repeats
+
+    @property
+    def has_repeats(self) -> bool:
+        return not self.repeats.empty
+
+    def with_repeats(self, rows: pd.DataFrame, repeats: pd.DataFrame) -> pd.DataFrame:
+        """Return rows and repeats of assignments together, an assignment's repeats after its first answers."""
+        if repeats.empty:
+            return rows
+        both = pd.concat([rows, repeats], ignore_index=True)
+        order = np.argsort(pd.factorize(both["assignment_id"])[0], kind="stable")
+        return both.iloc[order].reset_index(drop=True)
+
+    @property
+    def everything(self) -> "Frame":
+        """The frame with its repeats among its rows, for files; not for scores."""
+        return replace(self, responses=self.with_repeats(self.responses, self.repeats))
 
     @property
     def is_graded(self) -> bool:
@@ -158,16 +190,21 @@ class Frame:
     def tidy(self) -> pd.DataFrame:
         """Return one row per rating given, with TIDY_COLUMNS. A blank has no row.
 
-        A skipped response has one row per output shown: criterion "skip", the reason as value, no score.
+        A skipped response has one row per output shown: criterion "skip", the reason as value, no score. Where items
+        were asked twice both ratings are there, and a last column, `is_repeat`.
         """
+        return self.everything._tidy() if self.has_repeats else self._tidy()
+
+    def _tidy(self) -> pd.DataFrame:
+        names = (*TIDY_COLUMNS, REPEAT) if self.has_repeats else TIDY_COLUMNS
         parts = [self._ratings(*names) for names in self.rating_columns()]
         parts += [self._skips(system) for system in self.systems]
         long = pd.concat(parts, ignore_index=True) if parts else _no_ratings()
         long = long.iloc[np.argsort(long["row"].to_numpy(), kind="stable")]
-        shared = [name for name in RESPONSE_COLUMNS if name in TIDY_COLUMNS]
+        shared = [name for name in RESPONSE_COLUMNS if name in names]
         left = self.responses[shared].iloc[long["row"]].reset_index(drop=True)
         right = long.drop(columns="row").reset_index(drop=True)
-        return pd.concat([left, right], axis=1)[list(TIDY_COLUMNS)]
+        return pd.concat([left, right], axis=1)[list(names)]
 
     def _ratings(self, system: str, key: str, name: str) -> pd.DataFrame:
         values = self.responses[name]
@@ -231,4 +268,8 @@ def build_frame(
     said = {**dict.fromkeys(own, blank), **outputs}
     types = {name: own.get(name, "str") for name in said}
     parts = [pd.DataFrame(data).astype(RESPONSE_COLUMNS), pd.DataFrame(said).astype(types)]
-    return Frame(definition, systems, pd.concat(parts, axis=1), design, accuracies or {})
+    rows = pd.concat(parts, axis=1)
+    if not rows[REPEAT].any():
+        return Frame(definition, systems, rows, design, accuracies or {})
+    firsts, repeats = (rows[rows[REPEAT] == again].reset_index(drop=True) for again in (False, True))
+    return Frame(definition, systems, firsts, design, accuracies or {}, repeats)

@@ -56,7 +56,16 @@ def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
     )
 
 
-RESPONSE = ("pk", "position", "answer", "is_correct", "skip_reason", "active_seconds", "shown_text")
+RESPONSE = (
+    "pk",
+    "position",
+    "answer",
+    "is_correct",
+    "skip_reason",
+    "active_seconds",
+    "is_repeat",
+    "shown_text",
+)
 ASSIGNMENT = (
     "assignment", "assignment__hit__questionnaire__position", "assignment__submitted_at", "assignment__accepted_at",
     "assignment__hit__hit_id", "assignment__assignment_id", "assignment__status", "assignment__channel",
@@ -204,6 +213,7 @@ def _response_columns(rows: _Rows, *, batch: Batch, pseudonyms: Pseudonyms) -> d
         "is_skipped": [reason != "" for reason in given["skip_reason"]],
         "active_seconds": given["active_seconds"],
         "skip_reason": [reason or None for reason in given["skip_reason"]],
+        "is_repeat": given["is_repeat"],
         "place": [int(match[1]) if (match := PLACE.search(shown)) else None for shown in given["shown_text"]],
     }
 

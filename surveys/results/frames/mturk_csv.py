@@ -41,6 +41,7 @@ PREFERENCE_OPTIONS = {1: "expl_1", 2: "expl_2", None: "no_preference"}
 BATCH_ID = "BatchId:"
 MARKETPLACE = "marketplace"
 SECONDS = re.compile("[0-9]{1,9}")
+REPEAT_OF = "Input.repeat_of_{slot}"  # our own: the number of the question that this one asks again
 
 Cells = npt.NDArray[np.object_]
 
@@ -141,6 +142,7 @@ class _Batch:
             "worker": every([self.pseudonyms(worker) for worker in table.column("WorkerId")]),
             "item_id": self._by_task(lambda task: self.answers.texts(task, task_answers.IMAGE_ID)),
             "position": self._by_task(lambda task: [task] * table.n_rows),
+            "is_repeat": self._by_task(lambda task: _filled(table.optional(REPEAT_OF.format(slot=task - 1)))),
             "answer": _trimmed(answer),
             "gold": _trimmed(gold),
             "answer_correct": answer == gold,
@@ -212,6 +214,10 @@ def _check_assignments(table: CsvTable) -> None:
             raise SourceError(
                 f"{assignment_id!r} is in row {first[assignment_id]} already", row=row, column="AssignmentId"
             )
+
+
+def _filled(cells: Sequence[str]) -> list[bool]:
+    return [cell != "" for cell in cells]
 
 
 def _batch_ids(table: CsvTable) -> list[str]:

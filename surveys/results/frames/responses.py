@@ -13,6 +13,7 @@ from typing import Any
 from surveys.protocols.definition import Definition
 from surveys.protocols.registry import DEFINITIONS
 from surveys.results.frames.base import (
+    REPEAT,
     RESPONSE_COLUMNS,
     Frame,
     build_frame,
@@ -78,8 +79,9 @@ OUTPUT_CELLS: dict[str, Callable[[str], Any]] = {
     "shown_position": _whole,
     "model_correct": truth,
 }
+PLACE = "place"
 COLUMNS = ("definition", *RESPONSE_CELLS, "system", *OUTPUT_CELLS)
-PLACE = "place"  # a last column, where items were drawn a place on each worker's page
+LAST = {PLACE: _whole, REPEAT: truth}  # columns where items were drawn a place on each page, or asked twice
 
 
 def is_responses(table: CsvTable) -> bool:
@@ -135,7 +137,7 @@ class _Reader:
 def _readers(table: CsvTable, definition: Definition) -> list[_Reader]:
     readers = [
         _Reader(name, table.optional(name), read)
-        for name, read in {**RESPONSE_CELLS, "system": _text, **OUTPUT_CELLS, PLACE: _whole}.items()
+        for name, read in {**RESPONSE_CELLS, "system": _text, **OUTPUT_CELLS, **LAST}.items()
     ]
     for criterion in definition.criteria:
         if not criterion.is_checklist:
@@ -217,6 +219,7 @@ def _response_columns(
         "worker": [pseudonyms(row["worker_id"]) if row["worker_id"] else None for row in first],
         "position": [row["position"] or 1 for row in first],
         "is_skipped": [row["skip_reason"] is not None for row in first],
+        REPEAT: [bool(row[REPEAT]) for row in first],
         "included": used([row["status"] for row in first], included=[row["included"] for row in first]),
     }
 

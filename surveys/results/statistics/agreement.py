@@ -71,18 +71,24 @@ class Agreement:
 def agreements(frame: Frame) -> tuple[Agreement, ...]:
     """Return the agreement of the kept answers, one entry per system and scale about its outputs."""
     scales = [criterion for criterion in frame.definition.output_criteria if criterion.is_scale]
-    kept = frame.kept
+    kept, repeats = frame.kept, frame.kept_repeats
     return tuple(
-        agreement(kept, system=system, criterion=criterion)
+        agreement(kept, system=system, criterion=criterion, repeats=repeats)
         for criterion in scales
         for system in frame.systems
     )
 
 
-def agreement(rows: pd.DataFrame, *, system: str, criterion: Criterion) -> Agreement:
-    """Return the ordinal agreement of `rows`; the scale's order is that of its scores."""
+def agreement(
+    rows: pd.DataFrame, *, system: str, criterion: Criterion, repeats: pd.DataFrame | None = None
+) -> Agreement:
+    """Return the ordinal agreement of `rows`; the scale's order is that of its scores.
+
+    `repeats` are rows that count within raters alone.
+    """
     name = column(system, criterion.key)
-    within = within_raters(rows, name=name, values=_ordered(criterion)) if name in rows else None
+    again = rows if repeats is None or repeats.empty else pd.concat([rows, repeats], ignore_index=True)
+    within = within_raters(again, name=name, values=_ordered(criterion)) if name in rows else None
     rows = firsts(rows, name=name) if within else rows
     table = count_table(rows, name=name, values=_ordered(criterion)) if name in rows else _nothing(criterion)
     paired = table[table.sum(axis=1) >= 2]

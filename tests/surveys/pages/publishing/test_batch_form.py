@@ -318,3 +318,11 @@ def test_durations_are_said_in_the_largest_whole_unit(duration, words):
 def test_what_is_no_policy_says_so():
     assert policy_in_words({}) == "A review policy is made of 'rules', a list, and 'reject_at'."
     assert policy_in_words(NEVER) == "Never reject: everybody who submits is paid."
+
+
+def test_at_most_half_of_the_items_can_be_asked_twice(survey):
+    assert errors_of(survey, repeats_per_hit=3) == {
+        "repeats_per_hit": ["At most half of a HIT’s items can be asked twice."]
+    }
+    assert BatchForm(data_for(survey, repeats_per_hit="")).save().repeats_per_hit == 0
+    assert BatchForm(data_for(survey, name="Second", repeats_per_hit=2)).save().repeats_per_hit == 2

@@ -197,7 +197,9 @@ def test_publishing_is_recorded(researcher, balance):
     [(kind, outcome, actor, details)] = entries(draft)
     design = details.pop("design")
     assert (kind, outcome, details) == ("publishing", "publish", {"total": "2.30", "budget": "4.00"})
-    assert design.startswith("HITs as the file has them: all items show the same systems. Seed 7.")
+    assert design.startswith(
+        "Items were assigned to one HIT at random (seed 7). No HIT shows a subject twice."
+    )
     assert actor is not None
 
 
