@@ -20,7 +20,8 @@ from surveys.results.files.across import (
 )
 from surveys.results.files.layouts import method_for, result_writers, write_files
 from surveys.results.files.pairs import LayoutError
-from surveys.results.files.report import make_report, report_text
+from surveys.results.files.report import make_report
+from surveys.results.files.report_text import report_text
 from surveys.results.frames.base import Frame
 from surveys.results.frames.csv_table import SourceError
 from surveys.results.frames.database import read_batch

@@ -25,7 +25,8 @@ from surveys.pages.results.tables import (
 )
 from surveys.pages.results.verdict import verdict
 from surveys.protocols.definition import Definition
-from surveys.results.files.report import EFFECT_NOTE, Report
+from surveys.results.files.report import Report
+from surveys.results.files.report_text import EFFECT_NOTE
 from surveys.results.kept import (
     Kept,
     ask,

@@ -17,7 +17,8 @@ from typing import IO, Any
 import pandas as pd
 
 from surveys.results.files.csv_text import neutralised, write_csv
-from surveys.results.files.report import difference_data, difference_line, interval_data
+from surveys.results.files.report import difference_data, interval_data
+from surveys.results.files.report_text import difference_line
 from surveys.results.files.table import EFFECT, effect_cells
 from surveys.results.statistics.across import (
     FILTERED,

@@ -3,7 +3,8 @@ import pytest
 from scipy import stats
 
 from surveys.protocols.registry import get_definition
-from surveys.results.files.report import make_report, report_text
+from surveys.results.files.report import make_report
+from surveys.results.files.report_text import report_text
 from surveys.results.frames.csv_table import read_table
 from surveys.results.frames.mturk_csv import read_mturk_csv
 from surveys.results.frames.responses import frame_from_responses

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from surveys.results.files.report import make_report, report_text
+from surveys.results.files.report import make_report
+from surveys.results.files.report_text import report_text
 from surveys.results.files.table import write_table
 from surveys.results.frames.mturk_csv import read_mturk_csv
 from surveys.results.statistics.choices import FAMILIES, Choices, choices

@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from surveys.protocols.registry import get_definition
-from surveys.results.files.report import make_report, report_text
+from surveys.results.files.report import make_report
+from surveys.results.files.report_text import report_text
 from surveys.results.files.table import results_table
 from surveys.results.frames.annotations import read_annotations
 from surveys.results.frames.base import column

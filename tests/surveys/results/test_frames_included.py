@@ -15,7 +15,8 @@ from surveys.answering.allocation import settle, take
 from surveys.answering.collection import ItemAnswer, save_answers
 from surveys.models import Batch, Inclusion
 from surveys.results.files.layouts import LAYOUTS
-from surveys.results.files.report import make_report, report_text
+from surveys.results.files.report import make_report
+from surveys.results.files.report_text import report_text
 from surveys.results.frames.annotations import read_annotations
 from surveys.results.frames.csv_table import SourceError, read_table
 from surveys.results.frames.database import read_batch

@@ -7,7 +7,8 @@ import pytest
 
 from surveys.protocols.registry import get_definition
 from surveys.results.files.layouts import LAYOUTS
-from surveys.results.files.report import make_report, report_text
+from surveys.results.files.report import make_report
+from surveys.results.files.report_text import report_text
 from surveys.results.frames.base import build_frame, column
 from surveys.results.frames.csv_table import read_table
 from surveys.results.frames.database import read_batch

@@ -6,7 +6,8 @@ from django.core.cache import cache
 
 from surveys.pages.results.tables import BY_QUALITY
 from surveys.protocols.registry import get_definition
-from surveys.results.files.report import make_report, report_text
+from surveys.results.files.report import make_report
+from surveys.results.files.report_text import report_text
 from surveys.results.frames.annotations import read_annotations
 from surveys.results.frames.mturk_csv import read_mturk_csv
 from surveys.results.statistics.worker_quality import by_quality, dawid_skene, one_coin
