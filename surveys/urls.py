@@ -73,6 +73,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sign-in/second-factor/", second_factor.second_factor, name="second_factor"),
     path("samples/", samples.draw_sample, name="draw_sample"),
     path("samples/<str:token>/", samples.sample, name="sample"),
+    path("samples/<str:token>/progress/", samples.sample_progress, name="sample_progress"),
     path("samples/<str:token>/<str:filename>", samples.sample_file, name="sample_file"),
     path("studies/<slug:slug>/", studies.study, name="study"),
     path("studies/<slug:slug>/items/", studies.items, name="study_items"),

@@ -24,13 +24,15 @@ from surveys.results.files.report import Report, make_report
 from surveys.results.frames.database import SUBMITTED, read_batch, read_scores
 from surveys.results.statistics.across import Across, Study, compare_studies
 from surveys.results.statistics.metrics import MetricSummary, summarise_metrics
+from surveys.studies.predictions import SamplingError
+from surveys.studies.sample_files import KEPT_SECONDS, SampleGone, draw_asked
 
 VERSION = 1  # of what is kept: raise it when a number in it changes its meaning
 LEASE = timedelta(minutes=2)  # the largest studies take seconds, and each step renews it
 FIRST_LOOK = timedelta(seconds=20)  # by then a task that was sent has been taken
 REST = 20  # an open batch is not counted anew before so many times what counting took
 LEAST_REST = timedelta(minutes=1)
-REPORT, METRICS, ACROSS = "report", "metrics", "across"
+REPORT, METRICS, ACROSS, SAMPLE = "report", "metrics", "across", "sample"
 T = TypeVar("T")
 Tell = Callable[[int], object]
 State = Mapping[str, object]
@@ -150,8 +152,7 @@ def _made(key: str, *, tell: Tell) -> dict[str, Any]:
     """Return the columns of a report as it is now. The version is read first: what comes later makes it old."""
     began = time.monotonic()
     kind, _, about = key.partition(":")
-    batches = [Batch.objects.select_related("survey").get(pk=int(pk)) for pk in about.split(",")]
-    version, value = MAKERS[kind](batches, tell)
+    version, value = MAKERS[kind](about, tell)
     return {
         "version": version,
         "content": json.dumps(cattrs.unstructure(value), ensure_ascii=False),
@@ -160,28 +161,66 @@ def _made(key: str, *, tell: Tell) -> dict[str, Any]:
     }
 
 
-def _report(batches: Sequence[Batch], tell: Tell) -> tuple[str, Report]:
-    version = report_version(batches[0])
+def _batches(about: str) -> list[Batch]:
+    return [Batch.objects.select_related("survey").get(pk=int(pk)) for pk in about.split(",")]
+
+
+def _report(about: str, tell: Tell) -> tuple[str, Report]:
+    [batch] = _batches(about)
+    version = report_version(batch)
     tell(5)
-    frame = read_batch(batches[0])
+    frame = read_batch(batch)
     tell(60)
     return version, make_report(frame)
 
 
-def _metrics(batches: Sequence[Batch], tell: Tell) -> tuple[str, MetricSummary]:
-    version = metrics_version(batches[0])
+def _metrics(about: str, tell: Tell) -> tuple[str, MetricSummary]:
+    [batch] = _batches(about)
+    version = metrics_version(batch)
     tell(5)
-    frame = read_batch(batches[0])
+    frame = read_batch(batch)
     tell(50)
-    return version, summarise_metrics(frame, read_scores(batches[0]))
+    return version, summarise_metrics(frame, read_scores(batch))
 
 
-def _across(batches: Sequence[Batch], tell: Tell) -> tuple[str, Across]:
-    version, studies = across_version(batches), []
+def _across(about: str, tell: Tell) -> tuple[str, Across]:
+    batches = _batches(about)
+    version, studies = across_version(batches), list[Study]()
     for n, batch in enumerate(batches, 1):
         studies.append(Study(batch.name, read_batch(batch)))
         tell(80 * n // len(batches))
     return version, compare_studies(studies)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What became of a sample that was asked for: its files are in its folder, unless there is an `error`."""
+
+    error: str = ""
+
+
+def _sample(about: str, tell: Tell) -> tuple[str, Drawing]:
+    """Draw a sample. What its author has to change is an answer, to be shown, and not tried again."""
+    try:
+        draw_asked(about, tell=tell)
+    except SamplingError as error:
+        return about, Drawing(str(error))
+    except SampleGone:
+        return about, Drawing("What was uploaded is no longer here.")
+    return about, Drawing()
+
+
+def sample_key(name: str) -> str:
+    return f"{SAMPLE}:{name}"
+
+
+def ask_for_sample(name: str) -> int:
+    """Ask for the sample that a folder of this name says; return the report it will be. Forgets those long gone."""
+    old = timezone.now() - 2 * timedelta(seconds=KEPT_SECONDS)
+    KeptReport.objects.filter(key__startswith=f"{SAMPLE}:", asked_version="", made_at__lt=old).delete()
+    found = kept(sample_key(name), version=name)
+    ask(sample_key(name), version=name)
+    return found.pk
 
 
 def report_version(batch: Batch) -> str:
@@ -196,12 +235,13 @@ def across_version(batches: Sequence[Batch]) -> str:
     return version_of(*(state_of(batch) for batch in sorted(batches, key=lambda batch: batch.pk)))
 
 
-MAKERS: dict[str, Callable[[Sequence[Batch], Tell], tuple[str, Any]]] = {
+MAKERS: dict[str, Callable[[str, Tell], tuple[str, Any]]] = {
     REPORT: _report,
     METRICS: _metrics,
     ACROSS: _across,
+    SAMPLE: _sample,
 }
-TYPES: dict[str, type] = {REPORT: Report, METRICS: MetricSummary, ACROSS: Across}
+TYPES: dict[str, type] = {REPORT: Report, METRICS: MetricSummary, ACROSS: Across, SAMPLE: Drawing}
 
 
 def _read(row: KeptReport) -> Any:

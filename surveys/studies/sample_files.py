@@ -1,22 +1,30 @@
-"""What a sample is written into: a batch CSV for each data set, and the log of who was eligible."""
+"""What a sample is written into: a batch CSV for each data set, and the log of who was eligible.
+
+On a server a sample has a folder with a name nobody can guess: first what is asked for, with the uploads, then the
+files and `facts.json`, for a day.
+"""
 
 import json
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
 
 from django.conf import settings
 
-from surveys.studies.sampling import Sample, write_batch, write_log
+from surveys.studies.predictions import read_earlier, read_predictions
+from surveys.studies.sampling import Sample, check, draw, write_batch, write_log
 
 LOG = "eligibility.csv"
 ALONE = "sample"  # what the file of predictions without data sets is called
 KEPT_SECONDS = 24 * 60 * 60
+ASKED, FACTS, UPLOADS = "asked.json", "facts.json", "uploads"
+ROWS_A_TELL = 20_000
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +97,76 @@ class KeptSample:
         return self.folder / filename if filename in names else None
 
 
-def keep_sample(samples: Sequence[Sample], *, size: int, seed: str, system: str) -> KeptSample:
-    """Write a sample into a new folder with a name nobody can guess."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be drawn of which upload, in the sample's folder; `earlier` are uploads too."""
+
+    n: int
+    size: int
+    seed: str
+    system: str
+    predictions: str
+    earlier: tuple[str, ...] = ()
+
+
+def new_folder() -> Path:
+    """Make a folder for a sample and its uploads, and remove what is older than a day."""
     _discard_old()
     folder = _root() / secrets.token_hex(16)
-    write_sample(samples, folder, size=size, seed=seed)
-    lines = tuple(line_of(sample) for sample in samples)
-    facts = {"system": system, "seed": seed, "lines": [asdict(line) for line in lines]}
-    (folder / "facts.json").write_text(json.dumps(facts))
-    return KeptSample(folder, system, seed, lines)
+    (folder / UPLOADS).mkdir(parents=True)
+    return folder
+
+
+def ask_for(folder: Path, asked: Asked) -> None:
+    (folder / ASKED).write_text(json.dumps(asdict(asked)))
+
+
+def draw_asked(name: str, *, tell: Callable[[int], object]) -> None:
+    """Draw what a folder asks for and write it there; `tell` takes percents.
+
+    Raises SamplingError, whose message is for whoever asked, and SampleGone. Drawn again it gives the same files.
+    """
+    folder = _root() / name
+    try:
+        asked = Asked(**json.loads((folder / ASKED).read_text()))
+    except FileNotFoundError:
+        raise SampleGone(name) from None
+    if (folder / FACTS).exists():
+        return
+    predictions = folder / UPLOADS / asked.predictions
+    earlier = read_earlier({folder / UPLOADS / path: "" for path in asked.earlier}, predictions=predictions)
+    rows = _told(read_predictions(predictions), n=_n_lines(predictions), tell=tell)
+    samples = draw(rows, n=asked.n, seed=asked.seed, earlier=earlier, system=asked.system)
+    check(samples, n=asked.n, size=asked.size)
+    write_sample(samples, folder, size=asked.size, seed=asked.seed)
+    system = next((row.system for sample in samples for row in sample.rows), "")
+    facts = {"system": system, "seed": asked.seed, "lines": [asdict(line_of(sample)) for sample in samples]}
+    (folder / FACTS).write_text(json.dumps(facts))
+    shutil.rmtree(folder / UPLOADS, ignore_errors=True)
+
+
+def _n_lines(path: Path) -> int:
+    with path.open("rb") as stream:
+        return sum(block.count(b"\n") for block in iter(lambda: stream.read(2**20), b""))
+
+
+def _told(rows: Iterable[T], *, n: int, tell: Callable[[int], object]) -> Iterator[T]:
+    for number, row in enumerate(rows):
+        if number % ROWS_A_TELL == 0:
+            tell(min(95, 95 * number // max(n, 1)))
+        yield row
+
+
+def has_folder(name: str) -> bool:
+    """Tell whether a sample was asked for, and less than a day ago."""
+    return (_root() / name / ASKED).exists()
 
 
 def load_sample(name: str) -> KeptSample:
     """Return a sample by the name of its folder; SampleGone if it is no longer there."""
     folder = _root() / name
     try:
-        facts = json.loads((folder / "facts.json").read_text())
+        facts = json.loads((folder / FACTS).read_text())
     except FileNotFoundError:
         raise SampleGone(name) from None
     lines = (Line(**{**line, "reasons": tuple(map(tuple, line["reasons"]))}) for line in facts["lines"])

@@ -35,6 +35,7 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "compare_progress": (ASSISTANT, "get", lambda w: []),
     "draw_sample": (RESEARCHER, "get", lambda w: []),
     "sample": (RESEARCHER, "get", lambda w: ["x"]),
+    "sample_progress": (RESEARCHER, "get", lambda w: ["x"]),
     "sample_file": (RESEARCHER, "get", lambda w: ["x", "eligibility.csv"]),
     "batch_publish": (RESEARCHER, "post", lambda w: [w.batch.pk]),
     "batch_stop": (RESEARCHER, "post", lambda w: [w.batch.pk]),

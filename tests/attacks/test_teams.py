@@ -29,6 +29,7 @@ OF_NO_BATCH = {
     "compare_progress",
     "draw_sample",
     "sample",
+    "sample_progress",
     "sample_file",
     "books",
     "settle_books",

@@ -1,8 +1,10 @@
-"""A sample of a model's predictions: upload, see who was eligible, download the batch CSVs or import one at once."""
+"""A sample of a model's predictions: upload, see who was eligible, download the batch CSVs or import one at once.
+
+The worker draws it, as it makes the reports that are kept: the page shows how far it is.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -11,25 +13,31 @@ from django.contrib import messages
 from django.contrib.admin import site
 from django.core import signing
 from django.core.files.uploadedfile import UploadedFile
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
+from surveys import sync
 from surveys.pages.access import researcher
+from surveys.pages.enqueue import enqueue
 from surveys.pages.study.import_forms import ImportForm
 from surveys.pages.study.imports import preview_token
+from surveys.results import kept
+from surveys.results.kept import Drawing, Kept
 from surveys.studies.importing.plan import Layout
 from surveys.studies.importing.staging import Wish, stage
-from surveys.studies.predictions import SamplingError, read_earlier, read_predictions
 from surveys.studies.sample_files import (
     KEPT_SECONDS,
     LOG,
+    UPLOADS,
+    Asked,
     KeptSample,
     SampleGone,
-    keep_sample,
+    ask_for,
+    has_folder,
     load_sample,
+    new_folder,
 )
-from surveys.studies.sampling import check, draw
 
 if TYPE_CHECKING:
     Upload = UploadedFile[bytes]
@@ -86,18 +94,24 @@ class DrawForm(forms.Form):
     def clean_earlier(self) -> list[Upload]:
         return [_within(file) for file in self.cleaned_data["earlier"]]
 
-    def drawn(self) -> KeptSample:
-        """Draw what a valid form asks for, and keep it. SamplingError says what stands in the way."""
-        data = self.cleaned_data
-        with TemporaryDirectory() as folder:
-            predictions = _stored(data["predictions"], Path(folder))
-            files = {_stored(file, Path(folder) / str(n)): "" for n, file in enumerate(data["earlier"])}
-            earlier = read_earlier(files, predictions=predictions)
-            rows = read_predictions(predictions)
-            samples = draw(rows, n=data["n"], seed=data["seed"], earlier=earlier, system=data["system"])
-        check(samples, n=data["n"], size=data["items_per_hit"])
-        system = next((row.system for sample in samples for row in sample.rows), "")
-        return keep_sample(samples, size=data["items_per_hit"], seed=data["seed"], system=system)
+    def ask(self) -> str:
+        """Keep the uploads of a valid form and what it asks for; return the name of the sample there will be."""
+        data, folder = self.cleaned_data, new_folder()
+        uploads = folder / UPLOADS
+        predictions = _stored(data["predictions"], uploads)
+        earlier = [_stored(file, uploads / str(n)) for n, file in enumerate(data["earlier"])]
+        ask_for(
+            folder,
+            Asked(
+                n=data["n"],
+                size=data["items_per_hit"],
+                seed=data["seed"],
+                system=data["system"],
+                predictions=str(predictions.relative_to(uploads)),
+                earlier=tuple(str(path.relative_to(uploads)) for path in earlier),
+            ),
+        )
+        return folder.name
 
 
 def _within(file: Upload) -> Upload:
@@ -153,15 +167,12 @@ class SampleImportForm(ImportForm):
 @researcher("surveys.add_item")
 @require_http_methods(["GET", "HEAD", "POST"])
 def draw_sample(request: HttpRequest) -> HttpResponse:
-    """Choose what to draw; posted, draw it and go to what came out."""
+    """Choose what to draw; posted, have it drawn and go to where it will be."""
     form = DrawForm(request.POST or None, request.FILES or None)
     if form.is_valid():
-        try:
-            drawn = form.drawn()
-        except SamplingError as error:
-            form.add_error(None, str(error))
-        else:
-            return redirect("sample", token=signing.dumps([drawn.folder.name, request.user.pk], salt=SALT))
+        name = form.ask()
+        enqueue(sync.make_report, kept.ask_for_sample(name))
+        return redirect("sample", token=signing.dumps([name, request.user.pk], salt=SALT))
     context = {**site.each_context(request), "title": "Draw a sample", "form": form}
     return render(request, "study/draw_sample.html", context, status=422 if form.errors else 200)
 
@@ -171,10 +182,13 @@ def draw_sample(request: HttpRequest) -> HttpResponse:
 def sample(request: HttpRequest, token: str) -> HttpResponse:
     """Show a sample and who was eligible; posted, take one of its files to the preview of an import."""
     try:
-        drawn = _drawn(request, token=token)
+        drawing = _drawing(request, token=token)
+        drawn = None if drawing.value is None or drawing.value.error else _drawn(request, token=token)
     except SampleGone:
         messages.info(request, GONE)
         return redirect("draw_sample")
+    if drawn is None:
+        return _awaited(request, drawing, token=token)
     form = SampleImportForm(request.POST or None, sample=drawn, person=request.user)
     if form.is_valid() and (path := drawn.path(form.cleaned_data["filename"])):
         staged = stage(form.wish(), items=path.read_bytes(), archive=None)
@@ -193,6 +207,26 @@ def sample(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "study/sample.html", context, status=422 if form.errors else 200)
 
 
+def _awaited(request: HttpRequest, drawing: Kept[Drawing], *, token: str) -> HttpResponse:
+    """Show how far a sample is, or why there will be none."""
+    context = {
+        **site.each_context(request),
+        "title": "Sample",
+        "drawing": drawing,
+        "error": drawing.value.error if drawing.value else "",
+        "token": token,
+    }
+    return render(request, "study/sample_awaited.html", context)
+
+
+@researcher("surveys.add_item")
+@require_safe
+def sample_progress(request: HttpRequest, token: str) -> JsonResponse:
+    """Answer with how far a sample is, for the page that waits for it."""
+    name = _name(request, token=token)
+    return JsonResponse({"reports": kept.progress(kept.sample_key(name))})
+
+
 @researcher("surveys.add_item")
 @require_safe
 def sample_file(request: HttpRequest, token: str, filename: str) -> HttpResponseBase:
@@ -209,7 +243,19 @@ def sample_file(request: HttpRequest, token: str, filename: str) -> HttpResponse
 
 
 def _drawn(request: HttpRequest, *, token: str) -> KeptSample:
-    """Return the sample the token names; 404 if it isn't this researcher's."""
+    return load_sample(_name(request, token=token))
+
+
+def _drawing(request: HttpRequest, *, token: str) -> Kept[Drawing]:
+    """Return what has become of the sample; SampleGone where nobody asked for it."""
+    name = _name(request, token=token)
+    if not has_folder(name):
+        raise SampleGone(name)
+    return kept.kept(kept.sample_key(name), version=name)
+
+
+def _name(request: HttpRequest, *, token: str) -> str:
+    """Return the name of the sample the token is of; 404 if it isn't this researcher's."""
     try:
         name, owner = signing.loads(token, salt=SALT, max_age=KEPT_SECONDS)
     except signing.SignatureExpired:
@@ -218,4 +264,4 @@ def _drawn(request: HttpRequest, *, token: str) -> KeptSample:
         raise Http404("No such sample.") from None
     if owner != request.user.pk:
         raise Http404("No such sample.")
-    return load_sample(name)
+    return str(name)

@@ -1,5 +1,6 @@
 """A sample on a page: drawn as the command draws it, downloaded, imported at once; its drawer's alone."""
 
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,11 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
-from surveys.models import Survey
+from surveys import sync
+from surveys.models import KeptReport, Survey
+from surveys.results import kept
 from tests.surveys.pages.pages import text_of
 from tests.surveys.pages.study.import_pages import researcher
 from tests.surveys.studies.test_sampling import predictions, two_sets
@@ -25,9 +29,12 @@ def folders(settings, tmp_path: Path) -> None:
 def posted(client: Client, path: str, *, earlier: tuple[Path, ...] = (), **asked: object):
     files = {"predictions": SimpleUploadedFile(Path(path).name, Path(path).read_bytes())}
     before = [SimpleUploadedFile(file.name, file.read_bytes()) for file in earlier]
-    return client.post(
+    response = client.post(
         reverse("draw_sample"), ASKED | asked | files | ({"earlier": before} if before else {})
     )
+    for row in KeptReport.objects.exclude(asked_version=""):
+        sync.make_report(row.pk)
+    return response
 
 
 def test_the_page_gives_the_files_of_the_command(tmp_path: Path) -> None:
@@ -70,15 +77,56 @@ def test_a_sample_is_imported_through_the_preview(tmp_path: Path) -> None:
     [
         ({"n": 12}, "12 items don’t fill HITs of 5."),
         ({"n": 40}, "vqa: 40 items are wanted, 35 of 40 are eligible."),
-        ({"n": 0}, "greater than or equal to 1"),
         ({"system": "x"}, "There are no rows of this system."),
     ],
 )
-def test_what_can_not_be_drawn_is_told_on_the_form(tmp_path: Path, asked: dict, message: str) -> None:
-    response = posted(researcher(), str(predictions(tmp_path)), **asked)
+def test_what_can_not_be_drawn_is_told_where_it_would_be_and_not_tried_again(
+    tmp_path: Path, asked: dict, message: str
+) -> None:
+    client = researcher()
+    page = posted(client, str(predictions(tmp_path)), **asked)["Location"]
+    assert message in unescape(text_of(client.get(page))).replace("'", "’")
+    assert client.get(f"{page}progress/").json() == {"reports": []}
+    assert KeptReport.objects.get().asked_version == ""
+    assert client.get(f"{page}vqa.csv").status_code == 404
+
+
+def test_a_number_that_is_none_is_told_on_the_form(tmp_path: Path) -> None:
+    response = posted(researcher(), str(predictions(tmp_path)), n=0)
     assert response.status_code == 422
-    assert message.replace("’", "&#x27;") in response.content.decode() or message in text_of(response)
+    assert "greater than or equal to 1" in text_of(response)
     assert not (tmp_path / "data" / "samples").exists()
+
+
+def test_the_request_draws_nothing_and_the_page_says_how_far_it_is(tmp_path: Path, monkeypatch) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr("surveys.pages.study.samples.enqueue", lambda task, pk: sent.append(pk))
+    client = researcher()
+    files = {"predictions": SimpleUploadedFile("p.csv", Path(predictions(tmp_path)).read_bytes())}
+    page = client.post(reverse("draw_sample"), ASKED | files)["Location"]
+    key = KeptReport.objects.get().key
+    assert "The sample is being drawn" in text_of(client.get(page))
+    assert client.get(f"{page}progress/").json() == {"reports": [{"key": key, "percent": 0, "error": ""}]}
+    assert client.get(f"{page}vqa.csv").status_code == 404
+    sync.make_report(sent[0])
+    assert client.get(f"{page}progress/").json() == {"reports": []}
+    assert "Who was eligible" in text_of(client.get(page))
+    [folder] = (tmp_path / "data" / "samples").iterdir()
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "asked.json", "eligibility.csv", "facts.json", "vqa.csv"
+    ]  # fmt: skip
+
+
+def test_a_worker_that_died_leaves_a_sample_to_the_next_one(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("surveys.pages.study.samples.enqueue", lambda task, pk: None)
+    client = researcher()
+    files = {"predictions": SimpleUploadedFile("p.csv", Path(predictions(tmp_path)).read_bytes())}
+    page = client.post(reverse("draw_sample"), ASKED | files)["Location"]
+    long_ago = timezone.now() - kept.LEASE * 2
+    KeptReport.objects.update(asked_at=long_ago, begun_at=long_ago, percent=40)
+    assert kept.due() == [KeptReport.objects.get().pk]
+    sync.make_report(KeptReport.objects.get().pk)
+    assert "Who was eligible" in text_of(client.get(page))
 
 
 def test_a_file_too_large_is_for_the_command(settings, tmp_path: Path) -> None:
