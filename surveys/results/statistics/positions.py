@@ -53,9 +53,10 @@ def position_effects(frame: Frame) -> tuple[PositionEffect, ...]:
     is_answered = ~kept["is_skipped"]
     rows, half = kept[is_answered], halves(kept)[is_answered]
     effects: list[PositionEffect] = []
+    names = coded(rows)
     for system in frame.systems:
-        effects += _of_system(frame, rows, _sides(rows, system), system=system, kind="side")
-        effects += _of_system(frame, rows, half, system=system, kind="page")
+        effects += _of_system(frame, rows, _sides(rows, system), names, system=system, kind="side")
+        effects += _of_system(frame, rows, half, names, system=system, kind="page")
     return tuple(effects)
 
 
@@ -76,9 +77,16 @@ def _sides(rows: pd.DataFrame, system: str) -> "pd.Series[bool]":
 
 
 def _of_system(
-    frame: Frame, rows: pd.DataFrame, is_first: "pd.Series[bool]", *, system: str, kind: Kind
+    frame: Frame,
+    rows: pd.DataFrame,
+    is_first: "pd.Series[bool]",
+    names: pd.DataFrame,
+    *,
+    system: str,
+    kind: Kind,
 ) -> Iterator[PositionEffect]:
-    names = coded(rows)
+    if not is_first.notna().any():
+        return
     for key, scores in _scores(frame, rows, system):
         given = scores[is_first.notna() & scores.notna()]
         first = is_first[given.index].astype(bool)

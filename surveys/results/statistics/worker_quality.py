@@ -46,30 +46,39 @@ def by_quality(frame: Frame) -> ByQuality | None:
     if rows.empty or rows["worker"].isna().any():
         return None
     means: dict[str, dict[str, float]] = {system: {} for system in frame.systems}
+    numbered = rows.assign(item_id=_codes(rows["item_id"]), worker=_codes(rows["worker"]))
     for criterion in frame.definition.output_criteria:
         if criterion.is_scale:
-            for system, mean in _means(frame, rows, key=criterion.key).items():
+            for system, mean in _means(frame, numbered, key=criterion.key).items():
                 means[system][criterion.key] = mean
     return ByQuality(_correct(frame, rows) if frame.is_graded else None, means)
 
 
 def _means(frame: Frame, rows: pd.DataFrame, *, key: str) -> dict[str, float]:
-    """Return each system's mean over items of the expected score; habits are the same whatever system is rated."""
+    """Return each system's mean over items of the expected score; habits are the same whatever system is rated.
+
+    Items and workers are numbers here.
+    """
     scores = score_maps(frame.definition)[key]
-    parts = [_given(rows, system, values_of(rows, column(system, key))) for system in frame.systems]
-    given = pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
-    if given.empty:
+    systems, n_items = sorted(frame.systems), int(rows["item_id"].max()) + 1
+    parts = [_given(rows, column(system, key), categories=list(scores)) for system in systems]
+    pairs = [n * n_items + items for n, (items, *_) in enumerate(parts)]
+    workers, labels = (np.concatenate([part[place] for part in parts]) for place in (1, 2))
+    if not len(labels):
         return {}
-    units, names = pd.factorize(pd.MultiIndex.from_frame(given[["system", "item_id"]]), sort=True)
-    labels = pd.Categorical(given["value"], categories=list(scores)).codes
-    meant = dawid_skene(units, _codes(given["worker"]), np.asarray(labels, "intp"), n_labels=len(scores))
-    expected = pd.Series(meant @ np.array(list(scores.values())), index=names.get_level_values(0))
-    return {str(s): round(float(mean), DIGITS) for s, mean in expected.groupby(level=0).mean().items()}
+    names, units = np.unique(np.concatenate(pairs), return_inverse=True)
+    people = np.unique(workers, return_inverse=True)[1]
+    meant = dawid_skene(units, people, labels, n_labels=len(scores))
+    of_systems = pd.Series(meant @ np.array(list(scores.values()))).groupby(names // n_items).mean()
+    return {systems[int(str(n))]: round(float(mean), DIGITS) for n, mean in of_systems.items()}
 
 
-def _given(rows: pd.DataFrame, system: str, values: "pd.Series[str]") -> pd.DataFrame:
-    given = rows.loc[values.notna(), ["item_id", "worker"]]
-    return given.assign(system=system, value=values[values.notna()])
+def _given(rows: pd.DataFrame, name: str, *, categories: list[str]) -> tuple[Codes, Codes, Codes]:
+    """Return items, workers and labels of the values given in a column."""
+    labels = np.asarray(pd.Categorical(values_of(rows, name), categories=categories).codes, "intp")
+    is_given = values_of(rows, name).notna().to_numpy()
+    items, workers = (rows[column].to_numpy("intp")[is_given] for column in ("item_id", "worker"))
+    return items, workers, labels[is_given]
 
 
 def _correct(frame: Frame, rows: pd.DataFrame) -> Share | None:
