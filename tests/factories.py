@@ -189,7 +189,7 @@ def _answer(response: Any, *, is_right: bool) -> ItemAnswer:
                 "justifies": "weak_no",
                 "shortcomings": ["incorrect_description", "insufficient_justification"],
             },
-            second: {"justifies": "yes", "shortcomings": ["none"]},
+            second: {"justifies": "yes", "shortcomings": []},
         },
         preference=second,
         active_seconds=12.5,

@@ -153,9 +153,11 @@ def _is_text(given: str) -> bool:
 
 
 def _is_checklist_answer(given: Any, criterion: Criterion) -> bool:
-    """Something is ticked, and nothing beside the choice that rules out all others."""
-    if not isinstance(given, list) or not given or any(value not in criterion.values for value in given):
+    """Something is ticked (unless it is optional), and nothing beside the choice that rules out all others."""
+    if not isinstance(given, list) or any(value not in criterion.values for value in given):
         return False
+    if not given:
+        return criterion.is_optional
     return criterion.exclusive not in given or set(given) == {criterion.exclusive}
 
 

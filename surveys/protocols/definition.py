@@ -1,5 +1,6 @@
 """What every survey type declares: an answer to choose, criteria to rate, a preference, instructions."""
 
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Self
@@ -61,9 +62,9 @@ class AnswerQuestion:
 class Criterion:
     """Something judged about each output (or, with `per_output=False`, about the item as a whole).
 
-    A scale takes exactly one of its choices. A checklist (`is_checklist`) takes any number; `exclusive` names the
-    choice that rules out all others (an explicit None). Text (`is_text`) has no choices: a sentence is required,
-    and it has no score. `aliases` are other names of the key in published files.
+    A scale takes exactly one of its choices. A checklist (`is_checklist`) takes any number, none at all if it
+    `is_optional`; `exclusive` names the choice that rules out all others (an explicit None). Text (`is_text`) has no
+    choices: a sentence is required, and it has no score. `aliases` are other names of the key in published files.
     """
 
     key: str
@@ -75,6 +76,7 @@ class Criterion:
     exclusive: str = ""
     is_text: bool = False
     aliases: tuple[str, ...] = ()
+    is_optional: bool = False
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -91,17 +93,43 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """Which output is better? One choice per output as shown, and a way not to choose."""
+    """Which output is better? One choice per output as shown, and a way not to choose.
+
+    That one comes last or, with `is_none_between`, between the two outputs.
+    """
 
     key: str
     label: str
     output_label: str
     none_label: str
+    is_none_between: bool = False
+
+
+def drawing_uri(svg: str) -> str:
+    """Return a `data:` address of a drawing, empty without one. As the source of an `img` it runs and loads nothing."""
+    return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}" if svg else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Something to know before the work, under a heading. `picture` is an SVG drawing, `caption` says what it shows."""
+
+    title: str
+    text: str
+    picture: str = ""
+    caption: str = ""
+
+    @property
+    def picture_uri(self) -> str:
+        return drawing_uri(self.picture)
 
 
 @dataclass(frozen=True, slots=True)
 class WorkedExample:
-    """A worked example: what is seen, what is said, and what a careful annotator would answer and why."""
+    """A worked example: what is seen, what is said, and what a careful annotator would answer and why.
+
+    `picture` is an SVG drawing of the scene. Without `verdict` the example names no answer: it must not anchor any.
+    """
 
     scene: str
     question: str
@@ -109,6 +137,11 @@ class WorkedExample:
     explanation: str
     verdict: str
     reason: str
+    picture: str = ""
+
+    @property
+    def picture_uri(self) -> str:
+        return drawing_uri(self.picture)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +156,7 @@ class Instructions:
     notes: tuple[str, ...] = ()
     examples: tuple[WorkedExample, ...] = ()
     reminder: str = ""
+    background: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +184,8 @@ class Definition:
     In a sequence (`is_sequence`) an item's n+1 pictures are numbered states, and the n lines of its output stand
     between them. `pictures`: whether every item has one, may have one, or none has. With `skip_reasons` an annotator
     may skip an item that can't be judged. `minimum_correct` right answers of a HIT are what the protocol asks for; 0
-    where nobody's work is ever rejected.
+    where nobody's work is ever rejected. Questions that lack their `question_ending` are shown with it.
+    `changes` says, a sentence each for a paper's methods, what is otherwise than in the protocol's publication.
     """
 
     key: str
@@ -173,6 +208,8 @@ class Definition:
     pictures: Pictures = "required"
     skip_reasons: tuple[Choice, ...] = ()
     quiz: tuple[QuizQuestion, ...] = ()
+    question_ending: str = ""
+    changes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if problems := list(problems_of(self)):
@@ -185,6 +222,10 @@ class Definition:
     @property
     def item_criteria(self) -> tuple[Criterion, ...]:
         return tuple(criterion for criterion in self.criteria if not criterion.per_output)
+
+    def shown_question(self, question: str) -> str:
+        """Return an item's question as people read it."""
+        return question if question.endswith(self.question_ending) else f"{question}{self.question_ending}"
 
     def criterion(self, key: str) -> Criterion:
         """Return the criterion called `key`; KeyError if there is none."""
@@ -221,6 +262,7 @@ def problems_of(definition: "Definition") -> Iterator[Problem]:
     yield from _outputs(definition)
     yield from _review(definition)
     yield from _quiz(definition)
+    yield from _drawings(definition.instructions)
     yield from _choices("The list of reasons to skip", definition.skip_reasons, path=("skip_reasons",))
 
 
@@ -261,6 +303,8 @@ def _criterion(criterion: "Criterion", *, path: Path) -> Iterator[Problem]:
     yield from _choices(name, criterion.choices, path=(*path, "choices"))
     if criterion.is_checklist and criterion.is_text:
         yield Problem(path, f"{name} can't be a checklist and a text.")
+    if criterion.is_optional and not criterion.is_checklist:
+        yield Problem((*path, "is_optional"), f"{name} is no checklist; only a checklist can stay empty.")
     if criterion.is_text == bool(criterion.choices):
         yield Problem(
             path, f"{name} is a text and has choices." if criterion.is_text else f"{name} has no choices."
@@ -277,12 +321,23 @@ def _choices(name: str, choices: "Sequence[Choice]", *, path: Path) -> Iterator[
         yield Problem(path, f"{name} lists a value twice.")
 
 
+def _drawings(instructions: "Instructions") -> Iterator[Problem]:
+    for name in ("background", "examples"):
+        for n, one in enumerate(getattr(instructions, name), 1):
+            if one.picture and not (one.picture.startswith("<svg ") and one.picture.endswith("</svg>")):
+                yield Problem(
+                    ("instructions", name, n, "picture"), "a picture here is a drawing: <svg ...</svg>."
+                )
+
+
 def _outputs(definition: "Definition") -> Iterator[Problem]:
     path = ("outputs_per_item",)
     if definition.outputs_per_item < 1:
         yield Problem(path, "an item without outputs leaves nothing to judge.")
     if definition.preference and definition.outputs_per_item < 2:
         yield Problem(path, "a preference needs at least two outputs to compare.")
+    if definition.preference and definition.preference.is_none_between and definition.outputs_per_item != 2:
+        yield Problem(("preference", "is_none_between"), "only two outputs have a between.")
     if definition.is_sequence and definition.outputs_per_item != 1:
         yield Problem(path, "a sequence shows one output between its states.")
     if definition.is_sequence and definition.pictures != "required":

@@ -106,8 +106,15 @@ OWN_ORDER = (
 )
 
 
+def methods_in_words(design: Mapping[str, Any] | None, *, changes: Sequence[str]) -> str:
+    """Return the sentences for a paper's methods about a published batch: its design, and what its survey type does
+    otherwise than the publication it is from.
+    """
+    return " ".join([design_in_words(design), *changes])
+
+
 def design_in_words(design: Mapping[str, Any] | None) -> str:
-    """Return the sentences for a paper's methods about a published batch's design."""
+    """Return the sentences about a published batch's design."""
     if design is None:
         return "HITs and items in the order of the file."
     if not design["drawn"]:

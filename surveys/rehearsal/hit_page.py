@@ -73,6 +73,7 @@ class Group:
     name: str
     is_checklist: bool
     options: tuple[Option, ...]
+    is_optional: bool = False
 
     def best_first(self) -> list[Option]:
         """Return the levels of a scale from the best to the worst: numerals by size, words as shown."""
@@ -132,7 +133,8 @@ class HitPage:
 
 
 def item_key(question: str, *, labels: list[str], texts: list[str]) -> str:
-    parts = [question, *sorted(labels), "", *sorted(texts)]
+    """Join what an item shows; the question mark may be the page's own."""
+    parts = [question.rstrip(" ?"), *sorted(labels), "", *sorted(texts)]
     return "\n".join(" ".join(part.split()) for part in parts)
 
 
@@ -173,7 +175,7 @@ def headline(root: Element) -> str:
 def _item(section: Element) -> ItemView:
     steps = "\n".join(step.text(without="span") for step in section.all(css_class="step"))
     outputs = tuple(_output(part, steps=steps) for part in section.all(css_class="output"))
-    skip = next((_group(fieldset) for fieldset in section.all(css_class="optional")), None)
+    skip = next((group for part in section.all(css_class="skip") for group in _groups(part)), None)
     elsewhere = {group.name for output in outputs for group in output.groups}
     elsewhere |= {skip.name} if skip else set()
     return ItemView(
@@ -212,6 +214,7 @@ def _group(element: Element) -> Group:
         name=first["name"],
         is_checklist=first["type"] == "checkbox",
         options=tuple(_option(label, control) for label, control in controls),
+        is_optional="optional" in element.attributes.get("class", "").split(),
     )
 
 

@@ -239,7 +239,7 @@ def _judged(group: Group, worth: float, chance: random.Random) -> Given:
 def _flaws(group: Group, worth: float, chance: random.Random) -> list[Option]:
     fine = [option for option in group.options if option.is_exclusive]
     flaws = [option for option in group.options if not option.is_exclusive] or fine
-    if fine and worth > FLAWLESS:
+    if (fine or group.is_optional) and worth > FLAWLESS:
         return fine
     return chance.sample(flaws, k=2 if worth < FLAWLESS / 3 and len(flaws) > 1 else 1)
 

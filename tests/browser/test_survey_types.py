@@ -14,9 +14,10 @@ from tests.link_people import invite_one
 from tests.link_study import make_link_batch, path_of
 from tests.services_site import Site
 
+FLAW = "incorrect_description"
 SIZES = [(1280, 900), (375, 700)]
 KEYS = {  # for one item: what is pressed, and the ratings it gives
-    "evil-vqax": ("1y4y43", ["yes", "none", "yes", "none"]),
+    "evil-vqax": (["1", "y", "1", "Enter", "y", "1", "Enter", "2"], ["yes", FLAW, "yes", FLAW]),
     "xai": ("12345", ["1", "2", "3", "4", "5"]),
     "vtt": ("542", ["5", "4", "2"]),
 }
@@ -114,5 +115,5 @@ def test_without_javascript(plain: BrowserContext, app_url: str, key: str) -> No
         page.locator(".group:not(.optional)").last.locator("input").last.check()
         page.get_by_role("button", name="Submit").click()
     expect(page.locator("h1")).to_have_text("Thank you")
-    last = {"evil-vqax": ["no", "none", "no", "none"], "xai": ["5"] * 5, "vtt": ["1"] * 3}[key]
+    last = {"evil-vqax": ["no", "", "no", ""], "xai": ["5"] * 5, "vtt": ["1"] * 3}[key]
     assert stored() == [last, last]

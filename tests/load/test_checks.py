@@ -56,7 +56,7 @@ def test_a_changed_answer_is_found(records: Records) -> None:
 
 
 def test_a_lost_rating_is_found(records: Records) -> None:
-    Rating.objects.filter(criterion="shortcomings.none", value="selected").first().delete()
+    Rating.objects.filter(criterion="shortcomings.incorrect_description", value="selected").first().delete()
     assert found(records) == ["AONE sent ({'Question 1?':"]
 
 

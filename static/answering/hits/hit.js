@@ -41,6 +41,13 @@
     return [...groups.slice(from), ...groups.slice(0, from)].find((group) => !isAnswered(group));
   }
 
+  // What may stay empty has its turn all the same, once; Enter goes on.
+  function optionalAfter(group) {
+    const { fields } = items[current], following = fields[fields.indexOf(group) + 1];
+    const isOptional = following?.matches(".optional") && !following.closest(".skip");
+    return isOptional && !isAnswered(following) ? following : undefined;
+  }
+
   // -- One question at a time ----------------------------------------------------------------------------
   const steps = find("[data-steps]");
   const marks = items.map((item, index) => {
@@ -107,7 +114,7 @@
     input.focus();
     input.click();
     const isSettled = input.type === "radio" || ("exclusive" in input.dataset && input.checked);
-    const open = isSettled && nextOpenGroup(group);
+    const open = isSettled && (optionalAfter(group) ?? nextOpenGroup(group));
     if (open) inputs(open)[0].focus();
   }
 

@@ -18,6 +18,7 @@ class GroupField(forms.Field):
     """A question, rendered as one group. `place` and `where` ("Explanation 1") say which it is."""
 
     type = "radio"
+    is_optional = False
 
     def __init__(
         self,
@@ -58,7 +59,10 @@ class OneOf(GroupField):
 
 
 class AnyOf(GroupField):
-    """Tick one or more; cleans to a list in the order of the choices. `exclusive` rules out all others."""
+    """Tick one or more (none too if `is_optional`); cleans to a list in the order of the choices.
+
+    `exclusive` rules out all others.
+    """
 
     widget = forms.SelectMultiple
     type = "checkbox"
@@ -68,9 +72,10 @@ class AnyOf(GroupField):
         "exclusive": "“{label}” can’t be ticked together with others.",
     }
 
-    def __init__(self, *, exclusive: str = "", **kwargs: Any) -> None:
+    def __init__(self, *, exclusive: str = "", is_optional: bool = False, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.exclusive = exclusive
+        self.is_optional = is_optional
 
     def to_python(self, value: Any) -> list[str]:
         return list(dict.fromkeys(value or []))

@@ -148,7 +148,7 @@ class HitForm(forms.Form):
     def _add_item(self, item: ShownItem) -> None:
         prefix = f"i{item.position}-"
         for name, group in _questions(self.definition, item):
-            group.required = (name == SKIP) == self._is_skipping(item)
+            group.required = (name == SKIP) == self._is_skipping(item) and not group.is_optional
             self.fields[prefix + name] = group
             if value := group.draft(item.draft.get(name)):
                 self.initial[prefix + name] = value
@@ -241,7 +241,13 @@ def _rating(criterion: Criterion, *, place: int, where: str = "") -> GroupField:
         return Written(label=criterion.label, help_text=criterion.help, where=where, place=place)
     texts = {"label": criterion.label, "help_text": criterion.help, "where": where}
     if criterion.is_checklist:
-        return AnyOf(**texts, place=place, choices=criterion.choices, exclusive=criterion.exclusive)
+        return AnyOf(
+            **texts,
+            place=place,
+            choices=criterion.choices,
+            exclusive=criterion.exclusive,
+            is_optional=criterion.is_optional,
+        )
     return OneOf(**texts, place=place, choices=criterion.choices)
 
 
@@ -250,4 +256,6 @@ def _preference_choices(preference: Preference, item: ShownItem) -> list[Choice]
         Choice(output.code, preference.output_label.format(n=n))
         for n, output in enumerate(item.outputs, start=1)
     ]
-    return [*outputs, Choice(NO_PREFERENCE, preference.none_label)]
+    none = Choice(NO_PREFERENCE, preference.none_label)
+    at = 1 if preference.is_none_between else len(outputs)
+    return [*outputs[:at], none, *outputs[at:]]

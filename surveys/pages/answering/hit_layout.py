@@ -74,7 +74,7 @@ class Question:
             choices=[(choice, choice.value in chosen) for choice in group.choices],
             value=value,
             errors=form.errors.get(self.name),
-            is_optional=self.is_optional,
+            is_optional=self.is_optional or group.is_optional,
         )
 
 
@@ -133,7 +133,9 @@ class ItemBlock:
 
     @property
     def heading(self) -> str:
-        return self.item.outputs[0].label if self.definition.is_sequence else self.item.question
+        if self.definition.is_sequence:
+            return self.item.outputs[0].label
+        return self.definition.shown_question(self.item.question)
 
     @property
     def count(self) -> str:

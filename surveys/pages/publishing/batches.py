@@ -27,7 +27,7 @@ from surveys.pages.publishing.batch_form import (
 from surveys.pages.publishing.money import BudgetForm, money_block, money_counts
 from surveys.protocols.policy import judges
 from surveys.publishing import gone, preconditions, pricing, stopping
-from surveys.publishing.design import design_in_words
+from surveys.publishing.design import methods_in_words
 from surveys.publishing.quota import has_slots
 from surveys.review.progress import undecided, urgent, warning_time
 from surveys.review.surplus import surplus_of
@@ -174,7 +174,7 @@ def terms(batch: Batch) -> list[tuple[str, str]]:
 def _of_design(batch: Batch) -> str:
     if batch.status == Batch.Status.DRAFT:
         return "drawn by the seed when the batch is published: systems balanced within HITs and over time"
-    return design_in_words(batch.design)
+    return methods_in_words(batch.design, changes=batch.definition.changes)
 
 
 def _of_repeats(batch: Batch) -> str:

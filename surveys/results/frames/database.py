@@ -20,7 +20,7 @@ from django.db.models.functions import Cast
 
 from annotators.models import Assignment
 from surveys.models import Batch, MetricScore, Output, Rating, Response
-from surveys.publishing.design import design_in_words
+from surveys.publishing.design import methods_in_words
 from surveys.results.frames.base import RESPONSE_COLUMNS, Frame, build_frame, column, used
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.review.surplus import surplus_of
@@ -51,7 +51,7 @@ def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
             **_shown_columns(rows, outputs),
             **_rating_columns(rows, outputs, batch),
         },
-        design=design_in_words(batch.design) if batch.design else "",
+        design=methods_in_words(batch.design, changes=batch.definition.changes) if batch.design else "",
         accuracies={row.system: float(row.accuracy) for row in batch.survey.accuracies.order_by("pk")},
     )
 

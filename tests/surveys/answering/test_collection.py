@@ -80,7 +80,7 @@ def test_complete_answers_are_written(assignment: Assignment) -> None:
     assert [r.answer for r in responses] == ["yes"] * 3 + ["no"] * 2
     assert [r.is_correct for r in responses] == [True] * 3 + [False] * 2
     assert [r.active_seconds for r in responses] == [12.5] * 5
-    assert Rating.objects.count() == 5 * 2 * (1 + 4 + 1)
+    assert Rating.objects.count() == 5 * 2 * (1 + 3 + 1)
 
 
 def test_rating_rows_are_as_documented(assignment: Assignment) -> None:
@@ -90,7 +90,7 @@ def test_rating_rows_are_as_documented(assignment: Assignment) -> None:
         position=1,
         answer="yes",
         ratings={
-            outputs["ground_truth"].code: {"justifies": "weak_yes", "shortcomings": ["none"]},
+            outputs["ground_truth"].code: {"justifies": "weak_yes", "shortcomings": []},
             outputs["model"].code: {
                 "justifies": "no",
                 "shortcomings": ["incorrect_description", "confusing_sentence"],
@@ -105,13 +105,11 @@ def test_rating_rows_are_as_documented(assignment: Assignment) -> None:
         ("ground_truth", "shortcomings.confusing_sentence", "not_selected", 0.0),
         ("ground_truth", "shortcomings.incorrect_description", "not_selected", 0.0),
         ("ground_truth", "shortcomings.insufficient_justification", "not_selected", 0.0),
-        ("ground_truth", "shortcomings.none", "selected", 1.0),
         ("model", "justifies", "no", 0.0),
         ("model", "preference", "other", 0.0),
         ("model", "shortcomings.confusing_sentence", "selected", 1.0),
         ("model", "shortcomings.incorrect_description", "selected", 1.0),
         ("model", "shortcomings.insufficient_justification", "not_selected", 0.0),
-        ("model", "shortcomings.none", "not_selected", 0.0),
     ]
 
 
@@ -164,12 +162,12 @@ def test_answers_saved_by_many_at_once_are_one_set(in_parallel: Callable[..., li
     assignment.refresh_from_db()
     assert assignment.comment == str(winner)
     assert sum(r.is_correct for r in assignment.responses.all()) == winner
-    assert Rating.objects.count() == 60
+    assert Rating.objects.count() == 50
 
 
 def test_answers_that_fail_halfway_leave_nothing(assignment: Assignment) -> None:
     broken = [*answers_for(assignment)[:4], ItemAnswer(position=5, answer="yes")]
-    broken[4].ratings["unknown"] = {"justifies": "yes", "shortcomings": ["none"]}
+    broken[4].ratings["unknown"] = {"justifies": "yes", "shortcomings": []}
     with pytest.raises(KeyError):
         save_answers(assignment, answers=broken)
     assert (Assignment.objects.get().saved_at, Rating.objects.count()) == (None, 0)

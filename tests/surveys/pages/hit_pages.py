@@ -23,7 +23,7 @@ def token_of(response) -> str:
 
 
 def full_answers(response) -> dict[str, object]:
-    """Fill every group of the page with its last choice: the last answer, No, None, no preference."""
+    """Fill every group of the page with its last choice: the last answer, No, a shortcoming, the last explanation."""
     inputs = re.findall(
         r'<input type="(radio|checkbox)" name="([^"]+)" value="([^"]+)"', response.content.decode()
     )

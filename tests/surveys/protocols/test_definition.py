@@ -111,6 +111,8 @@ def test_an_unknown_key_names_the_known_ones() -> None:
 
 def test_the_published_e_vil_scale_and_checklist() -> None:
     justifies, shortcomings = VQAX.criteria
+    assert VQAX.preference is not None
+    assert (VQAX.preference.is_none_between, VQAX.preference.none_label) == (True, "No preference")
     assert [(c.value, c.label, c.score) for c in justifies.choices] == [
         ("yes", "Yes", 1.0),
         ("weak_yes", "Weak yes", 2 / 3),
@@ -121,9 +123,9 @@ def test_the_published_e_vil_scale_and_checklist() -> None:
         "Incorrect description of the image",
         "Insufficient justification",
         "Confusing sentence",
-        "None",
     ]
-    assert (shortcomings.is_checklist, shortcomings.exclusive) == (True, "none")
+    assert (shortcomings.is_checklist, shortcomings.is_optional, shortcomings.exclusive) == (True, True, "")
+    assert justifies.label == "Does the explanation justify the answer given above?"
 
 
 def test_the_three_variants_share_one_screen() -> None:

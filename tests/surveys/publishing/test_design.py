@@ -15,6 +15,7 @@ from surveys.publishing.design import (
     Unit,
     design_in_words,
     draw_blocks,
+    methods_in_words,
     n_meetings,
     round_of_pairs,
     shares,
@@ -350,3 +351,8 @@ def test_what_was_published_before_reads_as_before() -> None:
         "HITs as the file has them: all items show the same systems. Seed 7. Each person sees the items of a HIT in an "
         "order of their own, balanced over the people who do it."
     )
+
+
+def test_what_a_type_does_otherwise_follows_the_design() -> None:
+    assert methods_in_words(None, changes=()) == "HITs and items in the order of the file."
+    assert methods_in_words(None, changes=("A.", "B.")) == "HITs and items in the order of the file. A. B."

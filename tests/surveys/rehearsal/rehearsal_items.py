@@ -3,14 +3,11 @@
 from surveys.rehearsal.hit_page import Group, ItemView, Option, Output
 from surveys.rehearsal.people import Kind, Knowledge, Person
 from surveys.studies.importing.plan import PlannedItem, PlannedOutput
-from tests.protocols import VQAX
+from tests.protocols import NONE_FLAWS, VQAX
 
 TEXTS = {"aa01": "There are umbrellas.", "bb02": "The street is wet."}
 SCALE = tuple(Option(choice.value, choice.label) for choice in VQAX.criterion("justifies").choices)
-FLAWS = tuple(
-    Option(choice.value, choice.label, choice.value == "none")
-    for choice in VQAX.criterion("shortcomings").choices
-)
+FLAWS = tuple(Option(choice.value, choice.label, choice.value == "none") for choice in NONE_FLAWS.choices)
 
 
 def item(

@@ -71,6 +71,22 @@ def test_a_low_opinion_names_shortcomings_and_a_high_one_none():
                 assert "none" not in given[f"i1-{code}-shortcomings"]
 
 
+def test_a_checklist_that_may_stay_empty_does_for_whoever_finds_nothing():
+    view = ORDERED
+    for seed in range(30):
+        bare = [dataclasses.replace(o, groups=tuple(map(optional, o.groups))) for o in ORDERED.outputs]
+        given = answers(Kind.DILIGENT, view=dataclasses.replace(view, outputs=tuple(bare)), seed=seed)
+        for code in ("aa01", "bb02"):
+            is_empty = given[f"i1-{code}-shortcomings"] == []
+            assert is_empty or given[f"i1-{code}-justifies"] != "yes"
+            assert not is_empty or given[f"i1-{code}-justifies"] != "no"
+
+
+def optional(group):
+    """Return a checklist with its shortcomings only, none of which has to be ticked."""
+    return dataclasses.replace(group, options=FLAWS[:-1], is_optional=True) if group.is_checklist else group
+
+
 def test_an_item_that_is_not_in_the_file_is_noticed():
     with pytest.raises(UnexpectedPage, match="not in the file"):
         answers(Kind.DILIGENT, view=dataclasses.replace(ORDERED, question="Does it snow?"))

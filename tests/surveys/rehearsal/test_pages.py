@@ -62,11 +62,12 @@ def test_questions_are_found_with_their_options(page):
     assert (justifies.name, justifies.is_checklist) == ("i2-bb02-justifies", False)
     assert [option.value for option in justifies.options] == ["yes", "weak_yes", "weak_no", "no"]
     assert (shortcomings.name, shortcomings.is_checklist) == ("i2-bb02-shortcomings", True)
-    assert [option.is_exclusive for option in shortcomings.options] == [False, False, False, True]
+    assert [option.is_exclusive for option in shortcomings.options] == [False] * 3
+    assert (justifies.is_optional, shortcomings.is_optional) == (False, True)
 
 
 def test_an_item_is_known_by_what_it_shows(page):
-    assert page.items[0].key == "Is <b>it</b> 5 < 6 & so?\nno\nyes\n\n<bin_7>\ntwo words"
+    assert page.items[0].key == "Is <b>it</b> 5 < 6 & so\nno\nyes\n\n<bin_7>\ntwo words"
 
 
 def test_another_page_is_quoted():
@@ -102,7 +103,7 @@ def test_a_sequence_is_read_as_its_states_texts_and_the_way_to_skip():
     ]
     assert item.groups == ()
     assert item.skip == Group(
-        "i1-skip", False, (Option("dark", "Too dark"), Option("other", "Something else"))
+        "i1-skip", False, (Option("dark", "Too dark"), Option("other", "Something else")), is_optional=True
     )
     assert [option.value for option in told.groups[0].best_first()] == ["3", "2", "1"]
 

@@ -47,6 +47,7 @@ def test_a_drawn_design_is_in_the_report(study):
     assert design.startswith(
         "HITs as the file has them: all items show the same systems. Seed 7. Each person sees"
     )
+    assert design.endswith(f"do it. {' '.join(study.definition.changes)}")
 
 
 def test_what_only_the_database_knows(batch):

@@ -36,13 +36,16 @@ def test_draft_keeps_only_what_the_page_could_have_sent(
     sent = {
         "answer": "<script>",
         f"{code}-justifies": ["yes"],
-        f"{code}-shortcomings": ["none", "made_up", 3],
+        f"{code}-shortcomings": ["confusing_sentence", "made_up", 3],
         "preference": {"a": 1},
         "is_correct": True,
         "comment": "x" * 3000,
     }
     assert draft(visitor, questionnaire, token=token_of(page), answers=sent).status_code == 200
-    assert Response.objects.get(position=1).draft == {f"{code}-shortcomings": ["none"], "comment": "x" * 2000}
+    assert Response.objects.get(position=1).draft == {
+        f"{code}-shortcomings": ["confusing_sentence"],
+        "comment": "x" * 2000,
+    }
 
 
 def test_late_draft_can_not_win(visitor: Client, questionnaire: Questionnaire) -> None:

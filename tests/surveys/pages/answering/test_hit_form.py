@@ -1,6 +1,7 @@
 """One form for every definition: what the questions are called, checked for, and turned into."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from django.http import QueryDict
@@ -10,7 +11,7 @@ from surveys.answering.answer_copy import ItemAnswer
 from surveys.answering.presentation import ShownItem, ShownOutput
 from surveys.pages.answering.hit_form import HitForm
 from surveys.protocols.definition import AnswerQuestion, Choice, Criterion, Definition, Instructions
-from tests.protocols import ESNLIVE, VQAX
+from tests.protocols import ESNLIVE, VQAX, WITH_NONE
 
 FIVE = tuple(
     Choice(str(n), f"{n}: {word}", n / 5)
@@ -99,7 +100,7 @@ def test_criteria_about_the_item_come_after_the_outputs() -> None:
 def test_every_definition_renders_all_its_controls_unchosen() -> None:
     html = render(make_form(VQAX, make_item(outputs=2, choices="red blue")))
     assert html.count('<input type="radio"') == 2 + 2 * 4 + 3
-    assert html.count('<input type="checkbox"') == 2 * 4
+    assert html.count('<input type="checkbox"') == 2 * 3
     assert html.count("checked") == 0
     assert html.count("<fieldset") == 6
 
@@ -115,7 +116,7 @@ def test_ordered_answers_keep_their_order() -> None:
 
 def test_preference_names_an_output_or_nobody() -> None:
     given = (
-        "i1-answer=red&i1-c1-justifies=yes&i1-c1-shortcomings=none&i1-c2-justifies=no"
+        "i1-answer=red&i1-c1-justifies=yes&i1-c2-justifies=no"
         "&i1-c2-shortcomings=confusing_sentence&i1-c2-shortcomings=incorrect_description"
     )
     item = make_item(outputs=2, choices="red blue")
@@ -125,7 +126,7 @@ def test_preference_names_an_output_or_nobody() -> None:
     assert [form.is_valid() for form in forms] == [True, True]
     assert [form.answers()[0].preference for form in forms] == ["c2", ""]
     assert forms[0].answers()[0].ratings == {
-        "c1": {"justifies": "yes", "shortcomings": ["none"]},
+        "c1": {"justifies": "yes", "shortcomings": []},
         "c2": {"justifies": "no", "shortcomings": ["incorrect_description", "confusing_sentence"]},
     }
 
@@ -135,9 +136,7 @@ def test_every_gap_is_named_in_the_order_of_the_page() -> None:
     assert problems(form) == [
         (1, "i1-answer-1", "", "Choose one."),
         (1, "i1-c1-justifies-1", "Explanation 1", "Choose one."),
-        (1, "i1-c1-shortcomings-1", "Explanation 1", "Tick at least one."),
         (1, "i1-c2-justifies-1", "Explanation 2", "Choose one."),
-        (1, "i1-c2-shortcomings-1", "Explanation 2", "Tick at least one."),
         (1, "i1-preference-1", "", "Choose one."),
     ]
 
@@ -148,10 +147,6 @@ def test_every_gap_is_named_in_the_order_of_the_page() -> None:
         ("i1-answer=green", "Choose one of the choices shown."),
         ("i1-answer=yes", "Choose one of the choices shown."),
         ("i1-c1-shortcomings=made_up", "Tick only choices shown."),
-        (
-            "i1-c1-shortcomings=none&i1-c1-shortcomings=confusing_sentence",
-            "“None” can’t be ticked together with others.",
-        ),
         ("i1-preference=c3", "Choose one of the choices shown."),
     ],
 )
@@ -159,6 +154,26 @@ def test_values_that_were_not_offered_are_errors(posted: str, message: str) -> N
     form = make_form(VQAX, make_item(outputs=2, choices="red blue"), posted=posted)
     control = posted.partition("=")[0]
     assert [p[3] for p in problems(form) if p[1] == f"{control}-1"] == [message]
+
+
+def test_an_explicit_none_has_to_be_ticked_and_rules_out_the_others() -> None:
+    item = make_item(outputs=2, choices="red blue")
+    posted = "i1-c1-shortcomings=none&i1-c1-shortcomings=confusing_sentence"
+    assert [p[3] for p in problems(make_form(WITH_NONE, item, posted=posted)) if "shortcomings" in p[1]] == [
+        "“None” can’t be ticked together with others.",
+        "Tick at least one.",
+    ]
+
+
+def test_no_preference_stands_where_the_protocol_has_it() -> None:
+    item = make_item(outputs=2, choices="red blue")
+    assert VQAX.preference is not None
+    last = replace(VQAX, preference=replace(VQAX.preference, is_none_between=False))
+    orders = [
+        re.findall(r'name="i1-preference" value="(\w+)"', render(make_form(definition, item)))
+        for definition in (VQAX, last)
+    ]
+    assert orders == [["c1", "no_preference", "c2"], ["c1", "c2", "no_preference"]]
 
 
 def test_errors_stand_beside_their_question() -> None:

@@ -10,9 +10,10 @@ from django.test import Client
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys.models import Questionnaire, Rating
+from surveys.models import Batch, Questionnaire, Rating
 from surveys.pages.answering import tokens
 from tests.builders import frame_query, make_questionnaire
+from tests.protocols import WITH_NONE
 from tests.surveys.pages.hit_pages import draft, full_answers, open_page, post, token_of, url
 
 
@@ -30,8 +31,8 @@ def test_submit_saves_everything_and_hands_over_to_the_marketplace(
     assert [r.answer for r in assignment.responses.all()] == [answers[f"i{n}-answer"] for n in range(1, 6)]
     assert [r.active_seconds for r in assignment.responses.all()] == [0, 31.5, 0, 0, 0]
     assert Rating.objects.filter(criterion="justifies", value="no").count() == 10
-    assert Rating.objects.filter(criterion="shortcomings.none", score=1).count() == 10
-    assert Rating.objects.filter(criterion="preference", value="no_preference").count() == 10
+    assert Rating.objects.filter(criterion="shortcomings.confusing_sentence", score=1).count() == 10
+    assert Rating.objects.filter(criterion="preference", value="preferred").count() == 5
     assert 'action="http://localhost:8000/mturk/externalSubmit" data-send>' in html
     sent = dict(re.findall(r'name="(\w+)" value=("[^\n]*"|[^\n]*?)>', html))
     assert sent.keys() == {"assignmentId", "taskAnswers", "nonce", "comment"}
@@ -94,24 +95,25 @@ def test_incomplete_submit_names_every_gap_and_keeps_what_was_given(
     page = open_page(visitor, questionnaire)
     answers = full_answers(page) | {"comment": "So far"}
     code = questionnaire.items.get(position=2).outputs.first().code
-    del answers["i1-answer"], answers[f"i2-{code}-shortcomings"]
+    del answers["i1-answer"], answers[f"i2-{code}-justifies"], answers[f"i2-{code}-shortcomings"]
     response = post(visitor, questionnaire, answers)
     html = response.content.decode()
     assert response.status_code == 422
-    assert re.findall(r'<a href="#([^"]+)">', html) == ["i1-answer-1", f"i2-{code}-shortcomings-1"]
+    assert re.findall(r'<a href="#([^"]+)">', html) == ["i1-answer-1", f"i2-{code}-justifies-1"]
     assert html.count('class="error"') == 2
     assert 'aria-invalid="true" aria-describedby="i1-answer-e"' in html
-    assert f'id="i2-{code}-shortcomings-e">Tick at least one.' in html
-    assert html.count(" checked") == 30 - 2 + 1  # and the keys
+    assert f'id="i2-{code}-justifies-e">Choose one.' in html
+    assert html.count(" checked") == 30 - 3 + 1  # and the keys
     assert ">So far</textarea>" in html
     assert html.index('id="errors"') < html.index('id="i1"')
     assert Rating.objects.count() == 0
     reloaded = open_page(visitor, questionnaire).content.decode()
-    assert reloaded.count(" checked") == 30 - 2 + 1
+    assert reloaded.count(" checked") == 30 - 3 + 1
     assert ">So far</textarea>" in reloaded
 
 
 def test_none_and_a_shortcoming_contradict_each_other(visitor: Client, questionnaire: Questionnaire) -> None:
+    Batch.objects.update(snapshot=WITH_NONE.to_snapshot())
     page = open_page(visitor, questionnaire)
     code = questionnaire.items.get(position=1).outputs.first().code
     answers = full_answers(page) | {f"i1-{code}-shortcomings": ["none", "confusing_sentence"]}
