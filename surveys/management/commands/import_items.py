@@ -10,7 +10,7 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import QuerySet
 
-from surveys.models import Picture, Survey
+from surveys.models import Picture, Protocol, Survey
 from surveys.protocols.registry import DEFINITIONS
 from surveys.studies.importing.fetching import open_pictures
 from surveys.studies.importing.pictures import PictureError, Pictures, check_pictures
@@ -32,11 +32,18 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "file", nargs="*", type=Path, help="batch CSV, long CSV or JSONL, in UTF-8; several: all or none"
+            "file", nargs="*", type=Path, help="CSV, Excel (.xlsx) or JSONL; several: all or none"
         )
         parser.add_argument("--survey", required=True, metavar="SLUG", help="the survey's short name")
         parser.add_argument(
-            "--definition", choices=list(DEFINITIONS), help="survey type, to create the survey"
+            "--definition", metavar="TYPE", help="survey type, built in or kept here, to create the survey"
+        )
+        parser.add_argument(
+            "--column",
+            action="append",
+            default=[],
+            metavar="OURS=THEIRS",
+            help="what a column is called in the file: explanation=my_output; repeatable",
         )
         parser.add_argument("--name", default="", help="name of the survey to create")
         parser.add_argument("--images", default="", metavar="PLACE", help="folder, ZIP or URL prefix")
@@ -85,6 +92,8 @@ class Command(BaseCommand):
         self, plan: Plan, *, survey: Survey, pictures: Pictures | None, options: dict[str, Any]
     ) -> None:
         self._show(plan.problems)
+        if plan.errors and plan.header and not plan.items:
+            self.stderr.write(f"Columns of the file: {', '.join(plan.header)}.")
         if plan.errors:
             raise CommandError(f"{_count(len(plan.errors), 'error')}. Nothing was written.")
         if plan.warnings and not options["accept_warnings"]:
@@ -127,16 +136,41 @@ def _survey(options: dict[str, Any]) -> Survey:
     survey = Survey.objects.filter(slug=slug).first()
     if survey and key and survey.definition_key != key:
         raise CommandError(f'The survey "{slug}" is of type {survey.definition_key}, not {key}.')
-    if not survey and not key:
+    if survey:
+        return survey
+    if not key:
         raise CommandError(
             f'There is no survey "{slug}". Create it with --definition {"|".join(DEFINITIONS)}.'
         )
-    return survey or Survey(slug=slug, name=options["name"] or slug, definition_key=key)
+    return _new_survey(slug, name=options["name"] or slug, key=key)
+
+
+def _new_survey(slug: str, *, name: str, key: str) -> Survey:
+    """Return a survey of a built-in type or of the newest version of one kept here, not yet saved."""
+    protocol = None if key in DEFINITIONS else Protocol.objects.filter(key=key).order_by("version").last()
+    if protocol is None and key not in DEFINITIONS:
+        kept = Protocol.objects.order_by("key").values_list("key", flat=True).distinct()
+        raise CommandError(f'There is no survey type "{key}"; known: {", ".join([*DEFINITIONS, *kept])}.')
+    return Survey(slug=slug, name=name, definition_key=key, protocol=protocol)
+
+
+def _columns(options: dict[str, Any]) -> dict[str, str]:
+    """Return {our name of a column: the file's}."""
+    columns: dict[str, str] = {}
+    for pair in options["column"]:
+        ours, separator, theirs = pair.partition("=")
+        if not (ours and separator and theirs) or ours in columns:
+            raise CommandError(
+                f'--column wants a name of ours, once, and the file\'s: OURS=THEIRS, not "{pair}".'
+            )
+        columns[ours] = theirs
+    return columns
 
 
 def _plans(options: dict[str, Any], *, survey: Survey) -> Iterator[Plan]:
     """Read file by file; a later one can't have what an earlier one has."""
     files: list[Path] = options["file"]
+    columns = _columns(options)
     taken = taken_ids(survey)
     for file in files:
         plan = read_items(
@@ -146,6 +180,7 @@ def _plans(options: dict[str, Any], *, survey: Survey) -> Iterator[Plan]:
             layout=Layout(options["layout"]),
             taken=taken,
             is_alone=len(files) == 1,
+            columns=columns,
         )
         taken |= {name for item in plan.items for name in item.names}
         yield told_otherwise(plan, survey=survey)

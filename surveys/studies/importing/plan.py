@@ -152,11 +152,12 @@ class PlannedItem:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an import would do. `missing` names the pictures it would go ahead without."""
+    """What an import would do. `missing` names the pictures it would go ahead without, `header` the file's columns."""
 
     items: tuple[PlannedItem, ...] = ()
     problems: tuple[Problem, ...] = ()
     missing: frozenset[str] = field(default_factory=frozenset)
+    header: tuple[str, ...] = ()
 
     @property
     def errors(self) -> tuple[Problem, ...]:

@@ -1,6 +1,8 @@
 """A file to a plan: find the layout, read the entries, check them."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 
 from django.conf import settings
 
@@ -18,6 +20,8 @@ from surveys.studies.importing.plan import (
     is_system_name,
     named,
 )
+from surveys.studies.importing.roles import problems_of, renamed
+from surveys.studies.importing.sheets import read_xlsx
 from surveys.studies.importing.tables import (
     Table,
     decode,
@@ -28,6 +32,7 @@ from surveys.studies.importing.tables import (
     read_jsonl,
 )
 
+ARCHIVE = b"PK\x03\x04"
 NO_SEQUENCE = "A batch CSV has no place for a row of pictures; lay out one output a row."
 
 
@@ -39,16 +44,39 @@ def read_items(
     layout: Layout = Layout.AUTO,
     taken: Collection[str] = (),
     is_alone: bool = True,
+    columns: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan:
     """Return what importing `data` would create, and everything wrong with it, touching nothing.
 
     `system` names the model of a batch CSV; `taken` are the names the survey has given already. A file that is
-    not alone is one of several about the same items. Any bytes give a plan: what can't be read is an error in it.
+    not alone is one of several about the same items. `columns` says what the columns of a file with one output a row
+    are called, {our name: the file's}. Any bytes give a plan: what can't be read is an error in it.
     """
-    text = _text(data)
-    if isinstance(text, Problem):
-        return Plan(problems=(text,))
-    table, layout = _table(text, layout=layout)
+    table, layout = _table(data, layout=layout)
+    header = table.header
+    if columns and table.rows:
+        if wrong := list(problems_of(columns, header=header, definition=definition)):
+            return Plan(header=header).with_problems((*table.problems, *wrong))
+        table = renamed(table, roles=columns, definition=definition, system=system)
+        layout = Layout.JSONL if layout == Layout.JSONL else Layout.LONG
+    plan = _plan(table, layout, definition=definition, system=system, taken=taken, is_alone=is_alone)
+    return replace(plan, header=header)
+
+
+def read_table(data: bytes, *, layout: Layout = Layout.AUTO) -> Table:
+    """Return a file's columns and rows as they are; one that can't be read has problems instead."""
+    return _table(data, layout=layout)[0]
+
+
+def _plan(
+    table: Table,
+    layout: Layout,
+    *,
+    definition: Definition,
+    system: str,
+    taken: Collection[str],
+    is_alone: bool,
+) -> Plan:
     if not table.rows or layout == Layout.AUTO:
         return Plan().with_problems((*table.problems, *_unusable(table)))
     if layout == Layout.BATCH and definition.is_sequence:
@@ -75,27 +103,40 @@ def _told(table: Table, *, layout: Layout, definition: Definition) -> list[Probl
     return [p for p in table.problems if layout != Layout.JSONL or not p.column or p.column in used]
 
 
-def _text(data: bytes) -> str | Problem:
+def _refused(data: bytes) -> Problem | None:
     if not data:
         return file_error("The file is empty (0 bytes).")
     if len(data) > settings.UPLOAD_MAX_BYTES:
         allowed = settings.UPLOAD_MAX_BYTES // 2**20
         return file_error(f"The file has {len(data):,} bytes; at most {allowed} MB are allowed.")
-    return decode(data)
+    return None
 
 
-def _table(text: str, *, layout: Layout) -> tuple[Table, Layout]:
-    """Read the rows and say which layout they are in; AUTO is what the first characters and the header say."""
+def _table(data: bytes, *, layout: Layout) -> tuple[Table, Layout]:
+    """Read the rows and say which layout they are in; AUTO is what the first bytes and the header say."""
+    if refused := _refused(data):
+        return Table(problems=(refused,)), layout
+    if data.startswith(ARCHIVE):
+        table = read_xlsx(data)
+        return table, _layout(table, layout=Layout.AUTO if layout == Layout.JSONL else layout)
+    text = decode(data)
+    if isinstance(text, Problem):
+        return Table(problems=(text,)), layout
     if layout == Layout.JSONL or (layout == Layout.AUTO and text.lstrip().startswith(("{", "["))):
         return read_jsonl(text), Layout.JSONL
     table = read_csv(text)
+    return table, _layout(table, layout=layout)
+
+
+def _layout(table: Table, *, layout: Layout) -> Layout:
+    """Return the layout asked for; for AUTO the one the header shows, AUTO where it shows none."""
     if layout == Layout.AUTO and "item_id" in table.header:
         layout = Layout.LONG
     if layout == Layout.AUTO and "id_0" in table.header:
         layout = Layout.BATCH
     if layout == Layout.AUTO and is_long(table.header):
         layout = Layout.LONG
-    return table, layout
+    return layout
 
 
 def _unusable(table: Table) -> list[Problem]:

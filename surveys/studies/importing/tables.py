@@ -13,7 +13,10 @@ from surveys.studies.importing.plan import Cell, Problem, Severity
 
 # PostgreSQL stores no NUL in text, and UTF-8 has no lone surrogates (JSON escapes can spell both).
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-SNIFFED = ((b"PK\x03\x04", "a ZIP or a spreadsheet"), (b"\xff\xfe", "UTF-16"), (b"\xfe\xff", "UTF-16"))
+UTF_16 = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+DELIMITERS = (",", ";", "\t")
+TOLD_DELIMITER = re.compile(r"sep=([,;\t])\r?\n")  # Excel's own first line
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +50,18 @@ def file_error(message: str, *, line: int | None = None, column: str = "") -> Pr
 
 
 def decode(data: bytes) -> str | Problem:
-    """Return the text of UTF-8 bytes (a byte order mark is dropped), or what is wrong and where."""
-    for start, kind in SNIFFED:
-        if data.startswith(start):
-            return file_error(f"The file is {kind}, not plain text in UTF-8.")
+    """Return the text of UTF-8 or, as Excel saves "Unicode text", UTF-16 bytes without their byte order mark.
+
+    Otherwise what is wrong and where.
+    """
+    if data.startswith(OLD_EXCEL):
+        return file_error("The file is of an old Excel (.xls); save it as .xlsx or CSV and try again.")
+    for mark, encoding in UTF_16:
+        if data.startswith(mark):
+            try:
+                return data.decode(encoding).removeprefix("\ufeff")
+            except UnicodeDecodeError as error:
+                return file_error(f"The file begins as UTF-16, but byte {error.start} is broken.")
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
@@ -74,11 +85,26 @@ def _encoding_problem(data: bytes, *, start: int) -> Problem:
 
 
 def read_csv(text: str) -> Table:
-    """Read comma-separated text with a header; blank lines are skipped, ragged rows are problems."""
+    """Read text separated by commas, semicolons or tabs, with a header; blank lines are skipped, ragged rows are
+    problems.
+    """
     try:
-        records = list(_records(text))
+        records = list(_records(text, delimiter=delimiter_of(text)))
     except csv.Error as error:
         return Table(problems=(file_error(f"The file is not well-formed CSV: {error}."),))
+    return table_of(records)
+
+
+def delimiter_of(text: str) -> str:
+    """Return what separates the columns: what Excel's first line says, or what parts the header into the most."""
+    if told := TOLD_DELIMITER.match(text):
+        return told[1]
+    header = text.lstrip("\r\n").partition("\n")[0]
+    return max(DELIMITERS, key=lambda one: len(next(csv.reader([header], delimiter=one), [])))
+
+
+def table_of(records: list[tuple[int, list[str]]]) -> Table:
+    """Return the table of records (line, cells), the first of which is the header."""
     if not records:
         return Table(problems=(file_error("The file has no header."),))
     header = [name.strip() for name in records[0][1]]
@@ -92,10 +118,11 @@ def read_csv(text: str) -> Table:
     return Table(tuple(header), tuple(rows), tuple(problems))
 
 
-def _records(text: str) -> Iterator[tuple[int, list[str]]]:
+def _records(text: str, *, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield (line the record starts on, cells); csv.Error names the line."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    start = 1
+    text, n_told = TOLD_DELIMITER.subn("", text, count=1) if TOLD_DELIMITER.match(text) else (text, 0)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    start = 1 + n_told
     while True:
         try:
             cells = next(reader)
@@ -105,12 +132,10 @@ def _records(text: str) -> Iterator[tuple[int, list[str]]]:
             raise csv.Error(f"{error} in the record that starts on line {start}") from None
         if cells:
             yield start, cells
-        start = reader.line_num + 1
+        start = reader.line_num + 1 + n_told
 
 
 def _header_problems(header: list[str]) -> Iterator[Problem]:
-    if len(header) == 1 and ";" in header[0]:
-        yield file_error("The columns are separated by semicolons; use commas.", line=1)
     seen: set[str] = set()
     for number, name in enumerate(header, start=1):
         if UNSTORABLE.search(name):

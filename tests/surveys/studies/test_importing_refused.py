@@ -148,8 +148,15 @@ FILES = {
     "nothing": (b"", "The file is empty (0 bytes)."),
     "white space": (b"\n\n", "The file has no header."),
     "a header": (b"id_0,question_0\n", "The file has a header but no rows."),
-    "a spreadsheet": (b"PK\x03\x04rest", "The file is a ZIP or a spreadsheet, not plain text in UTF-8."),
-    "utf-16": ("id_0\n1\n".encode("utf-16"), "The file is UTF-16, not plain text in UTF-8."),
+    "a broken spreadsheet": (
+        b"PK\x03\x04rest",
+        "The Excel file can't be read; save it as CSV and try again.",
+    ),
+    "an old spreadsheet": (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "The file is of an old Excel (.xls); save it as .xlsx or CSV and try again.",
+    ),
+    "half of utf-16": (b"\xff\xfei\x00d", "The file begins as UTF-16, but byte 4 is broken."),
     "an open quote": (
         b'id_0,b\n1,"2\n',
         "The file is not well-formed CSV: unexpected end of data in the record that starts on line 2.",
@@ -168,7 +175,6 @@ HEADERS = {
         b"a,b\n1,2\n",
         'line 1: The header has neither "id_0" (a batch CSV, one row a HIT) nor "item_id" (one row an output).',
     ),
-    "semicolons": (b"id_0;b\n1;2\n", "line 1: The columns are separated by semicolons; use commas."),
     "twice": (b"id_0,b,b\n1,2,3\n", "line 1, column b: Two columns have this name."),
     "no name": (b"id_0,,b\n1,2,3\n", "line 1: Column 2 has no name."),
 }

@@ -1,0 +1,181 @@
+"""What a file's columns mean: the roles a survey type knows, a guess by name, and a file with its columns renamed."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from surveys.protocols.definition import Definition
+from surveys.studies.importing.plan import Problem
+from surveys.studies.importing.tables import CORRECT, Row, Table, file_error, find_columns
+from surveys.studies.planted_checks import COLUMN
+
+OUTPUT_ANSWER, REFERENCES = "output_answer", "references"
+SHOWN_VALUES = 3
+# What people call these columns, in capitals or not, with or without spaces and underscores.
+ALSO = {
+    "item_id": "id uid uuid itemid sampleid exampleid questionid imageid index sampleidx docid nr number key",
+    "image": "img imgname imagename imagefile imagepath picture picturename file filename filepath photo images",
+    "images": "image img pictures files states frames",
+    "question": "query prompt statement label input source instruction class predictedclass predictedlabel",
+    "answer": "gold goldanswer correctanswer correct rightanswer target truth groundtruth goldlabel",
+    "choices": "options answers candidates alternatives",
+    "system": "model modelname modelid systemname exp generator",
+    "explanation": "output outputtext text response prediction generated generatedtext rationale caption summary "
+    "translation hypothesis completion reason",
+    "steps": "preds predictions output outputs texts transformations",
+    "references": "reference referencetext goldtext humantext",
+    "output_answer": "modelanswer predictedanswer answerpredicted",
+    "model_correct": "iscorrect correctprediction",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """One thing a column can be, by our name for that column."""
+
+    name: str
+    is_required: bool
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A column of a file: its first values, and the role it has or seems to have (empty: none)."""
+
+    name: str
+    values: tuple[str, ...]
+    role: str
+
+
+def roles_of(definition: Definition) -> tuple[Role, ...]:
+    """Return the roles of a file with one output a row. That of the system is needed where outputs are compared."""
+    columns = find_columns((), definition=definition)
+    needed = [name for name in columns.required if name != columns.system or definition.outputs_per_item > 1]
+    image = columns.image if definition.pictures != "none" else ""
+    others = [image, columns.system, OUTPUT_ANSWER if definition.answer else CORRECT, REFERENCES, COLUMN]
+    more = [name for name in dict.fromkeys(others) if name and name not in needed]
+    labels = {columns.question: definition.question_label, columns.text: definition.output_label.format(n="")}
+    return tuple(
+        Role(name, name in needed, (labels.get(name, "") or name).replace("_", " ").strip())
+        for name in (*needed, *more)
+    )
+
+
+def guessed(header: Iterable[str], *, definition: Definition) -> dict[str, str]:
+    """Return {role: column} as the names suggest; each column has one role at most."""
+    free = {_plain(name): name for name in reversed(list(header)) if name}
+    found: dict[str, str] = {}
+    roles = [role.name for role in roles_of(definition)]
+    for spellings in ({name: [_plain(name)] for name in roles}, {n: ALSO.get(n, "").split() for n in roles}):
+        for role, names in spellings.items():
+            match = next((name for name in names if name in free), None)
+            if role not in found and match is not None:
+                found[role] = free.pop(match)
+    return found
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "", name).casefold()
+
+
+def is_understood(table: Table, *, definition: Definition) -> bool:
+    """Tell whether a file's columns need no explanation: a batch CSV, or each one needed goes by a name we know."""
+    if "id_0" in table.header or not table.rows:
+        return True
+    return set(find_columns(table.header, definition=definition).required) <= set(table.header)
+
+
+def found_columns(table: Table, *, roles: Mapping[str, str]) -> list[Found]:
+    """Return a file's columns in their order; `roles` is {role: column}."""
+    by_column = {column: role for role, column in roles.items()}
+    return [
+        Found(
+            name, tuple(row.cells.get(name, "") for row in table.rows[:SHOWN_VALUES]), by_column.get(name, "")
+        )
+        for name in table.header
+    ]
+
+
+def problems_of(
+    roles: Mapping[str, str], *, header: Iterable[str], definition: Definition
+) -> Iterator[Problem]:
+    """Yield what is wrong with {role: column}: roles and columns nobody knows, and those that are missing.
+
+    A role with an empty column is left out on purpose, even if a column has its name.
+    """
+    known = {role.name: role for role in roles_of(definition)}
+    columns = list(header)
+    for role, column in roles.items():
+        if role not in known:
+            yield file_error(f'There is no role "{role}"; known: {", ".join(known)}.', column=column)
+        elif column and column not in columns:
+            yield file_error(f"The file has no such column; it has {', '.join(columns)}.", column=column)
+    for one in known.values():
+        if one.is_required and not roles.get(one.name, one.name in columns):
+            yield file_error(f"No column is “{one.label}”; the file has {', '.join(columns)}.", line=1)
+
+
+def renamed(table: Table, *, roles: Mapping[str, str], definition: Definition, system: str) -> Table:
+    """Return the table with its columns by our names. One that had a name of ours and another role is left out.
+
+    Where no column is the system, all rows are of `system`.
+    """
+    names = {column: role for role, column in roles.items() if column}
+    kept = [name for name in table.header if name in names or name not in roles]
+    header = [names.get(name, name) for name in kept]
+    column = find_columns((), definition=definition).system
+    is_added = find_columns(tuple(header), definition=definition).system not in header
+    added = {column: system} if is_added else {}
+    rows = tuple(_renamed(row, names=names, kept=kept, added=added) for row in table.rows)
+    problems = tuple(replace(p, column=names.get(p.column, p.column)) for p in table.problems)
+    return Table((*header, *added), rows, problems)
+
+
+def _renamed(row: Row, *, names: Mapping[str, str], kept: list[str], added: Mapping[str, str]) -> Row:
+    cells = {names.get(name, name): row.cells[name] for name in kept if name in row.cells}
+    lists = {names.get(name, name): row.lists[name] for name in kept if name in row.lists}
+    return Row(row.number, row.line, {**cells, **added}, lists)
+
+
+EXAMPLES = {
+    "choices": "red|green|blue",
+    "answer": "blue",
+    "images": "a1_1.png|a1_2.png",
+    "image": "a1.png",
+    "steps": "What happens between the two pictures.",
+    "system": "my-model",
+    "item_id": "a1",
+    "output_answer": "blue",
+    "model_correct": "true",
+}
+
+
+def template_csv(definition: Definition) -> str:
+    """Return a file to fill in: every column there can be, and an item as an example."""
+    names = [role.name for role in roles_of(definition)]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(names)
+    for system in _systems(definition):
+        writer.writerow([_example(name, definition, system) for name in names])
+    return out.getvalue()
+
+
+def _systems(definition: Definition) -> list[str]:
+    models = [f"model-{n}" for n in range(1, definition.outputs_per_item + 1)]
+    return [*models[:-1], definition.reference_system] if definition.reference_system else models
+
+
+def _example(name: str, definition: Definition, system: str) -> str:
+    fixed = definition.answer.choices if definition.answer else ()
+    if name == "answer" and fixed:
+        return fixed[0].value
+    if name == "system":
+        return system
+    if name == OUTPUT_ANSWER:
+        return "" if system == definition.reference_system else _example("answer", definition, system)
+    if name in (COLUMN, REFERENCES):
+        return ""
+    return EXAMPLES.get(name, f"Your {name.replace('_', ' ')} here")
