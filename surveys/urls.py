@@ -8,7 +8,7 @@ from surveys.pages.publishing import batches, books, running
 from surveys.pages.results import compare, downloads, dry_run, results_page
 from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
 from surveys.pages.sign_in import oidc, second_factor
-from surveys.pages.study import imports, protocols, samples, studies
+from surveys.pages.study import import_columns, imports, protocols, samples, studies
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("appeals/", appeals.enter, name="appeals"),
@@ -53,6 +53,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("import/", imports.import_items, name="import_items"),
     path("import/pictures", imports.import_pictures, name="import_pictures"),
     path("import/<str:token>/", imports.import_preview, name="import_preview"),
+    path("import/<str:token>/columns", imports.import_columns, name="import_columns"),
     path("links/sign-in/<int:batch>/", link_home.sign_in, name="link_sign_in"),
     path("links/<str:token>/", link_home.home, name="link"),
     path("links/<str:token>/my-data", own_data.own_data, name="own_data"),
@@ -65,6 +66,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("pictures/<slug:code>", pictures.picture, name="picture"),
     path("survey-types/", protocols.survey_types, name="survey_types"),
     path("survey-types/write", protocols.write_survey_type, name="write_survey_type"),
+    path("survey-types/<slug:key>-items.csv", import_columns.import_template, name="import_template"),
     path("survey-types/<slug:key>.yaml", protocols.survey_type_file, name="survey_type_file"),
     path("sign-in/university/", oidc.there, name="oidc_there"),
     path("sign-in/university/back", oidc.back, name="oidc_authentication_callback"),

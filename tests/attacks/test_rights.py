@@ -67,6 +67,8 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "import_items": (RESEARCHER, "get", lambda w: []),
     "import_pictures": (RESEARCHER, "get", lambda w: []),
     "import_preview": (RESEARCHER, "get", lambda w: ["x"]),
+    "import_columns": (RESEARCHER, "get", lambda w: ["x"]),
+    "import_template": (ASSISTANT, "get", lambda w: ["xai"]),
     "link_sign_in": (ANYBODY, "get", lambda w: [w.link_batch.pk]),
     "link": (ANYBODY, "get", lambda w: ["x"]),
     "link_finish": (ANYBODY, "get", lambda w: ["x"]),

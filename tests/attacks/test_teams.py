@@ -36,6 +36,8 @@ OF_NO_BATCH = {
     "import_items",
     "import_pictures",
     "import_preview",
+    "import_columns",
+    "import_template",
     "survey_types",
     "survey_type_file",
     "write_survey_type",

@@ -21,7 +21,7 @@ else:
 LAYOUTS = [
     (Layout.AUTO, "Look at the file"),
     (Layout.BATCH, "Batch CSV: one row is one HIT"),
-    (Layout.LONG, "Long CSV: one row is one output"),
+    (Layout.LONG, "One row is one output: CSV or Excel"),
     (Layout.JSONL, "JSONL: one line is one output"),
 ]
 
@@ -64,14 +64,14 @@ class ImportForm(PicturesForm):
     definition_key = forms.ChoiceField(label="Type of the new survey", required=False)
     items = forms.FileField(
         label="File",
-        help_text="CSV or JSONL in UTF-8: a batch CSV with columns such as id_0, question_0, or one row per output.",
+        help_text="CSV, Excel (.xlsx) or JSONL: one row per output, with any names of columns; or a batch CSV.",
         error_messages={"empty": "The file is empty (0 bytes)."},
     )
     system = forms.CharField(
         label="System",
         initial="model",
         max_length=64,
-        help_text="Short name of the model a batch CSV holds outputs of. Annotators never see it.",
+        help_text="Short name of the model, where the file has no column for it. Annotators never see it.",
     )
     layout = forms.ChoiceField(label="Layout", choices=LAYOUTS, initial=Layout.AUTO, required=False)
     allow_missing = forms.BooleanField(
@@ -133,6 +133,7 @@ class ImportForm(PicturesForm):
             system=data["system"],
             layout=data["layout"] or Layout.AUTO,
             allow_missing=data["allow_missing"],
+            address=data["address"],
         )
 
 

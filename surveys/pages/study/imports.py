@@ -1,7 +1,7 @@
 """Upload, look at what would be imported, confirm. Nothing is created before the last step."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from surveys.models import Picture, Survey
 from surveys.pages.access import researcher
+from surveys.pages.study.import_columns import ColumnsPage
 from surveys.pages.study.import_forms import AttachForm, ImportForm
 from surveys.protocols.definition import Definition
 from surveys.studies.importing.archive import ZipPictures
@@ -29,8 +30,18 @@ from surveys.studies.importing.pictures import (
     thumbnail_uri,
 )
 from surveys.studies.importing.plan import Layout, Plan, PlannedItem, Problem, Severity
-from surveys.studies.importing.reading import read_items
-from surveys.studies.importing.staging import KEPT_SECONDS, Staged, StagedGone, claimed, discard, load, stage
+from surveys.studies.importing.reading import read_items, read_table
+from surveys.studies.importing.roles import is_understood
+from surveys.studies.importing.staging import (
+    KEPT_SECONDS,
+    Staged,
+    StagedGone,
+    claimed,
+    discard,
+    load,
+    stage,
+    with_columns,
+)
 from surveys.studies.importing.writing import (
     Attached,
     ImportRefused,
@@ -79,13 +90,16 @@ def import_items(request: HttpRequest) -> HttpResponse:
         staged = stage(
             form.wish(), items=form.cleaned_data["items"].read(), archive=form.cleaned_data["archive"]
         )
+        token = preview_token(staged, person=request.user)
+        if not _is_understood(staged, person=request.user):
+            return redirect("import_columns", token=token)
         try:
-            _fetch(staged, person=request.user, prefix=form.cleaned_data["address"])
+            _fetch(staged, person=request.user)
         except PictureError as error:
             discard(staged)
             form.add_error("address", str(error))
         else:
-            return redirect("import_preview", token=preview_token(staged, person=request.user))
+            return redirect("import_preview", token=token)
     return _form_page(request, form=form, attach_form=AttachForm(prefix="attach", person=request.user))
 
 
@@ -105,7 +119,39 @@ def _form_page(request: HttpRequest, *, form: ImportForm, attach_form: AttachFor
     return render(request, "study/import.html", context, status=status)
 
 
-def _fetch(staged: Staged, *, person: Person, prefix: str) -> None:
+def _is_understood(staged: Staged, *, person: Person) -> bool:
+    wish = staged.wish
+    definition = _survey(staged, person=person).definition
+    table = read_table(staged.items(), layout=Layout(wish.layout))
+    return wish.layout == Layout.BATCH or is_understood(table, definition=definition)
+
+
+@researcher("surveys.add_item")
+@require_http_methods(["GET", "HEAD", "POST"])
+def import_columns(request: HttpRequest, token: str) -> HttpResponse:
+    """Say what the file's columns mean: guessed by their names, changed here, kept with the file."""
+    try:
+        staged = _staged(request, token=token)
+        page = ColumnsPage.of(staged, survey=_survey(staged, person=request.user), data=request.POST)
+        if request.method == "POST" and not page.problems:
+            _fetch(with_columns(staged, page.chosen), person=request.user)
+            return redirect("import_preview", token=token)
+    except StagedGone:
+        messages.info(request, GONE)
+        return redirect("import_items")
+    except PictureError as error:
+        page = replace(page, problems=[str(error)])
+    context = {
+        **site.each_context(request),
+        "title": "What the columns mean",
+        "page": page,
+        "wish": staged.wish,
+    }
+    return render(request, "study/import_columns.html", context, status=422 if page.problems else 200)
+
+
+def _fetch(staged: Staged, *, person: Person) -> None:
+    prefix = staged.wish.address
     plan = _read(staged, survey=_survey(staged, person=person)) if prefix else Plan()
     if prefix and not plan.errors:
         names = {picture.name for item in plan.items for picture in item.pictures}
@@ -180,6 +226,7 @@ def _read(staged: Staged, *, survey: Survey) -> Plan:
         system=wish.system,
         layout=Layout(wish.layout),
         taken=taken_ids(survey),
+        columns=wish.columns,
     )
     return told_otherwise(plan, survey=survey)
 
@@ -198,6 +245,8 @@ def _preview_page(
         "title": "Look before importing",
         "wish": staged.wish,
         "definition": _survey(staged, person=request.user).definition,
+        "columns_address": reverse("import_columns", args=[preview_token(staged, person=request.user)]),
+        "shows_columns": plan.header and "id_0" not in plan.header,
         "plan": plan,
         "items": shown,
         "problems": plan.problems[:SHOWN_PROBLEMS],

@@ -6,7 +6,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
@@ -25,7 +25,10 @@ class StagedGone(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What the researcher asked for: into which survey (`survey_id`, or a new one), and how to read the file."""
+    """What the researcher asked for: into which survey (`survey_id`, or a new one), and how to read the file.
+
+    `columns` says what the file's are called, {our name: the file's}; pictures' names are appended to `address`.
+    """
 
     filename: str
     survey_id: int | None
@@ -35,6 +38,8 @@ class Wish:
     system: str
     layout: str
     allow_missing: bool
+    columns: dict[str, str] = field(default_factory=dict)
+    address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +75,22 @@ def stage(wish: Wish, *, items: bytes, archive: IO[bytes] | None) -> Staged:
     if archive:
         with (folder / "pictures.zip").open("wb") as file:
             shutil.copyfileobj(archive, file)
-    (folder / "wish.json").write_text(json.dumps(asdict(wish)))
+    _keep(wish, folder=folder)
     return Staged(folder, wish)
+
+
+def with_columns(staged: Staged, columns: dict[str, str]) -> Staged:
+    """Keep what the file's columns mean with the file; StagedGone if that is no longer there."""
+    wish = replace(staged.wish, columns=columns)
+    try:
+        _keep(wish, folder=staged.folder)
+    except FileNotFoundError:
+        raise StagedGone(staged.folder.name) from None
+    return Staged(staged.folder, wish)
+
+
+def _keep(wish: Wish, *, folder: Path) -> None:
+    (folder / "wish.json").write_text(json.dumps(asdict(wish)))
 
 
 def load(name: str) -> Staged:
