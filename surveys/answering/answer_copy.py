@@ -13,7 +13,7 @@ from typing import Any
 
 from annotators.crowds.mturk.questions import AnswerError, parse_answers
 from surveys.models import Item, Response
-from surveys.protocols.definition import Criterion, Definition
+from surveys.protocols.definition import Criterion, Definition, Number
 
 FIELD = "taskAnswers"
 # XML 1.0 (the marketplace's copy is written in it), production 2: no other character is allowed.
@@ -125,6 +125,8 @@ def check(answer: ItemAnswer, item: Item, definition: Definition) -> None:
     _check_values(where, answer.item_ratings, definition.item_criteria)
     if answer.preference and answer.preference not in codes:
         raise IncompleteAnswers(f"{where}: the preferred output is not this item's.")
+    if definition.preference and not (answer.preference or definition.preference.none_label):
+        raise IncompleteAnswers(f"{where}: {definition.preference.label!r} is not answered.")
 
 
 def _check_skip(where: str, answer: ItemAnswer, definition: Definition) -> None:
@@ -144,7 +146,16 @@ def _is_answer(given: Any, criterion: Criterion) -> bool:
         return _is_checklist_answer(given, criterion)
     if not isinstance(given, str):
         return False
+    if criterion.number:
+        return _is_number(given, criterion.number)
     return _is_text(given) if criterion.is_text else given in criterion.values
+
+
+def _is_number(given: str, number: Number) -> bool:
+    try:
+        return number.read(given) == given
+    except ValueError:
+        return False
 
 
 def _is_text(given: str) -> bool:

@@ -1,8 +1,11 @@
 """What every survey type declares: an answer to choose, criteria to rate, a preference, instructions."""
 
+import re
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from decimal import Decimal
+from math import isfinite
 from typing import Any, Literal, Self
 
 import cattrs
@@ -58,13 +61,60 @@ class AnswerQuestion:
     is_ordered: bool = False
 
 
+NUMERAL = re.compile(r"-?[0-9]{1,12}(\.[0-9]{1,6})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """Which numbers answer a question: between two bounds, each of which may be missing, in steps from the lower one.
+
+    `step` 1 takes whole numbers; without one any decimal is taken. `unit` stands behind the field.
+    """
+
+    min: float | None = None
+    max: float | None = None
+    step: float | None = None
+    unit: str = ""
+
+    def read(self, text: str) -> str:
+        """Return the number in its one spelling ("3", "-0.5"), as it is stored. ValueError says what is wanted."""
+        if not NUMERAL.fullmatch(text.strip()):
+            raise ValueError("Write a number, such as 3 or 0.5.")
+        number = Decimal(text.strip())
+        self._check(number)
+        plain = f"{number:f}"
+        plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
+        return plain if number else "0"
+
+    @property
+    def sample(self) -> str:
+        """Return a number within the bounds: the lower one, or else 0 or the upper one."""
+        least = self.min if self.min is not None else min(0.0, self.max or 0.0)
+        return f"{_exact(least):f}"
+
+    def _check(self, number: Decimal) -> None:
+        if self.min is not None and number < _exact(self.min):
+            raise ValueError(f"Write a number from {self.min:.15g} on.")
+        if self.max is not None and number > _exact(self.max):
+            raise ValueError(f"Write a number up to {self.max:.15g}.")
+        if self.step is not None and (number - _exact(self.min or 0)) % _exact(self.step):
+            steps = "a whole number" if self.step == 1 else f"a number in steps of {self.step:.15g}"
+            raise ValueError(f"Write {steps}.")
+
+
+def _exact(bound: float) -> Decimal:
+    """Return a bound as it was written: 0.1 is a tenth."""
+    return Decimal(f"{bound:.15g}")
+
+
 @dataclass(frozen=True, slots=True)
 class Criterion:
     """Something judged about each output (or, with `per_output=False`, about the item as a whole).
 
     A scale takes exactly one of its choices. A checklist (`is_checklist`) takes any number, none at all if it
     `is_optional`; `exclusive` names the choice that rules out all others (an explicit None). Text (`is_text`) has no
-    choices: a sentence is required, and it has no score. `aliases` are other names of the key in published files.
+    choices: a sentence is required, and it has no score. A `number` is written, and is its own score. `aliases` are
+    other names of the key in published files.
     """
 
     key: str
@@ -77,6 +127,7 @@ class Criterion:
     is_text: bool = False
     aliases: tuple[str, ...] = ()
     is_optional: bool = False
+    number: Number | None = None
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -84,16 +135,23 @@ class Criterion:
 
     @property
     def is_scale(self) -> bool:
-        return not (self.is_checklist or self.is_text)
+        return not (self.is_checklist or self.is_text or self.number)
+
+    @property
+    def has_score(self) -> bool:
+        """Tell whether an answer is one value with one score, which has a mean."""
+        return self.is_scale or self.number is not None
 
     def score(self, value: str) -> float:
-        """Return the score of a scale's `value`; KeyError if it is not one of the choices."""
+        """Return the score of a scale's or number's `value`; KeyError if it is not one of a scale's choices."""
+        if self.number:
+            return float(value)
         return {choice.value: choice.score for choice in self.choices if choice.score is not None}[value]
 
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """Which output is better? One choice per output as shown, and a way not to choose.
+    """Which output is better? One choice per output as shown, and a way not to choose unless `none_label` is empty.
 
     That one comes last or, with `is_none_between`, between the two outputs.
     """
@@ -250,6 +308,8 @@ class Definition:
         return _converter.structure(data, cls)
 
 
+MOST_NUMBER = 1_000_000_000
+LEAST_STEP = 0.000001
 RESERVED = {"answer", "seconds", "comment", "skip"}  # names of other fields on the HIT's form
 
 
@@ -291,6 +351,8 @@ def _headline(definition: "Definition") -> Iterator[Problem]:
     path = ("headline",)
     if headline is None:
         yield Problem(path, f"the headline {definition.headline!r} is not one of its criteria.")
+    elif headline.number:
+        yield Problem(path, f"the headline {headline.key!r} is a number, of which more is not better.")
     elif not headline.is_scale:
         kind = "checklist" if headline.is_checklist else "text"
         yield Problem(path, f"the headline {headline.key!r} is a {kind}, which has no mean.")
@@ -301,18 +363,40 @@ def _headline(definition: "Definition") -> Iterator[Problem]:
 def _criterion(criterion: "Criterion", *, path: Path) -> Iterator[Problem]:
     name = f"criterion {criterion.key!r}"
     yield from _choices(name, criterion.choices, path=(*path, "choices"))
-    if criterion.is_checklist and criterion.is_text:
-        yield Problem(path, f"{name} can't be a checklist and a text.")
+    yield from _kind(name, criterion, path=path)
+    if criterion.number:
+        yield from _number(criterion.number, path=(*path, "number"))
     if criterion.is_optional and not criterion.is_checklist:
         yield Problem((*path, "is_optional"), f"{name} is no checklist; only a checklist can stay empty.")
-    if criterion.is_text == bool(criterion.choices):
-        yield Problem(
-            path, f"{name} is a text and has choices." if criterion.is_text else f"{name} has no choices."
-        )
     if criterion.exclusive and not (criterion.is_checklist and criterion.exclusive in criterion.values):
         yield Problem((*path, "exclusive"), f"{name} has no choice {criterion.exclusive!r} to be exclusive.")
     if criterion.is_scale and any(choice.score is None for choice in criterion.choices):
         yield Problem((*path, "choices"), f"{name} has choices without a score.")
+
+
+def _kind(name: str, criterion: "Criterion", *, path: Path) -> Iterator[Problem]:
+    """A question is of one kind: a text and a number are written, all others have choices."""
+    if criterion.is_checklist and criterion.is_text:
+        yield Problem(path, f"{name} can't be a checklist and a text.")
+    if criterion.number and (criterion.is_checklist or criterion.is_text):
+        yield Problem((*path, "number"), f"{name} can't be a number and something else.")
+    written = "text" if criterion.is_text else "number" if criterion.number else ""
+    if bool(written) == bool(criterion.choices):
+        yield Problem(
+            path, f"{name} is a {written} and has choices." if written else f"{name} has no choices."
+        )
+
+
+def _number(number: "Number", *, path: Path) -> Iterator[Problem]:
+    for name in ("min", "max", "step"):
+        bound = getattr(number, name)
+        if bound is not None and not (isfinite(bound) and abs(bound) < MOST_NUMBER):
+            yield Problem((*path, name), f"a number here is less than {MOST_NUMBER:,}.")
+            return
+    if number.min is not None and number.max is not None and number.min >= number.max:
+        yield Problem(path, f"no number is from {number.min:g} to {number.max:g}.")
+    if number.step is not None and number.step < LEAST_STEP:
+        yield Problem((*path, "step"), f"the least step is {LEAST_STEP:f}.")
 
 
 def _choices(name: str, choices: "Sequence[Choice]", *, path: Path) -> Iterator[Problem]:

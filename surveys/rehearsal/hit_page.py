@@ -68,12 +68,16 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One question: choose one, or (`is_checklist`) tick what applies; without `options`, write something."""
+    """One question: choose one, or (`is_checklist`) tick what applies; without `options`, write something.
+
+    `sample` is a number that the page takes, where it asks for one.
+    """
 
     name: str
     is_checklist: bool
     options: tuple[Option, ...]
     is_optional: bool = False
+    sample: str = ""
 
     def best_first(self) -> list[Option]:
         """Return the levels of a scale from the best to the worst: numerals by size, words as shown."""
@@ -208,6 +212,10 @@ def _groups(section: Element) -> Iterator[Group]:
 def _group(element: Element) -> Group:
     if text := element.find("textarea"):
         return Group(text.attributes["name"], is_checklist=False, options=())
+    if field := next((one for one in element.all("input") if "data-sample" in one.attributes), None):
+        return Group(
+            field.attributes["name"], is_checklist=False, options=(), sample=field.attributes["data-sample"]
+        )
     controls = [(label, control) for label in element.all("label") for control in label.all("input")]
     first = controls[0][1].attributes
     return Group(

@@ -229,7 +229,7 @@ def _texts_by_code(item: ItemView) -> dict[str, str]:
 def _judged(group: Group, worth: float, chance: random.Random) -> Given:
     """A scale as far down as the output falls short; a checklist with what is wrong, if anything seems wrong."""
     if not group.options:
-        return REMARK
+        return group.sample or REMARK
     if not group.is_checklist:
         step = min(int((1 - worth) * len(group.options)), len(group.options) - 1)
         return group.best_first()[step].value
@@ -252,6 +252,6 @@ def _anything(group: Group, item: ItemView, chance: random.Random) -> Given:
 
 def _given(group: Group, chosen: list[Option]) -> Given:
     if not group.options:
-        return REMARK
+        return group.sample or REMARK
     values = [option.value for option in group.options if option in chosen]
     return values if group.is_checklist else values[0]

@@ -120,7 +120,7 @@ class Visit:
     def first_options(self) -> list[tuple[str, str]]:
         """Return the fields of other answers: the first choice everywhere."""
         return [
-            (group.name, group.options[0].value if group.options else "x")
+            (group.name, group.options[0].value if group.options else group.sample or "x")
             for item in self.page.items
             for group in item.all_groups()
         ]

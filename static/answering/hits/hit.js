@@ -29,7 +29,7 @@
   let current = 0, isSubmitting = false, isStale = false, lastSign = Date.now(), lastTick = Date.now();
 
   // -- What is answered ----------------------------------------------------------------------------------
-  const isAnswered = (group) => Boolean(find("input:checked", group) ?? find("textarea", group)?.value.trim());
+  const isAnswered = (group) => Boolean(find("input:checked", group) ?? find("textarea, input[type=text]", group)?.value.trim());
   const isComplete = (item) => item.groups.every(isAnswered);
   const itemOf = (node) => items.find((item) => item.node.contains(node));
   const inputs = (group) => all("input, textarea", group);
@@ -127,7 +127,7 @@
     refresh();
   });
   form.addEventListener("input", ({ target }) => {
-    if (!target.matches("textarea")) return;
+    if (!target.matches("textarea, .number input")) return;
     const group = target.closest(".group");
     if (group && isAnswered(group)) forgetError(group);
     changed(group ? itemOf(group) : items.at(-1));
@@ -142,7 +142,7 @@
   function inputFor(key) {
     const group = activeGroup();
     if (!group) return undefined;
-    const choices = all("input", group);
+    const choices = all("input:not([type=text])", group);
     if (/^[1-9]$/.test(key) && !group.classList.contains("numeral")) return choices[Number(key) - 1];
     return choices.find((input) => input.value === ({ y: "yes", n: "no" }[key.toLowerCase()] ?? key));
   }
@@ -167,7 +167,7 @@
     const answers = {};
     for (const group of item.fields) {
       const [first] = inputs(group), ticked = all("input:checked", group).map((input) => input.value);
-      const given = { checkbox: ticked, radio: ticked[0] ?? "", textarea: first.value };
+      const given = { checkbox: ticked, radio: ticked[0] ?? "", textarea: first.value, text: first.value };
       answers[first.name.replace(`i${item.position}-`, "")] = given[first.type];
     }
     return item === items.at(-1) ? { ...answers, comment: find("#id_comment").value } : answers;
@@ -304,7 +304,7 @@
   show(first === -1 ? items.length - 1 : first);
   if ("firstGap" in form.dataset) form.action = form.action.replace("#errors", ""); // it would take the focus
   const gap = "firstGap" in form.dataset && errors && find('[aria-invalid="true"]', items[current].node);
-  if (gap) (gap.matches("textarea") ? gap : inputs(gap)[0]).focus();
+  if (gap) (gap.matches("textarea, input") ? gap : inputs(gap)[0]).focus();
   else if (errors) errors.focus();
   else if (!instructions.open) find("h2", items[current].node).focus({ preventScroll: true }); // the keys work at once
   if (!errors && items.some((item) => item.version > 0)) say("saved", "Saved");

@@ -8,10 +8,11 @@ from django.core.exceptions import ValidationError
 
 from surveys.answering.answer_copy import NOT_XML
 from surveys.answering.collection import SECONDS_MAX
-from surveys.protocols.definition import Choice
+from surveys.protocols.definition import Choice, Number
 
 COMMENT_MAX = 2000
 TEXT_MAX = 2000
+NUMERAL_MAX = 24
 
 
 class GroupField(forms.Field):
@@ -19,6 +20,7 @@ class GroupField(forms.Field):
 
     type = "radio"
     is_optional = False
+    template = "group"
 
     def __init__(
         self,
@@ -104,6 +106,7 @@ class Written(GroupField):
     """Say it in your own words; cleans to the trimmed text, without what XML can't carry."""
 
     type = "text"
+    template = "text"
     default_error_messages = {
         "required": "Write a few words.",
         "too_long": f"Write at most {TEXT_MAX} characters.",
@@ -120,6 +123,37 @@ class Written(GroupField):
     def draft(self, value: object) -> str:
         """Return the text as it is being written."""
         return NOT_XML.sub("", value).replace("\r\n", "\n") if isinstance(value, str) else ""
+
+
+class Numeral(GroupField):
+    """Write a number; cleans to its one spelling, "3" or "0.5"."""
+
+    type = "text"
+    template = "number"
+    default_error_messages = {"required": "Write a number."}
+
+    def __init__(self, *, number: Number, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.number = number
+
+    @property
+    def sample(self) -> str:
+        """Return a number that is taken."""
+        return self.number.sample
+
+    def to_python(self, value: Any) -> str:
+        return self.draft(value).strip()
+
+    def clean(self, value: Any) -> str:
+        given = str(super().clean(value))
+        try:
+            return self.number.read(given) if given else ""
+        except ValueError as error:
+            raise ValidationError(str(error), code="number") from None
+
+    def draft(self, value: object) -> str:
+        """Return what is being written, which may not yet be a number."""
+        return NOT_XML.sub("", value)[:NUMERAL_MAX] if isinstance(value, str) else ""
 
 
 class SkipReason(OneOf):

@@ -16,6 +16,7 @@ from surveys.pages.answering.hit_fields import (
     AnyOf,
     CommentField,
     GroupField,
+    Numeral,
     OneOf,
     SecondsField,
     SkipReason,
@@ -227,7 +228,7 @@ def _questions(definition: Definition, item: ShownItem) -> Iterator[tuple[str, G
     for criterion in definition.item_criteria:
         yield criterion.key, _rating(criterion, place=at)
     if definition.preference:
-        choices = _preference_choices(definition.preference, item)
+        choices = [choice for choice in _preference_choices(definition.preference, item) if choice.label]
         yield (
             definition.preference.key,
             OneOf(label=definition.preference.label, place=at, choices=choices),
@@ -240,6 +241,8 @@ def _rating(criterion: Criterion, *, place: int, where: str = "") -> GroupField:
     if criterion.is_text:
         return Written(label=criterion.label, help_text=criterion.help, where=where, place=place)
     texts = {"label": criterion.label, "help_text": criterion.help, "where": where}
+    if criterion.number:
+        return Numeral(**texts, place=place, number=criterion.number)
     if criterion.is_checklist:
         return AnyOf(
             **texts,
@@ -256,6 +259,6 @@ def _preference_choices(preference: Preference, item: ShownItem) -> list[Choice]
         Choice(output.code, preference.output_label.format(n=n))
         for n, output in enumerate(item.outputs, start=1)
     ]
-    none = Choice(NO_PREFERENCE, preference.none_label)
+    none = [Choice(NO_PREFERENCE, preference.none_label)] if preference.none_label else []
     at = 1 if preference.is_none_between else len(outputs)
-    return [*outputs[:at], none, *outputs[at:]]
+    return [*outputs[:at], *none, *outputs[at:]]

@@ -66,7 +66,7 @@ class Question:
         value = form[self.name].value() or ()
         chosen = {value} if isinstance(value, str) else set(value)
         return _render(
-            "text" if group.type == "text" else "group",
+            group.template,
             name=self.name,
             group=group,
             shape=_shape(group),

@@ -169,7 +169,7 @@ def _arranged(report: Report) -> Results:
         minutes=summary.minutes,
         systems=systems,
         side_by_side=None if has_reference else systems_table(report.comparison, criteria=scales),
-        figures=tuple(_figure(summary, key=scale.key, title=scale.label) for scale in scales),
+        figures=tuple(_figure(summary, key=one.key, title=one.label) for one in scales if one.scale),
         selections=tuple(SELECTIONS[selection.name] for selection in selections),
         columns=systems * len(selections),
         blocks=tuple(

@@ -94,7 +94,7 @@ def _score(row: Mapping[Any, Any], criterion: Criterion, system: str) -> Any:
     value = _plain(row.get(column(system, criterion.key)))
     if row["is_skipped"] and criterion.is_scale:
         return SKIP_MARK
-    if value is None or not criterion.is_scale:
+    if value is None or not criterion.has_score:
         return value
     score = criterion.score(value)
     return int(score) if score.is_integer() else score

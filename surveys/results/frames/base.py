@@ -68,12 +68,24 @@ def rating_keys(criterion: Criterion) -> list[str]:
     return [criterion.key]
 
 
+class Numbers(dict[str, float]):
+    """The scores of numbers, which are the numbers themselves."""
+
+    def __missing__(self, value: Any) -> float:
+        return float(value) if isinstance(value, str) else np.nan
+
+
 def score_maps(definition: Definition) -> dict[str, dict[str, float]]:
-    """Return {stored criterion: {value: score}}; choices without a score are left out, and a text has none."""
+    """Return {stored criterion: {value: score}}; choices without a score are left out, and a text has none.
+
+    A number's map is empty, and any number that is looked up in it is its own score.
+    """
     maps: dict[str, dict[str, float]] = {}
     for criterion in definition.criteria:
         if criterion.is_checklist:
             maps |= {key: {SELECTED: 1.0, NOT_SELECTED: 0.0} for key in rating_keys(criterion)}
+        elif criterion.number:
+            maps[criterion.key] = Numbers()
         else:
             maps[criterion.key] = {c.value: c.score for c in criterion.choices if c.score is not None}
     if definition.preference:

@@ -57,7 +57,12 @@ def number(given: Any) -> float | None:
 
 
 def choice_value(criterion: Criterion, given: Any) -> str:
-    """Return the value of the scale's choice that `given` is, by value or by score; ValueError if there is none."""
+    """Return the value of the scale's choice that `given` is, by value or by score; ValueError if there is none.
+
+    A number is itself, in its one spelling.
+    """
+    if criterion.number:
+        return criterion.number.read(str(given))
     for choice in criterion.choices:
         if given == choice.value or (choice.score is not None and number(given) == choice.score):
             return choice.value

@@ -197,7 +197,7 @@ def _family(pairings: Sequence[Pairing], studies: dict[str, Study], *, rows: str
 
 def _scales(*frames: Frame) -> list[str]:
     """Return the scales both ask: a survey type may have got another since the first was published."""
-    asked = [[c.key for c in frame.definition.output_criteria if c.is_scale] for frame in frames]
+    asked = [[c.key for c in frame.definition.output_criteria if c.has_score] for frame in frames]
     return [key for key in asked[0] if key in asked[1]]
 
 

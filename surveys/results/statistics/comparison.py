@@ -245,7 +245,7 @@ def _all_scores(frame: Frame, rows: pd.DataFrame) -> Scores:
 def _scores(frame: Frame, rows: pd.DataFrame, *, system: str) -> dict[str, "pd.Series[float]"]:
     """Return a score per response of `rows` about `system` by criterion; a skip is missing."""
     rows = frame.about(rows, system=system)
-    scales = [criterion.key for criterion in frame.definition.output_criteria if criterion.is_scale]
+    scales = [criterion.key for criterion in frame.definition.output_criteria if criterion.has_score]
     return {key: scores_of(frame, rows, system=system, key=key) for key in scales}
 
 
@@ -271,7 +271,8 @@ def _usual(frame: Frame, estimates: Mapping[str, Mapping[str, Estimate]]) -> str
         return reference if frame.systems else ""
     means = {s: {key: _number(found.mean) for key, found in of.items()} for s, of in estimates.items()}
     highest = {key: max(of[key] for of in means.values()) for key in means[frame.systems[0]]}
-    leads = {s: sum(of[key] == highest[key] for key in of) for s, of in means.items()}
+    scales = [c.key for c in frame.definition.output_criteria if c.is_scale]  # more of a number is not better
+    leads = {s: sum(of[key] == highest[key] for key in scales) for s, of in means.items()}
     return max(frame.systems, key=lambda s: (leads[s], means[s][frame.definition.headline]))
 
 

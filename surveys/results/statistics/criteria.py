@@ -85,7 +85,7 @@ def _criterion(
         score=_score(scores, rows["item_id"]),
         shares=shares,
         interval=interval_of(scores, names, scale=scale),
-        good=_good(scores, at_least=frame.definition.good_from),
+        good=None if criterion.number else _good(scores, at_least=frame.definition.good_from),
         scale=scale,
     )
 

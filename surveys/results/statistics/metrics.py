@@ -45,7 +45,7 @@ def summarise_metrics(frame: Frame, scores: pd.DataFrame) -> MetricSummary:
 
     Human means are over the raters of an output, so that an output counts once however many rated it.
     """
-    keys = {criterion.key for criterion in frame.definition.output_criteria if criterion.is_scale}
+    keys = {criterion.key for criterion in frame.definition.output_criteria if criterion.has_score}
     ratings = frame.tidy().query("included")
     ratings = ratings[ratings["criterion"].isin(keys)]
     return MetricSummary(

@@ -42,7 +42,8 @@ class CriterionSummary:
     """What was said on one criterion. `score` is None for a checklist, a text and choices without scores.
 
     `interval` is that of the rating mean; `good` is the share of ratings at the definition's `good_from` or above, of
-    all ratings given. `scale` are the scores of the choices, in their order. There is no number over several criteria.
+    all ratings given. `scale` are the scores of the choices, in their order; a number has none. There is no number over
+    several criteria.
     """
 
     key: str

@@ -96,7 +96,7 @@ def _of_system(
 
 def _scores(frame: Frame, rows: pd.DataFrame, system: str) -> Iterator[tuple[str, "pd.Series[float]"]]:
     for criterion in frame.definition.output_criteria:
-        if criterion.is_scale:
+        if criterion.has_score:
             yield criterion.key, scores_of(frame, rows, system=system, key=criterion.key)
     if frame.definition.preference:
         key = frame.definition.preference.key
