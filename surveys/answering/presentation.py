@@ -25,6 +25,7 @@ from surveys.answering.orders import (
     slots_in_order,
 )
 from surveys.models import AnnotationSlot, Item, Output, Picture, Questionnaire, Response
+from surveys.protocols.blocks import Part
 from surveys.protocols.definition import Choice, Definition
 from surveys.publishing import quota
 from surveys.publishing.quota import cap_of, has_reached_cap
@@ -91,6 +92,16 @@ class ShownOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownBlock:
+    """A text of the item itself, in parts: paragraphs, turns or rows."""
+
+    kind: str
+    label: str
+    lang: str
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ShownItem:
     """All that a browser may know about an item, in the order it is shown.
 
@@ -104,6 +115,7 @@ class ShownItem:
     choices: tuple[Choice, ...]
     outputs: tuple[ShownOutput, ...]
     draft: dict[str, Any]
+    blocks: tuple[tuple[ShownBlock, ...], ...] = ()
 
 
 def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
@@ -305,7 +317,19 @@ def _shown_item(
             _shown_output(outputs[pk], definition.output_label.format(n=n)) for n, pk in enumerate(order, 1)
         ),
         draft=draft,
+        blocks=_shown_blocks(item.payload.get("blocks", {}), definition),
     )
+
+
+def _shown_blocks(cells: Mapping[str, str], definition: Definition) -> tuple[tuple[ShownBlock, ...], ...]:
+    """Return the blocks that say anything, those beside each other together."""
+    rows: list[list[ShownBlock]] = []
+    for block in definition.blocks:
+        if not block.is_beside:
+            rows.append([])
+        if parts := block.parts(cells.get(block.column, "")):
+            rows[-1].append(ShownBlock(block.kind, block.label, block.lang, parts))
+    return tuple(tuple(row) for row in rows if row)
 
 
 def _with_alternatives(item: Item, definition: Definition, place: int) -> list[tuple[Picture, str]]:

@@ -10,6 +10,8 @@ from typing import Any, Literal, Self
 
 import cattrs
 
+from surveys.protocols.blocks import COLUMN, LANGUAGE, Block
+
 _converter = cattrs.Converter(detailed_validation=False)
 
 
@@ -240,7 +242,8 @@ class Definition:
     the study's main number; results also tell the share of ratings that score `good_from` or more.
 
     In a sequence (`is_sequence`) an item's n+1 pictures are numbered states, and the n lines of its output stand
-    between them. `pictures`: whether every item has one, may have one, or none has. With `skip_reasons` an annotator
+    between them. `blocks` are texts of the item itself.
+    `pictures`: whether every item has one, may have one, or none has. With `skip_reasons` an annotator
     may skip an item that can't be judged. `minimum_correct` right answers of a HIT are what the protocol asks for; 0
     where nobody's work is ever rejected. Questions that lack their `question_ending` are shown with it.
     `changes` says, a sentence each for a paper's methods, what is otherwise than in the protocol's publication.
@@ -268,6 +271,7 @@ class Definition:
     quiz: tuple[QuizQuestion, ...] = ()
     question_ending: str = ""
     changes: tuple[str, ...] = ()
+    blocks: tuple[Block, ...] = ()
 
     def __post_init__(self) -> None:
         if problems := list(problems_of(self)):
@@ -323,6 +327,7 @@ def problems_of(definition: "Definition") -> Iterator[Problem]:
     yield from _review(definition)
     yield from _quiz(definition)
     yield from _drawings(definition.instructions)
+    yield from _blocks(definition.blocks)
     yield from _choices("The list of reasons to skip", definition.skip_reasons, path=("skip_reasons",))
 
 
@@ -436,6 +441,20 @@ def _review(definition: "Definition") -> Iterator[Problem]:
         )
     if not 0 <= n <= most:
         yield Problem(path, f"nobody can have {n} of {most} answers right.")
+
+
+def _blocks(blocks: "Sequence[Block]") -> Iterator[Problem]:
+    columns = [block.column for block in blocks]
+    for n, block in enumerate(blocks, 1):
+        if not COLUMN.fullmatch(block.column):
+            sentence = f"{block.column!r} is no name of a column: letters, digits and _, a letter first."
+            yield Problem(("blocks", n, "column"), sentence)
+        if block.column in columns[: n - 1]:
+            yield Problem(("blocks", n, "column"), f"two blocks show the column {block.column!r}.")
+        if block.lang and not LANGUAGE.fullmatch(block.lang):
+            yield Problem(("blocks", n, "lang"), f"{block.lang!r} is no language, such as en or pt-BR.")
+        if block.is_beside and n == 1:
+            yield Problem(("blocks", n, "is_beside"), "the first block has none before it.")
 
 
 def _quiz(definition: "Definition") -> Iterator[Problem]:

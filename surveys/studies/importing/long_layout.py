@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from surveys.protocols.blocks import MOST_TEXT
 from surveys.protocols.definition import Definition
 from surveys.studies.importing.plan import Entry, Option, Problem, Said, Severity, is_system_name
 from surveys.studies.importing.tables import (
@@ -41,6 +42,7 @@ def long_entries(table: Table, *, definition: Definition) -> tuple[list[Entry], 
             *_disagreements(rows, columns=columns, definition=definition),
             *_system_problems(rows, columns=columns, definition=definition),
             *_correct_problems(rows),
+            *_block_problems(rows[0], columns=columns),
             *(step_problems(rows[0], columns=columns) if definition.is_sequence else ()),
         )
     ]
@@ -97,6 +99,12 @@ def _system_problems(rows: list[Row], *, columns: Columns, definition: Definitio
         )
 
 
+def _block_problems(row: Row, *, columns: Columns) -> Iterator[Problem]:
+    for name in columns.blocks:
+        if len(_block_text(row, name)) > MOST_TEXT:
+            yield row.cell(name).error(f"The text has more than {MOST_TEXT:,} characters.")
+
+
 def _correct_problems(rows: list[Row]) -> Iterator[Problem]:
     for row in rows:
         cell = row.cell(CORRECT)
@@ -128,9 +136,12 @@ def _entry(rows: list[Row], *, columns: Columns, definition: Definition) -> Entr
         gold=first.cell("answer") if definition.answer else None,
         options=tuple(_options(first)) if "choices" in columns.answer else (),
         references=_references(first, columns=columns, definition=definition),
-        payload=_own_columns(first, columns=columns)
-        if is_single
-        else _as_batch_columns(first, outputs, columns=columns, definition=definition),
+        payload=_shown(first, columns=columns)
+        | (
+            _own_columns(first, columns=columns)
+            if is_single
+            else _as_batch_columns(first, outputs, columns=columns, definition=definition)
+        ),
     )
 
 
@@ -153,6 +164,16 @@ def _references(row: Row, *, columns: Columns, definition: Definition) -> tuple[
 def _options(row: Row) -> Iterator[Option]:
     for cell in row.parts("choices"):
         yield Option(cell.text, cell)
+
+
+def _shown(row: Row, *, columns: Columns) -> dict[str, object]:
+    """Return what the protocol's blocks show; nothing where it has none."""
+    return {"blocks": {name: _block_text(row, name) for name in columns.blocks}} if columns.blocks else {}
+
+
+def _block_text(row: Row, name: str) -> str:
+    """Return what a block shows; the texts of a JSON list are paragraphs, turns or rows of their own."""
+    return "\n\n".join(row.lists[name]) if name in row.lists else row.cell(name).text
 
 
 def _own_columns(row: Row, *, columns: Columns) -> dict[str, object]:

@@ -33,6 +33,7 @@ from surveys.studies.importing.tables import (
 )
 
 ARCHIVE = b"PK\x03\x04"
+NO_BLOCKS = "A batch CSV has no place for the texts of an item; lay out one output a row."
 NO_SEQUENCE = "A batch CSV has no place for a row of pictures; lay out one output a row."
 
 
@@ -81,6 +82,8 @@ def _plan(
         return Plan().with_problems((*table.problems, *_unusable(table)))
     if layout == Layout.BATCH and definition.is_sequence:
         return Plan().with_problems([file_error(NO_SEQUENCE, line=1)])
+    if layout == Layout.BATCH and definition.blocks:
+        return Plan().with_problems([file_error(NO_BLOCKS, line=1)])
     entries, problems = _entries(table, layout=layout, definition=definition, system=system)
     entries = named(entries, definition=definition, taken=taken, is_alone=is_alone)
     plan = check_entries(entries, definition=definition, taken=taken)

@@ -238,12 +238,13 @@ class Columns:
     references: str
     has_images: bool
     is_rated: bool
+    blocks: tuple[str, ...] = ()
 
     @property
     def of_item(self) -> tuple[str, ...]:
         """The columns in which all rows of an item agree."""
         image = self.image if self.has_images else ""
-        return tuple(filter(None, (image, self.question, *self.answer)))
+        return tuple(filter(None, (image, self.question, *self.answer, *self.blocks)))
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -274,6 +275,7 @@ def find_columns(header: tuple[str, ...], *, definition: Definition) -> Columns:
         references=next((name for name in references if name in header), ""),
         has_images=_has_images(image in header, definition=definition),
         is_rated=any(name in header for name in _criteria(definition)),
+        blocks=tuple(block.column for block in definition.blocks),
     )
 
 

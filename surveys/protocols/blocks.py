@@ -1,0 +1,55 @@
+"""What an item shows beside its pictures: texts from columns of the item file, in the order of the protocol file."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+Kind = Literal["text", "conversation", "table"]
+COLUMN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
+NAMED = re.compile(r"(?P<name>[^\s:][^:]{0,39}):(?:\s+(?P<text>.*))?")
+MOST_TEXT = 20_000
+
+
+class Part(NamedTuple):
+    """A paragraph, or what one speaker or one row of a table says under its name."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A column of the item file, shown under `label` as it is written.
+
+    A `text` is paragraphs, with an empty line between them. A `conversation` has its turns and a `table` its rows in
+    lines `Name: text`; a line that has no name, or begins with a blank, continues the one before. `is_beside` puts it
+    beside the block before it where there is room. `lang` is the language of its texts (BCP 47).
+    """
+
+    column: str
+    kind: Kind = "text"
+    label: str = ""
+    lang: str = ""
+    is_beside: bool = False
+
+    def parts(self, text: str) -> tuple[Part, ...]:
+        """Return what a cell of the column says, part by part; nothing for an empty one."""
+        plain = text.replace("\r\n", "\n").strip()
+        if self.kind == "text":
+            return tuple(Part("", one.strip("\n")) for one in re.split(r"\n\s*\n", plain) if one)
+        return tuple(_named(plain))
+
+
+def _named(text: str) -> list[Part]:
+    parts: list[Part] = []
+    for line in filter(str.strip, text.split("\n")):
+        named = None if line[0].isspace() else NAMED.fullmatch(line.rstrip())
+        if named:
+            parts.append(Part(named["name"].strip(), (named["text"] or "").strip()))
+        elif parts:
+            last = parts.pop()
+            parts.append(last._replace(text="\n".join(filter(None, [last.text, line.strip()]))))
+        else:
+            parts.append(Part("", line.strip()))
+    return parts
