@@ -42,7 +42,7 @@ def _done(worker: Worker) -> Any:
 
 
 def _possessions(worker: Worker) -> dict[str, Any]:
-    """Return what the worker holds: open HITs, qualifications, messages."""
+    """Return what the worker holds or gave up: open, returned and timed out HITs, qualifications, messages."""
     rows = Assignment.objects.filter(worker=worker)
     granted = Qualification.objects.filter(worker=worker, status=Qualification.Status.GRANTED)
     received = Message.objects.filter(worker=worker).select_related("requester")
@@ -50,6 +50,9 @@ def _possessions(worker: Worker) -> dict[str, Any]:
         "queue": rows.filter(status=Status.OPEN)
         .select_related("hit__hit_type__requester")
         .order_by("deadline"),
+        "given_up": rows.filter(status__in=[Status.RETURNED, Status.ABANDONED])
+        .select_related("hit__hit_type__requester")
+        .order_by("-pk")[:SHOWN_PER_PAGE],
         "held": granted.select_related("qualification_type__requester").order_by("pk"),
         "messages_received": received.order_by("-pk")[:SHOWN_PER_PAGE],
     }

@@ -154,6 +154,18 @@ def test_my_work_shows_decisions_and_earnings(mturk, kind, new_worker):
     assert "Only 2 of 5 &lt;were&gt; right." in page
 
 
+def test_my_work_shows_what_was_returned_or_ran_out_of_time(kind, new_worker, later):
+    worker, stranger = new_worker(), new_worker()
+    returned, late = worker.accept(kind), worker.accept(kind)
+    worker.give_back(returned)
+    later(seconds=7200)
+    page = text(worker.client.get("/work"))
+    rows = re.findall(r'data-assignment-id="(\w+)">.*?class="status">([^<]+)<', page, re.DOTALL)
+    assert rows == [(late, "Time ran out"), (returned, "Returned")]
+    assert 'id="queue"' not in page
+    assert 'id="given-up"' not in text(stranger.client.get("/work"))
+
+
 def test_a_stranger_sees_and_returns_nothing_of_anothers_work(kind, new_worker):
     owner, stranger = new_worker(), new_worker()
     assignment_id = owner.accept(kind)
