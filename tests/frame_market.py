@@ -2,7 +2,7 @@
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import BrowserContext, Frame, Page
 
@@ -13,13 +13,17 @@ SANDBOX = "allow-scripts allow-forms allow-same-origin"
 
 
 class FrameServer(ThreadingHTTPServer):
-    """Shows `address` in a frame under any path. Loopback frames loopback: Chromium asks nobody for permission."""
+    """Shows `address` in a frame under any path, with `script` around it.
+
+    Loopback frames loopback: Chromium asks nobody for permission.
+    """
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), FrameHandler)
         self.origin = f"http://localhost:{self.server_port}"
         self.address = ""
         self.sandbox = SANDBOX
+        self.script = ""
         self.submitted: list[dict[str, list[str]]] = []
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -29,8 +33,10 @@ class FrameHandler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         address = self.server.address.replace("&", "&amp;")
+        claimed = parse_qs(urlsplit(self.server.address).query).get("assignmentId", [""])[0]
         self._send(
-            f'<iframe width="1200" height="700" sandbox="{self.server.sandbox}" src="{address}"></iframe>'
+            f'<iframe id="task" data-assignment-id="{claimed}" width="1200" height="700" '
+            f'sandbox="{self.server.sandbox}" src="{address}"></iframe><script>{self.server.script}</script>'
         )
 
     def do_POST(self) -> None:

@@ -5,7 +5,7 @@ either copy, ours or the marketplace's, can rebuild the other.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
@@ -34,16 +34,27 @@ SECONDS_MAX = 31_536_000.0  # MTurk: no assignment lasts longer
 
 
 def save_draft(
-    assignment: Assignment, *, position: int, data: dict[str, Any], version: int, active_seconds: float
+    assignment: Assignment,
+    *,
+    position: int,
+    data: dict[str, Any],
+    version: int,
+    active_seconds: float,
+    after: Collection[int] | None = None,
 ) -> bool:
-    """Keep an item's form data. False if a newer draft is there already or the answers are complete."""
-    newer = assignment.responses.filter(
+    """Keep an item's form data. False if a newer draft is there already or the answers are complete.
+
+    `after` are the versions its page has seen or sent: a draft of another page is not replaced, however old.
+    """
+    older = assignment.responses.filter(
         position=position,
         draft_version__lt=min(version, VERSION_MAX),
         assignment__saved_at__isnull=True,
     )
+    if after is not None:
+        older = older.filter(draft_version__in=after)
     return (
-        newer.update(
+        older.update(
             draft=data,
             draft_version=min(version, VERSION_MAX),
             active_seconds=_seconds(active_seconds),

@@ -84,7 +84,7 @@ def send(tab: Page, value: str) -> None:
     """Give every criterion the score `value` and submit; return before the answer is there."""
     tab.evaluate(
         """value => {
-            window.isOld = true;
+            document.documentElement.isOld = true;
             document.querySelectorAll(`.output input[value="${value}"]`).forEach(input => input.click());
             setTimeout(() => document.getElementById("hit").requestSubmit(), 20);
         }""",
@@ -96,7 +96,7 @@ def arrive(tab: Page) -> None:
     """Wait for the next page. The page's own policy forbids to wait by a script in it."""
     for _ in range(400):
         with suppress(Error):  # between two pages there is nothing to ask
-            if tab.evaluate("() => !window.isOld && document.readyState === 'complete'"):
+            if tab.evaluate("() => !document.documentElement.isOld && document.readyState === 'complete'"):
                 return
         tab.wait_for_timeout(50)
     pytest.fail("The next page did not come.")
@@ -104,7 +104,10 @@ def arrive(tab: Page) -> None:
 
 def start(tab: Page) -> None:
     tab.evaluate(
-        """() => { window.isOld = true; setTimeout(() => document.querySelector(".start").submit(), 20); }"""
+        """() => {
+            document.documentElement.isOld = true;
+            setTimeout(() => document.querySelector(".start").submit(), 20);
+        }"""
     )
 
 

@@ -1,13 +1,31 @@
 "use strict";
 // The HIT works without this file. With it: one question at a time, keys, drafts saved as they change.
 (() => {
-  const done = document.querySelector("form[data-send]");
-  if (done) return done.submit();
-  const form = document.getElementById("hit");
-  if (!form) return;
-
-  const DEBOUNCE_MS = 500, IDLE_MS = 60_000, LONGEST_WAIT_MS = 60_000;
+  const { kept, send } = window;
   const find = (selector, root = document) => root.querySelector(selector);
+  const address = location.pathname + location.search;
+  // A page that send.js put into the place of another has an entry of its own in the history.
+  window.addEventListener("popstate", () => location.pathname + location.search !== address && location.reload());
+  const receipt = find("[data-receipt]");
+  if (receipt) return onReceipt();
+  const form = document.getElementById("hit");
+  if (!form) return find(".card h1")?.focus();
+
+  // Tell the marketplace once the network is there; what is kept in this browser has arrived.
+  async function onReceipt() {
+    kept.forget(receipt.dataset.receipt).catch(() => {});
+    const telling = find("form", receipt), trouble = find("#trouble");
+    if (!telling) return;
+    const button = find("button", telling);
+    const tell = async () => {
+      await send.untilReachable(receipt.dataset.probe, { failed: () => (trouble.hidden = false), button });
+      telling.submit();
+    };
+    if ("send" in telling.dataset) return void tell();
+    telling.addEventListener("submit", (event) => (event.preventDefault(), tell()), { once: true });
+  }
+
+  const DEBOUNCE_MS = 500, IDLE_MS = 60_000, LONGEST_WAIT_MS = 60_000, PATIENCE_MS = 3000, STEP_MAX = 1000;
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const state = find("#state"), news = find("#news"), errors = find("#errors"), keys = find("#keys");
   const instructions = find("#instructions"), comment = find("#comment");
@@ -15,7 +33,9 @@
   const items = all(".item").map((node) => ({
     node,
     position: Number(node.dataset.position),
-    version: Number(node.dataset.version),
+    version: Number(node.dataset.version), // the last one sent
+    base: Number(node.dataset.version), // the last one known to have arrived
+    sent: [], // those that may have arrived since
     groups: all(".group:not(.optional)", node),
     fields: all(".group", node),
     seconds: find("[name$=-seconds]", node),
@@ -24,9 +44,14 @@
     timer: 0,
     isDirty: false,
     isSending: false,
+    isKept: true,
+    changes: 0,
+    adopted: [],
   }));
   const keepsDrafts = Boolean(form.dataset.draft); // answers that were complete before are changed by submitting
-  let current = 0, isSubmitting = false, isStale = false, lastSign = Date.now(), lastTick = Date.now();
+  const tab = Math.random().toString(36).slice(2), key = form.dataset.kept;
+  const revision = form.elements.revision?.value ?? "";
+  let current = 0, isSubmitting = false, refusal = "", trouble = "", lastSign = Date.now(), lastTick = Date.now();
 
   // -- What is answered ----------------------------------------------------------------------------------
   const isAnswered = (group) => Boolean(find("input:checked", group) ?? find("textarea, input[type=text]", group)?.value.trim());
@@ -173,13 +198,26 @@
     return item === items.at(-1) ? { ...answers, comment: find("#id_comment").value } : answers;
   }
 
+  function giveBack(item, answers) {
+    for (const group of item.fields) {
+      const all = inputs(group), given = answers[all[0].name.replace(`i${item.position}-`, "")] ?? "";
+      if (all[0].type === "textarea") all[0].value = given;
+      else all.forEach((input) => (input.checked = [given].flat().includes(input.value)));
+    }
+    if (item === items.at(-1)) find("#id_comment").value = answers.comment ?? "";
+  }
+
+  // Versions are drawn, so that two tabs that begin from the same one never call different answers by one name.
   function draftOf(item) {
-    item.version += 1;
+    const after = [item.base, ...item.sent];
+    item.version += 1 + Math.floor(Math.random() * STEP_MAX);
+    item.sent = [...item.sent, item.version].slice(-100);
     item.savedSeconds = Number(item.seconds.value);
     return JSON.stringify({
       token: form.elements.token.value,
       position: item.position,
       version: item.version,
+      after,
       seconds: item.savedSeconds,
       answers: answersOf(item),
     });
@@ -188,15 +226,42 @@
   function say(kind, text, { isNews = false } = {}) {
     state.dataset.state = kind;
     state.textContent = text;
-    if (isNews && news.textContent !== text) news.textContent = text;
+    if (!isNews) news.textContent = "";
+    else if (news.textContent !== text) news.textContent = text;
+  }
+
+  // Say where the answers are, and nothing that is only hoped for.
+  function tell() {
+    if (isSubmitting) return;
+    const open = items.filter((item) => item.isDirty || item.isSending), isKept = open.every((item) => item.isKept);
+    if (!open.length) return;
+    if (!keepsDrafts) return say("changed", "Changed, not saved yet");
+    if (refusal) {
+      const where = isKept ? "Saved on this device only" : "Not saved";
+      return say("failed", `${where}: ${refusal}. Reload to go on.`, { isNews: true });
+    }
+    if (!trouble) return say("saving", "Saving…");
+    if (isKept) return say("kept", "Saved on this device – retrying", { isNews: true });
+    say("failed", `Not saved: ${trouble} – retrying`, { isNews: true });
   }
 
   function changed(item) {
     item.isDirty = true;
-    if (isStale) return;
-    if (!keepsDrafts) return say("changed", "Changed, not saved yet");
-    say("saving", "Saving…");
-    wait(item, DEBOUNCE_MS);
+    keep(item);
+    tell();
+    if (keepsDrafts && !refusal) wait(item, DEBOUNCE_MS);
+  }
+
+  async function keep(item) {
+    const change = (item.changes += 1), { position, base } = item;
+    item.isKept = false;
+    try {
+      await kept.put({ key, position, tab, revision, base, answers: answersOf(item), at: Date.now() });
+      item.isKept ||= change === item.changes;
+    } catch {
+      // The state line says that it is not kept, and leaving the page asks first.
+    }
+    tell();
   }
 
   function wait(item, milliseconds) {
@@ -205,51 +270,59 @@
   }
 
   async function save(item) {
-    if (item.isSending || isSubmitting || isStale) return;
+    if (item.isSending || isSubmitting || refusal) return;
     item.isSending = true;
     item.isDirty = false;
     const body = draftOf(item), version = item.version, status = await post(body);
-    const isOvertaken = status === 409 && item.version > version; // by what this page sent when it was hidden
     item.isSending = false;
     if (isSubmitting) return;
-    if (status === 200 || isOvertaken) saved(item);
-    else if (status >= 400 && status < 500) refused(status);
-    else failed(item);
+    if (status === 200) return saved(item, version);
+    item.isDirty = true;
+    if (status === 409 && item.version > version) return wait(item, 0); // overtaken by what was sent on hiding
+    if (status >= 400 && status < 500) return refused(status);
+    failed(item);
   }
 
   async function post(body) {
+    const slow = setTimeout(() => {
+      trouble ||= "the network is slow";
+      tell();
+    }, PATIENCE_MS);
     try {
-      return (await fetch(form.dataset.draft, { method: "POST", body, keepalive: true })).status;
+      return (await send.post(form.dataset.draft, body, { keepalive: true })).status;
     } catch {
       return 0;
+    } finally {
+      clearTimeout(slow);
     }
   }
 
-  function saved(item) {
+  function saved(item, version) {
     item.tries = 0;
-    news.textContent = "";
+    item.base = version;
+    item.sent = item.sent.filter((later) => later > version);
+    trouble = "";
     if (item.isDirty) return wait(item, 0);
-    if (items.some((other) => other.isDirty || other.isSending)) return;
+    [{ key, position: item.position, tab }, ...item.adopted.splice(0)].forEach((record) => kept.drop(record).catch(() => {}));
+    if (items.some((other) => other.isDirty || other.isSending)) return tell();
     const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     say("saved", `Saved ${time}`);
   }
 
   function refused(status) {
-    isStale = true;
-    const why = status === 409 ? "the answers were changed in another tab" : "this page has expired";
-    say("failed", `Not saved: ${why}. Reload to go on.`, { isNews: true });
+    refusal = status === 409 ? "the answers were changed in another tab" : "this page has expired";
+    tell();
   }
 
   function failed(item) {
-    item.isDirty = true;
     item.tries += 1;
-    const why = navigator.onLine ? "the server can’t be reached" : "offline";
-    say("failed", `Not saved: ${why} – retrying`, { isNews: true });
+    trouble = navigator.onLine ? "the server can’t be reached" : "offline";
+    tell();
     wait(item, Math.min(1000 * 2 ** item.tries, LONGEST_WAIT_MS));
   }
 
   function flush() {
-    if (isSubmitting || isStale || !keepsDrafts) return;
+    if (isSubmitting || refusal || !keepsDrafts) return;
     items
       .filter((item) => item.isDirty || Number(item.seconds.value) - item.savedSeconds >= 1)
       .forEach((item) => navigator.sendBeacon(form.dataset.draft, draftOf(item)));
@@ -258,17 +331,91 @@
   window.addEventListener("online", () => items.filter((item) => item.isDirty).forEach((item) => save(item)));
   window.addEventListener("pagehide", flush);
   window.addEventListener("beforeunload", (event) => {
-    if (!keepsDrafts && !isSubmitting && items.some((item) => item.isDirty)) event.preventDefault();
+    if (isSubmitting) return;
+    const isLost = (item) => item.isDirty && !(keepsDrafts && (item.isKept || !trouble));
+    if (items.some(isLost)) event.preventDefault();
   });
   document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && flush());
-  form.addEventListener("submit", (event) => {
-    if (isSubmitting) return event.preventDefault();
-    isSubmitting = true;
-    say("saving", "Saving…");
-    return undefined;
-  });
   // A page that comes back from the browser's memory may be older than its drafts.
   window.addEventListener("pageshow", (event) => event.persisted && location.reload());
+
+  // -- What this browser kept of an earlier visit ----------------------------------------------------------
+  async function restore() {
+    const records = await kept.all(key).catch(() => []);
+    const arrivedAt = window.arrivedAt ?? performance.timeOrigin + performance.getEntriesByType("navigation")[0].responseStart;
+    const skew = arrivedAt - 1000 * Number(form.dataset.now); // between this clock and the server's
+    items.forEach((item) => restoreItem(item, records.filter((record) => record.position === item.position), skew));
+    kept.forgetOld().catch(() => {});
+    return items.some((item) => item.adopted.length);
+  }
+
+  function restoreItem(item, records, skew) {
+    if (item.isDirty || item.isSending) return;
+    const savedAt = 1000 * Number(item.node.dataset.saved || 0) + skew, answers = answersOf(item);
+    const { record, other } = kept.settle(records, { version: item.version, revision, savedAt, answers });
+    const isOpen = (old) => old !== other && old !== record;
+    records.filter(isOpen).forEach((old) => kept.drop(old).catch(() => {}));
+    if (other) offer(item, other);
+    if (!record) return;
+    item.adopted.push(record);
+    giveBack(item, record.answers);
+    changed(item);
+  }
+
+  function offer(item, other) {
+    if (other.tab === "server") kept.put(other).catch(() => {});
+    const banner = document.createElement("div"), text = document.createElement("p");
+    const [swap, leave] = ["Show those instead", "Keep what is shown"].map((label) => {
+      const button = document.createElement("button");
+      Object.assign(button, { type: "button", textContent: label });
+      return button;
+    });
+    const time = new Date(other.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+    banner.className = "banner other";
+    banner.setAttribute("role", "status");
+    text.textContent = `Other answers to this were given at ${time}, in another tab or on another device.`;
+    banner.append(text, swap, leave);
+    item.node.prepend(banner);
+    swap.addEventListener("click", () => {
+      const shown = answersOf(item);
+      giveBack(item, other.answers);
+      other.answers = shown;
+      changed(item);
+      refresh();
+    });
+    leave.addEventListener("click", () => {
+      kept.drop(other).catch(() => {});
+      banner.remove();
+      find("h2", item.node).focus({ preventScroll: true });
+    });
+  }
+
+  // -- Submitting ------------------------------------------------------------------------------------------
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    if (isSubmitting) return;
+    isSubmitting = true;
+    const body = new URLSearchParams(new FormData(form));
+    if (event.submitter?.name) body.set(event.submitter.name, event.submitter.value);
+    say("saving", "Submitting…");
+    submitUntilAnswered(body);
+  });
+
+  // What is shown stays what was sent: nothing can be changed before it is known what became of it.
+  async function submitUntilAnswered(body) {
+    const retry = find("#retry"), button = find("button", retry);
+    form.inert = true;
+    const failed = (why) => {
+      const where = items.every((item) => item.isKept) ? " Your answers are saved on this device." : "";
+      find("p", retry).textContent = `Not submitted yet: ${why}.${where} It is tried again until it arrives.`;
+      say("failed", "Not submitted – retrying");
+      retry.hidden = false;
+    };
+    const page = await send.untilAnswered(form, body, { failed, button });
+    clearInterval(clock);
+    if (/[?&]saved=/.test(page.url)) await kept.forget(key).catch(() => {});
+    send.show(page);
+  }
 
   // -- Time: only while the page is visible, has the focus, and somebody is there ------------------------
   function tick() {
@@ -280,7 +427,7 @@
   ["pointermove", "pointerdown", "keydown", "scroll", "focus"].forEach((sign) =>
     window.addEventListener(sign, () => (lastSign = Date.now()), { passive: true, capture: true }),
   );
-  setInterval(tick, 1000);
+  const clock = setInterval(tick, 1000);
 
   // -- Start ---------------------------------------------------------------------------------------------
   back.addEventListener("click", () => show(current - 1, { isMoved: true }));
@@ -297,15 +444,19 @@
     show(current, { isMoved: true });
   });
   document.documentElement.classList.add("js");
-  all("[hidden]:not(.item)").forEach((node) => (node.hidden = false));
+  all("[hidden]:not(.item):not(#retry)").forEach((node) => (node.hidden = false));
   steps.parentNode.hidden = items.length === 1;
   items.forEach((item) => (item.savedSeconds = Number(item.seconds.value)));
-  const first = items.findIndex((item) => (errors ? find(".error", item.node) : !isComplete(item)));
-  show(first === -1 ? items.length - 1 : first);
+  const showFirst = () => {
+    const first = items.findIndex((item) => (errors ? find(".error", item.node) : !isComplete(item)));
+    show(first === -1 ? items.length - 1 : first);
+  };
+  showFirst();
   if ("firstGap" in form.dataset) form.action = form.action.replace("#errors", ""); // it would take the focus
   const gap = "firstGap" in form.dataset && errors && find('[aria-invalid="true"]', items[current].node);
   if (gap) (gap.matches("textarea, input") ? gap : inputs(gap)[0]).focus();
   else if (errors) errors.focus();
   else if (!instructions.open) find("h2", items[current].node).focus({ preventScroll: true }); // the keys work at once
   if (!errors && items.some((item) => item.version > 0)) say("saved", "Saved");
+  restore().then((isRestored) => isRestored && showFirst());
 })();

@@ -55,17 +55,11 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @framed
 @require_POST
 def draft(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
-    """Keep one item's draft.
-
-    Any origin may read the answer: in a sandboxed frame our own page's origin is "null", and the token, not the
-    origin, says who asks.
-    """
+    """Keep one item's draft."""
     questionnaire = _questionnaire(pk)
-    response = draft_answer(
+    return draft_answer(
         request, author=lambda token: tokens.read(token, questionnaire=questionnaire).assignment
     )
-    response["Access-Control-Allow-Origin"] = "*"
-    return response
 
 
 def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
@@ -76,8 +70,8 @@ def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
         late = tokens.read(token, questionnaire=questionnaire, is_late_ok=True).assignment
         keep_what_was_given(assignment_form(late, batch=questionnaire.batch, data=request.POST), late)
         raise
-    if bearer.assignment.saved_at:
-        return _done(questionnaire.batch, bearer, is_first_time=False)
+    if bearer.assignment.saved_at:  # `again`: the page that sent this got no answer the first time
+        return _done(questionnaire.batch, bearer, is_first_time="again" in request.POST)
     if quiz.is_quiz(request):
         return quiz.answered(request, questionnaire.batch, **_quiz_context(request, bearer))
     form = assignment_form(bearer.assignment, batch=questionnaire.batch, data=request.POST)
@@ -140,6 +134,7 @@ def _page(
         action=request.get_full_path(),
         draft_url=reverse("draft", args=[questionnaire.pk]),
         token=tokens.issue(bearer.assignment, submit_to=bearer.submit_to),
+        kept_under=tokens.kept_under(bearer.assignment),
         is_not_kept=is_not_kept,
         is_first_visit=not form.is_bound and is_first_visit(bearer.assignment),
     )
@@ -163,6 +158,7 @@ def _done(batch: Batch, bearer: tokens.Bearer, *, is_first_time: bool) -> HttpRe
     origin = bearer.submit_to or settings.MTURK_ENDPOINTS[batch.endpoint]["submit_origins"][0]
     context = {
         "assignment": assignment,
+        "kept_under": tokens.kept_under(assignment),
         "is_first_time": is_first_time,
         "is_confirmed": assignment.submitted_at is not None,
         "submit_url": f"{origin}/mturk/externalSubmit",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -38,10 +39,11 @@ SKIP = "skip"
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a response has come: the version of its draft and the active seconds measured so far."""
+    """How far a response has come: its draft's version, the active seconds measured so far, when both were saved."""
 
     version: int = 0
     active_seconds: float = 0.0
+    saved_at: datetime | None = None
 
 
 class DraftForm(forms.Form):
@@ -51,13 +53,25 @@ class DraftForm(forms.Form):
     position = forms.IntegerField()
     version = forms.IntegerField(min_value=1, max_value=VERSION_MAX)
     seconds = forms.FloatField(min_value=0, max_value=SECONDS_MAX)
+    after = forms.JSONField(required=False)
     answers = forms.JSONField(required=False)
+
+    def clean_after(self) -> list[int] | None:
+        """Return the versions that may be replaced; None, as of pages made before there were any, is any older one."""
+        after = self.data.get("after")
+        if after is not None and not _are_versions(after):
+            raise forms.ValidationError("Versions are whole numbers.")
+        return after
 
     def clean_answers(self) -> dict[str, Any]:
         """Return the posted object; an empty one is a draft too, a missing one is not."""
         if not isinstance(answers := self.data.get("answers"), dict):
             raise forms.ValidationError("A draft's answers are an object.")
         return answers
+
+
+def _are_versions(given: object) -> bool:
+    return isinstance(given, list) and all(type(v) is int and 0 <= v <= VERSION_MAX for v in given)
 
 
 class Problem(NamedTuple):
@@ -167,6 +181,7 @@ class HitForm(forms.Form):
             parts=list(self._parts(item)),
             version=progress.version,
             active_seconds=progress.active_seconds,
+            saved_at=progress.saved_at,
         )
 
     def _parts(self, item: ShownItem) -> Iterator[LayoutObject]:

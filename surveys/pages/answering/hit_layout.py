@@ -5,6 +5,7 @@ A layout object is whatever has crispy's `render(form, context, template_pack, *
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from itertools import zip_longest
 from typing import Any, Protocol, cast
@@ -130,6 +131,7 @@ class ItemBlock:
     parts: Sequence[LayoutObject]
     version: int
     active_seconds: float
+    saved_at: datetime | None = None
 
     @property
     def heading(self) -> str:

@@ -225,6 +225,7 @@ def _page(
         action=reverse("link_work", args=[admission.token, number]),
         draft_url="" if assignment.saved_at else reverse("link_draft", args=[admission.token, number]),
         token=tokens.issue(assignment, submit_to=""),
+        kept_under=tokens.kept_under(assignment),
         revision=_revision(assignment),
         instructions=form.definition.instructions,
         submit_label="Save the changes" if assignment.saved_at else "Submit",

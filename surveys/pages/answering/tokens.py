@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.core import signing
+from django.utils.crypto import salted_hmac
 
 from annotators.models import Assignment
 from surveys.models import Questionnaire
@@ -43,6 +44,11 @@ def issue(assignment: Assignment, *, submit_to: str) -> str:
         "s": submit_to,
     }
     return signing.dumps(claims, salt=SALT, compress=True)
+
+
+def kept_under(assignment: Assignment) -> str:
+    """Return the name under which a browser keeps what has not arrived: it tells nobody whose, and is nobody else's."""
+    return salted_hmac(SALT, f"{assignment.pk}:{assignment.nonce.hex}", algorithm="sha256").hexdigest()
 
 
 def read(token: str, *, questionnaire: Questionnaire, is_late_ok: bool = False) -> Bearer:

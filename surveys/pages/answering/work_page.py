@@ -25,12 +25,12 @@ DRAFT_STATUS = {"": 200, "unreadable": 400, "expired": 403, "outdated": 409}
 def assignment_form(assignment: Assignment, *, batch: Batch, data: Any = None) -> HitForm:
     """Return the form of an opened assignment: as drafted or answered so far, or bound to what was posted."""
     items = shown_items(assignment)
-    rows = assignment.responses.values_list("position", "draft_version", "active_seconds")
+    rows = assignment.responses.values_list("position", "draft_version", "active_seconds", "saved_at")
     return HitForm(
         data,
         definition=batch.definition,
         items=_as_answered(items, assignment, batch) if assignment.saved_at else items,
-        progress={position: Progress(version, seconds) for position, version, seconds in rows},
+        progress={row[0]: Progress(*row[1:]) for row in rows},
     )
 
 
@@ -50,7 +50,7 @@ def batch_of(assignment: Assignment) -> Batch:
 def draft_answer(request: HttpRequest, *, author: Callable[[str], Assignment]) -> JsonResponse:
     """Keep one item's draft: 200 saved, 409 a newer one is there or the answers are complete, 400, 403.
 
-    The body is JSON: token, position, version, seconds, answers. `author` reads the token or raises TokenError.
+    The body is JSON: token, position, version, after, seconds, answers. `author` reads the token or raises TokenError.
     """
     why = _save_posted_draft(request, author=author)
     return JsonResponse({"saved": not why, "why": why}, status=DRAFT_STATUS[why])
@@ -75,6 +75,7 @@ def _save_posted_draft(request: HttpRequest, *, author: Callable[[str], Assignme
         data=form.draft_of(item, sent["answers"]),
         version=sent["version"],
         active_seconds=sent["seconds"],
+        after=sent["after"],
     )
     reach("draft.saved")
     return "" if is_saved else "outdated"

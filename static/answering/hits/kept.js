@@ -1,0 +1,91 @@
+"use strict";
+// What was answered and has not arrived yet, in this browser's own storage until it has: one record per tab and
+// item of one assignment. Its key is given by the server, to nobody but the person whose assignment it is. Where a
+// frame may store nothing, the page around it is asked to, and keeps it for the assignment it shows.
+window.kept = (() => {
+  const DATABASE = "assent", STORE = "answers", LONGEST_MS = 30 * 86_400_000, ANSWER_MS = 2000;
+  let opened, isAsking = false;
+
+  function open() {
+    opened ??= new Promise((resolve, reject) => {
+      const request = indexedDB.open(DATABASE, 1); // throws where a frame may store nothing
+      request.onupgradeneeded = () => {
+        const store = request.result.createObjectStore(STORE, { keyPath: ["key", "position", "tab"] });
+        store.createIndex("at", "at");
+      };
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = () => reject(request.error);
+    });
+    return opened;
+  }
+
+  // `strict`: written to the disk, not only handed to the system, before it counts as kept.
+  async function inStore(mode, act) {
+    const transaction = (await open()).transaction(STORE, mode, { durability: "strict" });
+    const request = act(transaction.objectStore(STORE));
+    return new Promise((resolve, reject) => {
+      transaction.oncomplete = () => resolve(request.result);
+      transaction.onabort = transaction.onerror = () => reject(transaction.error);
+    });
+  }
+
+  function askAround(message) {
+    return new Promise((resolve, reject) => {
+      if (window.parent === window) return reject(new Error("Nobody is around this page."));
+      const { port1, port2 } = new MessageChannel(), timer = setTimeout(() => reject(new Error("No answer.")), ANSWER_MS);
+      port1.onmessage = ({ data }) => {
+        clearTimeout(timer);
+        port1.close();
+        data.error ? reject(new Error(data.error)) : resolve(data.records);
+      };
+      window.parent.postMessage(message, "*", [port2]); // frame-ancestors says who may be around it
+    });
+  }
+
+  // `act` on our own store, or `message` for the page around us.
+  async function keeping(mode, act, message) {
+    if (isAsking) return askAround(message);
+    try {
+      return await inStore(mode, act);
+    } catch {
+      isAsking = true;
+      return askAround(message);
+    }
+  }
+
+  const ofAssignment = (key) => IDBKeyRange.bound([key], [key, []]);
+  const put = (record) => keeping("readwrite", (store) => store.put(record), { keep: "put", key: record.key, record });
+  const all = (key) => keeping("readonly", (store) => store.getAll(ofAssignment(key)), { keep: "all", key });
+  const drop = (record) => {
+    const { key, position, tab } = record;
+    return keeping("readwrite", (store) => store.delete([key, position, tab]), { keep: "drop", key, record });
+  };
+  const forget = (key) => keeping("readwrite", (store) => store.delete(ofAssignment(key)), { keep: "forget", key });
+
+  // What nobody came back for is not kept for good.
+  const forgetOld = () =>
+    inStore("readwrite", (store) => {
+      const request = store.index("at").openCursor(IDBKeyRange.upperBound(Date.now() - LONGEST_MS));
+      request.onsuccess = () => {
+        request.result?.delete();
+        request.result?.continue();
+      };
+      return request;
+    });
+
+  const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+  // Of the records of one item and what the server has of it ({version, revision, savedAt, answers}), tell which
+  // answers are the newest: those of `record` if there is one, else the server's. `other` are answers that neither
+  // contains: nobody overwrites them but the person who gave them.
+  function settle(records, server) {
+    const differing = records.filter((r) => r.revision === server.revision && !isSame(r.answers, server.answers));
+    const [newest, before] = differing.sort((one, other) => other.at - one.at);
+    if (!newest) return {};
+    if (newest.base === server.version) return { record: newest, other: before };
+    const theirs = { ...newest, tab: "server", base: -1, answers: server.answers, at: server.savedAt };
+    return newest.at > server.savedAt ? { record: newest, other: theirs } : { other: newest };
+  }
+
+  return { put, all, drop, forget, forgetOld, settle };
+})();

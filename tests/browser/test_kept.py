@@ -1,0 +1,158 @@
+"""Nothing typed is lost: the HIT behind a network that is cut, in a real browser."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import BrowserContext, Frame, expect
+from pytest_django import Settings
+
+from annotators.models import Assignment
+from surveys.models import Response
+from tests.browser.test_hit_page import answer_all, wait_saved, wait_until
+from tests.builders import make_questionnaire
+from tests.cut_network import Cable
+from tests.frame_market import FrameServer, Market
+from tests.link_people import invite_one
+from tests.link_study import make_link_batch, path_of
+from tests.policy_data import NEVER
+from tests.services_site import Site
+
+KEPT = "Saved on this device – retrying"
+STORED = """() => new Promise((resolve) => {
+    indexedDB.open("assent").onsuccess = ({ target }) => {
+        const all = target.result.transaction("answers").objectStore("answers").getAll();
+        all.onsuccess = () => resolve(all.result.length);
+    };
+})"""
+AROUND = Path("static/marketplace/site/work.js")
+
+
+@pytest.fixture
+def cable(site: Site) -> Iterator[Cable]:
+    cable = Cable(urlsplit(site.app_url).port or 80)
+    yield cable
+    cable.close()
+
+
+@pytest.fixture
+def market(
+    site: Site, cable: Cable, settings: Settings, tmp_path: Path, context: BrowserContext
+) -> Iterator[Market]:
+    server = FrameServer()
+    server.script = AROUND.read_text()  # this Chromium denies storage to frames of other sites
+    settings.MEDIA_ROOT = tmp_path
+    settings.FRAME_ANCESTORS = [server.origin]
+    embedded = settings.MTURK_ENDPOINTS["embedded"] | {"submit_origins": [server.origin]}
+    settings.MTURK_ENDPOINTS = settings.MTURK_ENDPOINTS | {"embedded": embedded}
+    questionnaire = make_questionnaire(n_items=2, review_policy=NEVER)
+    yield Market(context, server, app_url=f"http://127.0.0.1:{cable.own_port}", questionnaire=questionnaire)
+    server.shutdown()
+    server.server_close()
+
+
+def choose(frame: Frame, n: int) -> None:
+    frame.page.bring_to_front()
+    frame.locator("#i1 label").nth(n).click()
+
+
+def chosen(frame: Frame) -> str:
+    return frame.locator("#i1 .group").first.locator("input:checked").first.get_attribute("value") or ""
+
+
+def drafted() -> str:
+    return Response.objects.get(position=1, worker__worker_id="A1WORKER").draft.get("answer", "")
+
+
+def submit(frame: Frame) -> None:
+    answer_all(frame)
+    frame.locator("[data-steps] button").nth(1).click()
+    frame.locator("[data-go=submit]").click()
+
+
+def test_what_is_answered_in_a_cut_network_outlives_its_tab(market: Market, cable: Cable) -> None:
+    page, frame = market.open()
+    cable.cut()
+    choose(frame, 1)
+    expect(frame.locator("#state")).to_have_text(KEPT)
+    expect(frame.locator("#news")).to_have_text(KEPT)
+    answer = chosen(frame)
+    frame.evaluate(
+        "navigator.sendBeacon = () => false"
+    )  # as with an empty battery: nothing is sent at the end
+    market.context.route("**/draft", lambda route: route.abort())
+    page.close()
+    assert Response.objects.filter(draft={}).count() == 2
+    cable.mend()
+    _, frame = market.open()
+    expect(frame.locator("#state")).to_have_text(KEPT)
+    stranger = market.open(workerId="A2STRANGER", assignmentId="3STRANGER")[1]
+    assert stranger.locator("#i1 input:checked").count() == 0
+    market.context.unroute("**/draft")
+    wait_saved(frame)
+    assert (chosen(frame), drafted()) == (answer, answer)
+    around = frame.page.main_frame
+    wait_until(lambda: around.evaluate("localStorage.length") == 0, page=frame.page)
+
+
+def test_a_page_of_its_own_keeps_them_in_its_own_storage(
+    site: Site, cable: Cable, settings: Settings, tmp_path: Path, context: BrowserContext
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    path, page = path_of(invite_one(make_link_batch(), "Ada")), context.new_page()
+    page.goto(f"http://127.0.0.1:{cable.own_port}{path}")
+    page.get_by_role("button", name="Start").click()
+    page.locator(".group input").first.wait_for()
+    cable.cut()
+    page.locator(".group label").first.click()
+    expect(page.locator("#state")).to_have_text(KEPT)
+    address = page.url
+    page.evaluate("navigator.sendBeacon = () => false")
+    page.close()
+    cable.mend()
+    page = context.new_page()
+    page.goto(address)
+    expect(page.locator("#state")).to_have_text(re.compile(r"^Saved \d\d:\d\d$"))
+    expect(page.locator(".group input").first).to_be_checked()
+    wait_until(lambda: page.evaluate(STORED) == 0, page=page)
+
+
+def test_submitting_into_a_cut_network_is_tried_until_there_is_a_receipt(
+    market: Market, cable: Cable
+) -> None:
+    _page, frame = market.open()
+    cable.is_deaf = True  # the first attempt arrives, and its receipt does not
+    submit(frame)
+    expect(frame.locator("#retry")).to_contain_text("saved on this device")
+    assert Assignment.objects.get().saved_at is not None
+    cable.cut()
+    frame.get_by_role("button", name="Try now").click()
+    expect(frame.locator("#retry")).to_be_visible()
+    cable.mend()
+    frame.get_by_role("button", name="Try now").click()
+    expect(frame.locator("h1")).to_have_text("Thank you")
+    assert len(market.server.submitted) == 1
+
+
+def test_of_two_tabs_the_newer_answers_are_shown_and_the_others_offered(market: Market) -> None:
+    _, first = market.open()
+    page, second = market.open()
+    choose(first, 0)
+    wait_saved(first)
+    older = chosen(first)
+    for n in (1, 2, 1):  # however often it is changed
+        choose(second, n)
+    newer = chosen(second)
+    expect(second.locator("#state")).to_contain_text("changed in another tab")
+    assert drafted() == older
+    second = market.show(page)
+    wait_saved(second)
+    assert (chosen(second), drafted()) == (newer, newer)
+    second.get_by_role("button", name="Show those instead").click()
+    wait_until(lambda: drafted() == older, page=page)
+    second.get_by_role("button", name="Keep what is shown").click()
+    expect(second.locator(".other")).to_have_count(0)
+    submit(second)
+    expect(second.locator("h1")).to_have_text("Thank you")
