@@ -42,13 +42,18 @@ def market(
     site: Site, cable: Cable, settings: Settings, tmp_path: Path, context: BrowserContext
 ) -> Iterator[Market]:
     server = FrameServer()
-    server.script = AROUND.read_text()  # this Chromium denies storage to frames of other sites
+    # This Chromium denies storage to frames of other sites.
+    server.script = AROUND.read_text()
     settings.MEDIA_ROOT = tmp_path
     settings.FRAME_ANCESTORS = [server.origin]
     embedded = settings.MTURK_ENDPOINTS["embedded"] | {"submit_origins": [server.origin]}
     settings.MTURK_ENDPOINTS = settings.MTURK_ENDPOINTS | {"embedded": embedded}
     questionnaire = make_questionnaire(n_items=2, review_policy=NEVER)
-    yield Market(context, server, app_url=f"http://127.0.0.1:{cable.own_port}", questionnaire=questionnaire)
+    market = Market(
+        context, server, app_url=f"http://127.0.0.1:{cable.own_port}", questionnaire=questionnaire
+    )
+    context.set_default_timeout(20_000)
+    yield market
     server.shutdown()
     server.server_close()
 
