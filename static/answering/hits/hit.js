@@ -201,7 +201,7 @@
   function giveBack(item, answers) {
     for (const group of item.fields) {
       const all = inputs(group), given = answers[all[0].name.replace(`i${item.position}-`, "")] ?? "";
-      if (all[0].type === "textarea") all[0].value = given;
+      if (["textarea", "text"].includes(all[0].type)) all[0].value = given;
       else all.forEach((input) => (input.checked = [given].flat().includes(input.value)));
     }
     if (item === items.at(-1)) find("#id_comment").value = answers.comment ?? "";

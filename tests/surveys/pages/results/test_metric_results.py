@@ -59,7 +59,7 @@ def test_the_page_shows_means_a_map_and_a_plot_of_each_pair(
     mean = sum(MetricScore.objects.filter(metric="text_f1").values_list("value", flat=True)) / 12
     assert shown.means[2].cells[0].text == f"{mean:.4f}"
     assert [(row.label, row.cells[0].text, row.cells[0].note) for row in shown.ratings] == [
-        ("Does the explanation justify the answer?", "0.6667", "n = 12")
+        ("Does the explanation justify the answer given above?", "0.6667", "n = 12")
     ]
     assert (len(shown.plots), len(shown.plots[0].dots)) == (3, 12)
     assert "Automatic metrics" in text_of(page)

@@ -61,7 +61,7 @@ def test_every_share_has_its_count():
     assert (
         sum(
             int(cell.note.split()[0])
-            for cell in block(found, "Does the explanation justify the answer?")["Yes"][:2]
+            for cell in block(found, "Does the explanation justify the answer given above?")["Yes"][:2]
         )
         == 10
     )
@@ -94,7 +94,7 @@ def test_a_score_stands_within_its_interval_and_few_workers_are_told():
     for _ in range(2):
         submitted(questionnaire)
     found = results(questionnaire.batch)
-    rows = block(found, "Does the explanation justify the answer?")
+    rows = block(found, "Does the explanation justify the answer given above?")
     assert [cell.note for cell in rows["95 % interval"]] == [
         "few workers: 2, as good as 2.0; three gave 100%"
     ] * 6
@@ -108,7 +108,7 @@ def test_one_worker_gives_no_interval():
     questionnaire = make_published()
     submitted(questionnaire)
     found = results(questionnaire.batch)
-    rows = block(found, "Does the explanation justify the answer?")
+    rows = block(found, "Does the explanation justify the answer given above?")
     assert rows["95 % interval"] == (Cell("–", "too few items or workers", 6),)
     assert rows["Difference of item means, tested"][2] == Cell("–", "not tested, 5 shared items")
     assert [mark.ends for mark in found.figures[0].scores.marks] == [None] * 6
@@ -167,15 +167,15 @@ def test_the_published_study_shows_its_published_numbers(shared):
     found = results(batch)
     assert (found.counts.assignments, found.counts.kept, found.counts.rejected) == (123, 101, 22)
     assert block(found, "Answers")["Answer right"][1].text == "80.2 %"
-    means = block(found, "Does the explanation justify the answer?")["Mean of ratings"]
+    means = block(found, "Does the explanation justify the answer given above?")["Mean of ratings"]
     assert [cell.text for cell in means[2:]] == ["0.7923", "0.8313", "0.8036", "0.8589"]
-    filtered = block(found, "Does the explanation justify the answer?")
+    filtered = block(found, "Does the explanation justify the answer given above?")
     assert [filtered[label][4].note for label in ("Yes", "Weak yes", "Weak no", "No", "Blank")] == [
         "286 of 405", "47 of 405", "22 of 405", "49 of 405", "1 of 405",
     ]  # fmt: skip
     kept, right = found.differences
     assert [cell.text for cell in kept.cells] == [
-        "Does the explanation justify the answer?", "kept", "−0.04 (−0.12 to 0.04)", "−0.12", "47.8 %",
+        "Does the explanation justify the answer given above?", "kept", "−0.04 (−0.12 to 0.04)", "−0.12", "47.8 %",
     ]  # fmt: skip
     assert [cell.text for cell in right.cells[3:]] == ["−0.22", "46.3 %"]
     assert right.cells[4].note == "40 to 53 %"

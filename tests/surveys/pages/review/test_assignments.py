@@ -118,7 +118,7 @@ def test_outputs_stand_in_the_order_they_were_shown(assistant, published):
         first, second = item.outputs
         assert [first.system, second.system] == [systems[pk] for pk in kept.shown["outputs"]]
         assert first.judgements == (
-            ("Does the explanation justify the answer?", "Weak no"),
+            ("Does the explanation justify the answer given above?", "Weak no"),
             ("What is wrong with it?", "Incorrect description of the image, Insufficient justification"),
         )
         assert second.judgements[1] == ("What is wrong with it?", "None")
