@@ -1,5 +1,6 @@
 """The outbox: an intent is carried out once, whatever happens to the answers."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
@@ -8,9 +9,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from annotators.models import HIT, Call, HITType
+from annotators.models import HIT, Assignment, Call, HITType
 from annotators.outbox import outcomes, sending
-from annotators.outbox.journal import IN_FLIGHT, perform, plan, plan_again
+from annotators.outbox.journal import IN_FLIGHT, perform, plan, plan_again, token_of
 from marketplace import models as marketplace
 from tests.annotators.crowds.offers import long_ago, offer, on_the_market
 from tests.factories import make_hit
@@ -207,3 +208,19 @@ def test_who_has_an_old_view_of_a_call_doesnt_send_it(site: Site, hit_type: HITT
     returned = perform(stale, gateway=site.gateway)
     assert (returned.state, returned.attempts) == ("sent", 1)
     assert sum(site.wire.calls.values()) == 1  # the HITType of the fixture
+
+
+def test_a_token_of_an_assignment_has_its_id_or_where_that_is_too_long_its_hash() -> None:
+    short, longest, longer = (
+        token_of("approve", Assignment(assignment_id="A" * length)) for length in (4, 56, 57)
+    )
+    assert (short, longest) == ("approve:AAAA", f"approve:{'A' * 56}")
+    assert re.fullmatch("approve:[0-9a-f]{40}", longer)
+
+
+def test_what_is_done_meanwhile_keeps_its_time_where_the_clock_was_set_back(site: Site) -> None:
+    stale = plan("t", Call.Operation.APPROVE, arguments={"feedback": "a"}, endpoint="embedded")
+    tomorrow = timezone.now() + timedelta(days=1)
+    Call.objects.filter(pk=stale.pk).update(state="done", sent_at=tomorrow, finished_at=tomorrow)
+    assert perform(stale, gateway=site.gateway).sent_at == tomorrow
+    assert site.wire.calls["ApproveAssignment"] == 0

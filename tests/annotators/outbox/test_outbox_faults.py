@@ -286,3 +286,13 @@ def test_what_cannot_be_read_stays_unknown(stage: Stage, site: Site) -> None:
     assert (again.state, again.error, list(unsettled())) == ("unknown", "Not for you", [call])
     site.wire.heal()
     assert (market.settle(again, gateway=site.gateway).state, stage.done("bonus")) == ("done", True)
+
+
+def test_a_bonus_that_could_not_be_told_afterwards_is_not_sent(stage: Stage, site: Site) -> None:
+    """What tells an effect is read first; where that fails, the call waits for the next try as it is."""
+    site.wire.block.add("ListBonusPayments")
+    call = stage.do("bonus")
+    assert (call.state, bool(call.error), site.wire.calls["SendBonus"]) == ("planned", True, 0)
+    site.wire.heal()
+    assert market.settle(call, gateway=site.gateway).state == "done"
+    assert stage.done("bonus")

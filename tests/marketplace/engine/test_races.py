@@ -22,7 +22,7 @@ from marketplace.models import (
 from marketplace.money import audit, ledger
 from marketplace.notifications import delivery
 from marketplace.qualifications import qualification_requests, qualification_types
-from marketplace.refusals import Refusal
+from marketplace.refusals import Refusal, WorkerRefusal
 from tests.marketplace.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -229,3 +229,14 @@ def test_a_worker_has_one_value_and_one_waiting_request(requester):
     )
     assert Qualification.objects.values_list("value").get() == (5,)
     assert QualificationRequest.objects.count() == 1
+
+
+def test_work_given_back_in_two_windows_is_given_back_once(requester):
+    hit, now = publish(requester, max_assignments=2), timezone.now()
+    mine, _ = (assignments.accept(hit, worker=keys.create_worker()[0], now=now) for _ in range(2))
+    assignments.give_back(mine, now=now)
+    with pytest.raises(WorkerRefusal, match="not open any more"):
+        assignments.give_back(mine, now=now)
+    assert assignments.abandon(mine, now=now) is False
+    assert HIT.objects.values_list("pending", flat=True).get() == 1
+    assert Assignment.objects.get(pk=mine.pk).status == "Returned"

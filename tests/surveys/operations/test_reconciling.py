@@ -23,7 +23,7 @@ from surveys import sync
 from surveys.models import Batch, Questionnaire, create_token
 from surveys.operations import reconciling
 from surveys.publishing import questionnaires
-from tests.factories import make_draft, make_hit_type, make_survey
+from tests.factories import make_draft, make_hit, make_hit_type, make_survey
 from tests.link_people import make_batch
 from tests.market_site import Site
 from tests.market_study import again, max_assignments, open_study, statuses, sync_study, work
@@ -178,10 +178,12 @@ def test_a_hit_is_ended_also_while_sending_is_held(site: Site, archive: Callable
     """It costs nothing, and whoever stops a batch must not go on paying. What keeps a HIT open waits, in one call."""
     hit = again(open_study(site, assignments_per_hit=3)).hit
     restore_alone(archive(), is_held=True)
-    now = timezone.now()
+    now, other = timezone.now(), make_hit(hit_type=hit.hit_type)
     for hours in (1, 2, 3):
-        market.move_expiration(hit, when=now + timedelta(hours=hours), gateway=site.gateway)
-    assert Call.objects.filter(operation=Call.Operation.EXPIRE).count() == 1
+        for one in (hit, other):
+            market.move_expiration(one, when=now + timedelta(hours=hours), gateway=site.gateway)
+    waiting = Call.objects.filter(operation=Call.Operation.EXPIRE).order_by("pk")
+    assert list(waiting.values_list("hit", flat=True)) == [hit.pk, other.pk]
     assert site.wire.calls["UpdateExpirationForHIT"] == 0
     ended = market.move_expiration(hit, when=now - timedelta(hours=1), gateway=site.gateway)
     assert (ended.state, site.wire.calls["UpdateExpirationForHIT"]) == ("done", 1)

@@ -188,3 +188,8 @@ def test_nothing_rated_gives_none_and_no_crash():
     assert summary.filtered.responses == 0
     assert summary.filtered.correct.share is None
     assert summary.minutes.mean is None
+
+
+def test_an_item_without_an_answer_is_not_answered_rightly():
+    left_blank = row([task(1, answer=None)], assignment="A2", worker="W2")
+    assert small(row([task(1)]), left_blank).kept.correct == Share("correct", "Answer right", 1, 2)

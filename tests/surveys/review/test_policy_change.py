@@ -243,3 +243,12 @@ def test_the_pages_own_clock_counts_and_the_marketplaces_where_there_is_none(cau
     measured.responses.update(active_seconds=7)
     found = evidence_of_batch(cautious.batch)
     assert [found[one.pk].seconds for one in (measured, unmeasured)] == [35, 540]
+
+
+def test_a_planted_check_that_can_not_be_read_is_none(person: User) -> None:
+    batch = make_published(rejects_automatically=False).batch
+    answer, broken, *_ = Item.objects.order_by("position")
+    Item.objects.filter(pk=answer.pk).update(payload={"check": "answer"})
+    Item.objects.filter(pk=broken.pk).update(payload={"check": "no_such_scale=5"})
+    done = submitted(batch.questionnaires.get())
+    assert evidence_of_batch(batch)[done.pk].worker.checks == (True,)

@@ -5,6 +5,7 @@ from django.contrib.auth.models import User
 
 from annotators.models import Worker
 from surveys.models import AuditEntry
+from surveys.review import standing
 from surveys.review.standing import change_standing
 from tests import factories
 
@@ -43,3 +44,15 @@ def test_no_change_is_no_entry():
     worker = factories.make_worker()
     assert change(worker, to="ok") is True
     assert not AuditEntry.objects.exists()
+
+
+def test_nobodys_standing_changes_without_a_record(monkeypatch):
+    worker = factories.make_worker()
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("The disk is full.")
+
+    monkeypatch.setattr(standing.audit, "record", fail)
+    with pytest.raises(RuntimeError):
+        change(worker)
+    assert Worker.objects.get().standing == "ok"
