@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -44,15 +45,14 @@ def _done(worker: Worker) -> Any:
 def _possessions(worker: Worker) -> dict[str, Any]:
     """Return what the worker holds or gave up: open, returned and timed out HITs, qualifications, messages."""
     rows = Assignment.objects.filter(worker=worker)
+    given_up = rows.filter(status__in=[Status.RETURNED, Status.ABANDONED]).order_by("-pk")
+    either = Q(status=Status.OPEN) | Q(pk__in=given_up.values("pk")[:SHOWN_PER_PAGE])
+    shown = list(rows.filter(either).select_related("hit__hit_type__requester").order_by("-pk"))
     granted = Qualification.objects.filter(worker=worker, status=Qualification.Status.GRANTED)
     received = Message.objects.filter(worker=worker).select_related("requester")
     return {
-        "queue": rows.filter(status=Status.OPEN)
-        .select_related("hit__hit_type__requester")
-        .order_by("deadline"),
-        "given_up": rows.filter(status__in=[Status.RETURNED, Status.ABANDONED])
-        .select_related("hit__hit_type__requester")
-        .order_by("-pk")[:SHOWN_PER_PAGE],
+        "queue": sorted((row for row in shown if row.status == Status.OPEN), key=lambda row: row.deadline),
+        "given_up": [row for row in shown if row.status != Status.OPEN],
         "held": granted.select_related("qualification_type__requester").order_by("pk"),
         "messages_received": received.order_by("-pk")[:SHOWN_PER_PAGE],
     }

@@ -83,6 +83,9 @@ def _rated_outputs(
         )
 
 
+NOTHING_TICKED = "None ticked"
+
+
 def _in_order(item: Item, order: list[int]) -> list[Output]:
     places = {pk: place for place, pk in enumerate(order)}
     return sorted(item.outputs.all(), key=lambda output: places.get(output.pk, len(places)))
@@ -98,7 +101,10 @@ def _judgements(
 def _given(criterion: Criterion, ratings: dict[str, Rating]) -> str:
     if criterion.is_checklist:
         keys = {choice.label: f"{criterion.key}.{choice.value}" for choice in criterion.choices}
-        return ", ".join(label for label, key in keys.items() if key in ratings and ratings[key].score)
+        given = {label: ratings[key].score for label, key in keys.items() if key in ratings}
+        return ", ".join(label for label, score in given.items() if score) or (
+            NOTHING_TICKED if given else ""
+        )
     labels = {choice.value: choice.label for choice in criterion.choices}
     rating = ratings.get(criterion.key)
     return labels.get(rating.value, rating.value) if rating else ""

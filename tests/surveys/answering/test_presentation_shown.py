@@ -54,7 +54,7 @@ def test_nothing_shown_tells_gold_system_or_id(settings: Any, tmp_path: Any) -> 
         texts = everything_in([asdict(item) for item in items])
         assert [text for text in texts if "SECRET" in text] == []
         assert set(asdict(items[0])) == {
-            *("position", "place", "question", "pictures", "choices", "outputs", "draft")
+            *("position", "place", "question", "pictures", "blocks", "choices", "outputs", "draft")
         }
         assert set(asdict(items[0])["outputs"][0]) == {"code", "label", "text"}
         codes = {output.code for item in items for output in item.outputs}

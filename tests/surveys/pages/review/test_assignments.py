@@ -121,7 +121,7 @@ def test_outputs_stand_in_the_order_they_were_shown(assistant, published):
             ("Does the explanation justify the answer given above?", "Weak no"),
             ("What is wrong with it?", "Incorrect description of the image, Insufficient justification"),
         )
-        assert second.judgements[1] == ("What is wrong with it?", "None")
+        assert second.judgements[1] == ("What is wrong with it?", "None ticked")
         assert (first.is_preferred, second.is_preferred) == (False, True)
         assert item.preference == f"Explanation 2 ({second.system})"
 
