@@ -3,6 +3,7 @@
 from typing import Any
 
 DAY = 24 * 3600.0
+MOVED_EVERY = 10  # seconds: what somebody hands in is looked at within two of these
 
 
 def beat_schedule(*, sync_seconds: int, heartbeat_seconds: int) -> dict[str, dict[str, Any]]:
@@ -10,6 +11,7 @@ def beat_schedule(*, sync_seconds: int, heartbeat_seconds: int) -> dict[str, dic
     return {
         "heartbeat": _every(heartbeat_seconds, "surveys.sync.heartbeat", expires=heartbeat_seconds),
         "sweep": _every(sync_seconds, "surveys.sync.sweep", expires=sync_seconds),
+        "moved": _every(min(MOVED_EVERY, sync_seconds), "surveys.sync.sync_moved", expires=MOVED_EVERY),
         "score": _every(5.0 * sync_seconds, "surveys.sync.score_surveys", expires=sync_seconds),
         "look_again": _every(DAY, "surveys.sync.look_again"),
         "purge_workers": _every(DAY, "surveys.sync.purge_workers"),

@@ -10,11 +10,11 @@ from datetime import timedelta
 
 from celery import shared_task
 from django.conf import settings
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotators.crowds.base import has_market
-from annotators.crowds.mturk import mirror
+from annotators.crowds.mturk import listing, mirror
 from annotators.crowds.mturk.gateway import Gateway, HITGone, MarketError, Refused
 from annotators.crowds.mturk.leases import Lease, lease
 from annotators.failpoints import reach
@@ -55,9 +55,35 @@ def sweep() -> None:
         make_report.delay(pk)
     if (hold := holds.current()) and reconciling.is_due(hold):
         compare_if_due.delay()
-    for hit in due_work.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2)):
-        sync_hit.delay(hit.pk)
+    _enqueue(due_work.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2)))
+    list_marketplaces.delay()
+    sync_moved.delay()
     settle_calls.delay()
+
+
+@shared_task
+def sync_moved() -> None:
+    """Sync the HITs of which something has come in: two indexed queries where nothing has."""
+    _enqueue(due_work.moved_hits())
+
+
+@shared_task
+def list_marketplaces() -> None:
+    """Find what has moved on the marketplaces without our pages knowing."""
+    for endpoint in listing.due(now=timezone.now()):
+        list_hits.delay(endpoint)
+
+
+@shared_task
+def list_hits(endpoint: str) -> None:
+    """List a marketplace's HITs, page by page, and sync those that have moved."""
+    try:
+        n_moved = listing.take(endpoint, gateway=Gateway(endpoint))
+    except MarketError as error:
+        logger.warning("The HITs of %s are listed with the next sweep: %s", endpoint, error)
+        return
+    if n_moved:
+        sync_moved.delay()
 
 
 @shared_task
@@ -185,14 +211,17 @@ def sync_hit(hit_pk: int) -> None:
                 gone.note_missing(hit)
             except MarketError as error:
                 logger.warning("Sync of HIT %s waits for the next sweep: %s", hit.hit_id, error)
+                return
+    HIT.objects.filter(pk=hit_pk).update(enqueued_at=None)
 
 
 @shared_task
 def sync_batch(batch_pk: int) -> None:
     """Sync a batch's HITs now, because a researcher asked or decided something: also those that were gone."""
-    mirror.ask_again(HIT.objects.filter(questionnaire__batch=batch_pk))
-    for hit in HIT.objects.filter(questionnaire__batch=batch_pk):
-        sync_hit.delay(hit.pk)
+    of_batch = HIT.objects.filter(questionnaire__batch=batch_pk)
+    mirror.ask_again(of_batch)
+    of_batch.update(moved_at=timezone.now())
+    _enqueue(of_batch.order_by("pk"))
 
 
 @shared_task
@@ -249,6 +278,13 @@ def _expire(hit: HIT) -> bool:
     except MarketError as error:
         logger.warning("HIT %s is expired by the next sweep: %s", hit.hit_id, error)
         return isinstance(error, Refused)
+
+
+def _enqueue(hits: QuerySet[HIT]) -> None:
+    """Enqueue a task for each of the first of these HITs that none waits for. One that waits too long is dropped."""
+    expires = max(1.0, due_work.waits_at_most().total_seconds())
+    for pk in due_work.claim(hits):
+        sync_hit.apply_async((pk,), expires=expires)
 
 
 def _enqueue_unpublished(batch: Batch) -> None:

@@ -2,7 +2,7 @@
 
 from annotators.models.calls import IS_UNTOLD, Call, Hold
 from annotators.models.people import Channel, Endpoint, Source, Worker
-from annotators.models.work import HIT, IS_CLAIM, IS_LOST, Assignment, HITType
+from annotators.models.work import HIT, IS_CLAIM, IS_LOST, Assignment, HITType, Listing
 
 __all__ = [
     "HIT",
@@ -15,6 +15,7 @@ __all__ = [
     "Endpoint",
     "HITType",
     "Hold",
+    "Listing",
     "Source",
     "Worker",
 ]

@@ -59,12 +59,34 @@ class HIT(models.Model):
         blank=True,
         help_text="When it last said so, once that is believed; it is asked again after a day.",
     )
+    listed_as = models.CharField(
+        max_length=100,
+        blank=True,
+        editable=False,
+        help_text="What the marketplace's list said when it last moved.",
+    )
+    moved_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="There is something new about it since then, which is not fetched yet.",
+    )
+    enqueued_at = models.DateTimeField(
+        null=True, blank=True, help_text="A task to look at it waits since then."
+    )
 
     class Meta:
         verbose_name = "HIT"
         constraints = [
             models.UniqueConstraint(fields=["hit_type", "hit_id"], name="hit_id_once"),
             models.CheckConstraint(condition=Q(max_assignments__gte=1), name="hit_has_assignments"),
+        ]
+        indexes = [
+            models.Index(fields=["hit_id"]),
+            models.Index(fields=["moved_at"], condition=Q(moved_at__isnull=False), name="hit_moved"),
+            models.Index(fields=["enqueued_at"], condition=Q(enqueued_at__isnull=False), name="hit_enqueued"),
+            models.Index(
+                fields=["missing_since"], condition=Q(missing_since__isnull=False), name="hit_missing"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -73,6 +95,20 @@ class HIT(models.Model):
     @property
     def endpoint(self) -> str:
         return self.hit_type.endpoint
+
+
+class Listing(models.Model):
+    """When all HITs of an account were last listed. One row for each marketplace."""
+
+    endpoint = models.CharField(max_length=16, choices=Endpoint, unique=True)
+    began_at = models.DateTimeField(null=True, blank=True, help_text="Whoever writes it here lists them.")
+    listed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the last one began that ended well."
+    )
+    n_pages = models.PositiveIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return self.endpoint
 
 
 # Opened by the frame's address alone: the marketplace names nobody before they submit.
@@ -148,7 +184,15 @@ class Assignment(models.Model):
                 name="submitted_after_accepted",
             ),
         ]
-        indexes = [models.Index(fields=["status"])]
+        indexes = [
+            models.Index(fields=["status"]),
+            models.Index(
+                fields=["hit", "saved_at"], condition=IS_CLAIM & Q(saved_at__isnull=False), name="saved_claim"
+            ),
+            models.Index(
+                fields=["auto_approval_at"], condition=Q(status="Submitted"), name="assignment_undecided"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.assignment_id} by {self.worker}"

@@ -1,16 +1,15 @@
-"""The numbers Prometheus collects: nine queries and one question to the broker, however large a study is."""
+"""The numbers Prometheus collects: eleven queries, one more for a marketplace, and one question to the broker."""
 
 import logging
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 
 from django.db.models import Count, Min, Q
-from django.db.models.functions import Coalesce
 from django.utils import timezone
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily
 
-from annotators.models import HIT, IS_CLAIM, Assignment, Call, Endpoint
+from annotators.crowds.mturk import listing
+from annotators.models import HIT, IS_CLAIM, Assignment, Call, Endpoint, Listing
 from annotators.outbox import holds
 from surveys.answering import claiming
 from surveys.models import Batch
@@ -66,6 +65,7 @@ def _heartbeats() -> Gauges:
 
 def _database() -> Gauges:
     yield _sync_lag()
+    yield _listing_age()
     yield _open_hits()
     yield from _assignments()
     yield _claims()
@@ -77,11 +77,19 @@ def _database() -> Gauges:
 
 
 def _sync_lag() -> GaugeMetricFamily:
-    """Of the HITs about which something can still change: the longest time since one was looked at."""
-    due = due_work.due_hits(every=timedelta(0)).values_list(Coalesce("synced_at", "created_at"), flat=True)
-    oldest = min(due, default=None)
+    """Of the HITs about which something is to be done: the longest time that one has waited to be looked at."""
+    oldest = due_work.waiting_since()
     lag = (timezone.now() - oldest).total_seconds() if oldest else 0
-    return GaugeMetricFamily("assent_sync_lag_seconds", "The HIT looked at longest ago.", value=max(0, lag))
+    return GaugeMetricFamily("assent_sync_lag_seconds", "The HIT that waits longest.", value=max(0, lag))
+
+
+def _listing_age() -> GaugeMetricFamily:
+    """Where something is open: how long ago the marketplace was asked last what has moved."""
+    gauge = GaugeMetricFamily("assent_listing_age_seconds", "Since HITs were listed.", labels=["endpoint"])
+    for last in Listing.objects.all():
+        if last.listed_at and listing.unended(last.endpoint).exists():
+            gauge.add_metric([last.endpoint], (timezone.now() - last.listed_at).total_seconds())
+    return gauge
 
 
 def _open_hits() -> GaugeMetricFamily:

@@ -1,15 +1,28 @@
 """What of a HIT is still to be done, and when a batch is complete."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Q, QuerySet
-from django.db.models.functions import Coalesce
+from django.db.models import (
+    Count,
+    DurationField,
+    Exists,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Value,
+)
+from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
-from annotators.crowds.base import by_market, on_market
+from annotators.crowds.base import by_market
 from annotators.crowds.mturk import mirror
-from annotators.models import HIT, IS_LOST, Assignment, Call
+from annotators.models import HIT, IS_CLAIM, IS_LOST, Assignment, Call
 from annotators.outbox.journal import CLOCK_SKEW
 from surveys.answering import claiming
 from surveys.models import Batch, is_left_out, is_skipped
@@ -18,50 +31,103 @@ from surveys.publishing import budget, quota
 from surveys.review.delivery import approved_late
 from surveys.review.replacements import unreplaced
 
-# How long after its deadline we still look for a submission: far longer than any lag seen, as a look costs nothing.
-LISTING_LAG = timedelta(hours=1)
+MOST_WAITING = 200
 Status = Assignment.Status
 
 
-def due_hits(*, every: timedelta) -> QuerySet[HIT]:
-    """Return the HITs to sync: not seen for `every`, and something about them can still change.
+def moved_hits() -> QuerySet[HIT]:
+    """Return the HITs of which something has come in, or is about to, those first that people have just submitted.
 
-    One seen in the future was seen before the clock was set back.
-
-    A HIT is settled when all its assignments are in and decided, or when it was seen so long after it expired that
-    nobody could still be working on it. HITStatus alone does not tell: MTurk lists submissions with a lag. One that
-    the marketplace does not know any more is asked about once a day; what came to it by link is looked after as ever.
+    Their page tells us before the marketplace does: answers are saved here, then handed in there. The list of the
+    marketplace tells of the rest. One that was looked at too early is looked at again after as long as that was late,
+    so that a claim that never comes true costs the less the older it is. One seen in the future was seen before the
+    clock was set back.
     """
     now = timezone.now()
-    last_submission = F("expires_at") + F("hit_type__assignment_duration")
-    is_in = ~Q(assignments__status=Status.ACCEPTED) & by_market("assignments__")
-    seen = HIT.objects.annotate(
-        n_in=Count("assignments", filter=is_in, distinct=True),
-        last_submission=ExpressionWrapper(last_submission, output_field=DateTimeField()),
+    saved = Assignment.objects.filter(IS_CLAIM, saved_at__isnull=False)
+    latest = saved.filter(hit=OuterRef("pk")).order_by("-saved_at").values("saved_at")[:1]
+    found = HIT.objects.filter(Q(moved_at__isnull=False) | Q(pk__in=saved.values("hit")))
+    found = found.filter(questionnaire__isnull=False, missing_since=None, gone_at=None)
+    news = found.annotate(saved_at=Subquery(latest), since=Greatest(*_either("moved_at", "saved_at")))
+    return (
+        news.annotate(
+            late_by=ExpressionWrapper(F("synced_at") - F("since"), output_field=DurationField()),
+            rested=ExpressionWrapper(Value(now) - F("synced_at"), output_field=DurationField()),
+        )
+        .filter(
+            Q(synced_at=None)
+            | Q(synced_at__lt=F("since"))
+            | Q(synced_at__gt=now + CLOCK_SKEW)
+            | Q(rested__gte=F("late_by"))
+        )
+        .order_by(F("saved_at").desc(nulls_last=True), "moved_at", "pk")
     )
-    is_late = Q(last_submission__lte=now - LISTING_LAG)
-    is_told_the_end = Q(synced_at__gt=F("last_submission") + LISTING_LAG)
-    can_fill = Q(n_in__lt=F("max_assignments")) & ~(is_late & is_told_the_end)
-    of_hit = Assignment.objects.filter(hit=OuterRef("pk"))
+
+
+def due_hits(*, every: timedelta) -> QuerySet[HIT]:
+    """Return the HITs to sync: not seen for `every`, and something about them is still to be done.
+
+    HITs that nobody has touched are none of these. One seen in the future was seen before the clock was set back. One
+    that the marketplace does not know any more is asked about once a day; what came by link is looked after as ever.
+    """
+    now = timezone.now()
     is_seen = Q(synced_at__gt=now - every, synced_at__lte=now + CLOCK_SKEW)
-    there = (
-        (can_fill & on_market("hit_type__"))
-        | Exists(of_hit.filter(by_market(), status=Status.SUBMITTED))
-        | Exists(_decided_elsewhere().filter(hit=OuterRef("pk")))
-        | Exists(unreplaced().filter(hit=OuterRef("pk")))
-        | Exists(overturned().filter(hit=OuterRef("pk")))
-        | Exists(approved_late().filter(hit=OuterRef("pk")))
-        | Exists(claiming.unasked().filter(hit=OuterRef("pk")))
-    )
-    here = (
-        Exists(of_hit.filter(~by_market(), status=Status.SUBMITTED))
-        | Exists(overturned().filter(~by_market(), hit=OuterRef("pk")))
-        | Exists(unsettled().filter(hit=OuterRef("pk")))
-        | Exists(_not_wanted_again().filter(hit=OuterRef("pk")))
-    )
-    return seen.filter(Q(synced_at=None) | ~is_seen).filter(
-        (there & mirror.is_asked()) | here, questionnaire__isnull=False
-    )
+    works = [
+        _to_settle(),
+        _decided_elsewhere(),
+        unreplaced(),
+        overturned(),
+        approved_late(),
+        claiming.unasked(),
+    ]
+    there = Q(missing_since__isnull=False)
+    for work in works:
+        there |= Q(Exists(work.filter(by_market(), hit=OuterRef("pk"))))
+    here = Q(Exists(_not_wanted_again().filter(hit=OuterRef("pk"))))
+    for work in (_to_settle(), overturned(), unsettled()):
+        here |= Q(Exists(work.filter(~by_market(), hit=OuterRef("pk"))))
+    to_do = (there & mirror.is_asked()) | here
+    found = HIT.objects.filter(Q(synced_at=None) | ~is_seen).filter(to_do, questionnaire__isnull=False)
+    return found.order_by(F("synced_at").asc(nulls_first=True), "pk")
+
+
+def waiting_since() -> datetime | None:
+    """Return since when the HIT waits that waits longest to be looked at; None where none does."""
+    moved: QuerySet[Any] = moved_hits()
+    looks = moved.values_list("since", "synced_at")
+    times = [since if not seen or seen < since else seen + (seen - since) for since, seen in looks]
+    due = due_hits(every=timedelta(0)).values_list(Coalesce("synced_at", "created_at"), flat=True)
+    return min([*times, *due], default=None)
+
+
+def waits_at_most() -> timedelta:
+    """Return how long a task to sync a HIT may wait: after that it is dropped, and another one enqueued."""
+    return timedelta(seconds=min(60, 5 * settings.SYNC_EVERY_SECONDS))
+
+
+def claim(hits: QuerySet[HIT]) -> list[int]:
+    """Return the HITs to enqueue a task for, the first of these: none that a task waits for, and few at a time.
+
+    So there are never more such tasks than MOST_WAITING, whatever is due, and what comes in is behind no more.
+    """
+    now = timezone.now()
+    is_waiting = Q(enqueued_at__gt=now - waits_at_most(), enqueued_at__lte=now + CLOCK_SKEW)
+    n_free = max(0, MOST_WAITING - HIT.objects.filter(is_waiting).count())
+    wanted = list(hits.exclude(is_waiting).values_list("pk", flat=True)[:n_free])
+    HIT.objects.filter(pk__in=wanted).exclude(is_waiting).update(enqueued_at=now)
+    return list(HIT.objects.filter(pk__in=wanted, enqueued_at=now).values_list("pk", flat=True))
+
+
+def _either(one: str, other: str) -> tuple[Coalesce, Coalesce]:
+    """Greatest is NULL on SQLite where one is NULL."""
+    return Coalesce(one, other), Coalesce(other, one)
+
+
+def _to_settle() -> QuerySet[Assignment]:
+    """Return what is handed in, and to be judged, or told of; or the marketplace has approved it by now."""
+    is_open = Q(decision=None) | Q(decision__verdict__in=[APPROVE, REJECT])
+    is_over = Q(auto_approval_at__lte=timezone.now())
+    return Assignment.objects.filter(is_open | is_over, status=Status.SUBMITTED)
 
 
 def to_carry_out(hit: HIT) -> list[Assignment]:

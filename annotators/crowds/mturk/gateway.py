@@ -35,7 +35,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class HITRecord:
-    """A HIT as the marketplace describes it. Times are aware datetimes."""
+    """A HIT as the marketplace describes it. Times are aware datetimes.
+
+    Its assignments: `n_available` to be accepted, `n_pending` accepted and not submitted, `n_completed` approved or
+    rejected.
+    """
 
     hit_id: str
     status: str
@@ -43,6 +47,14 @@ class HITRecord:
     created_at: datetime
     expires_at: datetime
     requester_annotation: str
+    n_available: int = 0
+    n_pending: int = 0
+    n_completed: int = 0
+
+    @property
+    def most_handed_in(self) -> int:
+        """How many assignments were submitted; of an expired HIT at most, as what nobody took is not available."""
+        return self.max_assignments - self.n_available - self.n_pending
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +91,9 @@ def hit_record(hit: Any) -> HITRecord:
         created_at=hit["CreationTime"],
         expires_at=hit["Expiration"],
         requester_annotation=hit.get("RequesterAnnotation", ""),
+        n_available=hit.get("NumberOfAssignmentsAvailable", 0),
+        n_pending=hit.get("NumberOfAssignmentsPending", 0),
+        n_completed=hit.get("NumberOfAssignmentsCompleted", 0),
     )
 
 
@@ -262,6 +277,11 @@ class Gateway:
         """Return every HIT of the account that is not disposed of, through all pages."""
         return [hit_record(hit) for hit in self._pages("list_hits", "HITs")]
 
+    def listed_hits(self) -> Iterator[list[HITRecord]]:
+        """Yield the same page by page, at most PAGE to each."""
+        for page in self._whole_pages("list_hits"):
+            yield [hit_record(hit) for hit in page["HITs"]]
+
     def list_assignments(self, hit_id: str) -> list[AssignmentRecord]:
         """Return every submitted, approved or rejected assignment of a HIT, through all pages."""
         return [
@@ -344,10 +364,14 @@ class Gateway:
         return _call(lambda: _send_patiently(operation, json.dumps(body), **known))  # type: ignore[no-any-return]
 
     def _pages(self, operation: Any, key: str, **arguments: Any) -> Iterator[Any]:
+        for page in self._whole_pages(operation, **arguments):
+            yield from page[key]
+
+    def _whole_pages(self, operation: Any, **arguments: Any) -> Iterator[Any]:
         paginator: Any = self._client.get_paginator(operation)
         pages = iter(paginator.paginate(**arguments, PaginationConfig={"PageSize": PAGE}))
         while (page := _call(lambda: next(pages, None))) is not None:
-            yield from page[key]
+            yield page
             self._before_call()
 
 

@@ -27,6 +27,8 @@ FACTS = (
 MISSING_FOR = timedelta(hours=1)  # far longer than a new HIT takes to be shown
 ASKED_AGAIN = timedelta(days=1)
 SHOWN_FOR = timedelta(days=120)  # MTurk disposes of a HIT by itself then
+# How long a submission may be counted and not listed: far longer than any lag seen.
+LISTING_LAG = timedelta(hours=1)
 PERSONAL = ("feedback", "answer_xml")  # may name the worker
 
 
@@ -37,12 +39,14 @@ def fetch(hit: HIT, *, gateway: Gateway) -> list[Assignment]:
 
     What its worker did by link on the same HIT is left alone: the marketplace knows nothing about it.
     """
-    mirror_hit(hit, gateway.get_hit(hit.hit_id))
+    described = gateway.get_hit(hit.hit_id)
+    mirror_hit(hit, described)
     reach("sync.hit_mirrored")
     records = gateway.list_assignments(hit.hit_id)
     reach("sync.listed")
     mirrored = [mirror_assignment(hit, record) for record in records]
-    mark_synced(hit)
+    has_expired = described.expires_at <= timezone.now()
+    mark_synced(hit, is_all=has_expired or len(records) >= described.most_handed_in)
     of_market = [assignment for assignment in mirrored if assignment.channel == Channel.MARKETPLACE]
     return sorted(
         of_market, key=lambda assignment: (assignment.submitted_at or timezone.now(), assignment.pk)
@@ -110,15 +114,30 @@ def mirror_hit(hit: HIT, record: HITRecord) -> None:
 
 def n_handed_in() -> Coalesce:
     """Count, in a query over HITs, the marketplace's assignments that were handed in."""
-    of_hit = Assignment.objects.filter(hit=OuterRef("pk"), channel=Channel.MARKETPLACE)
-    handed_in = of_hit.exclude(status=Assignment.Status.ACCEPTED).order_by().values("hit")
-    return Coalesce(Subquery(handed_in.annotate(n=Count("pk")).values("n")), 0)
+    return _n_of_market(~Q(status=Assignment.Status.ACCEPTED))
 
 
-def mark_synced(hit: HIT) -> None:
-    """Write down that a HIT was looked after: all that was to be known about it is written."""
-    HIT.objects.filter(pk=hit.pk).update(synced_at=timezone.now())
-    hit.refresh_from_db(fields=["synced_at"])
+def n_decided() -> Coalesce:
+    """Count, in a query over HITs, the marketplace's assignments that it has approved or rejected."""
+    return _n_of_market(Q(status__in=[Assignment.Status.APPROVED, Assignment.Status.REJECTED]))
+
+
+def _n_of_market(which: Q) -> Coalesce:
+    of_hit = Assignment.objects.filter(which, hit=OuterRef("pk"), channel=Channel.MARKETPLACE)
+    return Coalesce(Subquery(of_hit.order_by().values("hit").annotate(n=Count("pk")).values("n")), 0)
+
+
+def mark_synced(hit: HIT, *, is_all: bool = True) -> None:
+    """Write down that a HIT was looked after: all that was to be known about it is written.
+
+    What moved since `hit` was loaded stays to be fetched, and everything does where not `is_all` of what the
+    marketplace counts was listed: it lists submissions with a lag.
+    """
+    now = timezone.now()
+    HIT.objects.filter(pk=hit.pk).update(synced_at=now)
+    if hit.moved_at and (is_all or hit.moved_at < now - LISTING_LAG):
+        HIT.objects.filter(pk=hit.pk, moved_at=hit.moved_at).update(moved_at=None)
+    hit.refresh_from_db(fields=["synced_at", "moved_at"])
 
 
 def mirror_assignment(hit: HIT, record: AssignmentRecord) -> Assignment:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from kombu import Connection
 from prometheus_client.parser import text_string_to_metric_families
 
-from annotators.models import HIT, Assignment, Call
+from annotators.models import HIT, Assignment, Call, Listing
 from config.celery import app
 from surveys import sync
 from surveys.models import Batch, Decision, Replacement
@@ -89,13 +89,31 @@ def test_open_hits_by_endpoint() -> None:
 
 
 @pytest.mark.django_db
-def test_the_lag_is_that_of_the_hit_looked_at_longest_ago() -> None:
-    now = timezone.now()
-    make_published(hit=make_hit(synced_at=now - timedelta(seconds=500)))
-    make_published(hit=make_hit(created_at=now - timedelta(seconds=900)))
-    settled = make_hit(synced_at=now - timedelta(days=7), expires_at=now - timedelta(days=8))
-    make_published(hit=settled)
-    assert 900 <= samples()["assent_sync_lag_seconds"] < 960
+def test_the_lag_is_that_of_the_hit_that_waits_longest() -> None:
+    ago = lambda seconds: timezone.now() - timedelta(seconds=seconds)  # noqa: E731
+    lag = lambda: samples()["assent_sync_lag_seconds"]  # noqa: E731
+    make_published(hit=make_hit(synced_at=ago(7000), created_at=ago(9000)))  # nobody has touched it
+    make_published(hit=make_hit(synced_at=None, created_at=ago(9000)))
+    assert lag() == 0
+    make_published(hit=make_hit(synced_at=ago(6000), moved_at=ago(200)))
+    assert 200 <= lag() < 260
+    make_published(hit=make_hit(synced_at=ago(900), moved_at=ago(1400)))  # too early: again after as long
+    assert 400 <= lag() < 460
+    submitted = make_published(hit=make_hit(synced_at=ago(500))).hit
+    make_assignment(submitted, status="Submitted")
+    assert 500 <= lag() < 560
+
+
+@pytest.mark.django_db
+def test_how_long_ago_the_marketplace_was_asked_what_has_moved() -> None:
+    hit = make_published(hit=make_hit()).hit
+    assert "assent_listing_age_seconds embedded" not in samples()
+    Listing.objects.create(endpoint="embedded", listed_at=timezone.now() - timedelta(seconds=90))
+    Listing.objects.create(endpoint="sandbox", listed_at=timezone.now() - timedelta(days=90))
+    assert 90 <= samples()["assent_listing_age_seconds embedded"] < 150
+    assert "assent_listing_age_seconds sandbox" not in samples()  # nothing is open there
+    HIT.objects.filter(pk=hit.pk).update(gone_at=timezone.now())
+    assert "assent_listing_age_seconds embedded" not in samples()
 
 
 @pytest.mark.django_db
@@ -165,7 +183,7 @@ def test_as_many_queries_for_a_large_study_as_for_none() -> None:
         hit = make_published().hit
         submitted(hit, left=timedelta(hours=1))
     assert Batch.objects.count() == 5
-    assert queries() == before == 9
+    assert queries() == before == 11
 
 
 def test_without_a_database_the_rest_is_still_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,23 +43,117 @@ def hit_with(*assignment_statuses: str, batch_status: str = "open", **hit_values
     return hit
 
 
+def moved() -> list[HIT]:
+    return list(due_work.moved_hits())
+
+
+def saved_claim(hit: HIT, *, ago: timedelta) -> Assignment:
+    """Somebody has saved their answers with us, and the marketplace has not named them."""
+    return make_assignment(hit, saved_at=timezone.now() - ago)
+
+
 @pytest.mark.parametrize("batch_status", ["publishing", "open", "stopped", "complete"])
-@pytest.mark.parametrize(
-    "assignments",
-    [[], ["Accepted"], ["Approved"], ["Submitted"], ["Accepted", "Accepted"], ["Submitted", "Approved"]],
-)
-def test_a_hit_that_can_change_is_due(batch_status: str, assignments: list[str]) -> None:
+@pytest.mark.parametrize("assignments", [[], ["Accepted"], ["Approved"], ["Accepted", "Accepted"]])
+def test_a_hit_nobody_has_touched_is_not_due(batch_status: str, assignments: list[str]) -> None:
+    hit_with(*assignments, batch_status=batch_status)
+    hit_with(*assignments, batch_status=batch_status, synced_at=None)
+    assert (due(), moved()) == ([], [])
+
+
+@pytest.mark.parametrize("batch_status", ["publishing", "open", "stopped", "complete"])
+@pytest.mark.parametrize("assignments", [["Submitted"], ["Submitted", "Approved"]])
+def test_what_was_handed_in_is_due_until_it_is_judged(batch_status: str, assignments: list[str]) -> None:
     hit = hit_with(*assignments, batch_status=batch_status)
     assert due() == [hit]
+    submitted = hit.assignments.get(status="Submitted")
+    Decision.objects.create(assignment=submitted, verdict="propose", reason="No.", decided_at=timezone.now())
+    assert due() == []  # a person decides
+
+
+@pytest.mark.parametrize("verdict", ["approve", "reject"])
+def test_what_is_decided_is_due_until_the_marketplace_knows(verdict: str) -> None:
+    hit = hit_with("Submitted")
+    submitted = hit.assignments.get()
+    Decision.objects.create(assignment=submitted, verdict=verdict, reason="No.", decided_at=timezone.now())
+    assert due() == [hit]
+
+
+def test_what_the_marketplace_approves_by_itself_is_due_once_its_time_has_come() -> None:
+    hit = hit_with("Submitted")
+    submitted, now = hit.assignments.get(), timezone.now()
+    Decision.objects.create(assignment=submitted, verdict="propose", reason="No.", decided_at=now)
+    for left, expected in ((timedelta(minutes=1), []), (timedelta(0), [hit])):
+        Assignment.objects.update(auto_approval_at=now + left)
+        assert due() == expected
+
+
+def test_what_the_marketplace_lists_anew_has_moved_until_it_is_looked_at() -> None:
+    now = timezone.now()
+    hit = hit_with(moved_at=now)
+    assert moved() == [hit]
+    HIT.objects.update(moved_at=None)
+    assert moved() == []
+
+
+def test_of_what_people_save_and_what_is_listed_the_first_comes_first() -> None:
+    listed, saved = hit_with(moved_at=timezone.now() - EVERY), hit_with()
+    saved_claim(saved, ago=timedelta(seconds=1))
+    assert moved() == [saved, listed]
+
+
+@pytest.mark.parametrize(
+    ("saved", "synced", "expected"),
+    [(10, 11, True), (10, 5, True), (10, 4, False), (100, 50, True), (100, 49, False), (10, None, True)],
+)
+def test_a_claim_is_looked_at_again_after_as_long_as_the_last_look_was_late(
+    saved: int, synced: int | None, expected: bool
+) -> None:
+    """Seconds ago. One that never comes true costs the less the older it is."""
+    now = timezone.now()
+    hit = hit_with(synced_at=None if synced is None else now - timedelta(seconds=synced))
+    saved_claim(hit, ago=timedelta(seconds=saved))
+    assert moved() == ([hit] if expected else [])
+
+
+def test_one_that_is_missing_is_asked_about_by_the_sweep_alone() -> None:
+    hit = hit_with(moved_at=timezone.now(), missing_since=timezone.now())
+    assert (due(), moved()) == ([hit], [])
+    HIT.objects.update(gone_at=timezone.now())
+    assert (due(), moved()) == ([], [])
 
 
 def test_a_hit_seen_before_the_clock_was_set_back_is_due() -> None:
     now = timezone.now()
-    hit_with(synced_at=now)
-    hit_with(synced_at=now + timedelta(seconds=30))  # by another machine, whose clock differs a little
+    hit_with("Submitted", synced_at=now)
+    hit_with("Submitted", synced_at=now + timedelta(seconds=30))  # by another machine, whose clock differs
     assert due() == []
-    jumped = hit_with(synced_at=now + timedelta(hours=2))
+    jumped = hit_with("Submitted", synced_at=now + timedelta(hours=2))
     assert due() == [jumped]
+    jumped.assignments.all().delete()
+    HIT.objects.filter(pk=jumped.pk).update(moved_at=now)
+    assert moved() == [jumped]
+
+
+def test_a_task_is_claimed_once_for_a_hit_until_it_has_waited_too_long(settings: Any) -> None:
+    settings.SYNC_EVERY_SECONDS = 60
+    hits = [hit_with(moved_at=timezone.now()) for _ in range(2)]
+    pks = [hit.pk for hit in hits]
+    assert (sorted(due_work.claim(due_work.moved_hits())), due_work.claim(due_work.moved_hits())) == (pks, [])
+    HIT.objects.filter(pk=pks[0]).update(enqueued_at=timezone.now() - timedelta(seconds=61))
+    assert due_work.claim(due_work.moved_hits()) == pks[:1]
+    HIT.objects.filter(pk=pks[1]).update(enqueued_at=timezone.now() + timedelta(hours=1))
+    assert due_work.claim(due_work.moved_hits()) == pks[1:]  # the clock was set back
+
+
+def test_however_much_is_due_few_tasks_wait(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.SYNC_EVERY_SECONDS = 60
+    monkeypatch.setattr(due_module, "MOST_WAITING", 3)
+    for _ in range(5):
+        hit_with(moved_at=timezone.now())
+    first = due_work.claim(due_work.moved_hits())
+    assert (len(first), due_work.claim(due_work.moved_hits())) == (3, [])
+    HIT.objects.filter(pk=first[0]).update(enqueued_at=None, moved_at=None)
+    assert len(due_work.claim(due_work.moved_hits())) == 1
 
 
 @pytest.mark.parametrize("batch_status", ["publishing", "open", "stopped", "complete"])
@@ -96,27 +190,9 @@ def test_a_rejection_in_a_stopped_batch_is_settled() -> None:
 
 
 def test_a_hit_never_synced_is_due_and_one_just_synced_is_not() -> None:
-    never = hit_with(synced_at=None)
-    hit_with(synced_at=timezone.now())
+    never = hit_with("Submitted", synced_at=None)
+    hit_with("Submitted", synced_at=timezone.now())
     assert due() == [never]
-
-
-def test_an_expired_hit_is_due_until_nobody_can_still_submit() -> None:
-    now = timezone.now()  # one hour to work, one hour until the marketplace lists it
-    recent = hit_with("Approved", expires_at=now - timedelta(hours=1, minutes=59))
-    hit_with("Approved", expires_at=now - timedelta(hours=2, minutes=1))
-    late = hit_with("Approved", "Submitted", expires_at=now - timedelta(days=9))
-    assert due() == [recent, late]
-
-
-@pytest.mark.parametrize("looked_at", [None, timedelta(days=9), timedelta(days=8, hours=22, minutes=1)])
-def test_a_hit_is_due_until_it_was_seen_after_its_end_however_long_we_were_away(looked_at: Any) -> None:
-    now = timezone.now()
-    synced_at = None if looked_at is None else now - looked_at
-    missed = hit_with("Approved", expires_at=now - timedelta(days=9), synced_at=synced_at)
-    assert due() == [missed]
-    HIT.objects.update(synced_at=now - timedelta(days=8, hours=21, minutes=59))
-    assert due() == []
 
 
 def test_an_overturned_rejection_is_due_until_the_marketplace_knows() -> None:

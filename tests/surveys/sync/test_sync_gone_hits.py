@@ -46,8 +46,10 @@ def forget(site: Site) -> None:
         "Message": "Hit X does not exist. (1718000000000)",
         "TurkErrorCode": "AWS.MechanicalTurk.HITDoesNotExist",
     }
-    answer = json.dumps(error).encode()
-    site.wire.replies["GetHIT"] = (400, {"Content-Type": "application/x-amz-json-1.1"}, answer)
+    kind = {"Content-Type": "application/x-amz-json-1.1"}
+    site.wire.replies["GetHIT"] = (400, kind, json.dumps(error).encode())
+    site.wire.replies["ListHITs"] = (200, kind, b'{"NumResults": 0, "HITs": []}')
+    HIT.objects.update(created_at=timezone.now() - HOUR)
 
 
 def n_asked(site: Site, *, sweeps: int = 1) -> int:
