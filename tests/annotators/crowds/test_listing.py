@@ -140,7 +140,7 @@ def test_claims_are_asked_about_by_the_list() -> None:
 def test_an_account_that_lists_some_of_ours_is_no_strange_one() -> None:
     """Two HITs are not found, and nobody touches the others: those that are missing are believed to be gone."""
     long_ago = timezone.now() - 61 * MINUTE
-    here = [hit_with() for _ in range(2)]
+    here = [hit_with(synced_at=long_ago - MINUTE) for _ in range(2)]
     missing = [hit_with(missing_since=long_ago) for _ in range(2)]
     assert mirror.is_account_strange(missing[0])
     moved(*[record_of(hit) for hit in here])
