@@ -5,10 +5,12 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from django.conf import settings as django_settings
 from django.core.management import call_command
 from django.test import override_settings
+from hypothesis import HealthCheck
 from playwright.sync_api import BrowserContext, ConsoleMessage, expect
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
@@ -24,6 +26,9 @@ from tests.services_site import Site, a_worker, database_environment, settle, su
 # Playwright's event loop runs in the test's thread, where Django would refuse the ORM.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
 expect.set_options(timeout=20_000)  # ms, for a machine that has other things to do
+# How long drawing takes says something about the machine: Hypothesis makes its tables of Unicode at the first text.
+hypothesis.settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis.settings.load_profile("untimed")
 
 STORAGES = django_settings.STORAGES
 PLAIN_STATIC = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
