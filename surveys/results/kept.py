@@ -27,7 +27,7 @@ from surveys.results.statistics.metrics import MetricSummary, summarise_metrics
 from surveys.studies.predictions import SamplingError
 from surveys.studies.sample_files import KEPT_SECONDS, SampleGone, draw_asked
 
-VERSION = 1  # of what is kept: raise it when a number in it changes its meaning
+VERSION = 2  # of what is kept: raise it when a number in it changes its meaning
 LEASE = timedelta(minutes=2)  # the largest studies take seconds, and each step renews it
 FIRST_LOOK = timedelta(seconds=20)  # by then a task that was sent has been taken
 REST = 20  # an open batch is not counted anew before so many times what counting took
@@ -155,7 +155,7 @@ def _made(key: str, *, tell: Tell) -> dict[str, Any]:
     version, value = MAKERS[kind](about, tell)
     return {
         "version": version,
-        "content": json.dumps(cattrs.unstructure(value), ensure_ascii=False),
+        "content": json.dumps(cattrs.unstructure(value)),
         "made_at": timezone.now(),
         "seconds": time.monotonic() - began,
     }

@@ -69,4 +69,4 @@ def _cell(value: Any) -> str:
 
 
 def write_tidy(frame: Frame, stream: IO[str]) -> None:
-    write_csv(neutralised(frame.tidy()), stream)
+    write_csv(neutralised(frame.tidy(repeats=True)), stream)

@@ -1,6 +1,6 @@
 """The frame that every score, table and file is made from."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -199,16 +199,17 @@ class Frame:
                 if column(system, key) in self.responses:
                     yield system, key, column(system, key)
 
-    def tidy(self) -> pd.DataFrame:
+    def tidy(self, *, repeats: bool = False) -> pd.DataFrame:
         """Return one row per rating given, with TIDY_COLUMNS. A blank has no row.
 
         A skipped response has one row per output shown: criterion "skip", the reason as value, no score. Where items
-        were asked twice both ratings are there, and a last column, `is_repeat`.
+        were asked twice, `repeats` adds the second ratings, and a last column, `is_repeat`.
         """
-        return self.everything._tidy() if self.has_repeats else self._tidy()
+        if repeats and self.has_repeats:
+            return self.everything._tidy((*TIDY_COLUMNS, REPEAT))
+        return self._tidy(TIDY_COLUMNS)
 
-    def _tidy(self) -> pd.DataFrame:
-        names = (*TIDY_COLUMNS, REPEAT) if self.has_repeats else TIDY_COLUMNS
+    def _tidy(self, names: Sequence[str]) -> pd.DataFrame:
         parts = [self._ratings(*names) for names in self.rating_columns()]
         parts += [self._skips(system) for system in self.systems]
         long = pd.concat(parts, ignore_index=True) if parts else _no_ratings()

@@ -4,16 +4,18 @@ import csv
 import io
 
 import pytest
+from django.utils import timezone
 
-from surveys.models import Batch, Questionnaire
+from surveys.models import Batch, MetricScore, Output, Questionnaire
 from surveys.publishing import questionnaires
 from surveys.results.files.layouts import LAYOUTS
 from surveys.results.files.raw import write_raw
 from surveys.results.files.report import make_report
 from surveys.results.frames.csv_table import read_table
-from surveys.results.frames.database import read_batch
+from surveys.results.frames.database import read_batch, read_scores
 from surveys.results.frames.mturk_csv import frame_from_csv
 from surveys.results.frames.responses import frame_from_responses
+from surveys.results.statistics.metrics import summarise_metrics
 from tests.factories import make_draft, make_hit, make_survey, submitted
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +63,24 @@ def test_no_score_counts_a_repeat(batch):
     selections = make_report(frame).summary.selections
     assert {selection.responses for selection in selections} == {30}
     assert not frame.responses.duplicated(["worker", "item_id"]).any()
+
+
+def test_means_beside_metrics_are_those_of_the_report(batch):
+    for output in Output.objects.filter(item__survey=batch.survey):
+        MetricScore.objects.create(
+            output=output, metric="bleu", value=0.5, version="1", scored_at=timezone.now()
+        )
+    frame = read_batch(batch)
+    of_report = {
+        (system.system, criterion.key): criterion.score.item_mean
+        for system in make_report(frame).summary.kept.systems
+        for criterion in system.criteria
+        if criterion.score
+    }
+    beside = summarise_metrics(frame, read_scores(batch)).ratings
+    assert {(rating.system, rating.criterion): rating.mean for rating in beside} == of_report
+    mean = sum(map(float, column_of(batch, "metrics", "mean_justifies"))) / 20
+    assert mean == pytest.approx(sum(of_report[system, "justifies"] for system in frame.systems) / 2)
 
 
 def test_within_raters_there_is_agreement_with_an_interval(batch):
