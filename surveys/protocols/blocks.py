@@ -6,6 +6,12 @@ from typing import Literal, NamedTuple
 
 Kind = Literal["text", "conversation", "table"]
 COLUMN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+# What columns of a file mean by their names: those of the answer key must never be shown, and no other is a block's.
+TAKEN = re.compile(
+    r"item_id|index|sample_idx|id|system|exp|images?|question|statement|label|answer|choices|explanation|text|steps|preds"
+    r"|references?|output_answer|model_correct|check",
+    re.IGNORECASE,
+)
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
 NAMED = re.compile(r"(?P<name>[^\s:][^:]{0,39}):(?:\s+(?P<text>.*))?")
 MOST_TEXT = 20_000

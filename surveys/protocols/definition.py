@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 
 import cattrs
 
-from surveys.protocols.blocks import COLUMN, LANGUAGE, Block
+from surveys.protocols.blocks import COLUMN, LANGUAGE, TAKEN, Block
 
 _converter = cattrs.Converter(detailed_validation=False)
 
@@ -327,7 +327,7 @@ def problems_of(definition: "Definition") -> Iterator[Problem]:
     yield from _review(definition)
     yield from _quiz(definition)
     yield from _drawings(definition.instructions)
-    yield from _blocks(definition.blocks)
+    yield from _blocks(definition.blocks, criteria=definition.criteria)
     yield from _choices("The list of reasons to skip", definition.skip_reasons, path=("skip_reasons",))
 
 
@@ -443,11 +443,15 @@ def _review(definition: "Definition") -> Iterator[Problem]:
         yield Problem(path, f"nobody can have {n} of {most} answers right.")
 
 
-def _blocks(blocks: "Sequence[Block]") -> Iterator[Problem]:
+def _blocks(blocks: "Sequence[Block]", *, criteria: "Sequence[Criterion]") -> Iterator[Problem]:
+    rated = {name for criterion in criteria for name in (criterion.key, *criterion.aliases)}
     columns = [block.column for block in blocks]
     for n, block in enumerate(blocks, 1):
         if not COLUMN.fullmatch(block.column):
             sentence = f"{block.column!r} is no name of a column: letters, digits and _, a letter first."
+            yield Problem(("blocks", n, "column"), sentence)
+        if TAKEN.fullmatch(block.column) or block.column in rated:
+            sentence = f"{block.column!r} has a meaning of its own in files with items; give the column another name."
             yield Problem(("blocks", n, "column"), sentence)
         if block.column in columns[: n - 1]:
             yield Problem(("blocks", n, "column"), f"two blocks show the column {block.column!r}.")

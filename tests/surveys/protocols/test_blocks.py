@@ -40,6 +40,7 @@ instructions:
   summary: You will read conversations.
   steps: [Rate the last reply.]
 """
+ELSEWHERE = "in files with items; give the column another name."
 EVIL = "<script>alert(1)</script>"
 ROW = {
     "item_id": "a",
@@ -74,6 +75,10 @@ def test_the_parts_of_a_cell(kind, text: str, parts: list[tuple[str, str]]) -> N
             "column: chat",
             "column: a b",
             "line 13: 'a b' is no name of a column: letters, digits and _, a letter first.",
+        ),
+        *(
+            ("column: chat", f"column: {name}", f"line 13: {name!r} has a meaning of its own {ELSEWHERE}")
+            for name in ("answer", "Check", "model_correct", "helps")
         ),
         ("lang: he", "lang: hebrew!", "line 12: 'hebrew!' is no language, such as en or pt-BR."),
         ("label: Source", "is_beside: true", "line 11: The first block has none before it."),
