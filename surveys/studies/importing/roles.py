@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from surveys.protocols.definition import Definition
 from surveys.studies.importing.plan import Problem
-from surveys.studies.importing.tables import CORRECT, Row, Table, file_error, find_columns
+from surveys.studies.importing.tables import CORRECT, Row, Table, file_error, find_columns, ratings_of
 from surveys.studies.planted_checks import COLUMN
 
 OUTPUT_ANSWER, REFERENCES = "output_answer", "references"
@@ -118,12 +118,14 @@ def problems_of(
 
 
 def renamed(table: Table, *, roles: Mapping[str, str], definition: Definition, system: str) -> Table:
-    """Return the table with its columns by our names. One that had a name of ours and another role is left out.
+    """Return the table with its columns by our names, and of the others only the ratings.
 
-    Where no column is the system, all rows are of `system`.
+    A column that was given no role has none, whatever it is called. Where no column is the system, all rows are of
+    `system`.
     """
-    names = {column: role for role, column in roles.items() if column}
-    kept = [name for name in table.header if name in names or name not in roles]
+    by_name = {role.name for role in roles_of(definition)} - set(roles)
+    names = {**{name: name for name in by_name}, **{column: role for role, column in roles.items() if column}}
+    kept = [name for name in table.header if name in names or name in set(ratings_of(definition))]
     header = [names.get(name, name) for name in kept]
     column = find_columns((), definition=definition).system
     is_added = find_columns(tuple(header), definition=definition).system not in header
@@ -159,8 +161,13 @@ def template_csv(definition: Definition) -> str:
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(names)
     for system in _systems(definition):
-        writer.writerow([_example(name, definition, system) for name in names])
+        writer.writerow([_inert(_example(name, definition, system)) for name in names])
     return out.getvalue()
+
+
+def _inert(example: str) -> str:
+    """Leave out an example that a spreadsheet would run: somebody else may have written the survey type."""
+    return "" if example.startswith(("=", "+", "-", "@", "\t")) else example
 
 
 def _systems(definition: Definition) -> list[str]:

@@ -274,7 +274,7 @@ def find_columns(header: tuple[str, ...], *, definition: Definition) -> Columns:
         text=_first(("steps", "preds") if is_sequence else ("explanation", "text"), header),
         references=next((name for name in references if name in header), ""),
         has_images=_has_images(image in header, definition=definition),
-        is_rated=any(name in header for name in _criteria(definition)),
+        is_rated=any(name in header for name in ratings_of(definition)),
         blocks=tuple(block.column for block in definition.blocks),
     )
 
@@ -302,7 +302,8 @@ def _answer(definition: Definition) -> Iterator[str]:
             yield "choices"
 
 
-def _criteria(definition: Definition) -> Iterator[str]:
+def ratings_of(definition: Definition) -> Iterator[str]:
+    """Yield the names of columns that hold ratings, as the published files have beside the items."""
     for criterion in definition.criteria:
         yield from (criterion.key, *criterion.aliases)
 

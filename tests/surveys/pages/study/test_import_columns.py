@@ -99,3 +99,12 @@ def test_a_csv_to_fill_in_can_be_sent_back_as_it_is() -> None:
     sender.post(preview)
     assert Output.objects.get().text == "Your explanation here"
     assert said(sender.get(reverse("import_items"))) != []
+
+
+def test_a_column_that_is_not_used_is_not_taken_for_what_its_name_says_elsewhere() -> None:
+    client, file = researcher(), "Nr,Foto,Klasse,exp,why,reference\n1,a.png,cat,run-7,Ears.,A gold text.\n"
+    address = upload(client, file.encode(), pictures={"a.png": png()}, **XAI)["Location"]
+    preview = client.post(address, {**CHOSEN, "column-3": ""})["Location"]
+    client.post(preview, {"accept_warnings": "on"})
+    assert (Output.objects.get().system, Output.objects.get().text) == ("ofa-x", "Ears.")
+    assert "references" not in Item.objects.get().payload
