@@ -20,9 +20,9 @@ MAX_BLANK_ROWS = 10_000  # Excel keeps the formats of rows long deleted, up to a
 MARKUP_ENTITIES = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
 SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 MERGED = re.compile(rb'<mergeCell ref="([A-Z]{1,3}[0-9]{1,7}:[A-Z]{1,3}[0-9]{1,7})"')
-# A formula nobody has computed: `<f>` and then no value.
+# A formula nobody has computed: `<f>` and then no value. One of type "str" with an empty value is the empty text.
 UNCOMPUTED = re.compile(
-    rb'<c r="([A-Z]{1,3})([0-9]{1,7})"[^>]*><f[^>]*(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v></v>)?</c>'
+    rb'<c r="([A-Z]{1,3})([0-9]{1,7})"(?P<type>[^>]*)><f[^>]*(?:/>|>[^<]*</f>)\s*(?P<value><v\s*/>|<v></v>)?</c>'
 )
 FAULTS = {"#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A"}
 BROKEN = "The Excel file can't be read; save it as CSV and try again."
@@ -78,9 +78,11 @@ def _records(rows: Any) -> Iterator[tuple[int, tuple[Any, ...]]]:
         last = max((n for n, value in enumerate(values, 1) if value not in (None, "")), default=0)
         if last > MAX_COLUMNS:
             raise SheetError(f"Row {line} has {last:,} columns; at most {MAX_COLUMNS:,} are read.")
+        if last and n_blank > MAX_BLANK_ROWS:
+            raise SheetError(
+                f"Row {line} follows {n_blank:,} blank ones: delete these, or what comes after them."
+            )
         n_blank = 0 if last else n_blank + 1
-        if n_blank > MAX_BLANK_ROWS:
-            return
         if last:
             yield line, values[:last]
 
@@ -119,6 +121,8 @@ def _hidden(data: bytes, part: str) -> Iterator[Problem]:
     for merged in MERGED.finditer(xml):
         yield file_error(f"The cells {merged[1].decode()} are merged; give each row its own.")
     for cell in UNCOMPUTED.finditer(xml):
+        if cell["value"] and b't="str"' in cell["type"]:
+            continue
         name, line = cell[1].decode(), int(cell[2])
         yield file_error(f"The cell {name}{line} is a formula without a value; paste its value.", line=line)
 

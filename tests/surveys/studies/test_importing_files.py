@@ -1,14 +1,18 @@
 """Files as other programs write them: semicolons, tabs, UTF-16, Excel; and columns that nobody here named."""
 
+import csv
 import io
+import re
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from openpyxl import Workbook
 
+from surveys.protocols.definition import AnswerQuestion, Choice
 from surveys.studies.importing.plan import Plan
 from surveys.studies.importing.reading import read_items, read_table
 from surveys.studies.importing.roles import guessed, roles_of, template_csv
@@ -34,6 +38,16 @@ def book(*rows: tuple[Any, ...], change: Callable[[Workbook], None] = lambda boo
     change(workbook)
     out = io.BytesIO()
     workbook.save(out)
+    return out.getvalue()
+
+
+def edited(data: bytes, change: Callable[[bytes], bytes]) -> bytes:
+    """Return a workbook with its first sheet's XML changed."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as before, zipfile.ZipFile(out, "w") as after:
+        for name in before.namelist():
+            xml = before.read(name)
+            after.writestr(name, change(xml) if name == "xl/worksheets/sheet1.xml" else xml)
     return out.getvalue()
 
 
@@ -95,6 +109,19 @@ HIDDEN = {
 def test_what_a_spreadsheet_hides_is_told_by_cell(case: str) -> None:
     cells, sentence = HIDDEN[case]
     assert sentence in [str(problem) for problem in read_items(sheet(cells), definition=XAI).problems]
+
+
+def test_a_row_after_a_long_gap_is_never_lost() -> None:
+    late = dict(zip(("A12000", "B12000", "C12000", "D12000", "E12000"), ROWS[0], strict=True))
+    problems = [str(problem) for problem in read_items(sheet(late), definition=XAI).problems]
+    assert problems == ["Row 12000 follows 11,996 blank ones: delete these, or what comes after them."]
+
+
+def test_a_formula_that_came_to_nothing_is_an_empty_cell() -> None:
+    empty = b'<c r="F2" t="str"><f>IF(A2="p1","","x")</f><v></v></c>'
+    data = edited(sheet({"F1": "note", "F2": "x"}), lambda xml: re.sub(rb'<c r="F2".*?</c>', empty, xml))
+    assert read_items(data, definition=XAI).errors == ()
+    assert read_table(data).rows[0].cells["note"] == ""
 
 
 def test_merged_cells_are_refused() -> None:
@@ -195,3 +222,12 @@ def test_a_template_can_be_imported_as_it_is(definition: Any) -> None:
     assert (len(plan.items), plan.n_outputs) == (1, definition.outputs_per_item)
     names = list(read_table(data).header)
     assert guessed(names, definition=definition) == {name: name for name in names}
+
+
+def test_a_template_holds_nothing_that_a_spreadsheet_runs() -> None:
+    ran = Choice('=HYPERLINK("//x")', "A")
+    definition = replace(
+        XAI, reference_system="@SUM(1)", answer=AnswerQuestion("Which?", choices=(ran, Choice("b", "B")))
+    )
+    cells = [cell for row in csv.reader(io.StringIO(template_csv(definition))) for cell in row]
+    assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))] == []
