@@ -86,7 +86,7 @@ def _csv_rows(stream: IO[str]) -> Iterator[dict[str, object]]:
     reader = csv.reader(stream, strict=True)
     number = 0
     try:
-        header = [name.strip() for name in next(reader, [])]
+        header = [_text(name, row=0, column=str(n)).strip() for n, name in enumerate(next(reader, []), 1)]
         _columns(tuple(header), row=0)
         for cells in reader:
             if not cells:

@@ -98,7 +98,7 @@ class DrawForm(forms.Form):
         """Keep the uploads of a valid form and what it asks for; return the name of the sample there will be."""
         data, folder = self.cleaned_data, new_folder()
         uploads = folder / UPLOADS
-        predictions = _stored(data["predictions"], uploads)
+        predictions = _stored(data["predictions"], uploads / "predictions")
         earlier = [_stored(file, uploads / str(n)) for n, file in enumerate(data["earlier"])]
         ask_for(
             folder,
@@ -125,12 +125,18 @@ def _within(file: Upload) -> Upload:
 
 def _stored(file: Upload, folder: Path) -> Path:
     """Write an upload under its own name: the name tells the format, and the data set of an earlier sample."""
-    folder.mkdir(exist_ok=True)
-    path = folder / (Path(file.name or "").name or "file.csv")
+    folder.mkdir(parents=True)
+    path = folder / _short(Path(file.name or "").name or "file.csv")
     with path.open("wb") as stream:
         for chunk in file.chunks():
             stream.write(chunk)
     return path
+
+
+def _short(name: str) -> str:
+    """Return a name that every file system takes: they count bytes, up to 255."""
+    ending = Path(name).suffix[:20]
+    return name.removesuffix(ending).encode()[:160].decode(errors="ignore") + ending
 
 
 class SampleImportForm(ImportForm):

@@ -143,3 +143,25 @@ def test_a_sample_is_its_drawers_and_has_no_other_files(tmp_path: Path) -> None:
         assert client.get(f"{page}{other}").status_code == 404
     eve = researcher("eve")
     assert (eve.get(page).status_code, eve.get(f"{page}vqa.csv").status_code) == (404, 404)
+
+
+@pytest.mark.parametrize("name", ["erklärung", "a\0b"])
+def test_a_header_that_is_no_text_is_told(name: str) -> None:
+    client = researcher()
+    file = SimpleUploadedFile("p.csv", f"item,gold,answer,explanation,{name}\n1,a,a,b\n".encode("latin-1"))
+    address = client.post(reverse("draw_sample"), ASKED | {"predictions": file})["Location"]
+    sync.make_report(KeptReport.objects.get(key__startswith="sample:").pk)
+    assert "row 0, column 5: the text is not UTF-8, or holds a NUL character." in text_of(client.get(address))
+
+
+@pytest.mark.parametrize("name", ["é" * 120 + ".csv", "0", "predictions"])
+def test_files_may_have_any_name(tmp_path: Path, name: str) -> None:
+    data = Path(str(predictions(tmp_path))).read_bytes()
+    files = {
+        "predictions": SimpleUploadedFile(name, data),
+        "earlier": [SimpleUploadedFile("0", b"id_0\n1\n")],
+    }
+    client = researcher()
+    address = client.post(reverse("draw_sample"), ASKED | files)["Location"]
+    sync.make_report(KeptReport.objects.get(key__startswith="sample:").pk)
+    assert "Who was eligible" in text_of(client.get(address))
