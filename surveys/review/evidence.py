@@ -35,9 +35,10 @@ def sizes_of(items: Collection[int], *, definition: Definition) -> dict[int, Siz
         said.setdefault(item, []).append(text)
     shown = Item.objects.filter(pk__in=items).annotate(n=Count("pictures"))
     sizes = {}
-    for pk, question, choices, n_pictures in shown.values_list("pk", "payload__question", "choices", "n"):
+    for pk, payload, choices, n_pictures in shown.values_list("pk", "payload", "choices", "n"):
         outputs = said.get(pk, [])
-        texts = [question or "", *(choice["label"] for choice in choices), *outputs]
+        texts = [payload.get("question", ""), *(choice["label"] for choice in choices), *outputs]
+        texts += [payload.get("blocks", {}).get(block.column, "") for block in definition.blocks]
         sizes[pk] = Size(
             sum(len(text.split()) for text in texts), n_pictures, _inputs(definition, len(outputs))
         )
