@@ -79,9 +79,9 @@ def header(person: Person, survey: Survey, *, batch: Batch | None = None, place:
     )
 
 
-def first_step(person: Person, survey: Survey) -> Step:
+def first_step(person: Person, survey: Survey, *, has_items: bool) -> Step:
     """Return what comes next in a study without a batch."""
-    if not survey.items.exists():
+    if not has_items:
         return (
             Step("Import items", reverse("import_items"))
             if person.has_perm("surveys.add_item")
@@ -93,8 +93,10 @@ def first_step(person: Person, survey: Survey) -> Step:
 
 
 def _step(person: Person, survey: Survey, batch: CountedBatch | None) -> Step:
-    if batch is None or (batch.status == Status.DRAFT and not survey.items.exists()):
-        return first_step(person, survey)
+    if batch is None or batch.status == Status.DRAFT:
+        has_items = survey.items.exists()
+        if batch is None or not has_items:
+            return first_step(person, survey, has_items=has_items)
     if batch.status != Status.DRAFT:
         return next_step(person, batch)
     total = pricing.quote(batch).total

@@ -64,7 +64,7 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
 def items(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a study's items, found by their ids, texts and answers, with what each system said."""
     survey = study_for(request, slug)
-    words = request.GET.get("q", "").strip()
+    words = request.GET.get("q", "").replace("\0", "").strip()
     found = _found(survey.items.prefetch_related("pictures", "outputs"), words)
     page: Page[Item] = Paginator(found, ITEMS_PER_PAGE).get_page(request.GET.get("page", "1"))
     shown = [(item, _choice_labels(item, survey)) for item in page]
@@ -75,7 +75,8 @@ def items(request: HttpRequest, slug: str) -> HttpResponse:
 def listed(person: Person) -> list[Listed]:
     """Return the studies somebody sees, what was touched last first, in three queries however many there are."""
     touched = Greatest("created_at", Coalesce(Max("batches__created_at"), "created_at"))
-    newest = seen_by(person, Survey.objects.all()).annotate(touched=touched).order_by("-touched")[:LATEST]
+    seen = seen_by(person, Survey.objects.select_related("protocol"))
+    newest = seen.annotate(touched=touched).order_by("-touched")[:LATEST]
     surveys = {survey.pk: survey for survey in newest}
     counts = Item.objects.filter(survey__in=surveys).order_by().values_list("survey").annotate(Count("pk"))
     n_items = dict(counts)
@@ -91,7 +92,7 @@ def _listed(person: Person, survey: Survey, batches: list[CountedBatch], n_items
     steps = (next_step(person, batch) for batch in batches)
     to_take = [step for step in steps if step.url]
     wait = [next_step(person, batch) for batch in batches[:1]]
-    step = (to_take or wait or [first_step(person, survey)])[0]
+    step = (to_take or wait or [first_step(person, survey, has_items=n_items > 0)])[0]
     return Listed(survey, n_items, tuple(batches), step)
 
 

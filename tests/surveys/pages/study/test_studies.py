@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -10,9 +11,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from surveys.models import Batch, Decision, Output, Survey
+from surveys.pages.study.studies import listed
+from surveys.studies import protocols
 from tests.factories import make_draft, make_item, make_published, make_survey, submitted
 from tests.people import client_of
 from tests.surveys.pages.pages import text_of
+from tests.surveys.protocols.test_blocks import DOCUMENT as TYPE
 
 pytestmark = pytest.mark.django_db
 
@@ -107,3 +111,23 @@ def test_items_take_as_many_queries_however_many_there_are(researcher: Client) -
     with CaptureQueriesContext(connection) as many:
         assert len(researcher.get(url).context["items"]) == 20
     assert len(many) == len(few)
+
+
+def test_a_search_for_what_no_text_holds_finds_nothing_of_it(researcher: Client) -> None:
+    survey = make_survey(n_items=1)
+    url = reverse("study_items", args=[survey.slug])
+    assert len(researcher.get(url, {"q": "\0"}).context["items"]) == 1
+
+
+def test_the_list_takes_as_many_queries_however_many_studies_there_are() -> None:
+    person = User.objects.create_superuser("head")
+    protocols.keep(TYPE.encode(), by=person)
+
+    def queries() -> int:
+        name = f"another-{Survey.objects.count()}"
+        protocols.new_survey(person, key="replies", name=name, slug=name).save()
+        with CaptureQueriesContext(connection) as captured:
+            listed(person)
+        return len(captured)
+
+    assert [queries() for _ in range(3)] == [3, 3, 3]
