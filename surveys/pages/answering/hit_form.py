@@ -127,6 +127,13 @@ class HitForm(forms.Form):
         ]
         return [(place, [p for _, p in entries]) for place, entries in groupby(found, key=itemgetter(0))]
 
+    def clean(self) -> None:
+        """Leave out what is wrong in an item that is skipped: only the reason counts there."""
+        for item in filter(self._is_skipping, self.items):
+            prefix, reason = f"i{item.position}-", f"i{item.position}-{SKIP}"
+            for name in [name for name in self.errors if name.startswith(prefix) and name != reason]:
+                del self.errors[name]
+
     def answers(self) -> list[ItemAnswer]:
         """Return the cleaned answers, one per item."""
         return [self._answer(item) for item in self.items]

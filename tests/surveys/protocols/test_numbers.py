@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from surveys.models import Response
 from surveys.protocols.definition import Definition, Number
 from surveys.protocols.documents import DocumentError, read
 from surveys.results.files.layouts import batch_report
@@ -13,6 +14,8 @@ from surveys.results.frames.csv_table import read_table
 from surveys.results.frames.database import read_batch
 from surveys.results.frames.responses import frame_from_responses
 from tests import driven
+from tests.factories import new_id
+from tests.surveys.pages.hit_pages import open_page, post, token_of
 from tests.surveys.pages.results.shown import results
 from tests.surveys.studies.importing_cases import long_csv
 
@@ -147,3 +150,17 @@ def test_from_the_page_to_the_numbers(tmp_path: Path, admin_client: Client) -> N
     again = frame_from_responses(table, study="counts", definition=batch.definition)
     scores = ["criterion", "value", "score"]
     assert again.tidy()[scores].equals(read_batch(batch).tidy()[scores])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("typed", ["", "many", "41"])
+def test_who_skips_an_item_may_have_typed_anything(tmp_path: Path, typed: str) -> None:
+    document = DOCUMENT + "skip_reasons:\n  - {value: bad, label: It is unreadable}\n"
+    questionnaire, visitor = driven.study(document, items=ITEMS, folder=tmp_path), Client()
+    opened = open_page(visitor, questionnaire, assignmentId=new_id("A"), workerId=new_id("W"))
+    fields = {
+        n: {"clear": "2", "people": typed}[key] for n, key in driven.asked(opened.content.decode()).items()
+    }
+    skipped = {**fields, "i1-skip": "bad", "skip": "1", "token": token_of(opened)}
+    assert post(visitor, questionnaire, skipped).status_code == 200
+    assert Response.objects.get().skip_reason == "bad"
