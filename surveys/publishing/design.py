@@ -159,7 +159,10 @@ def _of_repeats(design: Mapping[str, Any]) -> str:
     n = design.get("repeats", 0)
     if not n:
         return ""
-    asked = "item of each page was" if n == 1 else f"{n} items of each page were"
+    least = design.get("least_repeats", n)
+    number = f"{least} to {n} items" if least < n else "item" if n == 1 else f"{n} items"
+    real = " that are no planted checks" if design.get("checks") else ""
+    asked = f"{number} of each page{real} {'was' if n == 1 and least == n else 'were'}"
     return (
         f"The first {asked} asked again at its end, as far apart as a page allows, for agreement within raters; the "
         "first answer counts, the second in that alone."

@@ -119,7 +119,7 @@ def _warnings(batch: Batch) -> Iterator[str]:
     if batch.repeats_per_hit:
         n, size = batch.repeats_per_hit, batch.items_per_hit
         yield (
-            f"{n} of a HIT's {size} items {'is' if n == 1 else 'are'} asked twice: an assignment has {size + n} "
+            f"{n} of a HIT's {size} items {'is' if n == 1 else 'are'} asked twice: an assignment has up to {size + n} "
             "questions, and its reward and minutes are for all of them."
         )
     left_over = batch.survey.items.count() % batch.items_per_hit

@@ -13,7 +13,14 @@ from surveys import audit
 from surveys.models import Batch, Item, Questionnaire, QuestionnaireItem
 from surveys.protocols.definition import Definition
 from surveys.publishing import budget, quota
-from surveys.publishing.design import Unit, design_facts, design_in_words, draw_blocks, in_chance_order
+from surveys.publishing.design import (
+    Unit,
+    design_facts,
+    design_in_words,
+    draw_blocks,
+    in_chance_order,
+    repeated,
+)
 from surveys.publishing.preconditions import problems
 from surveys.publishing.pricing import quote
 from surveys.studies.importing.batch_layout import take_apart
@@ -78,17 +85,26 @@ def _blocks(batch: Batch) -> tuple[list[list[Item]], dict[str, object]]:
         rows = in_chance_order(
             [items[start : start + size] for start in range(0, len(items), size)], seed=seed
         )
-        return rows, _facts(batch, drawn=False, hits=len(rows), is_shuffled=True)
+        return rows, _facts(batch, rows, drawn=False, hits=len(rows), is_shuffled=True)
     by_key = {item.pk: item for item in items}
     drawn = draw_blocks(units, size=size, seed=seed, checks=CHECK)
     systems = {unit.kind: _systems(item) for unit, item in zip(units, items, strict=True)}
     blocks = [_in_file_order(by_key[unit.key] for unit in block) for block in drawn]
-    return blocks, _facts(batch, drawn=True, **design_facts(drawn, checks=CHECK, systems=systems))
+    return blocks, _facts(batch, blocks, drawn=True, **design_facts(drawn, checks=CHECK, systems=systems))
 
 
-def _facts(batch: Batch, **facts: object) -> dict[str, object]:
-    repeats = {"repeats": batch.repeats_per_hit} if batch.repeats_per_hit else {}
-    return {"version": VERSION, "seed": batch.seed, **facts, **repeats}
+def _facts(batch: Batch, blocks: Sequence[Sequence[Item]], **facts: object) -> dict[str, object]:
+    return {"version": VERSION, "seed": batch.seed, **facts, **_repeats(batch, blocks)}
+
+
+def _repeats(batch: Batch, blocks: Sequence[Sequence[Item]]) -> dict[str, object]:
+    """Return how many items a page asks again; also the least, where short pages and planted checks leave fewer."""
+    if not batch.repeats_per_hit:
+        return {}
+    pages = [[item for item in block if COLUMN not in item.payload] for block in blocks]
+    made = [len(repeated(page, wanted=batch.repeats_per_hit)) for page in pages]
+    least, most = min(made, default=0), max(made, default=0)
+    return {"repeats": most, **({"least_repeats": least} if least < most else {})}
 
 
 def _are_rows(items: Sequence[Item], *, size: int) -> bool:

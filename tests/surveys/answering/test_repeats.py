@@ -203,8 +203,8 @@ def test_a_person_is_asked_twice_at_most() -> None:
 def test_the_launch_page_says_how_many_questions_the_reward_is_for() -> None:
     batch = make_draft(make_survey(n_items=4), items_per_hit=4, repeats_per_hit=2, review_policy=NEVER)
     assert preconditions.warnings(batch) == [
-        "2 of a HIT's 4 items are asked twice: an assignment has 6 questions, and its reward and minutes are for all "
-        "of them."
+        "2 of a HIT's 4 items are asked twice: an assignment has up to 6 questions, and its reward and minutes are "
+        "for all of them."
     ]
     assert ("Asked twice", "2 of 4 items of each HIT: 6 questions") in terms(batch)
 

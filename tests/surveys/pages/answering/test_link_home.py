@@ -6,12 +6,11 @@ import pytest
 
 from annotators.crowds.links import work as link_work
 from annotators.models import Assignment
-from surveys.models import (
-    Batch,
-)
+from surveys.models import Batch
+from surveys.protocols.registry import get_definition
 from tests.link_pages import listed, target, text
 from tests.link_people import from_prolific, invite_one, make_panel
-from tests.link_study import Visitor, path_of
+from tests.link_study import Visitor, make_link_batch, path_of
 
 SECRETS = ("secret", "glocnet", "human", "model_correct")
 HEADERS = ["DENY", "no-referrer", "no-store"]
@@ -154,3 +153,11 @@ def test_a_fault_of_ours_is_told_and_recorded(ada: Visitor, monkeypatch, caplog)
     assert page.status_code == 500
     assert "The fault is ours" in text(page)
     assert "Page home failed" in caplog.text
+
+
+@pytest.mark.django_db
+def test_what_is_asked_twice_is_counted_and_told() -> None:
+    twice = make_link_batch(n_items=4, items_per_hit=4, repeats_per_hit=2, definition=get_definition("xai"))
+    home = text(Visitor(path_of(invite_one(twice, "Ada"))).open())
+    assert "6 questions each" in home
+    assert "Some questions come twice" in home
