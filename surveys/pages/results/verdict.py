@@ -23,7 +23,8 @@ def verdict(summary: Summary, comparison: Comparison) -> tuple[str, ...]:
         return tuple(_alone(summary, headline))
     found.sort(key=lambda one: not one.dagger)
     told = [_between(one, against=comparison.against, criterion=headline) for one in found[:MOST]]
-    return (*told, *_all_tests(comparison, told=len(told)))
+    caution = [comparison.caution] if comparison.caution else []
+    return (*told, *_all_tests(comparison, told=len(told)), *caution)
 
 
 def _headline(summary: Summary) -> CriterionSummary | None:
