@@ -10,11 +10,13 @@ A cell that a spreadsheet would run as a formula gets a leading apostrophe, whic
 the csv module does not quote a lone carriage return, and readers would take it for the end of the row.
 """
 
+import re
 from collections.abc import Iterator
 from typing import IO, Any
 
 import pandas as pd
 
+NUMERAL = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -34,8 +36,9 @@ def _harmless(values: "pd.Series[str]") -> "pd.Series[str]":
 
 
 def safe_text(text: str) -> str:
-    """Return a text as a cell no spreadsheet runs."""
-    fixed = f"'{text}" if text.startswith(DANGEROUS) else text
+    """Return a text as a cell no spreadsheet runs. A number is one, with its sign."""
+    is_run = text.startswith(DANGEROUS) and not NUMERAL.fullmatch(text)
+    fixed = f"'{text}" if is_run else text
     return fixed.replace("\r\n", "\n").replace("\r", "\n")
 
 

@@ -3,8 +3,18 @@ import io
 import pandas as pd
 import pytest
 
-from surveys.results.files.csv_text import write_csv
+from surveys.results.files.csv_text import safe_text, write_csv
 
+SAFE = {
+    "=1+1": "'=1+1",
+    "-1.5": "-1.5",
+    "+3": "+3",
+    "-1-1": "'-1-1",
+    "@x": "'@x",
+    "-": "'-",
+    "1": "1",
+    "a\r\nb": "a\nb",
+}
 TEXTS = ["plain", "a,b", 'a "b"', "two\nlines", "", None, " lead", "été 😀", "nan", "1.50"]
 
 
@@ -28,3 +38,8 @@ def test_it_writes_what_pandas_writes(values):
     write_csv(table, stream)
 
     assert stream.getvalue() == table.to_csv(index=False, lineterminator="\n")
+
+
+@pytest.mark.parametrize("text", SAFE)
+def test_what_a_spreadsheet_would_run_is_a_text_and_a_number_is_one(text):
+    assert safe_text(text) == SAFE[text]
