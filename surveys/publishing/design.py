@@ -160,9 +160,10 @@ def _of_repeats(design: Mapping[str, Any]) -> str:
     if not n:
         return ""
     least = design.get("least_repeats", n)
-    number = f"{least} to {n} items" if least < n else "item" if n == 1 else f"{n} items"
-    real = " that are no planted checks" if design.get("checks") else ""
-    asked = f"{number} of each page{real} {'was' if n == 1 and least == n else 'were'}"
+    is_one = least == n == 1
+    number = f"{least} to {n} items" if least < n else "item" if is_one else f"{n} items"
+    real = ", planted checks aside," if design.get("checks") else ""
+    asked = f"{number} of each page{real} {'was' if is_one else 'were'}"
     return (
         f"The first {asked} asked again at its end, as far apart as a page allows, for agreement within raters; the "
         "first answer counts, the second in that alone."

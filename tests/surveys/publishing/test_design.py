@@ -356,3 +356,17 @@ def test_what_was_published_before_reads_as_before() -> None:
 def test_what_a_type_does_otherwise_follows_the_design() -> None:
     assert methods_in_words(None, changes=()) == "HITs and items in the order of the file."
     assert methods_in_words(None, changes=("A.", "B.")) == "HITs and items in the order of the file. A. B."
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [
+        ({"repeats": 1}, "The first item of each page was asked again"),
+        ({"repeats": 2}, "The first 2 items of each page were asked again"),
+        ({"repeats": 2, "least_repeats": 1}, "The first 1 to 2 items of each page were asked again"),
+        ({"repeats": 1, "checks": 3}, "The first item of each page, planted checks aside, was asked again"),
+    ],
+)
+def test_repeats_are_told_as_they_were_drawn(facts: dict[str, int], words: str) -> None:
+    design = {"version": 2, "drawn": False, "seed": 7, "hits": 2} | facts
+    assert words in design_in_words(design)
