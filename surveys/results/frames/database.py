@@ -1,4 +1,4 @@
-"""The door for a batch of our own: three queries, four with a quiz, whatever the batch's size.
+"""The door for a batch of our own: six queries, seven with a quiz, whatever the batch's size.
 
 A large batch has hundreds of thousands of ratings that say a handful of things. Rows come in parts and are kept as
 numbers: which response, which column, which of the values known so far. What many responses share, of an assignment,
@@ -7,7 +7,7 @@ an item or a worker, is kept once and laid beside them by number.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, cast
@@ -18,8 +18,8 @@ import pandas as pd
 from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
-from annotators.models import Assignment
-from surveys.models import Batch, MetricScore, Output, Rating, Response
+from annotators.models import Assignment, Worker
+from surveys.models import Batch, Item, MetricScore, Output, Rating, Response
 from surveys.publishing.design import methods_in_words
 from surveys.results.frames.base import RESPONSE_COLUMNS, Frame, build_frame, column, used
 from surveys.results.frames.pseudonyms import Pseudonyms
@@ -57,25 +57,18 @@ def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
 
 
 RESPONSE = (
-    "pk",
-    "position",
-    "answer",
-    "is_correct",
-    "skip_reason",
-    "active_seconds",
-    "is_repeat",
-    "shown_text",
-)
-ASSIGNMENT = (
-    "assignment", "assignment__hit__questionnaire__position", "assignment__submitted_at", "assignment__accepted_at",
-    "assignment__hit__hit_id", "assignment__assignment_id", "assignment__status", "assignment__channel",
-    "assignment__decision__verdict", "assignment__inclusion__is_included", "is_surplus",
+    "assignment", "item", "worker", "pk", "position", "answer", "is_correct", "skip_reason", "active_seconds",
+    "is_repeat", "shown_text",
 )  # fmt: skip
-ITEM = ("item", "item__subject", "item__gold")
-WORKER = ("worker", "worker__worker_id")
+ASSIGNMENT = (
+    "pk", "hit__questionnaire__position", "submitted_at", "accepted_at", "hit__hit_id", "assignment_id", "status",
+    "channel", "decision__verdict", "inclusion__is_included", "is_surplus",
+)  # fmt: skip
+ITEM = ("pk", "subject", "gold")
+WORKER = ("pk", "worker_id")
 OUTPUT = ("pk", "item", "system", "text", "answer", "model_correct")
 RATING = ("response", "output", "criterion", "value")
-Columns = dict[str, Sequence[Any]]
+Columns = dict[str, list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,72 +88,54 @@ class _Rows:
 
 
 def _responses(batch: Batch) -> _Rows:
-    submitted = Response.objects.filter(batch=batch, assignment__status__in=SUBMITTED)
-    submitted = submitted.exclude(
-        item__payload__has_key=COLUMN
-    ).order_by()  # planted checks are no part of it
-    marked = submitted.annotate(
-        is_surplus=Q(assignment__in=surplus_of(batch).order_by().values("pk")),
-        shown_text=Cast("shown", TextField()),
+    """Read what responses stand beside, then the responses: of what came in or went meanwhile there are none."""
+    assignments, items, workers = _assignments(batch), _items(batch), _workers(batch)
+    shown = Response.objects.filter(batch=batch).annotate(shown_text=Cast("shown", TextField())).order_by()
+    given = _columns(shown, RESPONSE)
+    of_assignment, of_item, of_worker = (
+        _Places(table["pk"]).of(given.pop(name))
+        for name, table in (("assignment", assignments), ("item", items), ("worker", workers))
     )
-    beside = [_Beside(names) for names in (ASSIGNMENT, ITEM, WORKER)]
-    names = (*RESPONSE, *ASSIGNMENT, *ITEM, *WORKER)
-    responses: dict[str, list[Any]] = {name: [] for name in RESPONSE}
-    for part in _parts(marked.values_list(*names)):
-        cells = dict(zip(names, zip(*part, strict=True), strict=True))
-        for name, column_of in responses.items():
-            column_of.extend(cells[name])
-        for table in beside:
-            table.add(cells)
-    return _in_order(responses, *beside)
-
-
-def _in_order(
-    responses: dict[str, list[Any]], assignments: "_Beside", items: "_Beside", workers: "_Beside"
-) -> _Rows:
-    """Sort HIT by HIT in the order of publishing, then as work came in."""
-    rows = list(assignments.rows.values())
-    came = sorted(range(len(rows)), key=lambda n: _place_in_time(rows[n]))
-    rank = np.empty(len(came), "intp")
-    rank[came] = np.arange(len(came))
-    of_assignment, of_item, of_worker = (np.asarray(t.places, "intp") for t in (assignments, items, workers))
-    order = np.lexsort((np.asarray(responses["position"], "intp"), rank[of_assignment]))
+    known = np.flatnonzero((of_assignment != MISSING) & (of_item != MISSING) & (of_worker != MISSING))
+    order = known[np.lexsort((np.asarray(given["position"], "intp")[known], of_assignment[known]))]
+    picked = order.tolist()
     return _Rows(
-        {name: list(map(cells.__getitem__, order.tolist())) for name, cells in responses.items()},
-        assignments.columns(),
-        items.columns(),
-        workers.columns(),
+        {name: list(map(cells.__getitem__, picked)) for name, cells in given.items()},
+        assignments,
+        items,
+        workers,
         of_assignment[order],
         of_item[order],
         of_worker[order],
     )
 
 
-def _place_in_time(assignment: tuple[Any, ...]) -> tuple[Any, ...]:
-    pk, position, submitted_at, *_ = assignment
-    return position, submitted_at, pk
+def _assignments(batch: Batch) -> Columns:
+    """HIT by HIT in the order of publishing, then as work came in."""
+    found = Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
+    marked = found.annotate(is_surplus=Q(pk__in=surplus_of(batch).order_by().values("pk")))
+    return _columns(marked.order_by("hit__questionnaire__position", "submitted_at", "pk"), ASSIGNMENT)
 
 
-class _Beside:
-    """Rows that many responses share, each kept once; `places` has the place of every response's."""
+def _items(batch: Batch) -> Columns:
+    """Without planted checks, which are no part of the results."""
+    return _columns(
+        Item.objects.filter(survey=batch.survey).exclude(payload__has_key=COLUMN).order_by(), ITEM
+    )
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = names
-        self.rows: dict[int, tuple[Any, ...]] = {}
-        self.places: list[int] = []
-        self._place_of: dict[int, int] = {}
 
-    def add(self, cells: Mapping[str, Sequence[Any]]) -> None:
-        keys = cells[self.names[0]]
-        for key, row in zip(keys, zip(*(cells[name] for name in self.names), strict=True), strict=True):
-            if key not in self.rows:
-                self._place_of[key] = len(self.rows)
-                self.rows[key] = row
-        self.places.extend(map(self._place_of.__getitem__, keys))
+def _workers(batch: Batch) -> Columns:
+    found = Worker.objects.filter(assignments__hit__questionnaire__batch=batch)
+    return _columns(found.order_by().distinct(), WORKER)
 
-    def columns(self) -> Columns:
-        cells = zip(*self.rows.values(), strict=True) if self.rows else [()] * len(self.names)
-        return dict(zip(self.names, cells, strict=True))
+
+def _columns(rows: "QuerySet[Any]", names: Sequence[str]) -> dict[str, list[Any]]:
+    """Return {name: values}, read in parts."""
+    columns: dict[str, list[Any]] = {name: [] for name in names}
+    for part in _parts(rows.values_list(*names)):
+        for values, cells in zip(columns.values(), zip(*part, strict=True), strict=True):
+            values.extend(cells)
+    return columns
 
 
 def _parts(rows: "QuerySet[Any, tuple[Any, ...]]") -> Iterator[list[tuple[Any, ...]]]:
@@ -203,12 +178,12 @@ def _response_columns(rows: _Rows, *, batch: Batch, pseudonyms: Pseudonyms) -> d
         "study": _spread([str(batch.survey)], nobody),
         "batch": _spread([str(batch)], nobody),
         **_of_assignments(rows),
-        "worker": _spread([pseudonyms(name) for name in rows.workers["worker__worker_id"]], rows.of_worker),
+        "worker": _spread([pseudonyms(name) for name in rows.workers["worker_id"]], rows.of_worker),
         "quiz_passed": _spread(_quiz_passed(rows, batch), rows.of_worker, dtype="boolean"),
-        "item_id": _spread(rows.items["item__subject"], rows.of_item),
+        "item_id": _spread(rows.items["subject"], rows.of_item),
         "position": given["position"],
         "answer": [answer or None for answer in given["answer"]],
-        "gold": _spread([gold or None for gold in rows.items["item__gold"]], rows.of_item),
+        "gold": _spread([gold or None for gold in rows.items["gold"]], rows.of_item),
         "answer_correct": _graded(rows),
         "is_skipped": [reason != "" for reason in given["skip_reason"]],
         "active_seconds": given["active_seconds"],
@@ -219,14 +194,14 @@ def _response_columns(rows: _Rows, *, batch: Batch, pseudonyms: Pseudonyms) -> d
 
 
 def _graded(rows: _Rows) -> list[bool | None]:
-    has_gold = [bool(gold) for gold in rows.items["item__gold"]]
+    has_gold = [bool(gold) for gold in rows.items["gold"]]
     pairs = zip(rows.responses["is_correct"], rows.of_item.tolist(), strict=True)
     return [bool(is_correct) if has_gold[item] else None for is_correct, item in pairs]
 
 
 def _of_assignments(rows: _Rows) -> dict[str, Any]:
     """Return what all responses of an assignment have in common."""
-    given = {name.removeprefix("assignment__"): cells for name, cells in rows.assignments.items()}
+    given = rows.assignments
     times = zip(given["accepted_at"], given["submitted_at"], strict=True)
     columns: dict[str, Sequence[Any]] = {
         "hit_id": given["hit__hit_id"],
@@ -244,7 +219,7 @@ def _of_assignments(rows: _Rows) -> dict[str, Any]:
 
 def _quiz_passed(rows: _Rows, batch: Batch) -> list[bool | None]:
     """Return for each worker whether they passed the quiz; unknown where the batch has none."""
-    names = rows.workers["worker__worker_id"]
+    names = rows.workers["worker_id"]
     if not batch.uses_quiz:
         return [None] * len(names)
     known = batch.quiz_attempts.filter(is_passed=True, claimed_from="")
@@ -275,7 +250,7 @@ class _Outputs:
     def _of(self, system: str, name: str, dtype: str) -> Any:
         own = [n for n, other in enumerate(self.given["system"]) if other == system]
         cells = [self.given[name][n] for n in own]
-        of_item = _Places(self.given["item"][n] for n in own).of(self.rows.items["item"])
+        of_item = _Places(self.given["item"][n] for n in own).of(self.rows.items["pk"])
         if name == "answer":
             cells = [cell or None for cell in cells]
         return _spread(cells, of_item[self.rows.of_item], dtype=dtype)
@@ -283,10 +258,7 @@ class _Outputs:
 
 def _outputs(batch: Batch, rows: _Rows) -> _Outputs:
     found = Output.objects.filter(item__slots__questionnaire__batch=batch).order_by("pk").distinct()
-    told = _Beside(OUTPUT)
-    for part in _parts(found.values_list(*OUTPUT)):
-        told.add(dict(zip(OUTPUT, zip(*part, strict=True), strict=True)))
-    given = told.columns()
+    given = _columns(found, OUTPUT)
     return _Outputs(given, _systems(given["system"], reference=batch.definition.reference_system), rows)
 
 

@@ -61,7 +61,7 @@ def test_what_only_the_database_knows(batch):
 def test_queries_do_not_grow_with_the_batch(batch, django_assert_num_queries):
     batch = Batch.objects.select_related("survey").get(pk=batch.pk)
 
-    with django_assert_num_queries(4):
+    with django_assert_num_queries(7):
         read_batch(batch)
 
 

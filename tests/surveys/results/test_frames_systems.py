@@ -78,7 +78,7 @@ def test_channel_and_quiz(django_assert_num_queries):
     ann = batch.responses.get(worker__worker_id="ann", item__external_id="8/cst").worker
     QuizAttempt.objects.create(batch=batch, worker=ann, number=1, answers=[], n_right=3, is_passed=True)
 
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(8):
         rows = read_batch(batch).responses
 
     assert rows["quiz_passed"].tolist() == [True, True, False, False]
