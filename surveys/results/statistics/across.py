@@ -16,7 +16,7 @@ import pandas as pd
 from surveys.results.frames.base import ABOUT, Frame, column
 from surveys.results.statistics.comparison import Difference, Strangers, corrected
 from surveys.results.statistics.criteria import scores_of
-from surveys.results.statistics.inference import Labels, Ratings, difference_effect
+from surveys.results.statistics.inference import Labels, Ratings
 from surveys.results.statistics.numbers import Counts, Selection
 from surveys.results.statistics.summary import summarise
 
@@ -190,8 +190,7 @@ def _family(pairings: Sequence[Pairing], studies: dict[str, Study], *, rows: str
         for key in _scales(studies[p.ours.study].frame, studies[p.theirs.study].frame)
     }
     pairs = {name: (ours, theirs) for name, (ours, theirs) in sides.items()}
-    effects = {name: difference_effect(ours, theirs) for name, (ours, theirs) in pairs.items()}
-    for found in corrected(effects, pairs):
+    for found in corrected(pairs):
         yield _contrast(of_name[found.system], found, *pairs[found.system, found.criterion])
 
 

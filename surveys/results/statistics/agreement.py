@@ -232,16 +232,27 @@ class _Sums:
     def summed(self) -> "_Sums":
         return _Sums(*(getattr(self, field.name).sum(axis=0) for field in fields(self)))
 
+    def of(self, units: npt.NDArray[np.intp]) -> "_Sums":
+        return _Sums(*(getattr(self, field.name)[units] for field in fields(self)))
+
+    def without(self, parts: "_Sums") -> "_Sums":
+        """Return these sums once for each unit, without its parts."""
+        return _Sums(*(getattr(self, field.name) - getattr(parts, field.name) for field in fields(self)))
+
     def changed(self, new: "_Sums", old: "_Sums", groups: npt.NDArray[np.intp]) -> "_Sums":
         """Return these sums once for each group, its units' `old` parts replaced by the `new` ones."""
         n = int(groups.max()) + 1
-        parts = []
-        for field in fields(self):
-            mine, change = getattr(self, field.name), getattr(new, field.name) - getattr(old, field.name)
-            added = np.zeros((n, *change.shape[1:]))
-            np.add.at(added, groups, change)
-            parts.append(mine + added)
-        return _Sums(*parts)
+        changes = (
+            (field.name, getattr(new, field.name) - getattr(old, field.name)) for field in fields(self)
+        )
+        return _Sums(*(getattr(self, name) + _added(change, groups, n=n) for name, change in changes))
+
+
+def _added(change: Table, groups: npt.NDArray[np.intp], *, n: int) -> Table:
+    """Return the sums of `change` over `n` groups, shape (n, ...)."""
+    flat = change.reshape(len(change), -1)
+    columns = [np.bincount(groups, weights=column, minlength=n) for column in flat.T]
+    return np.stack(columns, axis=-1).astype("float64").reshape(n, *change.shape[1:])
 
 
 def _parts_of(counts: Table) -> _Sums:
@@ -286,29 +297,32 @@ def _effects(rows: pd.DataFrame, *, name: str, values: list[str]) -> tuple[Effec
     given = rows[rows[name].notna()]
     items, workers = pd.factorize(given["item_id"])[0], pd.factorize(given["worker"])[0]
     said = _codes(given[name], values)
-    table = np.zeros((int(items.max()) + 1, len(values)))
-    np.add.at(table, (items, said), 1)
+    table = _counted(items, said, shape=(int(items.max()) + 1, len(values)))
     return _jackknifed(table, items, workers, said)
 
 
 def _jackknifed(
     table: Table, items: npt.NDArray[np.intp], workers: npt.NDArray[np.intp], said: npt.NDArray[np.intp]
 ) -> tuple[Effect | None, Effect | None]:
-    parts, nothing = _parts_of(table), _parts_of(np.zeros_like(table))
+    parts = _parts_of(table)
     whole = parts.summed()
-    left = [whole.changed(nothing, parts, np.arange(len(table)))]
+    left = [whole.without(parts)]
     is_known = bool((workers >= 0).all())
     if is_known:
         keys, cells = np.unique(items * (int(workers.max()) + 1) + workers, return_inverse=True)
-        own = np.zeros((len(keys), table.shape[1]))
-        np.add.at(own, (cells, said), 1)
+        own = _counted(cells, said, shape=(len(keys), table.shape[1]))
         of_cells, of_workers = keys // (int(workers.max()) + 1), keys % (int(workers.max()) + 1)
-        before = table[of_cells]
         groups = np.unique(of_workers, return_inverse=True)[1]
-        left.append(whole.changed(_parts_of(before - own), _parts_of(before), groups))
+        left.append(whole.changed(_parts_of(table[of_cells] - own), parts.of(of_cells), groups))
     sizes = table.sum(axis=1)
     support = support_of(int((sizes >= 2).sum()), workers[sizes[items] >= 2] if is_known else None)
     return _effect(_alpha, whole, left, support), _effect(_ac2, whole, left, support)
+
+
+def _counted(rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp], *, shape: tuple[int, int]) -> Table:
+    """Return how often each (row, column) comes up."""
+    counts = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
+    return counts.reshape(shape).astype("float64")
 
 
 def _effect(

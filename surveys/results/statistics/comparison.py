@@ -23,12 +23,13 @@ from surveys.results.statistics.inference import (
     Effect,
     Interval,
     Labels,
+    Paired,
     PValues,
     Ratings,
     Support,
-    difference_effect,
     holm,
     level_of,
+    paired,
     unpaired_effect,
 )
 
@@ -312,30 +313,37 @@ def _differences(frame: Frame, scores: Scores, *, against: str) -> tuple[Differe
         for key, found in of_system.items()
         if system != against
     }
-    return corrected({name: difference_effect(*pair) for name, pair in sides.items()}, sides)
+    return corrected(sides)
 
 
-def corrected(
-    effects: Mapping[tuple[str, str], Effect | None], sides: Mapping[tuple[str, str], tuple[Ratings, Ratings]]
-) -> tuple[Difference, ...]:
+def corrected(sides: Mapping[tuple[str, str], tuple[Ratings, Ratings]]) -> tuple[Difference, ...]:
     """Return the differences of one family, by (system, criterion), each with Holm's p and an interval to match."""
+    pairs = {name: paired(*both) for name, both in sides.items()}
+    effects = {name: pair.effect() if pair else None for name, pair in pairs.items()}
     adjusted = holm({name: effect.p if effect else None for name, effect in effects.items()})
     return tuple(
-        _difference(name, effect, *sides[name], adjusted=adjusted[name]) for name, effect in effects.items()
+        _difference(name, effect, pairs[name], *sides[name], adjusted=adjusted[name])
+        for name, effect in effects.items()
     )
 
 
 def _difference(
-    name: tuple[str, str], effect: Effect | None, ours: Ratings, theirs: Ratings, *, adjusted: float | None
+    name: tuple[str, str],
+    effect: Effect | None,
+    pair: Paired | None,
+    ours: Ratings,
+    theirs: Ratings,
+    *,
+    adjusted: float | None,
 ) -> Difference:
     shared = np.intersect1d(ours.items, theirs.items)
-    if effect is None:
+    if effect is None or pair is None:
         unpaired = None if len(shared) else unpaired_effect(ours, theirs)
         return Difference(*name, _mean(ours, theirs, shared), len(shared), None, None, unpaired=unpaired)
     alpha = ALPHA if effect.p is None or adjusted is None else level_of(effect.p, adjusted)
     interval = effect.interval(alpha=alpha)
     spread = _spread(ours, theirs, shared)
-    above = difference_effect(ours, theirs, kernel="superiority")
+    above = pair.effect("superiority")
     return Difference(
         *name,
         mean=effect.value,
@@ -345,13 +353,13 @@ def _difference(
         corrected=adjusted,
         standardised=effect.value / spread if spread else None,
         standardised_interval=interval.divided(spread) if interval and spread else None,
-        superiority=above.value if above else None,
+        superiority=above.value,
         superiority_interval=_of_probability(above, alpha=alpha),
     )
 
 
-def _of_probability(effect: Effect | None, *, alpha: float) -> Interval | None:
-    interval = effect.interval(alpha=alpha) if effect else None
+def _of_probability(effect: Effect, *, alpha: float) -> Interval | None:
+    interval = effect.interval(alpha=alpha)
     return interval and interval.within(0.0, 1.0)
 
 

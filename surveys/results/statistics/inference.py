@@ -208,6 +208,12 @@ def difference_effect(ours: Ratings, theirs: Ratings, *, kernel: Kernel = "diffe
     counting half; no effect is 1/2. None with fewer than two shared items or two workers. If one side knows its
     workers and the other doesn't, neither does. The error is None where all items differ by the same amount.
     """
+    pair = paired(ours, theirs)
+    return pair.effect(kernel) if pair else None
+
+
+def paired(ours: Ratings, theirs: Ratings) -> "Paired | None":
+    """Return both sides counted on the items they share; None with fewer than two items or two workers."""
     shared = np.intersect1d(ours.items, theirs.items)
     sides = [_only(side, shared) for side in (ours, theirs)]
     if len(shared) < 2:
@@ -215,8 +221,8 @@ def difference_effect(ours: Ratings, theirs: Ratings, *, kernel: Kernel = "diffe
     items, workers, support, n_workers = _coded(sides)
     if n_workers == 1:
         return None
-    counts = _counted(sides, items, workers)
-    return counts.effect(kernel, support, n_workers=n_workers)
+    scale, tables, keys, width = _counted(sides, items, workers)
+    return Paired(scale, tables, keys // width, keys % width, support, n_workers)
 
 
 def unpaired_effect(ours: Ratings, theirs: Ratings) -> Effect | None:
@@ -322,42 +328,43 @@ def _pairs(items: Codes, workers: Codes) -> Codes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Counts:
-    """How often each worker gave each value to each item: `cells`, shape (2 sides, cells, values).
+class Paired:
+    """How often each worker gave each value to each item that both sides have: `cells`, shape (2 sides, cells, values).
 
-    `items` and `workers` are those of the cells, shape (cells,).
+    `items` and `workers` are those of the cells, shape (cells,); of `n_workers`, which is 0 where they are unknown.
     """
 
     values: Floats
     cells: Floats
     items: Codes
     workers: Codes
+    support: Support
+    n_workers: int
 
-    def effect(self, kernel: Kernel, support: Support, *, n_workers: int) -> Effect:
+    def effect(self, kernel: Kernel = "difference") -> Effect:
+        """Return what `difference_effect` is about."""
         matrix = _matrix(self.values, kernel)
-        of_items = np.stack([self._by_item(side, support.items) for side in self.cells])
+        of_items = np.stack([self._by_item(side, self.support.items) for side in self.cells])
         theta, _ = _compared(of_items, matrix)
         mean = float(np.sort(theta).mean())
-        variances = [_jackknife((mean - theta) / (support.items - 1))]
-        if n_workers:
-            variances += self._without(of_items, matrix, theta, mean, n_workers)
-        return _effect(mean, variances, support, null=0.5 if kernel == "superiority" else 0.0)
+        variances = [_jackknife((mean - theta) / (self.support.items - 1))]
+        if self.n_workers:
+            variances += self._without(of_items, matrix, theta, mean)
+        return _effect(mean, variances, self.support, null=0.5 if kernel == "superiority" else 0.0)
 
     def _by_item(self, side: Floats, n: int) -> Floats:
         columns = [np.bincount(self.items, weights=column, minlength=n) for column in side.T]
         return np.stack(columns, axis=1).astype("float64")
 
-    def _without(
-        self, of_items: Floats, matrix: Floats, theta: Floats, mean: float, n_workers: int
-    ) -> list[float]:
+    def _without(self, of_items: Floats, matrix: Floats, theta: Floats, mean: float) -> list[float]:
         """Return the variances over workers and over cells. An item left without one side drops out."""
         left, has_both = _compared(of_items[:, self.items] - self.cells, matrix)
         old = theta[self.items]
         changes = np.where(has_both, left - old, mean - old)
         lost = (~has_both).astype("float64")
         n = len(theta)
-        sums = _sums(changes, self.workers, n=n_workers)
-        rest = n - np.bincount(self.workers, weights=lost, minlength=n_workers)
+        sums = _sums(changes, self.workers, n=self.n_workers)
+        rest = n - np.bincount(self.workers, weights=lost, minlength=self.n_workers)
         if (rest == 0).any():
             return [math.inf, 0.0]
         return [_jackknife(sums / rest), _jackknife(changes / (n - lost))]
@@ -376,7 +383,10 @@ def _matrix(values: Floats, kernel: Kernel) -> Floats:
     return differences if kernel == "difference" else (np.sign(differences) + 1) / 2
 
 
-def _counted(sides: list[Ratings], items: list[Codes], workers: list[Codes]) -> _Counts:
+def _counted(
+    sides: list[Ratings], items: list[Codes], workers: list[Codes]
+) -> tuple[Floats, Floats, Codes, int]:
+    """Return the values given, the counts, shape (2, cells, values), and each cell's item * width + worker."""
     values, _ = _codes([side.values for side in sides])
     scale = np.unique(np.concatenate([side.values for side in sides]))
     width = int(max(codes.max() for codes in workers)) + 1
@@ -388,7 +398,7 @@ def _counted(sides: list[Ratings], items: list[Codes], workers: list[Codes]) -> 
         np.bincount(cell * shape[1] + value, minlength=shape[0] * shape[1]).reshape(shape)
         for cell, value in zip(cells, values, strict=True)
     ]
-    return _Counts(scale, np.stack(tables).astype("float64"), keys // width, keys % width)
+    return scale, np.stack(tables).astype("float64"), keys, width
 
 
 def _item_means(side: Ratings) -> Floats:
