@@ -9,9 +9,15 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from django.core.cache import cache
-from redis.exceptions import RedisError
 
 logger = logging.getLogger(__name__)
+
+
+def _cache_errors() -> type[Exception]:
+    """Return what the cache raises when it doesn't answer: asked for then, as every command imports this module."""
+    from redis.exceptions import RedisError
+
+    return RedisError
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +32,7 @@ class Throttle:
         """Tell whether right guesses are refused too by now, or nobody can tell."""
         try:
             return int(cache.get(self._entry(key), 0)) >= self.limit
-        except RedisError:
+        except _cache_errors():
             logger.exception("%s is closed: the cache does not answer", self.name)
             return True
 
@@ -34,7 +40,7 @@ class Throttle:
         """Count a wrong guess; one that can't be counted is the last, as `is_closed` then says."""
         try:
             self._count(key)
-        except RedisError:
+        except _cache_errors():
             logger.exception("%s can't count: the cache does not answer", self.name)
 
     def _count(self, key: str) -> None:

@@ -14,10 +14,6 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-import boto3
-from botocore.auth import SigV4Auth
-from botocore.awsrequest import AWSRequest
-from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
@@ -26,7 +22,6 @@ from botocore.exceptions import (
     ParamValidationError,
     PartialCredentialsError,
 )
-from botocore.httpsession import URLLib3Session
 from django.conf import settings
 
 if TYPE_CHECKING:
@@ -383,6 +378,10 @@ def _endpoint_arguments(endpoint: str) -> dict[str, str]:
 
 @lru_cache(maxsize=8)
 def _client(endpoint: str, **arguments: str) -> "MTurkClient":
+    # Here and below, not at the top: every command imports this module, and few make a call.
+    import boto3
+    from botocore.config import Config
+
     config = Config(
         retries={"mode": "adaptive", "total_max_attempts": 4},
         connect_timeout=5,
@@ -408,6 +407,11 @@ def _send_patiently(operation: str, body: str, **arguments: str) -> dict[str, An
 
 def _send_own(operation: str, body: str, *, endpoint_url: str, **keys: str) -> dict[str, Any]:
     """Send one operation of our own marketplace. Raises ClientError as boto3 does; Unreachable for half an answer."""
+    import boto3
+    from botocore.auth import SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.httpsession import URLLib3Session
+
     if (credentials := boto3.Session(**keys).get_credentials()) is None:
         raise NoCredentialsError
     headers = {"Content-Type": "application/x-amz-json-1.1", "X-Amz-Target": OWN_PREFIX + operation}

@@ -1,0 +1,33 @@
+"""What a command loads before it does anything: only what every command needs."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ["boto3", "pandas", "scipy", "redis", "openpyxl", "PIL", "config.urls"]
+START = f"""
+import sys
+import django
+from django.core.management import get_commands, load_command_class
+django.setup()
+name = sys.argv[1]
+load_command_class(get_commands()[name], name)
+print([name for name in {HEAVY} if name in sys.modules])
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "loaded"),
+    [("migrate", []), ("purge_workers", []), ("draw_sample", []), ("export_batch", ["pandas"])],
+)
+def test_starting_loads_no_more_than_a_command_needs(command: str, loaded: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", START, command],
+        env=os.environ | {"DJANGO_SETTINGS_MODULE": "config.settings"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"{loaded}\n"
