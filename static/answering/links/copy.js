@@ -9,11 +9,11 @@ document.querySelectorAll("button[data-copy]").forEach((button) => {
       await navigator.clipboard.writeText(source.value);
       button.textContent = "Copied";
     } catch {
-      if (source instanceof HTMLInputElement) source.focus();
+      if ("select" in source) source.select();
       else getSelection().selectAllChildren(source);
     }
   });
 });
-document.querySelectorAll("input.address").forEach((field) => {
+document.querySelectorAll(".address").forEach((field) => {
   field.addEventListener("focus", () => field.select());
 });

@@ -33,6 +33,7 @@ from surveys.pages.access import batch_for, researcher
 from surveys.pages.people.people_forms import InviteForm, PanelForm, RenewForm
 from surveys.publishing import quota
 from surveys.results.files.csv_text import safe_text
+from surveys.review.panel_lists import panel_lists
 from surveys.review.progress import with_work
 
 PEOPLE_PER_PAGE = 50
@@ -175,7 +176,8 @@ def _page(request: HttpRequest, batch: Batch, *, status: int = 200, **forms: Any
         "invite_form": InviteForm(),
         "renew_form": RenewForm(),
         "panel": panel,
-        "panel_form": PanelForm(instance=panel),
+        "panel_form": PanelForm(instance=panel or Panel(batch=batch)),
+        "panel_lists": panel_lists(panel) if panel else None,
         "panel_address": panel_address(panel) if panel else "",
         "visits": Paginator(visits, PEOPLE_PER_PAGE).get_page(request.GET.get("visits", "1")),
         **forms,

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from annotators.crowds.links import work
 from surveys import sync
 from surveys.answering.admissions import NotAdmitted, admit, admit_by_code, admit_panel
 from surveys.answering.invitations import address
@@ -188,6 +190,25 @@ def test_a_panel_is_set_up_and_its_address_shown(researcher):
     researcher.post(url("save_panel", batch), {**PANEL, "completion_code": "C9"})
     assert Panel.objects.get().completion_code == "C9"
     assert list(LogEntry.objects.order_by("pk").values_list("action_flag", flat=True)) == [1, 2]
+
+
+def test_the_way_back_is_filled_in_before_a_panel_is_set_up(researcher):
+    page = researcher.get(url("people", make_batch())).content.decode()
+    assert 'value="https://app.prolific.com/submissions/complete?cc={code}"' in page
+
+
+def test_a_panel_that_sends_nobody_back_is_told_of(researcher):
+    batch = make_batch()
+    make_panel(batch, completion_url="")
+    assert "Nobody is sent back by itself" in text_of(researcher.get(url("people", batch)))
+
+
+def test_whom_to_approve_can_be_copied(researcher):
+    batch = make_batch(n_items=1)
+    person = admit_panel(make_panel(batch).code, from_prolific("aa")).worker
+    work.approve(answered(take(batch, person, channel="panel")), feedback="")
+    page = researcher.get(url("people", batch)).content.decode()
+    assert re.search(r'<textarea [^>]*id="to-approve"[^>]*>aa</textarea>', page)
 
 
 def test_a_panel_sends_nobody_to_an_insecure_address(researcher):

@@ -1,0 +1,40 @@
+"""Whom to approve on a panel's own page goes by what became of all they handed in."""
+
+import pytest
+from pytest_django import DjangoAssertNumQueries
+
+from annotators.crowds.links import work
+from annotators.models import Assignment
+from surveys.answering.admissions import admit_panel
+from surveys.review.panel_lists import PanelLists, panel_lists
+from tests.link_people import answered, from_prolific, invite_one, make_batch, make_panel, take
+
+pytestmark = pytest.mark.django_db
+
+
+def test_each_is_on_one_list_once_all_is_decided(django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    batch = make_batch(n_items=2, copies=7)
+    panel = make_panel(batch, assignments_per_worker=2)
+    people = {
+        name: admit_panel(panel.code, from_prolific(name)).worker for name in ("aa", "bb", "cc", "dd", "ee")
+    }
+
+    def done(name: str, *, approved: bool | None) -> Assignment:
+        assignment = answered(take(batch, people[name], channel="panel"))
+        if approved is False:
+            work.reject(assignment, feedback="No.")
+        elif approved:
+            work.approve(assignment, feedback="")
+        return assignment
+
+    done("aa", approved=True)
+    done("aa", approved=True)
+    done("bb", approved=True)
+    done("bb", approved=False)
+    done("cc", approved=True)
+    done("cc", approved=None)
+    done("dd", approved=True)
+    take(batch, people["dd"], channel="panel")
+    answered(take(batch, invite_one(batch).invitation.worker))
+    with django_assert_num_queries(2):
+        assert panel_lists(panel) == PanelLists(approve=("aa",), send_back=("bb",), waiting=("cc", "dd"))
