@@ -29,7 +29,9 @@ from surveys.results.statistics.inference import (
     unanimous_interval,
 )
 
+FEW_CODES = 2**20  # so many are counted rather than sorted
 Level = Literal["nominal", "ordinal", "interval"]
+Codes = npt.NDArray[np.intp]
 Table = npt.NDArray[np.float64]
 
 
@@ -173,7 +175,7 @@ def count_table(rows: pd.DataFrame, *, name: str, values: list[str]) -> Table:
     return counts
 
 
-def _codes(said: "pd.Series[str]", values: list[str]) -> npt.NDArray[np.intp]:
+def _codes(said: "pd.Series[str]", values: list[str]) -> Codes:
     """Return the place of each value among `values`, -1 where it is none of them."""
     return np.asarray(pd.Categorical(said, categories=values).codes, dtype="intp")
 
@@ -229,30 +231,18 @@ class _Sums:
     rated: Table
     units: Table
 
-    def summed(self) -> "_Sums":
-        return _Sums(*(getattr(self, field.name).sum(axis=0) for field in fields(self)))
-
-    def of(self, units: npt.NDArray[np.intp]) -> "_Sums":
+    def of(self, units: Codes) -> "_Sums":
         return _Sums(*(getattr(self, field.name)[units] for field in fields(self)))
 
-    def without(self, parts: "_Sums") -> "_Sums":
-        """Return these sums once for each unit, without its parts."""
-        return _Sums(*(getattr(self, field.name) - getattr(parts, field.name) for field in fields(self)))
+    def times(self, counts: Table) -> "_Sums":
+        """Return the sums over units, the first axis, each taken as often as `counts`, shape (.., units), says."""
+        return _Sums(*(np.tensordot(counts, getattr(self, field.name), axes=1) for field in fields(self)))
 
-    def changed(self, new: "_Sums", old: "_Sums", groups: npt.NDArray[np.intp]) -> "_Sums":
-        """Return these sums once for each group, its units' `old` parts replaced by the `new` ones."""
-        n = int(groups.max()) + 1
-        changes = (
-            (field.name, getattr(new, field.name) - getattr(old, field.name)) for field in fields(self)
-        )
-        return _Sums(*(getattr(self, name) + _added(change, groups, n=n) for name, change in changes))
+    def plus(self, other: "_Sums") -> "_Sums":
+        return _Sums(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
-
-def _added(change: Table, groups: npt.NDArray[np.intp], *, n: int) -> Table:
-    """Return the sums of `change` over `n` groups, shape (n, ...)."""
-    flat = change.reshape(len(change), -1)
-    columns = [np.bincount(groups, weights=column, minlength=n) for column in flat.T]
-    return np.stack(columns, axis=-1).astype("float64").reshape(n, *change.shape[1:])
+    def minus(self, other: "_Sums") -> "_Sums":
+        return _Sums(*(getattr(self, field.name) - getattr(other, field.name) for field in fields(self)))
 
 
 def _parts_of(counts: Table) -> _Sums:
@@ -265,7 +255,32 @@ def _parts_of(counts: Table) -> _Sums:
 
 
 def _sums_of(counts: Table) -> _Sums:
-    return _parts_of(counts).summed()
+    kinds, _, times = _kinds(counts)
+    return _parts_of(kinds).times(times)
+
+
+def _kinds(rows: Table) -> tuple[Table, Codes, Table]:
+    """Return the different rows of counts, which of them each row is, and how often each comes up.
+
+    Of thousands of items that a few people rate on a few values, a hundred or two are rated differently.
+    """
+    codes, n = np.zeros(len(rows), "intp"), 1
+    for cells in rows.T if len(rows) else ():
+        width = int(cells.max()) + 1
+        codes, n = _renumbered(codes * width + cells.astype("intp"), n * width)
+    times = np.bincount(codes, minlength=n).astype("float64") if len(rows) else np.zeros(0)
+    one = np.zeros(len(times), "intp")
+    one[codes] = np.arange(len(rows))
+    return rows[one], codes, times
+
+
+def _renumbered(codes: Codes, n: int) -> tuple[Codes, int]:
+    """Return numbers below `n` as numbers without gaps, and how many those are."""
+    if n > FEW_CODES:
+        names, codes = np.unique(codes, return_inverse=True)
+        return codes, len(names)
+    is_there = np.bincount(codes, minlength=n) > 0
+    return (np.cumsum(is_there) - 1)[codes], int(is_there.sum())
 
 
 def _weights(n: int) -> Table:
@@ -302,37 +317,43 @@ def _effects(rows: pd.DataFrame, *, name: str, values: list[str]) -> tuple[Effec
 
 
 def _jackknifed(
-    table: Table, items: npt.NDArray[np.intp], workers: npt.NDArray[np.intp], said: npt.NDArray[np.intp]
+    table: Table, items: Codes, workers: Codes, said: Codes
 ) -> tuple[Effect | None, Effect | None]:
-    parts = _parts_of(table)
-    whole = parts.summed()
-    left = [whole.without(parts)]
+    """Leave out each item, and each worker from the items of theirs; what is alike is computed once."""
+    kinds, kind_of, times = _kinds(table)
+    parts = _parts_of(kinds)
+    whole = parts.times(times)
+    left = [(whole.minus(parts), times)]
     is_known = bool((workers >= 0).all())
     if is_known:
         keys, cells = np.unique(items * (int(workers.max()) + 1) + workers, return_inverse=True)
         own = _counted(cells, said, shape=(len(keys), table.shape[1]))
-        of_cells, of_workers = keys // (int(workers.max()) + 1), keys % (int(workers.max()) + 1)
-        groups = np.unique(of_workers, return_inverse=True)[1]
-        left.append(whole.changed(_parts_of(table[of_cells] - own), parts.of(of_cells), groups))
+        of_items, of_workers = keys // (int(workers.max()) + 1), keys % (int(workers.max()) + 1)
+        ways, way_of, _ = _kinds(np.column_stack([kind_of[of_items], own]))
+        before = ways[:, 0].astype("intp")
+        changes = _parts_of(kinds[before] - ways[:, 1:]).minus(parts.of(before))
+        people, place_of = np.unique(of_workers, return_inverse=True)
+        n_ways = _counted(place_of, way_of, shape=(len(people), len(ways)))
+        left.append((whole.plus(changes.times(n_ways)), np.ones(len(people))))
     sizes = table.sum(axis=1)
     support = support_of(int((sizes >= 2).sum()), workers[sizes[items] >= 2] if is_known else None)
     return _effect(_alpha, whole, left, support), _effect(_ac2, whole, left, support)
 
 
-def _counted(rows: npt.NDArray[np.intp], columns: npt.NDArray[np.intp], *, shape: tuple[int, int]) -> Table:
+def _counted(rows: Codes, columns: Codes, *, shape: tuple[int, int]) -> Table:
     """Return how often each (row, column) comes up."""
     counts = np.bincount(rows * shape[1] + columns, minlength=shape[0] * shape[1])
     return counts.reshape(shape).astype("float64")
 
 
 def _effect(
-    coefficient: Callable[[_Sums], Table], whole: _Sums, left: list[_Sums], support: Support
+    coefficient: Callable[[_Sums], Table], whole: _Sums, left: list[tuple[_Sums, Table]], support: Support
 ) -> Effect | None:
     value = float(coefficient(whole))
-    shifts = [coefficient(sums) - value for sums in left]
-    if not math.isfinite(value) or not all(np.isfinite(part).all() and len(part) > 1 for part in shifts):
+    shifts = [(coefficient(sums) - value, times, float(times.sum())) for sums, times in left]
+    if not math.isfinite(value) or not all(np.isfinite(part).all() and n > 1 for part, _, n in shifts):
         return None
-    variance = sum((len(part) - 1) / len(part) * float((np.sort(np.abs(part)) ** 2).sum()) for part in shifts)
+    variance = sum((n - 1) / n * float(np.sort(times * part**2).sum()) for part, times, n in shifts)
     return Effect(value, math.sqrt(variance), freedom_of(support), support)
 
 
