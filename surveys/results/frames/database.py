@@ -313,9 +313,7 @@ def _coded(
     system_of = {
         pk: f"{system}." for pk, system in zip(outputs.given["pk"], outputs.given["system"], strict=True)
     }
-    found = Rating.objects.filter(
-        response__batch=batch, response__assignment__status__in=SUBMITTED
-    ).order_by()
+    found = Rating.objects.filter(response__batch=batch).order_by()
     rows_of, nothing = _Places(rows.responses["pk"]), np.array([], "intp")
     about, places, codes = [nothing], [nothing], [nothing]
     for part in _parts(found.values_list(*RATING)):
