@@ -28,10 +28,9 @@ from surveys.results.statistics.inference import (
     support_of,
     unanimous_interval,
 )
+from surveys.results.statistics.numbering import Codes, numbered
 
-FEW_CODES = 2**20  # so many are counted rather than sorted
 Level = Literal["nominal", "ordinal", "interval"]
-Codes = npt.NDArray[np.intp]
 Table = npt.NDArray[np.float64]
 
 
@@ -264,23 +263,13 @@ def _kinds(rows: Table) -> tuple[Table, Codes, Table]:
 
     Of thousands of items that a few people rate on a few values, a hundred or two are rated differently.
     """
-    codes, n = np.zeros(len(rows), "intp"), 1
+    codes = np.zeros(len(rows), "intp")
     for cells in rows.T if len(rows) else ():
-        width = int(cells.max()) + 1
-        codes, n = _renumbered(codes * width + cells.astype("intp"), n * width)
-    times = np.bincount(codes, minlength=n).astype("float64") if len(rows) else np.zeros(0)
+        codes = numbered(codes * (int(cells.max()) + 1) + cells.astype("intp"))[1]
+    times = np.bincount(codes).astype("float64")
     one = np.zeros(len(times), "intp")
     one[codes] = np.arange(len(rows))
     return rows[one], codes, times
-
-
-def _renumbered(codes: Codes, n: int) -> tuple[Codes, int]:
-    """Return numbers below `n` as numbers without gaps, and how many those are."""
-    if n > FEW_CODES:
-        names, codes = np.unique(codes, return_inverse=True)
-        return codes, len(names)
-    is_there = np.bincount(codes, minlength=n) > 0
-    return (np.cumsum(is_there) - 1)[codes], int(is_there.sum())
 
 
 def _weights(n: int) -> Table:
@@ -326,13 +315,13 @@ def _jackknifed(
     left = [(whole.minus(parts), times)]
     is_known = bool((workers >= 0).all())
     if is_known:
-        keys, cells = np.unique(items * (int(workers.max()) + 1) + workers, return_inverse=True)
+        keys, cells = numbered(items * (int(workers.max()) + 1) + workers)
         own = _counted(cells, said, shape=(len(keys), table.shape[1]))
         of_items, of_workers = keys // (int(workers.max()) + 1), keys % (int(workers.max()) + 1)
         ways, way_of, _ = _kinds(np.column_stack([kind_of[of_items], own]))
         before = ways[:, 0].astype("intp")
         changes = _parts_of(kinds[before] - ways[:, 1:]).minus(parts.of(before))
-        people, place_of = np.unique(of_workers, return_inverse=True)
+        people, place_of = numbered(of_workers)
         n_ways = _counted(place_of, way_of, shape=(len(people), len(ways)))
         left.append((whole.plus(changes.times(n_ways)), np.ones(len(people))))
     sizes = table.sum(axis=1)

@@ -26,6 +26,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from surveys.results.statistics.numbering import Codes, numbered
+
 LEVEL = 0.95
 ALPHA = 0.05
 FEW_WORKERS = 10.0  # effective ones; below, cluster methods lean on luck
@@ -34,7 +36,6 @@ NOTHING = 1e-24  # a variance that is rounding
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[Any]
-Codes = npt.NDArray[np.intp]
 Kernel = Literal["difference", "superiority"]
 
 
@@ -319,12 +320,12 @@ def _support(items: int, workers: int, loads: Floats) -> Support:
 
 
 def _codes(labels: list[Labels]) -> tuple[list[Codes], int]:
-    names, codes = np.unique(np.concatenate(labels), return_inverse=True)
+    names, codes = numbered(np.concatenate(labels))
     return np.split(codes, np.cumsum([len(side) for side in labels])[:-1]), len(names)
 
 
 def _pairs(items: Codes, workers: Codes) -> Codes:
-    return np.unique(items * (workers.max() + 1) + workers, return_inverse=True)[1]
+    return numbered(items * (workers.max() + 1) + workers)[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,7 +392,7 @@ def _counted(
     scale = np.unique(np.concatenate([side.values for side in sides]))
     width = int(max(codes.max() for codes in workers)) + 1
     joined = [item * width + worker for item, worker in zip(items, workers, strict=True)]
-    keys = np.unique(np.concatenate(joined))
+    keys = numbered(np.concatenate(joined))[0]
     cells, n = _codes(joined)
     shape = (n, len(scale))
     tables = [
@@ -402,7 +403,7 @@ def _counted(
 
 
 def _item_means(side: Ratings) -> Floats:
-    codes = np.unique(side.items, return_inverse=True)[1]
+    codes = numbered(side.items)[1]
     return _sums(side.values, codes) / np.bincount(codes)
 
 
@@ -415,7 +416,7 @@ def _unpaired_workers(sides: list[Ratings], workers: list[Codes], n: int) -> lis
     """Return the variances over workers and over cells of a difference without shared items."""
     by_worker, by_cell = np.zeros(n), []
     for sign, side, who in zip((1, -1), sides, workers, strict=True):
-        items = np.unique(side.items, return_inverse=True)[1]
+        items = numbered(side.items)[1]
         found = _without_workers(side.values, items, who, n=n)
         if found is None:
             return [math.inf, 0.0]
@@ -426,7 +427,7 @@ def _unpaired_workers(sides: list[Ratings], workers: list[Codes], n: int) -> lis
 
 def _without_workers(values: Floats, items: Codes, who: Codes, *, n: int) -> tuple[Floats, Floats] | None:
     """Return how the mean of item means shifts without each worker, and without each cell; None if nothing is left."""
-    keys, codes = np.unique(items * n + who, return_inverse=True)
+    keys, codes = numbered(items * n + who)
     item, worker = keys // n, keys % n
     sums, sizes = _sums(values, items), np.bincount(items)
     means = sums / sizes

@@ -17,6 +17,7 @@ import pandas as pd
 
 from surveys.results.frames.base import Frame, column, score_maps
 from surveys.results.statistics.criteria import values_of
+from surveys.results.statistics.numbering import Codes, numbered
 from surveys.results.statistics.numbers import Share
 
 STEPS, FEWEST_STEPS = 500, 20
@@ -26,7 +27,6 @@ DIGITS = 6  # of a mean: beyond, the order of rows would tell
 SMALLEST = 1e-10  # what nobody was seen to do is not impossible
 
 Floats = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ def _means(frame: Frame, rows: pd.DataFrame, *, key: str) -> dict[str, float]:
     workers, labels = (np.concatenate([part[place] for part in parts]) for place in (1, 2))
     if not len(labels):
         return {}
-    names, units = np.unique(np.concatenate(pairs), return_inverse=True)
-    people = np.unique(workers, return_inverse=True)[1]
+    names, units = numbered(np.concatenate(pairs))
+    people = numbered(workers)[1]
     meant = dawid_skene(units, people, labels, n_labels=len(scores))
     of_systems = pd.Series(meant @ np.array(list(scores.values()))).groupby(names // n_items).mean()
     return {systems[int(str(n))]: round(float(mean), DIGITS) for n, mean in of_systems.items()}
@@ -143,7 +143,7 @@ def one_coin(items: Codes, workers: Codes, labels: Codes) -> Codes:
     Candidates are the labels seen on an item; wrong answers are any other of them, two at least being thought of.
     """
     width = int(labels.max()) + 1
-    candidates, own = np.unique(items * width + labels, return_inverse=True)
+    candidates, own = numbered(items * width + labels)
     of_item = candidates // width
     others = np.maximum(np.bincount(of_item), 2) - 1.0
     votes = np.bincount(own).astype("float64")
