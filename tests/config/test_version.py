@@ -32,6 +32,10 @@ def test_the_image_is_called_by_it() -> None:
     assert images == [settings.VERSION]
 
 
+def test_who_cites_it_names_it() -> None:
+    assert f"\nversion: {settings.VERSION}\n" in (ROOT / "CITATION.cff").read_text()
+
+
 def test_the_image_can_read_it() -> None:
     assert "!pyproject.toml" in (ROOT / ".dockerignore").read_text().splitlines()
 
