@@ -153,9 +153,12 @@ def _form(request: HttpRequest, assignment: Assignment) -> AnswerForm:
 @require_POST
 @worker_required
 def give_back(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
+    """Return a HIT; `ask` asks first, for nobody here knows what was answered in a frame."""
     now = clock.now()
     deadlines.sweep(now=now)
     assignment = _latest(worker, assignment_id=assignment_id)
+    if "ask" in request.POST and assignment.status == Assignment.Status.OPEN:
+        return render(request, "marketplace/site/returning.html", _work_context(assignment, now=now))
     try:
         assignments.give_back(assignment, now=now)
     except WorkerRefusal as refusal:

@@ -30,6 +30,11 @@ STORED = """() => new Promise((resolve) => {
 AROUND = Path("static/marketplace/site/work.js")
 
 
+def around(*, seconds_left: int) -> str:
+    """Return the scripts of the marketplace's page around the frame, with a clock that stands still."""
+    return f"const secondsLeft = () => {seconds_left}; {AROUND.read_text()}"
+
+
 @pytest.fixture
 def cable(site: Site) -> Iterator[Cable]:
     cable = Cable(urlsplit(site.app_url).port or 80)
@@ -43,7 +48,7 @@ def market(
 ) -> Iterator[Market]:
     server = FrameServer()
     # This Chromium denies storage to frames of other sites.
-    server.script = AROUND.read_text()
+    server.script = around(seconds_left=86_400)
     settings.MEDIA_ROOT = tmp_path
     settings.FRAME_ANCESTORS = [server.origin]
     embedded = settings.MTURK_ENDPOINTS["embedded"] | {"submit_origins": [server.origin]}
@@ -161,3 +166,18 @@ def test_of_two_tabs_the_newer_answers_are_shown_and_the_others_offered(market: 
     expect(second.locator(".other")).to_have_count(0)
     submit(second)
     expect(second.locator("h1")).to_have_text("Thank you")
+
+
+def test_nothing_is_called_saved_once_the_time_is_over(market: Market) -> None:
+    market.server.script = around(seconds_left=200)
+    page, frame = market.open()
+    choose(frame, 0)
+    wait_saved(frame)
+    expect(frame.locator("#time-left")).to_have_text("Less than 5 minutes left")
+    market.server.script = around(seconds_left=0)
+    frame = market.show(page)
+    expect(frame.locator("#time-left")).to_have_text("Time is over: go on from My work")
+    before = drafted()
+    choose(frame, 1)
+    wait_until(lambda: drafted() == chosen(frame) != before, page=page)
+    expect(frame.locator("#state")).to_have_text("Not submitted")

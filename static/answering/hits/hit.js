@@ -51,7 +51,7 @@
   const keepsDrafts = Boolean(form.dataset.draft); // answers that were complete before are changed by submitting
   const tab = Math.random().toString(36).slice(2), key = form.dataset.kept;
   const revision = form.elements.revision?.value ?? "";
-  let current = 0, isSubmitting = false, refusal = "", trouble = "", lastSign = Date.now(), lastTick = Date.now();
+  let current = 0, isSubmitting = false, isOver = false, refusal = "", trouble = "", lastSign = Date.now(), lastTick = Date.now();
 
   // -- What is answered ----------------------------------------------------------------------------------
   const isAnswered = (group) => Boolean(find("input:checked", group) ?? find("textarea, input[type=text]", group)?.value.trim());
@@ -232,7 +232,7 @@
 
   // Say where the answers are, and nothing that is only hoped for.
   function tell() {
-    if (isSubmitting) return;
+    if (isSubmitting || isOver) return;
     const open = items.filter((item) => item.isDirty || item.isSending), isKept = open.every((item) => item.isKept);
     if (!open.length) return;
     if (!keepsDrafts) return say("changed", "Changed, not saved yet");
@@ -253,6 +253,7 @@
   }
 
   async function keep(item) {
+    window.parent.postMessage({ tell: "answered" }, "*"); // it asks before the HIT is returned
     const change = (item.changes += 1), { position, base } = item;
     item.isKept = false;
     try {
@@ -304,7 +305,7 @@
     trouble = "";
     if (item.isDirty) return wait(item, 0);
     [{ key, position: item.position, tab }, ...item.adopted.splice(0)].forEach((record) => kept.drop(record).catch(() => {}));
-    if (items.some((other) => other.isDirty || other.isSending)) return tell();
+    if (isOver || items.some((other) => other.isDirty || other.isSending)) return tell();
     const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     say("saved", `Saved ${time}`);
   }
@@ -390,6 +391,29 @@
     });
   }
 
+  // -- The deadline, where the page around this one knows it; that one speaks it, too --------------------
+  const timeLeft = find("#time-left");
+  const TIMES = [
+    [300, () => (timeLeft.textContent = "Less than 5 minutes left")],
+    [60, () => (timeLeft.textContent = "Less than a minute left")],
+    [0, timeIsOver],
+  ];
+
+  // A browser's timers hold 24 days; who has longer is warned by the page around.
+  function timeIs(seconds) {
+    const inMs = (left) => Math.max(0, 1000 * (seconds - left));
+    TIMES.filter(([left]) => inMs(left) < 2 ** 31).forEach(([left, act]) => setTimeout(() => ((timeLeft.hidden = false), act()), inMs(left)));
+  }
+
+  function timeIsOver() {
+    if (isSubmitting) return (timeLeft.hidden = true);
+    isOver = true;
+    timeLeft.textContent = "Time is over: go on from My work";
+    say("failed", "Not submitted");
+  }
+
+  if (timeLeft) kept.askAround({ ask: "time" }).then(({ seconds }) => timeIs(seconds), () => {}); // nobody may know
+
   // -- Submitting ------------------------------------------------------------------------------------------
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -444,7 +468,7 @@
     show(current, { isMoved: true });
   });
   document.documentElement.classList.add("js");
-  all("[hidden]:not(.item):not(#retry)").forEach((node) => (node.hidden = false));
+  all("[hidden]:not(.item):not(#retry, #time-left)").forEach((node) => (node.hidden = false));
   steps.parentNode.hidden = items.length === 1;
   items.forEach((item) => (item.savedSeconds = Number(item.seconds.value)));
   const showFirst = () => {

@@ -36,7 +36,7 @@ window.kept = (() => {
       port1.onmessage = ({ data }) => {
         clearTimeout(timer);
         port1.close();
-        data.error ? reject(new Error(data.error)) : resolve(data.records);
+        data.error ? reject(new Error(data.error)) : resolve(data);
       };
       window.parent.postMessage(message, "*", [port2]); // frame-ancestors says who may be around it
     });
@@ -44,12 +44,12 @@ window.kept = (() => {
 
   // `act` on our own store, or `message` for the page around us.
   async function keeping(mode, act, message) {
-    if (isAsking) return askAround(message);
+    if (isAsking) return (await askAround(message)).records;
     try {
       return await inStore(mode, act);
     } catch {
       isAsking = true;
-      return askAround(message);
+      return (await askAround(message)).records;
     }
   }
 
@@ -87,5 +87,5 @@ window.kept = (() => {
     return newest.at > server.savedAt ? { record: newest, other: theirs } : { other: newest };
   }
 
-  return { put, all, drop, forget, forgetOld, settle };
+  return { put, all, drop, forget, forgetOld, settle, askAround };
 })();

@@ -24,4 +24,5 @@
   };
 
   document.addEventListener("DOMContentLoaded", () => window.turkSetAssignmentID());
+  document.addEventListener("input", () => window.parent.postMessage({ tell: "answered" }, "*"), { once: true });
 })();

@@ -1,4 +1,4 @@
-// The task's frame says when it was submitted, and what to keep for it. It is a comfort: the page works without.
+// The task's frame says when it was submitted, and what to keep for it, and asks for the time. It is a comfort: the page works without.
 const task = document.getElementById("task");
 
 window.addEventListener("message", (event) => {
@@ -32,7 +32,9 @@ function answer(message) {
 }
 
 window.addEventListener("message", ({ source, data, ports }) => {
-  if (source === task.contentWindow && data?.keep && ports.length) ports[0].postMessage(answer(data));
+  if (source !== task.contentWindow || !ports.length) return;
+  if (data?.keep) ports[0].postMessage(answer(data));
+  if (data?.ask === "time") ports[0].postMessage({ seconds: secondsLeft() }); // countdown.js
 });
 
 // What nobody came back for is not kept for good.

@@ -152,10 +152,14 @@ def test_the_end_of_the_time_is_told(arrive, address, kind):
     page.clock.install()
     go(page, "Start the test")
     expect(page.locator("#time-note")).to_have_text("")
-    page.clock.fast_forward("09:30")
+    page.clock.fast_forward("06:00")
+    expect(page.locator("#time-note")).to_have_text("Less than five minutes are left.")
+    page.clock.fast_forward("03:30")
     expect(page.locator("#time-note")).to_have_text("Less than a minute is left.")
     page.clock.fast_forward("00:31")
-    expect(page.locator("#time-note")).to_have_text("The time is over.")
+    expect(page.locator("#time-note")).to_have_text(
+        "The time is over. What was not handed in does not count."
+    )
     expect(page.locator("#countdown")).to_have_text("00:00:00")
 
 

@@ -144,6 +144,21 @@ def guarded(assignment, publish):
     return hit_type.type_id
 
 
+def test_whoever_has_answered_is_asked_before_it_is_returned(worker_page):
+    questions = []
+    worker_page.on("dialog", lambda dialog: (questions.append(dialog.message), dialog.dismiss()))
+    start(worker_page)
+    worker_page.frame_locator("#task").get_by_label("Answer").fill("no")
+    worker_page.get_by_role("button", name="Return").click()
+    assert questions == ["Return this HIT? What you have answered is not submitted, and not paid."]
+    assert Assignment.objects.get().status == "Open"
+    worker_page.reload()
+    see_task(worker_page)
+    worker_page.get_by_role("button", name="Return").click()
+    worker_page.wait_for_url("**/tasks")
+    assert (len(questions), Assignment.objects.get().status) == (1, "Returned")
+
+
 def test_every_page_is_accessible_and_fits(worker_page, publish, worker_site):
     page = worker_page
     seen = {"list": faults(page)}
@@ -157,6 +172,9 @@ def test_every_page_is_accessible_and_fits(worker_page, publish, worker_site):
     done = Assignment.objects.get()
     page.goto(f"{worker_site}/work")
     seen["queue"] = faults(page)
+    page.locator("#queue").get_by_role("button").click()
+    expect(page.get_by_role("heading", name="Return this HIT?")).to_be_visible()
+    seen["returning"] = faults(page)
     assignments.submit(done, answer="-", now=timezone.now())
     assignments.reject(done, now=timezone.now(), feedback="Two of five were right.")
     page.goto(f"{worker_site}/assignments/{done.assignment_id}")

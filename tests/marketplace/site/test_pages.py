@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from marketplace.accounts import keys
-from marketplace.models import Worker
+from marketplace.models import Assignment, Worker
 from tests.marketplace.question_documents import external_question
 
 
@@ -182,6 +182,19 @@ def test_after_recycling_each_worker_sees_the_own_end_of_it(kind, mturk, new_hit
     second.accept(type_id)
     assert "<h1>Returned</h1>" in text(first.client.get(f"/assignments/{assignment_id}"))
     assert "<h1>Not submitted yet</h1>" in text(second.client.get(f"/assignments/{assignment_id}"))
+
+
+def test_returning_is_asked_about_first(visitor, kind, new_worker):
+    worker = new_worker()
+    path = f"/assignments/{worker.accept(kind)}/return"
+    visitor.cookies = worker.client.cookies
+    queue = visitor.get("/work")
+    asked = post_form(visitor, queue, path, {"ask": "1"})
+    assert "<h1>Return this HIT?</h1>" in text(asked)
+    assert Assignment.objects.get().status == "Open"
+    assert 'name="ask"' not in text(asked)
+    post_form(visitor, asked, path, {})
+    assert Assignment.objects.get().status == "Returned"
 
 
 @pytest.mark.parametrize("address", ["accept_random", "return", "sign-out", "join"])
