@@ -16,6 +16,7 @@ from marketplace.notifications import events
 from marketplace.refusals import WorkerRefusal
 
 Status = Assignment.Status
+MORE_TIME = timedelta(minutes=30)  # MTurk has none; a requester waits at most that much longer
 OVERRIDE_WITHIN = timedelta(days=30)  # API reference, ApproveAssignment
 
 
@@ -63,6 +64,21 @@ def _next_assignment_id(hit: HIT, *, worker: Worker) -> str:
         return ids.entity_id()
     Assignment.objects.filter(pk=returned.pk).update(is_reusable=False)
     return returned.assignment_id
+
+
+def more_time(assignment: Assignment) -> timedelta:
+    """Return what an assignment may be given once: its time again, half an hour at most. Nothing where it was."""
+    duration = assignment.hit.hit_type.duration
+    is_given = assignment.deadline > assignment.accepted_at + duration
+    return timedelta(0) if is_given else min(duration, MORE_TIME)
+
+
+def extend(assignment: Assignment, *, now: datetime) -> None:
+    """Give the worker of an open assignment more time. Raises WorkerRefusal when it had it, or is over."""
+    unchanged = Assignment.objects.filter(pk=assignment.pk, status=Status.OPEN, deadline=assignment.deadline)
+    more = more_time(assignment)
+    if not more or not unchanged.filter(deadline__gt=now).update(deadline=assignment.deadline + more):
+        raise WorkerRefusal("There is no more time for this HIT.")
 
 
 def give_back(assignment: Assignment, *, now: datetime) -> None:

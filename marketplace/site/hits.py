@@ -5,7 +5,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.db.models import Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
@@ -114,6 +114,7 @@ def _work_context(assignment: Assignment, *, now: datetime) -> dict[str, Any]:
         "assignment": assignment,
         "hit_type": assignment.hit.hit_type,
         "seconds_left": int((assignment.deadline - now).total_seconds()),
+        "more_seconds": int(assignments.more_time(assignment).total_seconds()),
     }
 
 
@@ -166,6 +167,27 @@ def give_back(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpR
     else:
         messages.success(request, "You returned the HIT. Returning does not count against you.")
     return redirect("preview", identifier=assignment.hit.hit_type.type_id)
+
+
+@require_POST
+@worker_required
+def more_time(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
+    """Give more time, once. A script is told the seconds left, whoever gave them, and leaves the task as it is."""
+    now = clock.now()
+    deadlines.sweep(now=now)
+    assignment = _latest(worker, assignment_id=assignment_id)
+    try:
+        assignments.extend(assignment, now=now)
+    except WorkerRefusal as refusal:
+        problem = str(refusal)
+    else:
+        problem = ""
+    assignment.refresh_from_db(fields=["deadline"])
+    if request.headers.get("Accept") == "application/json":
+        return JsonResponse({"seconds": max(0, (assignment.deadline - now).total_seconds())})
+    if problem:
+        messages.error(request, problem)
+    return _to_work(assignment)
 
 
 @require_safe

@@ -32,4 +32,5 @@ urlpatterns = [
     path("assignments/<entity:assignment_id>", hits.after, name="after"),
     path("assignments/<entity:assignment_id>/answers", hits.answer, name="answers"),
     path("assignments/<entity:assignment_id>/return", hits.give_back, name="return"),
+    path("assignments/<entity:assignment_id>/more-time", hits.more_time, name="more-time"),
 ]

@@ -400,9 +400,13 @@
   ];
 
   // A browser's timers hold 24 days; who has longer is warned by the page around.
+  let times = [];
   function timeIs(seconds) {
+    times.forEach(clearTimeout);
+    timeLeft.hidden = true;
     const inMs = (left) => Math.max(0, 1000 * (seconds - left));
-    TIMES.filter(([left]) => inMs(left) < 2 ** 31).forEach(([left, act]) => setTimeout(() => ((timeLeft.hidden = false), act()), inMs(left)));
+    const told = (act) => () => ((timeLeft.hidden = false), act());
+    times = TIMES.filter(([left]) => inMs(left) < 2 ** 31).map(([left, act]) => setTimeout(told(act), inMs(left)));
   }
 
   function timeIsOver() {
@@ -412,6 +416,9 @@
     say("failed", "Not submitted");
   }
 
+  window.addEventListener("message", ({ source, data }) => {
+    if (timeLeft && source === window.parent && typeof data?.seconds === "number" && !isOver) timeIs(data.seconds); // there is more
+  });
   if (timeLeft) kept.askAround({ ask: "time" }).then(({ seconds }) => timeIs(seconds), () => {}); // nobody may know
 
   // -- Submitting ------------------------------------------------------------------------------------------

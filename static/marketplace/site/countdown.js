@@ -1,12 +1,14 @@
 // The countdown counts, and says when it is nearly over. It is a comfort: the page works without.
 const clock = document.getElementById("countdown");
 const note = document.getElementById("time-note");
-const end = performance.now() + Number(clock.dataset.seconds) * 1000;
+let end = performance.now() + Number(clock.dataset.seconds) * 1000;
 const secondsLeft = () => (end - performance.now()) / 1000;
+const more = document.getElementById("more-time"), WARNED_SECONDS = 300;
+let calm = ""; // what is said when nothing has to be
 const WARNINGS = [
   [0, `The time is over. ${note.dataset.over}`],
   [60, "Less than a minute is left."],
-  [300, "Less than five minutes are left."],
+  [WARNED_SECONDS, "Less than five minutes are left."],
 ];
 
 function show() {
@@ -14,7 +16,9 @@ function show() {
   const parts = [Math.floor(left / 3600), Math.floor(left / 60) % 60, left % 60];
   clock.textContent = parts.map((part) => String(part).padStart(2, "0")).join(":");
   clock.classList.toggle("soon", left < 60);
-  tell(WARNINGS.find(([seconds]) => left <= seconds)?.[1] ?? "");
+  tell(WARNINGS.find(([seconds]) => left <= seconds)?.[1] ?? calm);
+  note.classList.toggle("wrong", left <= WARNED_SECONDS);
+  if (more) more.hidden = left === 0 || left > WARNED_SECONDS || Boolean(calm);
   if (left === 0) clearInterval(timer);
 }
 
@@ -22,6 +26,22 @@ function show() {
 function tell(words) {
   if (note.textContent !== words) note.textContent = words;
 }
+
+// More time, asked for without leaving the task; its frame is told (hit.js).
+more?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const button = more.querySelector("button");
+  try {
+    const response = await fetch(more.action, { method: "POST", body: new FormData(more), headers: { Accept: "application/json" } });
+    const { seconds } = await response.json();
+    end = performance.now() + 1000 * seconds;
+    calm = "You have more time.";
+    document.querySelector("iframe#task")?.contentWindow.postMessage({ seconds }, "*");
+    show();
+  } catch {
+    button.textContent = "Not reached: try again";
+  }
+});
 
 const timer = setInterval(show, 1000);
 show();

@@ -144,6 +144,26 @@ def guarded(assignment, publish):
     return hit_type.type_id
 
 
+def test_more_time_is_asked_for_without_leaving_the_task(worker_page):
+    worker_page.clock.install()
+    start(worker_page)
+    task, button = (
+        worker_page.frame_locator("#task"),
+        worker_page.get_by_role("button", name="30 minutes more"),
+    )
+    task.get_by_label("Answer").fill("half a")
+    expect(button).to_be_hidden()
+    worker_page.clock.fast_forward("56:00")
+    expect(worker_page.locator("#time-note")).to_have_text("Less than five minutes are left.")
+    seen = faults(worker_page)
+    button.click()
+    expect(worker_page.locator("#time-note")).to_have_text("You have more time.")
+    expect(worker_page.locator("#countdown")).to_have_text(re.compile("^01:2"))
+    expect(button).to_be_hidden()
+    expect(task.get_by_label("Answer")).to_have_value("half a")
+    assert seen == []
+
+
 def test_whoever_has_answered_is_asked_before_it_is_returned(worker_page):
     questions = []
     worker_page.on("dialog", lambda dialog: (questions.append(dialog.message), dialog.dismiss()))

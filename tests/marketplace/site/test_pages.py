@@ -2,6 +2,7 @@
 
 import html
 import re
+from datetime import timedelta
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -195,6 +196,31 @@ def test_returning_is_asked_about_first(visitor, kind, new_worker):
     assert 'name="ask"' not in text(asked)
     post_form(visitor, asked, path, {})
     assert Assignment.objects.get().status == "Returned"
+
+
+def test_more_time_is_given_once(visitor, kind, new_worker):
+    worker = new_worker()
+    path = f"/assignments/{worker.accept(kind)}/more-time"
+    visitor.cookies = worker.client.cookies
+    deadline = Assignment.objects.get().deadline
+    work = visitor.get(
+        re.search(r'href="(/projects/\w+/tasks/\w+\?[^"]+)"', text(visitor.get("/work"))).group(1)
+    )
+    assert ">30 minutes more</button>" in text(work)
+    again = post_form(visitor, work, path)
+    assert Assignment.objects.get().deadline == deadline + timedelta(minutes=30)
+    assert 'id="more-time"' not in text(again)
+    refused = post_form(visitor, again, path)
+    assert "There is no more time for this HIT." in text(refused)
+    assert Assignment.objects.get().deadline == deadline + timedelta(minutes=30)
+
+
+def test_no_more_time_once_it_is_over(visitor, kind, new_worker, later):
+    worker = new_worker()
+    path = f"/assignments/{worker.accept(kind)}/more-time"
+    later(seconds=3600)
+    told = worker.client.post(path, headers={"Accept": "application/json"})
+    assert (told.json(), Assignment.objects.get().status) == ({"seconds": 0}, "Abandoned")
 
 
 @pytest.mark.parametrize("address", ["accept_random", "return", "sign-out", "join"])
