@@ -28,9 +28,9 @@ class IncompleteAnswers(ValueError):
 class ItemAnswer:
     """What one worker answered about one item.
 
-    `ratings`: {output code: {criterion key: value, or list of values for a checklist}}. `item_ratings`: the same
-    for criteria about the item. `preference`: an output code, "" for no preference. Where `skip_reason` is given, all
-    the rest is empty.
+    `ratings`: {output code: {criterion key: value, or list of values for a checklist}}, without a written answer that
+    was left empty. `item_ratings`: the same for criteria about the item. `preference`: an output code, "" for no
+    preference. Where `skip_reason` is given, all the rest is empty.
     """
 
     position: int
@@ -136,9 +136,15 @@ def _check_skip(where: str, answer: ItemAnswer, definition: Definition) -> None:
 
 def _check_values(where: str, values: Any, criteria: tuple[Criterion, ...]) -> None:
     for criterion in criteria:
+        if isinstance(values, dict) and criterion.key not in values and _may_lack(criterion):
+            continue
         given = values.get(criterion.key) if isinstance(values, dict) else None
         if not _is_answer(given, criterion):
             raise IncompleteAnswers(f"{where}: {criterion.label!r} is not answered.")
+
+
+def _may_lack(criterion: Criterion) -> bool:
+    return criterion.is_written and criterion.is_optional
 
 
 def _is_answer(given: Any, criterion: Criterion) -> bool:

@@ -190,17 +190,19 @@ def _ratings(response: Response, answer: ItemAnswer) -> Iterator[Rating]:
     outputs = {output.code: output for output in response.item.outputs.all()}
     for code, values in answer.ratings.items():
         for criterion in definition.output_criteria:
-            yield from _criterion_ratings(response, outputs[code], criterion, values[criterion.key])
+            yield from _criterion_ratings(response, outputs[code], criterion, values.get(criterion.key))
     for criterion in definition.item_criteria:
-        yield from _criterion_ratings(response, None, criterion, answer.item_ratings[criterion.key])
+        yield from _criterion_ratings(response, None, criterion, answer.item_ratings.get(criterion.key))
     if definition.preference:
         for code, output in outputs.items():
             yield _preference_rating(response, output, definition.preference.key, answer.preference, code)
 
 
 def _criterion_ratings(
-    response: Response, output: Output | None, criterion: Criterion, given: str | list[str]
+    response: Response, output: Output | None, criterion: Criterion, given: str | list[str] | None
 ) -> Iterator[Rating]:
+    if given is None:
+        return
     if isinstance(given, str):
         yield Rating(
             response=response,

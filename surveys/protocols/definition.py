@@ -115,8 +115,8 @@ class Criterion:
 
     A scale takes exactly one of its choices. A checklist (`is_checklist`) takes any number, none at all if it
     `is_optional`; `exclusive` names the choice that rules out all others (an explicit None). Text (`is_text`) has no
-    choices: a sentence is required, and it has no score. A `number` is written, and is its own score. `aliases` are
-    other names of the key in published files.
+    choices and no score. A `number` is written, and is its own score. Both are required unless they are `is_optional`;
+    what is left empty has no rating at all. `aliases` are other names of the key in published files.
     """
 
     key: str
@@ -137,7 +137,12 @@ class Criterion:
 
     @property
     def is_scale(self) -> bool:
-        return not (self.is_checklist or self.is_text or self.number)
+        return not (self.is_checklist or self.is_written)
+
+    @property
+    def is_written(self) -> bool:
+        """Tell whether it is answered by writing, a text or a number, instead of choosing."""
+        return self.is_text or self.number is not None
 
     @property
     def has_score(self) -> bool:
@@ -371,8 +376,8 @@ def _criterion(criterion: "Criterion", *, path: Path) -> Iterator[Problem]:
     yield from _kind(name, criterion, path=path)
     if criterion.number:
         yield from _number(criterion.number, path=(*path, "number"))
-    if criterion.is_optional and not criterion.is_checklist:
-        yield Problem((*path, "is_optional"), f"{name} is no checklist; only a checklist can stay empty.")
+    if criterion.is_optional and criterion.is_scale:
+        yield Problem((*path, "is_optional"), f"{name} is a scale, which can't stay empty.")
     if criterion.exclusive and not (criterion.is_checklist and criterion.exclusive in criterion.values):
         yield Problem((*path, "exclusive"), f"{name} has no choice {criterion.exclusive!r} to be exclusive.")
     if criterion.is_scale and any(choice.score is None for choice in criterion.choices):

@@ -210,11 +210,16 @@ def _groups(section: Element) -> Iterator[Group]:
 
 
 def _group(element: Element) -> Group:
+    is_optional = "optional" in element.attributes.get("class", "").split()
     if text := element.find("textarea"):
-        return Group(text.attributes["name"], is_checklist=False, options=())
+        return Group(text.attributes["name"], is_checklist=False, options=(), is_optional=is_optional)
     if field := next((one for one in element.all("input") if "data-sample" in one.attributes), None):
         return Group(
-            field.attributes["name"], is_checklist=False, options=(), sample=field.attributes["data-sample"]
+            field.attributes["name"],
+            is_checklist=False,
+            options=(),
+            is_optional=is_optional,
+            sample=field.attributes["data-sample"],
         )
     controls = [(label, control) for label in element.all("label") for control in label.all("input")]
     first = controls[0][1].attributes
@@ -222,7 +227,7 @@ def _group(element: Element) -> Group:
         name=first["name"],
         is_checklist=first["type"] == "checkbox",
         options=tuple(_option(label, control) for label, control in controls),
-        is_optional="optional" in element.attributes.get("class", "").split(),
+        is_optional=is_optional,
     )
 
 

@@ -19,7 +19,6 @@ class GroupField(forms.Field):
     """A question, rendered as one group. `place` and `where` ("Explanation 1") say which it is."""
 
     type = "radio"
-    is_optional = False
     template = "group"
 
     def __init__(
@@ -30,10 +29,12 @@ class GroupField(forms.Field):
         choices: Sequence[Choice] = (),
         where: str = "",
         help_text: str = "",
+        is_optional: bool = False,
     ) -> None:
         super().__init__(label=label, help_text=help_text)
         self.place = place
         self.where = where
+        self.is_optional = is_optional
         self.choices = tuple(choices)
         self.values = {choice.value for choice in self.choices}
 
@@ -74,10 +75,9 @@ class AnyOf(GroupField):
         "exclusive": "“{label}” can’t be ticked together with others.",
     }
 
-    def __init__(self, *, exclusive: str = "", is_optional: bool = False, **kwargs: Any) -> None:
+    def __init__(self, *, exclusive: str = "", **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.exclusive = exclusive
-        self.is_optional = is_optional
 
     def to_python(self, value: Any) -> list[str]:
         return list(dict.fromkeys(value or []))

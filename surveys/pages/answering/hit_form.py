@@ -218,15 +218,18 @@ class HitForm(forms.Form):
             position=item.position,
             answer=given[f"{prefix}answer"] if definition.answer else "",
             ratings={
-                output.code: {
-                    c.key: given[f"{prefix}{output.code}-{c.key}"] for c in definition.output_criteria
-                }
+                output.code: self._given(definition.output_criteria, f"{prefix}{output.code}-")
                 for output in item.outputs
             },
-            item_ratings={c.key: given[prefix + c.key] for c in definition.item_criteria},
+            item_ratings=self._given(definition.item_criteria, prefix),
             preference="" if preferred == NO_PREFERENCE else preferred,
             active_seconds=given[f"{prefix}seconds"],
         )
+
+    def _given(self, criteria: Sequence[Criterion], prefix: str) -> dict[str, str | list[str]]:
+        """Return the cleaned values by criterion. What was to be written and is empty was not answered."""
+        values = {c.key: self.cleaned_data[prefix + c.key] for c in criteria}
+        return {key: value for key, value in values.items() if value != ""}
 
 
 def draft_from(answer: ItemAnswer, definition: Definition) -> dict[str, Any]:
@@ -260,11 +263,11 @@ def _questions(definition: Definition, item: ShownItem) -> Iterator[tuple[str, G
 
 
 def _rating(criterion: Criterion, *, place: int, where: str = "") -> GroupField:
+    texts: dict[str, Any] = {"label": criterion.label, "help_text": criterion.help, "where": where}
     if criterion.is_text:
-        return Written(label=criterion.label, help_text=criterion.help, where=where, place=place)
-    texts = {"label": criterion.label, "help_text": criterion.help, "where": where}
+        return Written(**texts, place=place, is_optional=criterion.is_optional)
     if criterion.number:
-        return Numeral(**texts, place=place, number=criterion.number)
+        return Numeral(**texts, place=place, number=criterion.number, is_optional=criterion.is_optional)
     if criterion.is_checklist:
         return AnyOf(
             **texts,
