@@ -51,7 +51,7 @@ LOOK = """() => {
 
 @dataclass(frozen=True, slots=True)
 class Journey:
-    """One HIT in one window: heights and what is stuck as shares of it, `in_view` what every last question had beside it."""
+    """One HIT in one window: heights and what is stuck in its shares, `in_view` what last questions had beside them."""
 
     n_items: int
     taps: int
