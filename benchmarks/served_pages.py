@@ -85,8 +85,8 @@ def served(**variables: str) -> Iterator[int]:
             yield supervisor.children["web"].pid
 
 
-def frames(key: str = "evil-vqax", items: Path = DEMO / "items.csv") -> list[str]:
-    """Publish a demo study as if a marketplace had confirmed it; return the address of each HIT's frame."""
+def frames() -> list[str]:
+    """Publish the demo study as if a marketplace had confirmed it; return the address of each HIT's frame."""
     from django.conf import settings
     from django.utils import timezone
 
@@ -95,14 +95,14 @@ def frames(key: str = "evil-vqax", items: Path = DEMO / "items.csv") -> list[str
     from surveys.publishing.questionnaires import start_publishing
     from surveys.rehearsal.study import REWARD, Material, draft_batch, import_material
 
-    survey = import_material(Material(get_definition(key), items, str(items.parent / "pictures")))
+    survey = import_material(
+        Material(get_definition("evil-vqax"), DEMO / "items.csv", str(DEMO / "pictures"))
+    )
     batch = draft_batch(survey, seed=1)
-    batch.uses_quiz = False  # it comes once, before the first HIT
-    batch.save()
     start_publishing(batch)
     hit_type = HITType.objects.create(
         endpoint=batch.endpoint,
-        hit_type_id=f"3TYPE{batch.pk}",
+        hit_type_id="3TYPE",
         title=batch.title,
         reward=REWARD,
         assignment_duration=timedelta(hours=1),
@@ -113,7 +113,7 @@ def frames(key: str = "evil-vqax", items: Path = DEMO / "items.csv") -> list[str
         now = timezone.now()
         questionnaire.hit = HIT.objects.create(
             hit_type=hit_type,
-            hit_id=f"3HIT{batch.pk}X{questionnaire.position}",
+            hit_id=f"3HIT{questionnaire.position}",
             max_assignments=5,
             created_at=now,
             expires_at=now + timedelta(days=1),

@@ -87,30 +87,6 @@ def test_by_keyboard_alone(keyboard: BrowserContext, app_url: str, key: str) -> 
     assert stored() == [ratings, ratings]
 
 
-@pytest.mark.parametrize("size", SIZES[1:], indirect=True, ids=["phone"])
-@pytest.mark.parametrize("key", KEYS)
-def test_what_is_judged_stays_in_reach(keyboard: BrowserContext, app_url: str, key: str) -> None:
-    """At the last question: a text above it, and the rest a tap away."""
-    page = keyboard.new_page()
-    page.goto(app_url + make_link(key))
-    page.get_by_role("button", name="Start").click()
-    question = page.locator(".item h2")
-    expect(question).to_be_focused()
-    again, shown = page.locator(".again"), page.get_by_role("dialog")
-    expect(again).to_be_hidden()
-    page.locator(".output .group input").last.focus()
-    if key != "vtt":  # its texts stand between the pictures
-        expect(page.locator(".stays").last).to_be_in_viewport(ratio=1)
-    page.evaluate("scrollBy(0, document.querySelector('.item h2').getBoundingClientRect().bottom)")
-    again.click()
-    expect(shown).to_contain_text(" ".join((question.text_content() or "").split()))
-    expect(shown.locator("img")).to_have_count(page.locator(".item:not([hidden]) img").count())
-    page.keyboard.press("1")  # answers nothing behind it
-    page.keyboard.press("Escape")
-    expect(shown).to_be_hidden()
-    expect(page.locator("input:checked:not(.keys input)")).to_have_count(0)
-
-
 @pytest.mark.parametrize("key", ["xai", "vtt"])
 def test_the_first_gap_has_the_focus(keyboard: BrowserContext, app_url: str, key: str) -> None:
     """Where an item shows one text. With two of them, the list of what is missing has it."""

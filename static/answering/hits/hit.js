@@ -173,7 +173,7 @@
   }
 
   document.addEventListener("keydown", (event) => {
-    if (find("dialog[open]") || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event.target)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event.target)) return;
     if (event.key === "Enter" && !event.target.closest("button, a, summary")) {
       event.preventDefault();
       return keysAreOn() && !event.repeat && goOn();
