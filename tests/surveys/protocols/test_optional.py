@@ -15,6 +15,9 @@ from surveys.answering.collection import given_answers, revise_answers
 from surveys.models import Rating, Response
 from surveys.protocols.documents import DocumentError, read
 from surveys.results.files.layouts import batch_report
+from surveys.results.frames.csv_table import read_table
+from surveys.results.frames.database import read_batch
+from surveys.results.frames.responses import frame_from_responses
 from tests import driven
 from tests.surveys.studies.importing_cases import long_csv
 
@@ -89,6 +92,11 @@ def test_from_the_page_to_the_numbers(tmp_path: Path) -> None:
     ]
     written = [(r["people_value"], r["people_score"], r["remark_value"]) for r in files["processed.csv"]]
     assert sorted(written) == [("", "", ""), ("2", "2.0", "The dog.")]
+
+    table = read_table((tmp_path / "out" / "responses.csv").read_bytes())
+    again = frame_from_responses(table, study="remarks", definition=questionnaire.batch.definition)
+    told = ["criterion", "value", "score"]
+    assert again.tidy()[told].equals(read_batch(questionnaire.batch).tidy()[told])
 
 
 @pytest.mark.django_db
