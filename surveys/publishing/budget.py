@@ -212,7 +212,7 @@ def _by_link(batch: Batch, counts: dict[tuple[Any, bool], Counts]) -> Money:
     n: Counts = sum((found for (_, is_market), found in counts.items() if not is_market), Counter())
     n_wanted = 0
     if not batch.has_market and batch.status in Batch.RUNNING:
-        n_wanted = AnnotationSlot.objects.filter(batch=batch, assignment=None, reopened_as=None).count()
+        n_wanted = AnnotationSlot.objects.filter(batch=batch, assignment=None).count()
     return Money(
         committed=batch.reward * (n_wanted + n.total() - n[Status.REJECTED]),
         paid=batch.reward * n[Status.APPROVED],

@@ -151,14 +151,13 @@ class Rows:
 
     @cached_property
     def rated(self) -> dict[int | None, tuple[int, float]]:
-        """{output: (ratings that count on the headline criterion, their sum)}"""
+        """{output: (ratings that count on the headline criterion, their sum)}; a headline is never about the item."""
         counted = Q(response__assignment__status__in=[Status.SUBMITTED, Status.APPROVED])
         ratings = Rating.objects.filter(
             counted,
             response__batch=self.batch,
             response__is_repeat=False,
             criterion=self.definition.headline,
-            output__isnull=False,
         ).order_by()
         if self.worker is not None:
             ratings = ratings.filter(response__item__in=self.own.values("item").order_by())

@@ -95,6 +95,8 @@ def submitted(questionnaire: Questionnaire, worker: Worker, *, minutes: int) -> 
 def test_who_has_had_their_share_is_not_used() -> None:
     first, second = two_hits(review_policy=policy_of({"kind": "worker_cap", "share": 0.1}))  # 10 wanted: 1
     worker = make_worker("AONE")
+    for elsewhere in two_hits():
+        submitted(elsewhere, worker, minutes=-1)  # another batch is another share
     kept, slipped = submitted(first, worker, minutes=0), submitted(second, worker, minutes=1)
     assert second_look.look(kept) is None
     found = second_look.look(slipped)

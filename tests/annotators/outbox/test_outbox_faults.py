@@ -10,7 +10,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Call, HITType
-from annotators.outbox import market
+from annotators.outbox import market, outcomes
 from annotators.outbox.journal import SHOWN_WITHIN, TOKEN_LIFE, perform, unsettled
 from marketplace import models as marketplace
 from marketplace.money import audit
@@ -232,6 +232,22 @@ def test_extensions_in_a_row_are_told_apart_though_the_mirror_is_old(stage: Stag
     assert (site.hit(stage.hit).max_assignments, HIT.objects.get(pk=stage.hit.pk).max_assignments) == (7, 7)
 
 
+def test_an_extension_that_was_refused_explains_no_place(stage: Stage, site: Site) -> None:
+    Call.objects.create(
+        token="replace:refused",
+        operation=Call.Operation.EXTEND,
+        endpoint="embedded",
+        hit=stage.hit,
+        state="refused",
+        finished_at=timezone.now(),
+    )
+    site.wire.lose.add("CreateAdditionalAssignmentsForHIT")
+    call = market.extend(stage.hit, token="replace:1", gateway=site.gateway)
+    site.wire.heal()
+    assert outcomes.booked(call) == 5
+    assert outcomes.is_unexplained(call, gateway=site.gateway)
+
+
 @pytest.mark.parametrize(
     ("name", "there", "sentence"),
     [
@@ -270,6 +286,15 @@ def test_an_overtaken_expiration_does_not_open_a_stopped_hit_again(stage: Stage,
     assert stage.do("expire").state == "done"
     again = market.settle(opening, gateway=site.gateway)
     assert (again.state, again.error) == ("refused", "The HIT was given another expiration since.")
+    assert site.hit(stage.hit).expires_at <= timezone.now()
+
+
+def test_only_another_expiration_overtakes_one(stage: Stage, site: Site) -> None:
+    site.wire.block.add("UpdateExpirationForHIT")
+    ending = stage.do("expire")
+    site.wire.heal()
+    assert stage.do("extend").state == "done"
+    assert market.settle(ending, gateway=site.gateway).state == "done"
     assert site.hit(stage.hit).expires_at <= timezone.now()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from marketplace.accounts import keys
 from marketplace.engine import assignments, deadlines
-from marketplace.models import Entry, Requester
+from marketplace.models import Entry, Requester, Worker
 from marketplace.money import audit, ledger, statements
 from tests.marketplace.admin.researchers import researcher_of
 from tests.marketplace.batches.batches_made import hits, published, work
@@ -36,6 +36,12 @@ def busy(lab):
     assignments.reject(second, now=DAY + timedelta(days=2), feedback="-")
     deadlines.sweep(now=DAY + timedelta(days=3))
     return lab
+
+
+def test_a_worker_earns_what_they_are_paid_themselves(busy):
+    paid, other = Worker.objects.order_by("pk")
+    assert statements.earnings_of(paid) == statements.Earnings(rewards=38, bonuses=150, waiting=0, pending=0)
+    assert statements.earnings_of(other) == statements.Earnings(rewards=0, bonuses=0, waiting=0, pending=0)
 
 
 def test_days_say_what_moved_and_what_was_left(busy):

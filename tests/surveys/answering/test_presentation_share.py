@@ -115,3 +115,12 @@ def test_eight_tabs_open_no_more_than_the_share() -> None:
     with ThreadPoolExecutor(8) as pool:
         opened = list(pool.map(tab, found))
     assert (sum(opened), Assignment.objects.count()) == (2, 2)
+
+
+@pytest.mark.django_db
+def test_what_was_handed_in_past_our_page_is_never_given_up() -> None:
+    first, second = questionnaires(2)
+    open_for(first, worker="AONE")
+    long_ago = timezone.now() - timedelta(days=1)
+    Assignment.objects.update(status="Submitted", loaded_at=long_ago, submitted_at=long_ago)
+    assert turned_away(second, "AONE") == ("share", TURNED_AWAY)

@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
@@ -20,9 +21,10 @@ from surveys.results.statistics.comparison import (
     POOLED,
     UnknownSystemError,
     compare,
+    corrected,
     pooled_p,
 )
-from surveys.results.statistics.inference import holm
+from surveys.results.statistics.inference import Ratings, holm
 from tests.protocols import VQAX
 from tests.surveys.results.raw_files import raw_file, read, row, task
 from tests.surveys.results.score_lines import line, write_lines
@@ -139,6 +141,16 @@ def test_differences_that_are_all_the_same_tell_nothing_of_their_spread(tmp_path
     assert [(d.mean, d.p) for d in comparison.differences] == [(-1.0, None), (-1.0, None), (0.0, None)]
     assert [d.interval for d in comparison.differences] == [None] * 3
     assert not any(e.dagger for e in comparison.estimates["b"].values())
+
+
+def test_of_one_worker_nothing_is_said_but_the_difference_on_a_single_item():
+    def side(values):
+        return Ratings(np.array(values), np.arange(len(values)), np.zeros(len(values), "intp"))
+
+    found = {
+        n: corrected({("b", "fluency"): (side([5.0, 1.0][:n]), side([2.0, 2.0][:n]))})[0] for n in (1, 2)
+    }
+    assert [(found[n].mean, found[n].items, found[n].p) for n in (1, 2)] == [(3.0, 1, None), (None, 2, None)]
 
 
 def test_systems_without_items_in_common_are_not_tested(tmp_path):

@@ -89,7 +89,10 @@ def test_within_raters_there_is_agreement_with_an_interval(batch):
     assert (found["model"].within.repeats, found["model"].within.workers) == (15, 3)
     assert found["model"].within.percent == pytest.approx(10 / 15)
     assert found["model"].within.percent_interval is not None
-    assert found["ground_truth"].within.percent == 1.0
+    unanimous = found["ground_truth"].within
+    units = min(unanimous.percent_interval.support.items, unanimous.percent_interval.support.effective)
+    assert (unanimous.percent, unanimous.percent_interval.high) == (1.0, 1.0)
+    assert unanimous.percent_interval.low == pytest.approx(0.05 ** (1 / units))
     assert {entry.ratings for entry in report.agreement} == {30}
 
 

@@ -177,6 +177,7 @@ def test_evil_scores_take_explanations_of_right_answers_only():
     evil = small(row([task(1, ours="weak_yes"), task(2, ours="no")], **cells)).kept.system("model").evil
 
     assert (evil.task, evil.items_right, evil.items) == (0.5, 1, 2)
+    assert (evil.is_by_construction, evil.s_t) == (False, 0.5)
     assert evil.explanation == 2 / 3
     assert evil.overall == 1 / 3
 

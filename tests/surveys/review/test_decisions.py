@@ -193,3 +193,37 @@ def test_a_rejection_is_overturned_once(person: User) -> None:
         assignment.refresh_from_db()
         again = decisions.overturn(assignment, by=second, reason="Indeed.")
         assert (again.overturn_reason, again.overturned_by) == ("We were wrong.", person)
+
+
+def taken_back(person: User) -> Assignment:
+    """A rejection that was overturned, and of which the marketplace knows."""
+    assignment = submitted(make_published(), n_correct=0)
+    decisions.reject(assignment, by=person, reason="Too hasty.")
+    Assignment.objects.filter(pk=assignment.pk).update(status="Rejected", rejected_at=timezone.now())
+    assignment.refresh_from_db()
+    decisions.overturn(assignment, by=person, reason="We were wrong.")
+    Assignment.objects.filter(pk=assignment.pk).update(status="Approved", approved_at=timezone.now())
+    return assignment
+
+
+def test_what_was_never_rejected_is_not_overturned_by_what_was(person: User) -> None:
+    taken_back(person)
+    approved = make_assignment(make_published().hit, status="Approved")
+    with pytest.raises(CannotDecide):
+        decisions.overturn(approved, by=person, reason="Sorry.")
+
+
+def test_asking_again_sends_nobody_elses_refused_call_again(person: User) -> None:
+    theirs = submitted(make_published(), n_correct=0)
+    refused = Call.objects.create(
+        token="overturn:theirs",
+        operation=Call.Operation.OVERTURN,
+        endpoint="embedded",
+        assignment=theirs,
+        state="refused",
+        error="No.",
+        finished_at=timezone.now(),
+    )
+    taken_back(person)
+    refused.refresh_from_db()
+    assert refused.state == "refused"

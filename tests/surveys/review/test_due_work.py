@@ -1,6 +1,7 @@
 """Which HITs are synced, and when a batch is complete."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -143,6 +144,14 @@ def test_a_task_is_claimed_once_for_a_hit_until_it_has_waited_too_long(settings:
     assert due_work.claim(due_work.moved_hits()) == pks[:1]
     HIT.objects.filter(pk=pks[1]).update(enqueued_at=timezone.now() + timedelta(hours=1))
     assert due_work.claim(due_work.moved_hits()) == pks[1:]  # the clock was set back
+
+
+def test_two_who_claim_in_the_same_instant_get_each_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = timezone.now()
+    monkeypatch.setattr(due_module, "timezone", SimpleNamespace(now=lambda: now))
+    one, other = hit_with(moved_at=now), hit_with(moved_at=now)
+    found = [due_work.claim(HIT.objects.filter(pk=hit.pk)) for hit in (one, other)]
+    assert found == [[one.pk], [other.pk]]
 
 
 def test_however_much_is_due_few_tasks_wait(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:

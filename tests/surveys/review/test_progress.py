@@ -6,10 +6,12 @@ import pytest
 from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys.models import Batch, Decision
+from surveys.models import Batch, Decision, PanelVisit
 from surveys.publishing.stopping import in_flight
-from surveys.review.progress import undecided, urgent, with_counts
+from surveys.review.progress import undecided, urgent, with_counts, with_work
 from tests.factories import make_assignment, make_published
+from tests.link_people import answered, make_panel, make_person, take
+from tests.link_people import make_batch as make_link_batch
 
 pytestmark = pytest.mark.django_db
 SOON = timedelta(minutes=10)
@@ -45,3 +47,19 @@ def test_approved_work_that_is_not_told_yet_is_not_urgent(batch):
 def test_lists_of_batches_count_the_same(batch):
     assert with_counts(Batch.objects.all()).get().n_undecided == 4
     assert in_flight(batch).n_undecided == 4
+
+
+def test_people_have_done_and_begun_what_is_of_this_batch():
+    here, elsewhere = make_link_batch(n_items=3), make_link_batch(n_items=2)
+    ann = make_person("prolific:5f2a", "panel")
+    for found, n_done in ((here, 2), (elsewhere, 1)):
+        make_panel(found, assignments_per_worker=3).visits.create(worker=ann)
+        for _ in range(n_done):
+            answered(take(found, ann, channel="panel"))
+    take(elsewhere, ann, channel="panel")
+    counts = {
+        batch.pk: with_work(PanelVisit.objects.filter(panel__batch=batch), batch=batch).get()
+        for batch in (here, elsewhere)
+    }
+    assert (counts[here.pk].n_done, counts[here.pk].n_open) == (2, 0)
+    assert (counts[elsewhere.pk].n_done, counts[elsewhere.pk].n_open) == (1, 1)

@@ -211,6 +211,16 @@ def test_extending_an_expired_hit_opens_it_again(site: Site) -> None:
     assert site.hit(questionnaire.hit).max_assignments == 6  # type: ignore[arg-type]
 
 
+def test_what_was_created_for_it_and_has_expired_is_opened_again(site: Site) -> None:
+    questionnaire = open_study(site)
+    (rejected,) = rejected_on(site, questionnaire)
+    Replacement.objects.create(replaces=rejected, questionnaire=questionnaire, opened_by="create")
+    market.move_expiration(questionnaire.hit, when=timezone.now(), gateway=site.gateway)  # type: ignore[arg-type]
+    replacement = replacements.replace(rejected, questionnaire=questionnaire, gateway=site.gateway)
+    assert replacement.opened_at is not None
+    assert site.hit(questionnaire.hit).expires_at > timezone.now() + timedelta(hours=23)  # type: ignore[arg-type]
+
+
 def test_a_stopped_batch_replaces_none(site: Site) -> None:
     questionnaire = open_study(site)
     work(site, questionnaire, n_correct=0)
