@@ -78,9 +78,7 @@ def idle(before: datetime) -> QuerySet[Worker]:
     return found.order_by("pk")
 
 
-def erase_idle(
-    before: datetime, *, now: datetime, spare: Collection[str] = (), is_dry: bool = False
-) -> Report:
+def erase_idle(before: datetime, *, now: datetime, is_dry: bool, spare: Collection[str] = ()) -> Report:
     """Erase idle accounts, each of them whole or not at all; `spare`: worker ids that are needed elsewhere."""
     return _erase_all(idle(before).exclude(worker_id__in=list(spare)), now=now, is_dry=is_dry)
 

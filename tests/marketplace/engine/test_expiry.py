@@ -72,6 +72,15 @@ def test_a_longer_life_holds_the_money_again(requester):
     assert audit.report()["is_sound"] is True
 
 
+def test_only_the_same_millisecond_is_no_new_end(requester):
+    batch, now = published(requester), timezone.now()
+    (hit, *_), end = hits(batch), now + timedelta(hours=1)
+    for at in (end, end + timedelta(milliseconds=1)):
+        move_expiry(hit, expires_at=at, now=now)
+    with pytest.raises(Refusal):
+        move_expiry(hit, expires_at=end, now=now)
+
+
 def test_a_thousand_expire_in_few_queries(requester, django_assert_max_num_queries):
     published(requester, table=b"picture,question\n" + b"1,2\n" * 1000, max_assignments=1)
     with django_assert_max_num_queries(40):

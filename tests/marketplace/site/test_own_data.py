@@ -1,7 +1,7 @@
 """My data: what is kept about a worker, taken along and deleted by nobody but them."""
 
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.apps import apps
@@ -115,7 +115,7 @@ def test_the_file_has_all_of_it(signed_in: Client, worker: Worker, paid: Assignm
     assert [row["answer"] for row in kept["qualification_requests"]] == [named]
     assert [row["text"] for row in kept["messages"]] == [named]
     assert [row["reason"] for row in kept["blocked_by"]] == [named]
-    assert len(kept["failed_sign_ins"]) == 1
+    assert [datetime.fromisoformat(at).tzinfo is not None for at in kept["failed_sign_ins"]] == [True]
 
 
 def test_a_deleted_account_is_in_no_cell_and_the_money_adds_up(

@@ -52,6 +52,13 @@ def test_what_the_marketplace_knows_stays(cautious: Questionnaire, person: User)
     assert verdicts() == ["propose"]
 
 
+def test_a_bonus_on_its_way_tells_nothing_of_the_verdict(cautious: Questionnaire, person: User) -> None:
+    assignment = handed_in(cautious, n_correct=1)
+    Call.objects.create(token="bonus:1", operation="SendBonus", endpoint="embedded", assignment=assignment)
+    assert change(cautious, NEVER, person) == 1
+    assert verdicts() == ["approve"]
+
+
 def test_a_change_is_in_the_audit_trail(cautious: Questionnaire, person: User) -> None:
     change(cautious, NEVER, person, rejects_automatically=True)
     entry = AuditEntry.objects.get(kind="policy")
