@@ -13,6 +13,8 @@ from annotators.failpoints import reach
 from surveys.operations import log_context
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+# Checks load every page, which no task needs. They are made by `migrate`, which runs before anything is started.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
 
 app = Celery("assent")
 app.config_from_object("django.conf:settings", namespace="CELERY")

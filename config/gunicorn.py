@@ -57,6 +57,8 @@ def when_ready(server: Any) -> None:
 
 
 logger_class = Logger
+# Loaded once, before there are workers: each would load the same for itself, and hold it in memory of its own.
+preload_app = True
 worker_class = "gthread"
 # For connections that wait, one each: the application has a few of its own (config.slow_clients). Made when needed.
 threads = 512

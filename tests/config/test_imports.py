@@ -31,3 +31,17 @@ def test_starting_loads_no_more_than_a_command_needs(command: str, loaded: list[
         check=True,
     )
     assert done.stdout == f"{loaded}\n"
+
+
+LOADED = """
+import threading
+from config.wsgi import application
+from django.db import connection
+from django.urls import get_resolver
+print(callable(application), "url_patterns" in vars(get_resolver()), threading.active_count(), connection.connection)
+"""
+
+
+def test_the_site_is_loaded_whole_before_it_forks_and_holds_nothing_that_two_could_not_share() -> None:
+    done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
+    assert done.stdout == "True True 1 None\n"
