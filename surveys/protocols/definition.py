@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 import cattrs
 
 from surveys.protocols.blocks import COLUMN, LANGUAGE, TAKEN, Block
+from surveys.protocols.conditions import Condition, contradictions
 
 _converter = cattrs.Converter(detailed_validation=False)
 
@@ -116,7 +117,8 @@ class Criterion:
     A scale takes exactly one of its choices. A checklist (`is_checklist`) takes any number, none at all if it
     `is_optional`; `exclusive` names the choice that rules out all others (an explicit None). Text (`is_text`) has no
     choices and no score. A `number` is written, and is its own score. Both are required unless they are `is_optional`;
-    what is left empty has no rating at all. `aliases` are other names of the key in published files.
+    what is left empty has no rating at all. `aliases` are other names of the key in published files. With `asked_if`
+    it is asked only of who answered an earlier question in that way, and of all others there is no rating.
     """
 
     key: str
@@ -130,6 +132,7 @@ class Criterion:
     aliases: tuple[str, ...] = ()
     is_optional: bool = False
     number: Number | None = None
+    asked_if: Condition | None = None
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -308,8 +311,15 @@ class Definition:
         return {"rules": [rule], "reject_at": 2}
 
     def to_snapshot(self) -> dict[str, Any]:
-        """Return plain JSON data that `from_snapshot` rebuilds this very definition from."""
-        return asdict(self)
+        """Return plain JSON data that `from_snapshot` rebuilds this very definition from.
+
+        It says of conditions only where there is one: ids of HITs are made of the bytes of protocols without any.
+        """
+        data = asdict(self)
+        for criterion in data["criteria"]:
+            if criterion["asked_if"] is None:
+                del criterion["asked_if"]
+        return data
 
     @classmethod
     def from_snapshot(cls, data: dict[str, Any]) -> Self:
@@ -328,6 +338,7 @@ def problems_of(definition: "Definition") -> Iterator[Problem]:
     yield from _headline(definition)
     for n, criterion in enumerate(definition.criteria, 1):
         yield from _criterion(criterion, path=("criteria", n))
+    yield from _conditions(definition)
     yield from _outputs(definition)
     yield from _review(definition)
     yield from _quiz(definition)
@@ -368,6 +379,8 @@ def _headline(definition: "Definition") -> Iterator[Problem]:
         yield Problem(path, f"the headline {headline.key!r} is a {kind}, which has no mean.")
     elif not headline.per_output:
         yield Problem(path, f"the headline {headline.key!r} is about the item, so it can't compare systems.")
+    elif headline.asked_if:
+        yield Problem(path, f"the headline {headline.key!r} is not asked about every output.")
 
 
 def _criterion(criterion: "Criterion", *, path: Path) -> Iterator[Problem]:
@@ -395,6 +408,14 @@ def _kind(name: str, criterion: "Criterion", *, path: Path) -> Iterator[Problem]
         yield Problem(
             path, f"{name} is a {written} and has choices." if written else f"{name} has no choices."
         )
+
+
+def _conditions(definition: "Definition") -> Iterator[Problem]:
+    answer = definition.answer
+    answers = [choice.value for choice in answer.choices] if answer else None
+    for n, key, sentence in contradictions(definition.criteria, answers=answers):
+        name = f"criterion {definition.criteria[n - 1].key!r}"
+        yield Problem(("criteria", n, "asked_if", key), f"{name}, asked_if, {key}: {sentence}")
 
 
 def _number(number: "Number", *, path: Path) -> Iterator[Problem]:

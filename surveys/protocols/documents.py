@@ -7,7 +7,7 @@ word. A score may be a fraction (2/3). Docs: docs/protocol-files.md; its schema 
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import MISSING, asdict, fields, is_dataclass
+from dataclasses import MISSING, Field, asdict, fields, is_dataclass
 from difflib import get_close_matches
 from fractions import Fraction
 from math import isfinite
@@ -35,6 +35,11 @@ NOT_SHOWN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
 KEY = "protocol"  # of the document, for the definition's `key`
 SCALES = "scales"
 TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
+
+
+def key_of(field: Field[Any]) -> str:
+    """Return what a field is called in a document: `is` where Python has to write `is_`."""
+    return field.name.rstrip("_")
 
 
 class DocumentError(ValueError):
@@ -229,7 +234,7 @@ class _Document:
             self._note(trouble.sentence, trouble.node, (SCALES,))
 
     def _fields(self, kind: type, pairs: dict[str, yaml.Node], node: yaml.Node, path: Path) -> dict[str, Any]:
-        hints, known = get_type_hints(kind), {field.name: field for field in fields(kind)}
+        hints, known = get_type_hints(kind), {key_of(field): field for field in fields(kind)}
         values: dict[str, Any] = {}
         for name, value in pairs.items():
             self.lines[*path, name] = value.start_mark.line + 1
@@ -237,7 +242,8 @@ class _Document:
                 self._note(f"There is no such key.{_closest(name, known, path)}", value, (*path, name))
                 continue
             try:
-                values[name] = self._value(hints[name], value, (*path, name))
+                hint = hints[known[name].name]
+                values[known[name].name] = self._value(hint, value, (*path, name))
             except Trouble as trouble:
                 self._note(trouble.sentence, trouble.node, (*path, name))
         for name, field in known.items():

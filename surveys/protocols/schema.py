@@ -44,12 +44,13 @@ def schema() -> dict[str, Any]:
 
 def _object(kind: type, kinds: dict[str, Any]) -> dict[str, Any]:
     hints = get_type_hints(kind)
+    key_of = documents.key_of
     return {
         "type": "object",
         "description": inspect.cleandoc(kind.__doc__ or ""),
         "additionalProperties": False,
-        "required": [field.name for field in fields(kind) if field.default is MISSING],
-        "properties": {field.name: _property(hints[field.name], field, kinds) for field in fields(kind)},
+        "required": [key_of(field) for field in fields(kind) if field.default is MISSING],
+        "properties": {key_of(field): _property(hints[field.name], field, kinds) for field in fields(kind)},
     }
 
 

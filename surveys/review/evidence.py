@@ -46,8 +46,13 @@ def sizes_of(items: Collection[int], *, definition: Definition) -> dict[int, Siz
 
 
 def _inputs(definition: Definition, n_outputs: int) -> int:
-    asked_once = [definition.answer, definition.preference, *definition.item_criteria]
-    return sum(question is not None for question in asked_once) + n_outputs * len(definition.output_criteria)
+    """Return how many questions everybody is asked: what only some are takes the others no time."""
+    about_item, about_output = (
+        sum(criterion.asked_if is None for criterion in criteria)
+        for criteria in (definition.item_criteria, definition.output_criteria)
+    )
+    asked_once = [definition.answer, definition.preference]
+    return sum(question is not None for question in asked_once) + about_item + n_outputs * about_output
 
 
 Status = Assignment.Status

@@ -56,5 +56,7 @@ def _check_values(check: Check, *, definition: Definition) -> None:
     allowed = {criterion.key: criterion.values for criterion in definition.criteria if criterion.is_scale}
     if check.criterion not in allowed:
         raise CheckError(f"{check.criterion!r} is no scale of this survey type.")
+    if definition.criterion(check.criterion).asked_if:
+        raise CheckError(f"{check.criterion!r} is not asked of everybody.")
     if unknown := [value for value in check.values if value not in allowed[check.criterion]]:
         raise CheckError(f"{unknown[0]!r} is no value of {check.criterion!r}.")

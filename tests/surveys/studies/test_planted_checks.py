@@ -5,6 +5,7 @@ import pytest
 from annotators.models import Assignment
 from surveys.answering.collection import save_answers
 from surveys.models import Item, Questionnaire
+from surveys.protocols.documents import read
 from surveys.results.frames.database import read_batch
 from surveys.review.decisions import decide
 from surveys.review.evidence import evidence_of_batch
@@ -13,6 +14,7 @@ from surveys.studies.planted_checks import CheckError, read_check
 from tests.factories import answers_for, make_published, open_for
 from tests.policy_data import policy_of
 from tests.protocols import VQAX, VTT, XAI
+from tests.surveys.protocols.conditional import DOCUMENT
 
 HEADER = "id,question,answer,choices,system,explanation,image,check\n"
 
@@ -40,6 +42,7 @@ def test_a_check_is_read(text, definition, expected) -> None:
         ("beauty=no", VQAX, "'beauty' is no scale of this survey type."),
         ("shortcomings=none", VQAX, "'shortcomings' is no scale of this survey type."),
         ("justifies=never", VQAX, "'never' is no value of 'justifies'."),
+        ("severity=2", read(DOCUMENT, name="edits.yaml"), "'severity' is not asked of everybody."),
     ],
 )
 def test_what_cant_be_checked_is_refused(text, definition, sentence) -> None:
