@@ -21,7 +21,7 @@ class LayoutError(ValueError):
 
 
 def has_pairs(definition: Definition) -> bool:
-    """Does a survey type ask e-ViL's questions of two explanations, one of them the reference?"""
+    """Does a survey type ask e-ViL's questions, all of everybody, of two explanations, one of them the reference?"""
     keys = {criterion.key for criterion in definition.output_criteria}
     return (
         keys >= NEEDED
@@ -29,6 +29,7 @@ def has_pairs(definition: Definition) -> bool:
         and definition.preference is not None
         and definition.outputs_per_item == 2
         and definition.reference_system != ""
+        and not any(criterion.asked_if for criterion in definition.criteria)
     )
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from surveys.results.frames.base import PREFERRED, Frame, column
 from surveys.results.statistics.comparison import Difference
-from surveys.results.statistics.criteria import coded, flags_of, ratings_of, values_of
+from surveys.results.statistics.criteria import coded, flags_of, ratings_of, values_of, where_asked
 from surveys.results.statistics.inference import (
     ALPHA,
     Effect,
@@ -129,7 +129,8 @@ def _flags(
     shown = frame.about(rows, system=system)
     for criterion in frame.definition.output_criteria:
         if criterion.is_checklist:
-            for value, flags in flags_of(shown, system, criterion).items():
+            asked = where_asked(shown, system, criterion)
+            for value, flags in flags_of(asked, system, criterion).items():
                 yield f"{criterion.key}.{value}", ratings_of(flags.astype("float64"), names)
 
 

@@ -244,10 +244,14 @@ def _all_scores(frame: Frame, rows: pd.DataFrame) -> Scores:
 
 
 def _scores(frame: Frame, rows: pd.DataFrame, *, system: str) -> dict[str, "pd.Series[float]"]:
-    """Return a score per response of `rows` about `system` by criterion; a skip is missing."""
+    """Return a score per response of `rows` about `system` by criterion; a skip is missing.
+
+    Of a question that not everybody is asked there is a score of those who were, and nothing of anybody else.
+    """
     rows = frame.about(rows, system=system)
-    scales = [criterion.key for criterion in frame.definition.output_criteria if criterion.has_score]
-    return {key: scores_of(frame, rows, system=system, key=key) for key in scales}
+    scales = [criterion for criterion in frame.definition.output_criteria if criterion.has_score]
+    scores = {one.key: scores_of(frame, rows, system=system, key=one.key) for one in scales}
+    return {one.key: scores[one.key].dropna() if one.asked_if else scores[one.key] for one in scales}
 
 
 def _estimate(scores: "pd.Series[float]", *, method: Method) -> Estimate:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from surveys.protocols.definition import Criterion
-from surveys.results.frames.base import SELECTED, Frame, column, score_maps
+from surveys.results.frames.base import SELECTED, Frame, column, only, rating_keys, score_maps
 from surveys.results.statistics.inference import Interval, Ratings, mean_effect, unanimous_interval
 from surveys.results.statistics.numbers import BLANK, CriterionSummary, Score, Share
 
@@ -70,6 +70,7 @@ def interval_of(
 def _criterion(
     frame: Frame, rows: pd.DataFrame, names: pd.DataFrame, *, system: str, criterion: Criterion
 ) -> CriterionSummary:
+    rows = where_asked(rows, system, criterion)
     if criterion.is_checklist:
         ticks = _ticks(rows, names, system=system, criterion=criterion)
         return CriterionSummary(criterion.key, criterion.label, None, ticks, is_checklist=True)
@@ -122,6 +123,14 @@ def share_of(key: str, label: str, flags: "pd.Series[bool]", names: pd.DataFrame
     return Share(key, label, int(flags.sum()), len(flags), interval)
 
 
+def where_asked(rows: pd.DataFrame, system: str, criterion: Criterion) -> pd.DataFrame:
+    """Return the rows in which a criterion counts: all, or those that answer it where not everybody is asked."""
+    if criterion.asked_if is None:
+        return rows
+    names = [name for key in rating_keys(criterion) if (name := column(system, key)) in rows]
+    return only(rows, rows[names].notna().any(axis=1))
+
+
 def flags_of(rows: pd.DataFrame, system: str, criterion: Criterion) -> dict[str, "pd.Series[bool]"]:
     """Return which rows ticked each option of a checklist, and "nothing": none but the explicit None, if any."""
     ticked = {
@@ -135,7 +144,7 @@ def flags_of(rows: pd.DataFrame, system: str, criterion: Criterion) -> dict[str,
 def _ticks(
     rows: pd.DataFrame, names: pd.DataFrame, *, system: str, criterion: Criterion
 ) -> tuple[Share, ...]:
-    """Return a share per option, of all rows; for an explicit None, of the rows that ticked nothing else."""
+    """Return a share per option, of these rows; for an explicit None, of the rows that ticked nothing else."""
     labels = {**{choice.value: choice.label for choice in criterion.choices}, UNTICKED: "Nothing ticked"}
     flags = flags_of(rows, system, criterion)
     return tuple(share_of(value, labels[value], flag, names) for value, flag in flags.items())
