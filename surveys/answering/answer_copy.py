@@ -13,11 +13,14 @@ from typing import Any
 
 from annotators.crowds.mturk.questions import AnswerError, parse_answers
 from surveys.models import Item, Response
+from surveys.protocols.conditions import asked_keys
 from surveys.protocols.definition import Criterion, Definition, Number
 
 FIELD = "taskAnswers"
 # XML 1.0 (the marketplace's copy is written in it), production 2: no other character is allowed.
 NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+Values = dict[str, str | list[str]]  # {criterion key: value, or list of values for a checklist}
 
 
 class IncompleteAnswers(ValueError):
@@ -29,14 +32,14 @@ class ItemAnswer:
     """What one worker answered about one item.
 
     `ratings`: {output code: {criterion key: value, or list of values for a checklist}}, without a written answer that
-    was left empty. `item_ratings`: the same for criteria about the item. `preference`: an output code, "" for no
-    preference. Where `skip_reason` is given, all the rest is empty.
+    was left empty and without what was not asked. `item_ratings`: the same for criteria about the item. `preference`:
+    an output code, "" for no preference. Where `skip_reason` is given, all the rest is empty.
     """
 
     position: int
     answer: str = ""
-    ratings: dict[str, dict[str, str | list[str]]] = field(default_factory=dict)
-    item_ratings: dict[str, str | list[str]] = field(default_factory=dict)
+    ratings: dict[str, Values] = field(default_factory=dict)
+    item_ratings: Values = field(default_factory=dict)
     preference: str = ""
     active_seconds: float = 0.0
     skip_reason: str = ""
@@ -121,8 +124,8 @@ def check(answer: ItemAnswer, item: Item, definition: Definition) -> None:
     if set(answer.ratings) != codes:
         raise IncompleteAnswers(f"{where}: its outputs are not this item's.")
     for values in answer.ratings.values():
-        _check_values(where, values, definition.output_criteria)
-    _check_values(where, answer.item_ratings, definition.item_criteria)
+        _check_values(where, values, definition.output_criteria, answer=answer.answer)
+    _check_values(where, answer.item_ratings, definition.item_criteria, answer=answer.answer)
     if answer.preference and answer.preference not in codes:
         raise IncompleteAnswers(f"{where}: the preferred output is not this item's.")
     if definition.preference and not (answer.preference or definition.preference.none_label):
@@ -134,12 +137,13 @@ def _check_skip(where: str, answer: ItemAnswer, definition: Definition) -> None:
         raise IncompleteAnswers(f"{where}: {answer.skip_reason!r} is no reason to skip.")
 
 
-def _check_values(where: str, values: Any, criteria: tuple[Criterion, ...]) -> None:
+def _check_values(where: str, values: Any, criteria: tuple[Criterion, ...], *, answer: str) -> None:
+    given = values if isinstance(values, dict) else {}
+    asked = asked_keys(criteria, given=given, answer=answer)
     for criterion in criteria:
-        if isinstance(values, dict) and criterion.key not in values and _may_lack(criterion):
+        if criterion.key not in asked or (criterion.key not in given and _may_lack(criterion)):
             continue
-        given = values.get(criterion.key) if isinstance(values, dict) else None
-        if not _is_answer(given, criterion):
+        if not _is_answer(given.get(criterion.key), criterion):
             raise IncompleteAnswers(f"{where}: {criterion.label!r} is not answered.")
 
 
@@ -176,6 +180,21 @@ def _is_checklist_answer(given: Any, criterion: Criterion) -> bool:
     if not given:
         return criterion.is_optional
     return criterion.exclusive not in given or set(given) == {criterion.exclusive}
+
+
+def only_asked(answer: ItemAnswer, definition: Definition) -> ItemAnswer:
+    """Return the answer without what was not asked, given the answers before it."""
+
+    def kept(values: Values, criteria: tuple[Criterion, ...]) -> Values:
+        asked = asked_keys(criteria, given=values, answer=answer.answer)
+        left_out = {criterion.key for criterion in criteria} - asked
+        return {key: value for key, value in values.items() if key not in left_out}
+
+    return dataclasses.replace(
+        answer,
+        ratings={code: kept(values, definition.output_criteria) for code, values in answer.ratings.items()},
+        item_ratings=kept(answer.item_ratings, definition.item_criteria),
+    )
 
 
 def content(answers: list[ItemAnswer]) -> list[Any]:

@@ -24,6 +24,7 @@ from surveys.answering.answer_copy import (
     content,
     copied_answers,
     copied_fields,
+    only_asked,
 )
 from surveys.answering.orders import items_again
 from surveys.models import AnswerRevision, Item, Output, Questionnaire, QuestionnaireItem, Rating, Response
@@ -124,6 +125,7 @@ def recover(assignment: Assignment, *, questionnaire: Questionnaire) -> bool:
         raise IncompleteAnswers("The marketplace's copy does not answer every question.")
     for answer in answers:
         check(answer, asked[answer.position], definition)
+    answers = [only_asked(answer, definition) for answer in answers]
     comment = copied_fields(assignment.answer_xml).get("comment", "")
     try:
         with transaction.atomic():

@@ -1,7 +1,8 @@
 """What a worker sees of a page: read from its HTML, and from nothing else."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Self
 
 from lxml.html import HtmlElement, document_fromstring
@@ -70,7 +71,8 @@ class Option:
 class Group:
     """One question: choose one, or (`is_checklist`) tick what applies; without `options`, write something.
 
-    `sample` is a number that the page takes, where it asks for one.
+    `sample` is a number that the page takes, where it asks for one. With `only_if`, the name of another group, it is
+    asked only if one of `wanted` is chosen there.
     """
 
     name: str
@@ -78,6 +80,8 @@ class Group:
     options: tuple[Option, ...]
     is_optional: bool = False
     sample: str = ""
+    only_if: str = ""
+    wanted: tuple[str, ...] = ()
 
     def best_first(self) -> list[Option]:
         """Return the levels of a scale from the best to the worst: numerals by size, words as shown."""
@@ -120,11 +124,31 @@ class ItemView:
         labels = sorted(option.label for option in self.answer.options) if self.answer else []
         return item_key(self.question, labels=labels, texts=[output.text for output in self.outputs])
 
+    def only_asked(self, answers: Mapping[str, str | list[str]]) -> dict[str, str | list[str]]:
+        """Return the answers without those to groups that, answered so, the page does not ask."""
+        asked: dict[str, str | list[str]] = {}
+        groups = {group.name: group for group in self.in_order()}
+        for name, group in groups.items():
+            if name in answers and (not group.only_if or _chosen(group, asked.get(group.only_if, []))):
+                asked[name] = answers[name]
+        return {name: given for name, given in answers.items() if name in asked or name not in groups}
+
+    def in_order(self) -> Iterator[Group]:
+        """Yield every question after those it depends on: the answer, those about each output, those about the item."""
+        yield from (group for group in self.groups if group is self.answer)
+        for output in self.outputs:
+            yield from output.groups
+        yield from (group for group in self.groups if group is not self.answer)
+
     def all_groups(self) -> Iterator[Group]:
         """Yield every question in an order that does not depend on which side an output is shown."""
         yield from self.groups
         for output in sorted(self.outputs, key=lambda output: output.text):
             yield from output.groups
+
+
+def _chosen(group: Group, given: str | list[str]) -> bool:
+    return bool(set(group.wanted) & {*([given] if isinstance(given, str) else given)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +234,12 @@ def _groups(section: Element) -> Iterator[Group]:
 
 
 def _group(element: Element) -> Group:
+    condition = element.attributes.get("data-only-if", "")
+    wanted = tuple(json.loads(element.attributes.get("data-values", "[]")))
+    return replace(_asked(element), only_if=condition, wanted=wanted)
+
+
+def _asked(element: Element) -> Group:
     is_optional = "optional" in element.attributes.get("class", "").split()
     if text := element.find("textarea"):
         return Group(text.attributes["name"], is_checklist=False, options=(), is_optional=is_optional)

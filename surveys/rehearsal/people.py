@@ -141,7 +141,11 @@ class View:
 
 
 def answers_for(item: ItemView, *, person: Person, knowledge: Knowledge, seed: int) -> Answers:
-    """Return {field name: value or values} for every question about the item."""
+    """Return {field name: value or values} for every question about the item that is asked of who answers so."""
+    return item.only_asked(_answers(item, person=person, knowledge=knowledge, seed=seed))
+
+
+def _answers(item: ItemView, *, person: Person, knowledge: Knowledge, seed: int) -> Answers:
     chance = random.Random(f"{seed}:{person.worker_id}:{item.key}")  # noqa: S311 (a simulation, not a secret)
     if person.kind == Kind.STRAIGHT_LINER:
         return {group.name: _given(group, list(group.options[:1])) for group in item.all_groups()}

@@ -1,6 +1,7 @@
 """The fields of a HIT: choose one, tick what applies; and what may be wrong without stopping anybody."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -13,6 +14,15 @@ from surveys.protocols.definition import Choice, Number
 COMMENT_MAX = 2000
 TEXT_MAX = 2000
 NUMERAL_MAX = 24
+
+
+@dataclass(frozen=True, slots=True)
+class OnlyIf:
+    """An earlier question of the same form, the values that ask for one more, and all that as a sentence."""
+
+    name: str
+    values: tuple[str, ...]
+    sentence: str
 
 
 class GroupField(forms.Field):
@@ -30,8 +40,10 @@ class GroupField(forms.Field):
         where: str = "",
         help_text: str = "",
         is_optional: bool = False,
+        only_if: OnlyIf | None = None,
     ) -> None:
         super().__init__(label=label, help_text=help_text)
+        self.only_if = only_if
         self.place = place
         self.where = where
         self.is_optional = is_optional

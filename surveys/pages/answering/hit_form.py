@@ -1,6 +1,6 @@
 """The form of one HIT: every question the definition asks about each item shown."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from crispy_forms.helper import FormHelper
 from django import forms
 
-from surveys.answering.answer_copy import ItemAnswer
+from surveys.answering.answer_copy import ItemAnswer, only_asked
 from surveys.answering.collection import SECONDS_MAX, VERSION_MAX
 from surveys.answering.presentation import ShownItem
 from surveys.pages.answering.hit_fields import (
@@ -19,6 +19,7 @@ from surveys.pages.answering.hit_fields import (
     GroupField,
     Numeral,
     OneOf,
+    OnlyIf,
     SecondsField,
     SkipReason,
     Written,
@@ -31,6 +32,7 @@ from surveys.pages.answering.hit_layout import (
     SkipBlock,
     helper_of,
 )
+from surveys.protocols.conditions import ANSWER, asked_keys
 from surveys.protocols.definition import Choice, Criterion, Definition, Preference
 
 NO_PREFERENCE = "no_preference"
@@ -128,11 +130,20 @@ class HitForm(forms.Form):
         return [(place, [p for _, p in entries]) for place, entries in groupby(found, key=itemgetter(0))]
 
     def clean(self) -> None:
-        """Leave out what is wrong in an item that is skipped: only the reason counts there."""
-        for item in filter(self._is_skipping, self.items):
-            prefix, reason = f"i{item.position}-", f"i{item.position}-{SKIP}"
-            for name in [name for name in self.errors if name.startswith(prefix) and name != reason]:
-                del self.errors[name]
+        """Leave out what is wrong in an item that is skipped, where only the reason counts, and in what isn't asked."""
+        for item in self.items:
+            prefix = f"i{item.position}-"
+            wrong = [name.removeprefix(prefix) for name in self.errors if name.startswith(prefix)]
+            for name in self._not_counting(item, wrong):
+                del self.errors[prefix + name]
+
+    def _not_counting(self, item: ShownItem, names: Collection[str]) -> set[str]:
+        """Return those of the item's questions, by draft name, that nobody has to answer as the others are answered."""
+        if self._is_skipping(item):
+            return set(names) - {SKIP}
+        prefix = f"i{item.position}-"
+        given = {n.removeprefix(prefix): v for n, v in self.cleaned_data.items() if n.startswith(prefix)}
+        return set(names) & unasked(self.definition, item, given=given)
 
     def answers(self) -> list[ItemAnswer]:
         """Return the cleaned answers, one per item."""
@@ -143,7 +154,7 @@ class HitForm(forms.Form):
         return {item.position: item for item in self.items}[position]
 
     def draft_of(self, item: ShownItem, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what of `data` is a possible answer to a question about `item`, under its draft name."""
+        """Return what of `data` is a possible answer to a question asked about `item`, under its draft name."""
         prefix = f"i{item.position}-"
         groups = {
             name.removeprefix(prefix): group for name, group in self._groups() if name.startswith(prefix)
@@ -151,6 +162,8 @@ class HitForm(forms.Form):
         draft: dict[str, Any] = {
             name: value for name, group in groups.items() if (value := group.draft(data.get(name)))
         }
+        for name in unasked(self.definition, item, given=draft):
+            draft.pop(name, None)
         if comment := CommentField(required=False).clean(data.get("comment")):
             draft["comment"] = comment
         return draft
@@ -214,7 +227,7 @@ class HitForm(forms.Form):
                 active_seconds=given[f"{prefix}seconds"],
             )
         preferred = given[prefix + definition.preference.key] if definition.preference else ""
-        return ItemAnswer(
+        answer = ItemAnswer(
             position=item.position,
             answer=given[f"{prefix}answer"] if definition.answer else "",
             ratings={
@@ -225,11 +238,29 @@ class HitForm(forms.Form):
             preference="" if preferred == NO_PREFERENCE else preferred,
             active_seconds=given[f"{prefix}seconds"],
         )
+        return only_asked(answer, definition)
 
     def _given(self, criteria: Sequence[Criterion], prefix: str) -> dict[str, str | list[str]]:
         """Return the cleaned values by criterion. What was to be written and is empty was not answered."""
-        values = {c.key: self.cleaned_data[prefix + c.key] for c in criteria}
+        values = {c.key: self.cleaned_data.get(prefix + c.key, "") for c in criteria}
         return {key: value for key, value in values.items() if value != ""}
+
+
+def unasked(definition: Definition, item: ShownItem, *, given: Mapping[str, Any]) -> set[str]:
+    """Return the questions about an item that are not asked, given answers to the others; all by draft name."""
+    names = set()
+    for prefix, criteria in _criteria(definition, item):
+        values = {c.key: given.get(prefix + c.key) for c in criteria}
+        asked = asked_keys(criteria, given=values, answer=given.get("answer"))
+        names |= {prefix + c.key for c in criteria if c.key not in asked}
+    return names
+
+
+def _criteria(definition: Definition, item: ShownItem) -> Iterator[tuple[str, Sequence[Criterion]]]:
+    """Yield the questions about each output and then about the item, with what their draft names begin with."""
+    for output in item.outputs:
+        yield f"{output.code}-", definition.output_criteria
+    yield "", definition.item_criteria
 
 
 def draft_from(answer: ItemAnswer, definition: Definition) -> dict[str, Any]:
@@ -247,11 +278,12 @@ def _questions(definition: Definition, item: ShownItem) -> Iterator[tuple[str, G
     at = item.place
     if definition.answer:
         yield "answer", OneOf(label=definition.answer.label, place=at, choices=item.choices)
-    for output in item.outputs:
-        for criterion in definition.output_criteria:
-            yield f"{output.code}-{criterion.key}", _rating(criterion, place=at, where=output.label)
-    for criterion in definition.item_criteria:
-        yield criterion.key, _rating(criterion, place=at)
+    labels = {f"{output.code}-": output.label for output in item.outputs}
+    for prefix, criteria in _criteria(definition, item):
+        for criterion in criteria:
+            only_if = _only_if(criterion, definition, item=item, prefix=prefix)
+            where = labels.get(prefix, "")
+            yield prefix + criterion.key, _rating(criterion, place=at, where=where, only_if=only_if)
     if definition.preference:
         choices = [choice for choice in _preference_choices(definition.preference, item) if choice.label]
         yield (
@@ -262,8 +294,26 @@ def _questions(definition: Definition, item: ShownItem) -> Iterator[tuple[str, G
         yield SKIP, SkipReason(label="Why can’t it be judged?", place=at, choices=definition.skip_reasons)
 
 
-def _rating(criterion: Criterion, *, place: int, where: str = "") -> GroupField:
-    texts: dict[str, Any] = {"label": criterion.label, "help_text": criterion.help, "where": where}
+def _only_if(criterion: Criterion, definition: Definition, *, item: ShownItem, prefix: str) -> OnlyIf | None:
+    """Return the condition of a question, as the form and its readers know it."""
+    if (condition := criterion.asked_if) is None:
+        return None
+    others = {one.key: (one.label, one.choices) for one in definition.criteria}
+    if (is_answer := condition.question not in others) and definition.answer:
+        others[ANSWER] = (definition.answer.label, definition.answer.choices)
+    label, choices = others[condition.question]
+    named = " or ".join(f"“{choice.label}”" for choice in choices if choice.value in condition.values)
+    said = f"ticked {named} in" if condition.ticked else f"answered {named} to"
+    name = f"i{item.position}-{'' if is_answer else prefix}{condition.question}"
+    return OnlyIf(name, condition.values, f"Only if you {said} “{label}” above.")
+
+
+def _rating(
+    criterion: Criterion, *, place: int, where: str = "", only_if: OnlyIf | None = None
+) -> GroupField:
+    texts: dict[str, Any] = {
+        "label": criterion.label, "help_text": criterion.help, "where": where, "only_if": only_if,
+    }  # fmt: skip
     if criterion.is_text:
         return Written(**texts, place=place, is_optional=criterion.is_optional)
     if criterion.number:

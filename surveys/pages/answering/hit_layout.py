@@ -3,6 +3,7 @@
 A layout object is whatever has crispy's `render(form, context, template_pack, **kwargs)`.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -76,6 +77,7 @@ class Question:
             value=value,
             errors=form.errors.get(self.name),
             is_optional=self.is_optional or group.is_optional,
+            only_if_values=json.dumps(group.only_if.values) if group.only_if else "",
         )
 
 

@@ -5,6 +5,7 @@ from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture
 from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.quiz import QuizForm
 from surveys.protocols.definition import Choice
+from surveys.protocols.documents import read
 from surveys.rehearsal.hit_page import (
     Form,
     Group,
@@ -17,6 +18,7 @@ from surveys.rehearsal.hit_page import (
 )
 from tests.invented import TALE
 from tests.protocols import VQAX, XAI
+from tests.surveys.protocols.conditional import DOCUMENT
 
 SHOWN = ShownItem(
     position=2,
@@ -64,6 +66,25 @@ def test_questions_are_found_with_their_options(page):
     assert (shortcomings.name, shortcomings.is_checklist) == ("i2-bb02-shortcomings", True)
     assert [option.is_exclusive for option in shortcomings.options] == [False] * 3
     assert (justifies.is_optional, shortcomings.is_optional) == (False, True)
+
+
+def test_only_what_is_asked_is_answered():
+    form = HitForm(definition=read(DOCUMENT, name="edits.yaml"), items=[SHOWN])
+    html = engines["django"].from_string(PAGE).render({"form": form})
+    (item,) = read_hit_page(parse(html)).items
+    _, severity, _, which = item.outputs[0].groups
+    assert (severity.only_if, severity.wanted) == ("i2-aa01-fluent", ("no", "weak_no"))
+    assert (which.only_if, which.wanted) == ("i2-aa01-faults", ("other",))
+    answers = {group.name: group.options[-1].value if group.options else "x" for group in item.all_groups()}
+    answers |= {
+        "i2-answer": "b",
+        "i2-aa01-faults": ["grammar", "other"],
+        "i2-bb02-faults": ["other"],
+        "i2-bb02-fluent": "yes",
+    }
+    about_first = ["i2-aa01-fluent", "i2-aa01-severity", "i2-aa01-faults", "i2-aa01-which"]
+    about_item = ["i2-answer", "i2-hard"]  # it was not hard, so nobody asks why
+    assert sorted(item.only_asked(answers)) == sorted([*about_first, *about_item, "i2-bb02-fluent"])
 
 
 def test_an_item_is_known_by_what_it_shows(page):
