@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from pytest_playwright.pytest_playwright import CreateContextCallback
 
 from annotators.models import Assignment
 from surveys.models import Batch, Questionnaire, Rating, Response
+from surveys.protocols.conditions import Condition
 from tests.builders import make_questionnaire
 from tests.frame_market import FrameServer, Market
 from tests.policy_data import NEVER
@@ -130,6 +132,35 @@ def test_none_rules_out_the_others(market: Market) -> None:
     expect(boxes.nth(0)).not_to_be_checked()
     boxes.nth(1).check()
     expect(boxes.nth(3)).not_to_be_checked()
+
+
+def test_what_is_asked_follows_the_answers(market: Market) -> None:
+    justifies, flaws = WITH_NONE.criteria
+    asked = replace(flaws, asked_if=Condition("justifies", is_=("weak_no", "no")))
+    Batch.objects.update(snapshot=replace(WITH_NONE, criteria=(justifies, asked)).to_snapshot())
+    page, frame = market.open()
+    lists, first = frame.locator("#i1 .checkbox"), frame.locator("#i1 .checkbox").first
+    expect(lists.locator("visible=true")).to_have_count(0)
+    frame.locator("#i1-title").focus()
+    press(page, "1", "n")
+    expect(first.locator("input").first).to_be_focused()
+    expect(frame.locator("#asked")).to_have_text("One more question: What is wrong with it?")
+    assert not frame.locator(".only-if").first.is_visible()
+    press(page, "2", "Enter", "y", "3")
+    expect(lists.locator("visible=true")).to_have_count(1)
+    done = frame.locator("[data-steps] button").first
+    expect(done).to_have_attribute("aria-label", "Question 1, complete")
+    first_scale = frame.locator("#i1 .output").first.locator("input[type=radio]")
+    first_scale.first.check()
+    expect(first).to_be_hidden()
+    expect(done).to_have_attribute("aria-label", "Question 1, complete")
+    first_scale.last.check()
+    expect(first.locator("input").nth(1)).to_be_checked()  # nothing is lost while the page is open
+    first_scale.first.check()
+    frame.locator("[data-go=next]").click()
+    press(page, "1", "y", "y", "1", "Enter")
+    expect(frame.locator("h1")).to_have_text("Thank you")
+    assert not Rating.objects.filter(criterion__startswith="shortcomings").exists()
 
 
 def test_offline_is_said_and_saving_is_tried_again(market: Market) -> None:

@@ -36,8 +36,10 @@
     version: Number(node.dataset.version), // the last one sent
     base: Number(node.dataset.version), // the last one known to have arrived
     sent: [], // those that may have arrived since
-    groups: all(".group:not(.optional)", node),
     fields: all(".group", node),
+    get groups() {
+      return this.fields.filter((group) => !group.hidden && !group.matches(".optional"));
+    },
     seconds: find("[name$=-seconds]", node),
     savedSeconds: 0,
     tries: 0,
@@ -68,9 +70,38 @@
 
   // What may stay empty has its turn all the same, once; Enter goes on.
   function optionalAfter(group) {
-    const { fields } = items[current], following = fields[fields.indexOf(group) + 1];
+    const { fields } = items[current], following = fields.slice(fields.indexOf(group) + 1).find((one) => !one.hidden);
     const isOptional = following?.matches(".optional") && !following.closest(".skip");
     return isOptional && !isAnswered(following) ? following : undefined;
+  }
+
+  // -- Questions that only some answers ask for --------------------------------------------------------------
+  const asked = find("#asked");
+  const nameOf = (group) => find("legend, label", group).firstChild.textContent.trim();
+
+  function isAsked(group, item) {
+    const { onlyIf, values } = group.dataset;
+    if (!onlyIf) return true;
+    const chosen = all(`[name="${onlyIf}"]:checked`, item.node).filter((input) => !input.closest(".group").hidden);
+    return chosen.some(({ value }) => JSON.parse(values).includes(value));
+  }
+
+  // In the order of the page, as one may ask for the next. What was answered there stays, and is sent with the whole
+  // form, which leaves it out of the answers and shows it again on a page that comes back: minds change.
+  function ask(item) {
+    const shown = [];
+    for (const group of item.fields.filter((one) => one.dataset.onlyIf)) {
+      const wasHidden = group.hidden;
+      group.hidden = !isAsked(group, item);
+      if (group.hidden) forgetError(group);
+      else if (wasHidden) shown.push(nameOf(group));
+    }
+    return shown;
+  }
+
+  function tellAsked([first, ...others]) {
+    const more = others.length ? `${others.length + 1} more questions, the first: ` : "One more question: ";
+    asked.textContent = first ? more + first : "";
   }
 
   // -- One question at a time ----------------------------------------------------------------------------
@@ -148,6 +179,7 @@
     const group = target.closest(".group");
     if (target.type === "checkbox" && target.checked) keepExclusive(target);
     if (group && isAnswered(group)) forgetError(group);
+    if (group) tellAsked(ask(itemOf(group)));
     changed(group ? itemOf(group) : items.at(-1));
     refresh();
   });
@@ -193,7 +225,8 @@
     for (const group of item.fields) {
       const [first] = inputs(group), ticked = all("input:checked", group).map((input) => input.value);
       const given = { checkbox: ticked, radio: ticked[0] ?? "", textarea: first.value, text: first.value };
-      answers[first.name.replace(`i${item.position}-`, "")] = given[first.type];
+      const none = first.type === "checkbox" ? [] : "";
+      answers[first.name.replace(`i${item.position}-`, "")] = group.hidden ? none : given[first.type];
     }
     return item === items.at(-1) ? { ...answers, comment: find("#id_comment").value } : answers;
   }
@@ -204,6 +237,7 @@
       if (["textarea", "text"].includes(all[0].type)) all[0].value = given;
       else all.forEach((input) => (input.checked = [given].flat().includes(input.value)));
     }
+    ask(item);
     if (item === items.at(-1)) find("#id_comment").value = answers.comment ?? "";
   }
 
@@ -476,6 +510,7 @@
   });
   document.documentElement.classList.add("js");
   all("[hidden]:not(.item):not(#retry, #time-left)").forEach((node) => (node.hidden = false));
+  items.forEach(ask);
   steps.parentNode.hidden = items.length === 1;
   items.forEach((item) => (item.savedSeconds = Number(item.seconds.value)));
   const showFirst = () => {
