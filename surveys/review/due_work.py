@@ -108,12 +108,14 @@ def waits_at_most() -> timedelta:
 def claim(hits: QuerySet[HIT]) -> list[int]:
     """Return the HITs to enqueue a task for, the first of these: none that a task waits for, and few at a time.
 
-    So there are never more such tasks than MOST_WAITING, whatever is due, and what comes in is behind no more.
+    So there are never more such tasks than MOST_WAITING, whatever is due, and what comes in is behind no more. Whose
+    last task was dropped or failed comes after all others, so that a marketplace that is away holds up no other one.
     """
     now = timezone.now()
     is_waiting = Q(enqueued_at__gt=now - waits_at_most(), enqueued_at__lte=now + CLOCK_SKEW)
     n_free = max(0, MOST_WAITING - HIT.objects.filter(is_waiting).count())
-    wanted = list(hits.exclude(is_waiting).values_list("pk", flat=True)[:n_free])
+    in_turn = hits.order_by(F("enqueued_at").asc(nulls_first=True), *hits.query.order_by)
+    wanted = list(in_turn.exclude(is_waiting).values_list("pk", flat=True)[:n_free])
     HIT.objects.filter(pk__in=wanted).exclude(is_waiting).update(enqueued_at=now)
     return list(HIT.objects.filter(pk__in=wanted, enqueued_at=now).values_list("pk", flat=True))
 

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db.models import F
 from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Listing
@@ -163,6 +164,26 @@ def test_a_task_that_was_taken_makes_room_for_the_next(
     sync.sync_hit(hit.pk)  # type: ignore[union-attr]
     waiting = HIT.objects.exclude(enqueued_at=None)
     assert (waiting.count(), waiting.filter(pk=hit.pk).exists()) == (N_HITS - 1, False)  # type: ignore[union-attr]
+
+
+def test_hits_that_fail_hold_up_no_others(
+    site: Site,
+    opened: list[Questionnaire],
+    queued: list[tuple[int, float]],
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Their marketplace is away, say: without an end to it they are the first of all that is due."""
+    settings.SYNC_EVERY_SECONDS = 60
+    monkeypatch.setattr(due_work, "MOST_WAITING", 1)
+    failing, sound = opened[0].hit_id, opened[1].hit_id
+    now = timezone.now()
+    HIT.objects.filter(pk=failing).update(moved_at=now - timedelta(seconds=30))
+    HIT.objects.filter(pk=sound).update(moved_at=now)
+    for _ in range(3):
+        sync.sync_moved()
+        HIT.objects.exclude(enqueued_at=None).update(enqueued_at=F("enqueued_at") - timedelta(seconds=61))
+    assert [pk for pk, _ in queued] == [failing, sound, failing]
 
 
 def test_while_the_marketplace_is_away_a_hit_is_not_asked_about_at_every_tick(
