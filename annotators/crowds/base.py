@@ -8,6 +8,9 @@ from django.db.models import Q
 
 from annotators.models import Assignment, Channel, Endpoint
 
+# What our own marketplace gives, once, beyond the time of an assignment; no other gives any.
+MORE_TIME = timedelta(minutes=30)
+
 
 @dataclass(frozen=True, slots=True)
 class HITTypeTerms:

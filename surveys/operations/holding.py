@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet
 from django.utils import timezone
 
+from annotators.crowds.base import MORE_TIME
 from annotators.models import IS_LOST, IS_UNTOLD, Assignment, Call, Worker
 from annotators.outbox.market import OVERTURN_WITHIN
 from annotators.people.pseudonyms import pseudonym, purged_name
@@ -94,7 +95,7 @@ def _undecided() -> Iterator[Rule]:
     yield Rule(undecided.filter(is_paid), "worker", BATCH, reason, sentence)
     yield Rule(undecided.exclude(is_paid), "worker", BATCH, reason)
     deadline = ExpressionWrapper(
-        F("loaded_at") + F("hit__hit_type__assignment_duration"), output_field=DateTimeField()
+        F("loaded_at") + F("hit__hit_type__assignment_duration") + MORE_TIME, output_field=DateTimeField()
     )
     at_work = work.annotate(deadline=deadline).filter(status=Status.ACCEPTED, deadline__gt=now)
     yield Rule(at_work, "worker", BATCH, "can still hand in work in {batch}")

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Case, CharField, Count, F, Q, Sum, Value, When
 
-from annotators.crowds.base import CROWDS
+from annotators.crowds.base import CROWDS, MORE_TIME
 from annotators.crowds.mturk.fees import price
 from annotators.models import HIT, Assignment, Call
 from surveys.models import AnnotationSlot, Batch, Questionnaire, Replacement, create_token
@@ -182,7 +182,7 @@ def _of_hit(batch: Batch, questionnaire: Any, status: Counts, *, uncertain: set[
 
 def _is_told_the_end(hit: HIT, batch: Batch) -> bool:
     """Tell whether we have looked at a HIT after everything handed in before its last deadline is listed."""
-    last_listed = hit.expires_at + batch.assignment_duration + LISTED_WITHIN
+    last_listed = hit.expires_at + batch.assignment_duration + MORE_TIME + LISTED_WITHIN
     return hit.synced_at is not None and hit.synced_at >= last_listed
 
 

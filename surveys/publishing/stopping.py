@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from annotators.crowds.base import on_market
+from annotators.crowds.base import MORE_TIME, on_market
 from annotators.crowds.mturk import mirror
 from annotators.crowds.mturk.gateway import Gateway
 from annotators.failpoints import reach
@@ -73,7 +73,7 @@ def in_flight(batch: Batch) -> InFlight:
         n_unseen=sum(max(place.n - place.status.total(), 0) for place in open_places),
         n_undecided=assignments.filter(is_undecided()).count(),
         n_unsettled=_unsettled(batch).count(),
-        last_deadline=end + batch.assignment_duration if end else None,
+        last_deadline=end + batch.assignment_duration + MORE_TIME if end else None,
         error=_error(batch) if n_expired < len(places) else "",
     )
 

@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from annotators.crowds.base import CROWDS, crowd_of, has_market
+from annotators.crowds.base import CROWDS, MORE_TIME, crowd_of, has_market
 from annotators.models import Assignment, Channel, Endpoint
+from marketplace.engine import assignments
 
 ROOT = Path(__file__).parents[3]
 NAMES = {"Endpoint", "Channel"}
@@ -50,3 +51,7 @@ def test_every_way_to_people_says_what_it_can_do() -> None:
         Channel.MARKETPLACE
     ]
     assert [endpoint for endpoint in Endpoint if not has_market(endpoint)] == [Endpoint.LINK]
+
+
+def test_nobody_is_thought_to_be_over_whom_our_marketplace_gave_more_time() -> None:
+    assert assignments.MORE_TIME == MORE_TIME

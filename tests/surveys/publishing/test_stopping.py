@@ -254,7 +254,7 @@ def test_committed_shrinks_to_what_came_in(site: Site, eager: None) -> None:
     work(site, questionnaire)
     batch = stop(questionnaire.batch)
     assert budget.money(batch).committed == D("2.30")  # somebody may have accepted one
-    ago = timezone.now() - timedelta(hours=1, minutes=11)
+    ago = timezone.now() - timedelta(hours=1, minutes=41)
     HIT.objects.filter(pk=hit.pk).update(expires_at=ago, synced_at=ago)
     assert budget.money(batch).committed == D("2.30")  # and we have not looked since
     HIT.objects.filter(pk=hit.pk).update(expires_at=ago, synced_at=timezone.now())
