@@ -6,7 +6,7 @@ Every function takes the marketplace's time and runs its own transaction.
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from marketplace import ids, refusals
 from marketplace.accounts.sessions import lock_account
@@ -83,18 +83,19 @@ def extend(assignment: Assignment, *, now: datetime) -> None:
 
 def give_back(assignment: Assignment, *, now: datetime) -> None:
     """Return an open assignment. Raises WorkerRefusal when it is not open any more."""
-    if not _release(assignment, status=Status.RETURNED, now=now):
+    if not _release(assignment, Q(), status=Status.RETURNED, now=now):
         raise WorkerRefusal("This assignment is not open any more.")
 
 
 def abandon(assignment: Assignment, *, now: datetime) -> bool:
-    return _release(assignment, status=Status.ABANDONED, now=now)
+    """Take back an open assignment; False for one that was given more time since it was read."""
+    return _release(assignment, Q(deadline=assignment.deadline), status=Status.ABANDONED, now=now)
 
 
 @transaction.atomic
-def _release(assignment: Assignment, *, status: str, now: datetime) -> bool:
+def _release(assignment: Assignment, which: Q, *, status: str, now: datetime) -> bool:
     hit = HIT.objects.locked(assignment.hit_id)
-    open_row = Assignment.objects.filter(pk=assignment.pk, status=Status.OPEN)
+    open_row = Assignment.objects.filter(which, pk=assignment.pk, status=Status.OPEN)
     if not open_row.update(status=status, is_reusable=True):
         return False
     hit.pending -= 1

@@ -96,6 +96,15 @@ def test_whose_account_is_erased_meanwhile_asks_for_no_qualification(requester):
     assert (QualificationRequest.objects.count(), Qualification.objects.count()) == (0, 0)
 
 
+def test_who_was_given_more_time_is_not_taken_for_gone(requester):
+    """Whoever clears away what is over has read their deadline before."""
+    hit, now = publish(requester), timezone.now()
+    read_before = assignments.accept(hit, worker=keys.create_worker()[0], now=now)
+    assignments.extend(Assignment.objects.get(), now=read_before.deadline - timedelta(seconds=1))
+    assert assignments.abandon(read_before, now=read_before.deadline) is False
+    assert (Assignment.objects.get().status, HIT.objects.get().pending) == ("Open", 1)
+
+
 def test_a_recycled_id_goes_to_one_worker(requester):
     hit, now = publish(requester, max_assignments=3), timezone.now()
     first, *others = [keys.create_worker()[0] for _ in range(4)]
