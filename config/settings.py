@@ -175,6 +175,8 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+# Thousands of HITs are published at once: whatever else waits is taken first. With Redis 0 is before 9.
+CELERY_TASK_ROUTES = {"surveys.sync.publish_questionnaire": {"priority": 9}}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 WORKER_READY_FILE = env("ASSENT_WORKER_READY_FILE")

@@ -288,8 +288,10 @@ def _enqueue(hits: QuerySet[HIT]) -> None:
 
 
 def _enqueue_unpublished(batch: Batch) -> None:
+    """The next sweep enqueues them again: what nobody took until then is dropped."""
+    expires = max(10, settings.SYNC_EVERY_SECONDS)
     for pk in hits.to_publish(batch):
-        publish_questionnaire.delay(str(pk))
+        publish_questionnaire.apply_async((str(pk),), expires=expires)
 
 
 def _settle(hit: HIT, *, held: Lease[HIT]) -> None:

@@ -76,3 +76,21 @@ def test_settings_use_it(tmp_path: Path) -> None:
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     assert "config.filesystem_broker.Transport" in done.stdout
+
+
+def test_what_is_urgent_is_taken_first(tmp_path: Path) -> None:
+    for name in ("queue", "processed", "control"):
+        (tmp_path / name).mkdir()
+    options = {
+        "data_folder_in": str(tmp_path / "queue"),
+        "data_folder_out": str(tmp_path / "queue"),
+        "processed_folder": str(tmp_path / "processed"),
+        "control_folder": str(tmp_path / "control"),
+    }
+    with Connection(
+        "filesystem://localhost", transport="config.filesystem_broker:Transport", transport_options=options
+    ) as connection:
+        queue = connection.SimpleQueue("work")
+        for name, priority in (("a", 9), ("b", 0), ("c", 9), ("d", None)):
+            queue.put(name, priority=priority)
+        assert [queue.get_nowait().payload for _ in range(4)] == ["b", "d", "a", "c"]

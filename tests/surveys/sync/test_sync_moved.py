@@ -9,13 +9,14 @@ from django.db.models import F
 from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Listing
+from config.celery import app
 from config.schedule import MOVED_EVERY, beat_schedule
 from surveys import sync
 from surveys.answering.collection import task_answers
 from surveys.models import Batch, Questionnaire
 from surveys.publishing import questionnaires
 from surveys.review import due_work
-from tests.factories import answer, make_draft, make_survey, open_for
+from tests.factories import answer, make_batch, make_draft, make_questionnaire, make_survey, open_for
 from tests.market_site import Site, eager, site, wire
 from tests.market_study import again, work
 
@@ -198,6 +199,21 @@ def test_while_the_marketplace_is_away_a_hit_is_not_asked_about_at_every_tick(
     HIT.objects.update(enqueued_at=timezone.now() - due_work.waits_at_most())
     sync.sync_moved()
     assert Assignment.objects.get().status == "Approved"
+
+
+def test_while_thousands_of_hits_are_published_what_comes_in_is_looked_at() -> None:
+    """One task after the other would be an hour of them, and those behind them are dropped after a minute."""
+    batch = make_batch(make_survey(n_items=1), status="publishing")
+    make_questionnaire(batch, items=list(batch.survey.items.all()))
+    with app.connection_for_write() as broker:
+        channel: Any = broker.default_channel
+        channel.queue_purge(app.conf.task_default_queue)
+        sync._enqueue_unpublished(batch)
+        sync.sync_hit.delay(1)
+        taken = [channel.basic_get(app.conf.task_default_queue, no_ack=True) for _ in range(2)]
+    first, second = (message.headers for message in taken)
+    assert [first["task"], second["task"]] == ["surveys.sync.sync_hit", "surveys.sync.publish_questionnaire"]
+    assert (first["expires"] is None, second["expires"] is None) == (True, False)
 
 
 def test_beat_looks_for_what_moved_oftener_than_it_sweeps() -> None:
