@@ -27,6 +27,7 @@ STORED = """() => new Promise((resolve) => {
         all.onsuccess = () => resolve(all.result.length);
     };
 })"""
+STALE = {"kept:1:a": '{"null":null}', "kept:2:b": '{"1/x":{}}', "kept:3:c": '{"1/x":{"at":1}}'}
 AROUND = Path("static/marketplace/site/work.js")
 
 
@@ -93,6 +94,7 @@ def test_what_is_answered_in_a_cut_network_outlives_its_tab(market: Market, cabl
         "navigator.sendBeacon = () => false"
     )  # as with an empty battery: nothing is sent at the end
     market.context.route("**/draft", lambda route: route.abort())
+    page.evaluate("records => Object.entries(records).forEach(([n, r]) => localStorage.setItem(n, r))", STALE)
     page.close()
     assert Response.objects.filter(draft={}).count() == 2
     cable.mend()

@@ -16,7 +16,7 @@ const recordsUnder = (name) => JSON.parse(localStorage.getItem(name) ?? "{}");
 
 function keep({ keep: what, key, record }) {
   const own = `${PREFIX}${task.dataset.assignmentId}:${key}`, records = recordsUnder(own), name = record && `${record.position}/${record.tab}`;
-  if (what === "put") records[name] = record;
+  if (what === "put" && name) records[name] = record;
   if (what === "drop") delete records[name];
   if (what === "forget" || !Object.keys(records).length) localStorage.removeItem(own);
   else if (what !== "all") localStorage.setItem(own, JSON.stringify(records));
@@ -37,11 +37,11 @@ window.addEventListener("message", ({ source, data, ports }) => {
   if (data?.ask === "time") ports[0].postMessage({ seconds: secondsLeft() }); // countdown.js
 });
 
-// What nobody came back for is not kept for good.
+// What nobody came back for is not kept for good, whatever the frame of another site has sent us to keep.
 try {
   Object.keys(localStorage)
     .filter((name) => name.startsWith(PREFIX))
-    .filter((name) => Object.values(recordsUnder(name)).every(({ at }) => at < Date.now() - LONGEST_MS))
+    .filter((name) => !Object.values(recordsUnder(name)).some((record) => record?.at >= Date.now() - LONGEST_MS))
     .forEach((name) => localStorage.removeItem(name));
 } catch {
   // Without storage there is nothing to forget.
