@@ -83,9 +83,11 @@ def _ours(records: Iterable[HITRecord], *, endpoint: str) -> list[Pair]:
 def _note(pairs: Iterable[Pair], *, asked_at: datetime) -> int:
     """Write down what a page says; of a HIT that was looked at since it was asked for, we know better.
 
-    One at least counts as looked at, so that the account is seen to be the right one (`mirror.is_account_strange`).
+    One looked at in the future was looked at before the clock was set back. One at least counts as looked at, so that
+    the account is seen to be the right one (`mirror.is_account_strange`).
     """
-    older = [(hit, record) for hit, record in pairs if not (hit.synced_at and hit.synced_at >= asked_at)]
+    now = timezone.now()
+    older = [(hit, record) for hit, record in pairs if not _is_seen(hit, since=asked_at, now=now)]
     known = [(hit, record) for hit, record in older if _agrees(hit, record)]
     news = [(hit, record) for hit, record in older if not _agrees(hit, record)]
     told = [hit.pk for number, (hit, _) in enumerate(known) if number == 0 or hit.has_claims]
@@ -94,6 +96,10 @@ def _note(pairs: Iterable[Pair], *, asked_at: datetime) -> int:
     n_moved = _note_moved([(hit, record) for hit, record in news if hit.listed_as != _as_listed(record)])
     HIT.objects.filter(pk__in=told, moved_at=None).update(synced_at=asked_at)
     return n_moved
+
+
+def _is_seen(hit: HIT, *, since: datetime, now: datetime) -> bool:
+    return hit.synced_at is not None and since <= hit.synced_at <= now
 
 
 def _agrees(hit: Any, record: HITRecord) -> bool:

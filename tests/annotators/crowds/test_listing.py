@@ -71,6 +71,11 @@ def test_what_is_only_worked_on_has_not_moved(n_pending: int) -> None:
     assert moved(record_of(hit, n_available=3 - n_pending, n_pending=n_pending)) == []
 
 
+def test_a_clock_that_was_set_back_hides_nothing() -> None:
+    hit = hit_with(synced_at=timezone.now() + 60 * MINUTE)
+    assert moved(record_of(hit, n_available=2)) == [hit]
+
+
 @pytest.mark.parametrize("n_pending", [0, 1, 2])
 def test_one_of_three_handed_in_has_moved_the_hit_once(n_pending: int) -> None:
     """The HIT is not reviewable yet: no list of reviewable HITs would name it."""
