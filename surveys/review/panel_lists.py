@@ -23,14 +23,17 @@ class PanelLists:
 
 
 def panel_lists(panel: Panel) -> PanelLists:
-    """Return whom to approve on the panel's own page, in two queries. Who came and did nothing is on no list."""
+    """Return whom to approve on the panel's own page, in two queries.
+
+    Who came and did nothing is on no list, nor who was purged: their id is not kept.
+    """
     told: dict[str, list[str]] = {APPROVE: [], SEND_BACK: [], WAITING: []}
     statuses: dict[int, set[str]] = {}
     given = Assignment.objects.filter(annotation_slot__batch=panel.batch, worker__panel_visits__panel=panel)
     for assignment in given.only("worker_id", "status", "saved_at"):
         status = assignment.status if assignment.saved_at else Status.ACCEPTED
         statuses.setdefault(assignment.worker_id, set()).add(status)
-    for visit in panel.visits.select_related("worker").order_by("pk"):
+    for visit in panel.visits.filter(worker__purged_at=None).select_related("worker").order_by("pk"):
         if own := statuses.get(visit.worker_id):
             told[_list_for(own)].append(visit.worker.worker_id.removeprefix(f"{panel.provider}:"))
     return PanelLists(*map(tuple, told.values()))

@@ -6,6 +6,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotators.crowds.links import work
 from annotators.models import Assignment
 from surveys.answering.admissions import admit_panel
+from surveys.operations.erasing import erase
 from surveys.review.panel_lists import PanelLists, panel_lists
 from tests.link_people import answered, from_prolific, invite_one, make_batch, make_panel, take
 
@@ -38,3 +39,14 @@ def test_each_is_on_one_list_once_all_is_decided(django_assert_num_queries: Djan
     answered(take(batch, invite_one(batch).invitation.worker))
     with django_assert_num_queries(2):
         assert panel_lists(panel) == PanelLists(approve=("aa",), send_back=("bb",), waiting=("cc", "dd"))
+
+
+def test_who_was_purged_is_on_no_list() -> None:
+    """Their panel knows nobody of the name they have since."""
+    batch = make_batch(n_items=1, copies=2)
+    panel = make_panel(batch)
+    for name in ("aa", "bb"):
+        worker = admit_panel(panel.code, from_prolific(name)).worker
+        work.approve(answered(take(batch, worker, channel="panel")), feedback="")
+    erase(worker, comments=False)
+    assert panel_lists(panel) == PanelLists(approve=("aa",), send_back=(), waiting=())
