@@ -111,5 +111,8 @@ def _welcome(request: HttpRequest, worker: Worker, code: str) -> HttpResponse:
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
+    """End the session, and leave nothing behind that was answered here and has not arrived (work.js)."""
     request.session.pop(SESSION_KEY, None)
-    return redirect("hit-list")
+    response = redirect("hit-list")
+    response["Clear-Site-Data"] = '"storage"'  # over HTTPS, and from localhost
+    return response

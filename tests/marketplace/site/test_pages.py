@@ -223,6 +223,11 @@ def test_no_more_time_once_it_is_over(visitor, kind, new_worker, later):
     assert (told.json(), Assignment.objects.get().status) == ({"seconds": 0}, "Abandoned")
 
 
+def test_who_signs_out_leaves_no_answers_in_the_browser(new_worker):
+    response = new_worker().client.post("/sign-out")
+    assert (response.status_code, response.headers["Clear-Site-Data"]) == (302, '"storage"')
+
+
 @pytest.mark.parametrize("address", ["accept_random", "return", "sign-out", "join"])
 def test_state_changes_need_the_token_and_a_post(visitor, kind, new_worker, address):
     worker = new_worker()
