@@ -17,6 +17,7 @@ from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem
 from surveys.protocols.registry import get_definition
 
 _ids = itertools.count(1)
+SYSTEMS = ("model", "ground_truth")
 
 
 def new_id(prefix: str) -> str:
@@ -28,20 +29,25 @@ def make_survey(*, n_items: int = 0, **values: Any) -> Survey:
     survey = Survey.objects.create(
         **{"name": f"Study {slug}", "slug": slug, "definition_key": "evil-vqax", "is_shared": True, **values}
     )
-    for position in range(1, n_items + 1):
-        make_item(survey, position=position)
+    items = Item.objects.bulk_create(_item(survey, position=n) for n in range(1, n_items + 1))
+    Output.objects.bulk_create(_output(item, system) for item in items for system in SYSTEMS)
     return survey
 
 
 def make_item(
-    survey: Survey,
-    *,
-    position: int = 1,
-    choices: tuple[str, ...] = ("maybe", "no", "yes"),
-    systems: tuple[str, ...] = ("model", "ground_truth"),
-    **values: Any,
+    survey: Survey, *, position: int = 1, systems: tuple[str, ...] = SYSTEMS, **values: Any
 ) -> Item:
-    item = Item.objects.create(
+    item = _item(survey, position=position, **values)
+    item.save()
+    for system in systems:
+        _output(item, system).save()
+    return item
+
+
+def _item(
+    survey: Survey, *, position: int, choices: tuple[str, ...] = ("maybe", "no", "yes"), **values: Any
+) -> Item:
+    return Item(
         **{
             "survey": survey,
             "position": position,
@@ -53,9 +59,10 @@ def make_item(
             **values,
         }
     )
-    for system in systems:
-        Output.objects.create(item=item, system=system, text=f"A sentence about {position}.", answer="yes")
-    return item
+
+
+def _output(item: Item, system: str) -> Output:
+    return Output(item=item, system=system, text=f"A sentence about {item.position}.", answer="yes")
 
 
 def make_draft(survey: Survey, **values: Any) -> Batch:

@@ -1,18 +1,19 @@
 """Balance of what is shown first. Five raters an item and sixty HITs, as OFA-X ran it."""
 
 import random
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
+from itertools import product
 from typing import Any
 
 import pytest
 from django.utils import timezone
 
-from annotators.models import Assignment
-from surveys.answering.orders import base_values, draw_order, shuffled
-from surveys.models import Batch, Item, Questionnaire, Response
+from annotators.models import Assignment, Worker
+from surveys.answering.orders import History, base_values, draw_order, shuffled
+from surveys.models import Batch, Item, Response
 from surveys.protocols.definition import Choice
 from tests.factories import (
     make_batch,
@@ -35,9 +36,8 @@ def firsts(item: Item) -> Counter[str]:
     return Counter(systems[r.shown["outputs"][0]] for r in item.responses.all())
 
 
-def led_by_model(worker_id: str) -> int:
-    """How much more often the model led than the ground truth, for one worker."""
-    responses = Response.objects.filter(worker__worker_id=worker_id).prefetch_related("item__outputs")
+def led_by_model(responses: Iterable[Response]) -> int:
+    """How much more often the model led than the ground truth, in what one worker was shown."""
     led = [
         r.shown["outputs"][0] == next(o.pk for o in r.item.outputs.all() if o.system == "model")
         for r in responses
@@ -45,19 +45,13 @@ def led_by_model(worker_id: str) -> int:
     return 2 * sum(led) - len(led)
 
 
-def gold_slots(worker_id: str) -> Counter[int]:
-    responses = Response.objects.filter(worker__worker_id=worker_id).select_related("item")
+def gold_slots(responses: Iterable[Response]) -> Counter[int]:
     return Counter(r.shown["choices"].index(r.item.gold) for r in responses)
 
 
-def make_study(*, n_hits: int, **values: Any) -> list[Questionnaire]:
-    survey = make_survey(n_items=5 * n_hits)
-    batch = make_batch(survey, **values)
-    items, hit_type = list(survey.items.all()), make_hit().hit_type
-    return [
-        make_questionnaire(batch, items=items[5 * n : 5 * n + 5], hit=make_hit(hit_type=hit_type))
-        for n in range(n_hits)
-    ]
+def shown_to(worker_id: str) -> list[Response]:
+    found = Response.objects.filter(worker__worker_id=worker_id).select_related("item")
+    return list(found.prefetch_related("item__outputs"))
 
 
 @pytest.mark.parametrize("seed", [0, 7, 2**31 - 1])
@@ -90,20 +84,59 @@ def test_a_worker_sees_both_systems_first_in_every_hit() -> None:
     questionnaire = make_published()
     for n in range(5):
         open_for(questionnaire, worker=f"AWORKER{n}")
-    differences = [led_by_model(f"AWORKER{n}") for n in range(5)]
+    differences = [led_by_model(shown_to(f"AWORKER{n}")) for n in range(5)]
     assert abs(differences[0]) == 1
     assert max(abs(d) for d in differences) <= 3
 
 
+class Drawn:
+    """A study as it is drawn, kept in memory instead of the database; `shown` is what each worker was shown."""
+
+    def __init__(self, *, n_hits: int = N_HITS) -> None:
+        survey = make_survey(n_items=5 * n_hits)
+        self.batch = make_batch(survey)
+        self.items = list(survey.items.prefetch_related("outputs"))
+        self.everybody = History()
+        self.histories: dict[str, History] = {}
+        self.shown: defaultdict[str, list[Response]] = defaultdict(list)
+
+    def draw(self, item: Item, worker: str) -> None:
+        history = self.histories.setdefault(worker, History())
+        history.outputs_first = self.everybody.outputs_first
+        history.choices_first = self.everybody.choices_first
+        shown = history.draw(item, batch=self.batch, worker=Worker(worker_id=worker))
+        self.everybody.outputs_first[item.pk].update(shown["outputs"][:1])
+        self.everybody.choices_first[item.pk].update(shown["choices"][:1])
+        self.shown[worker].append(Response(item=item, shown=shown))
+
+
 def study_of(*, arrivals: Callable[[int], list[str]]) -> tuple[dict[str, int], dict[str, Counter[int]]]:
     """Let workers do sixty HITs of five questions; return led_by_model and gold_slots of each."""
-    workers = set()
-    for n, questionnaire in enumerate(make_study(n_hits=N_HITS)):
-        for worker in arrivals(n):
+    study = Drawn()
+    for n in range(N_HITS):
+        for worker, item in product(arrivals(n), study.items[5 * n : 5 * n + 5]):
+            study.draw(item, worker)
+    assert [sorted(of.values()) for of in study.everybody.outputs_first.values()] == [[2, 3]] * 300
+    return (
+        {worker: led_by_model(shown) for worker, shown in study.shown.items()},
+        {worker: gold_slots(shown) for worker, shown in study.shown.items()},
+    )
+
+
+def test_what_is_stored_is_drawn_as_in_memory() -> None:
+    """Three workers, two HITs: the scenarios below are those of the database."""
+    study = Drawn(n_hits=2)
+    workers = ["AWORKER1", "AWORKER2", "AWORKER3"]
+    for page in (study.items[:5], study.items[5:]):
+        questionnaire = make_questionnaire(study.batch, items=page, hit=make_hit())
+        for worker in workers:
             open_for(questionnaire, worker=worker)
-            workers.add(worker)
-    assert [sorted(firsts(item).values()) for item in Item.objects.all()] == [[2, 3]] * 300
-    return {w: led_by_model(w) for w in workers}, {w: gold_slots(w) for w in workers}
+            for item in page:
+                study.draw(item, worker)
+    for worker in workers:
+        stored = {r.item.pk: (r.shown["outputs"], r.shown["choices"]) for r in shown_to(worker)}
+        drawn = {r.item.pk: (r.shown["outputs"], r.shown["choices"]) for r in study.shown[worker]}
+        assert stored == drawn
 
 
 def test_five_workers_who_do_all_sixty_hits_see_exactly_as_much_of_each() -> None:
