@@ -117,7 +117,8 @@ def claim(hits: QuerySet[HIT]) -> list[int]:
     in_turn = hits.order_by(F("enqueued_at").asc(nulls_first=True), *hits.query.order_by)
     wanted = list(in_turn.exclude(is_waiting).values_list("pk", flat=True)[:n_free])
     HIT.objects.filter(pk__in=wanted).exclude(is_waiting).update(enqueued_at=now)
-    return list(HIT.objects.filter(pk__in=wanted, enqueued_at=now).values_list("pk", flat=True))
+    claimed = set(HIT.objects.filter(pk__in=wanted, enqueued_at=now).values_list("pk", flat=True))
+    return [pk for pk in wanted if pk in claimed]
 
 
 def _either(one: str, other: str) -> tuple[Coalesce, Coalesce]:

@@ -156,6 +156,17 @@ def test_however_often_the_sweep_comes_a_hit_has_one_task(
     assert Counter(pk for pk, _ in queued) == {q.hit_id: 2 for q in opened[:3]}
 
 
+def test_tasks_come_in_the_order_of_what_is_due(
+    site: Site, opened: list[Questionnaire], queued: list[tuple[int, float]], settings: Any
+) -> None:
+    settings.SYNC_EVERY_SECONDS = 60
+    now, order = timezone.now(), [opened[n].hit_id for n in (2, 0, 3, 1)]
+    for ago, pk in reversed(list(zip((40, 30, 20, 10), order, strict=True))):
+        HIT.objects.filter(pk=pk).update(moved_at=now - timedelta(seconds=ago))
+    sync.sync_moved()
+    assert [pk for pk, _ in queued] == order
+
+
 def test_a_task_that_was_taken_makes_room_for_the_next(
     site: Site, opened: list[Questionnaire], settings: Any
 ) -> None:
