@@ -1,18 +1,21 @@
 """Every address, asked for by whoever has no right to it. A new address without a line here fails."""
 
+import copy
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import DjangoDbBlocker
 
 from annotators.models import Assignment
 from surveys.models import Appeal, AuditEntry, Batch, Decision, Inclusion, Invitation, Item, Survey
 from surveys.urls import urlpatterns
 from tests.factories import make_published, submitted
 from tests.link_people import invite_one, make_batch
+from tests.made_once import made_once
 from tests.people import client_of
 
 pytestmark = pytest.mark.django_db
@@ -117,9 +120,15 @@ ATTEMPT = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
+    with made_once(World, blocker=django_db_blocker) as world:
+        yield world
+
+
 @pytest.fixture
-def world() -> World:
-    return World()
+def world(made: World) -> World:
+    return copy.deepcopy(made)
 
 
 def test_every_address_has_its_line() -> None:

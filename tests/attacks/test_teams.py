@@ -1,6 +1,8 @@
 """A researcher with every right of the role, at the survey of a team that is not theirs."""
 
+import copy
 import io
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import DjangoDbBlocker
 
 from annotators.models import HIT, Assignment, Call
 from surveys import audit
@@ -19,6 +22,7 @@ from surveys.pages import access
 from surveys.urls import urlpatterns
 from tests.attacks.test_rights import ADDRESSES, ANYBODY, World
 from tests.factories import make_draft, make_hit, make_item, make_survey
+from tests.made_once import made_once
 from tests.people import role_of
 from tests.surveys.pages.pages import text_of
 
@@ -90,9 +94,15 @@ class Lab(World):
         )
 
 
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Lab]:
+    with made_once(Lab, blocker=django_db_blocker) as lab:
+        yield lab
+
+
 @pytest.fixture
-def lab() -> Lab:
-    return Lab()
+def lab(made: Lab) -> Lab:
+    return copy.deepcopy(made)
 
 
 def test_every_protected_address_is_of_a_batch_or_study_or_has_a_test_here() -> None:
