@@ -99,6 +99,7 @@ class ShownBlock:
     label: str
     lang: str
     parts: tuple[Part, ...]
+    is_markdown: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,18 +318,18 @@ def _shown_item(
             _shown_output(outputs[pk], definition.output_label.format(n=n)) for n, pk in enumerate(order, 1)
         ),
         draft=draft,
-        blocks=_shown_blocks(item.payload.get("blocks", {}), definition),
+        blocks=shown_blocks(item.payload.get("blocks", {}), definition=definition),
     )
 
 
-def _shown_blocks(cells: Mapping[str, str], definition: Definition) -> tuple[tuple[ShownBlock, ...], ...]:
+def shown_blocks(cells: Mapping[str, str], *, definition: Definition) -> tuple[tuple[ShownBlock, ...], ...]:
     """Return the blocks that say anything, those beside each other together."""
     rows: list[list[ShownBlock]] = []
     for block in definition.blocks:
         if not block.is_beside:
             rows.append([])
         if parts := block.parts(cells.get(block.column, "")):
-            rows[-1].append(ShownBlock(block.kind, block.label, block.lang, parts))
+            rows[-1].append(ShownBlock(block.kind, block.label, block.lang, parts, block.is_markdown))
     return tuple(tuple(row) for row in rows if row)
 
 

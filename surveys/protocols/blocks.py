@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 Kind = Literal["text", "conversation", "table"]
+Format = Literal["plain", "markdown"]
 COLUMN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 # What columns of a file mean by their names: those of the answer key must never be shown, and no other is a block's.
 TAKEN = re.compile(
@@ -26,7 +27,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A column of the item file, shown under `label` as it is written.
+    """A column of the item file, shown under `label` as it is written or, a text in the `format` markdown, as that.
 
     A `text` is paragraphs, with an empty line between them. A `conversation` has its turns and a `table` its rows in
     lines `Name: text`; a line that has no name, or begins with a blank, continues the one before. `is_beside` puts it
@@ -38,10 +39,17 @@ class Block:
     label: str = ""
     lang: str = ""
     is_beside: bool = False
+    format: Format = "plain"
+
+    @property
+    def is_markdown(self) -> bool:
+        return self.format == "markdown"
 
     def parts(self, text: str) -> tuple[Part, ...]:
-        """Return what a cell of the column says, part by part; nothing for an empty one."""
+        """Return what a cell of the column says, part by part; nothing for an empty one. Markdown is one part."""
         plain = text.replace("\r\n", "\n").strip()
+        if self.is_markdown:
+            return (Part("", plain),) if plain else ()
         if self.kind == "text":
             return tuple(Part("", one.strip("\n")) for one in re.split(r"\n\s*\n", plain) if one)
         return tuple(_named(plain))

@@ -483,6 +483,8 @@ def _blocks(blocks: "Sequence[Block]", *, criteria: "Sequence[Criterion]") -> It
             yield Problem(("blocks", n, "column"), f"two blocks show the column {block.column!r}.")
         if block.lang and not LANGUAGE.fullmatch(block.lang):
             yield Problem(("blocks", n, "lang"), f"{block.lang!r} is no language, such as en or pt-BR.")
+        if block.is_markdown and block.kind != "text":
+            yield Problem(("blocks", n, "format"), "only a text can be Markdown.")
         if block.is_beside and n == 1:
             yield Problem(("blocks", n, "is_beside"), "the first block has none before it.")
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from annotators.models import Assignment
+from surveys.answering.presentation import ShownBlock, shown_blocks
 from surveys.models import Item, Output, Picture, Rating, Response
 from surveys.protocols.definition import Criterion, Definition
 
@@ -27,6 +28,7 @@ class AnsweredItem:
     is_repeat: bool
     external_id: str
     question: str
+    blocks: tuple[tuple[ShownBlock, ...], ...]
     pictures: tuple[Picture, ...]
     choices: tuple[str, ...]
     answer: str
@@ -56,6 +58,7 @@ def _answered_item(response: Response, definition: Definition) -> AnsweredItem:
         is_repeat=response.is_repeat,
         external_id=item.external_id,
         question=str(item.payload.get("question", "")),
+        blocks=shown_blocks(item.payload.get("blocks", {}), definition=definition),
         pictures=tuple(item.pictures.all()),
         choices=tuple(labels.get(value, value) for value in response.shown.get("choices", [])),
         answer=labels.get(response.answer, response.answer),

@@ -90,8 +90,8 @@ def test_a_page_sent_back_shows_what_was_typed_and_says_when_it_counts(tmp_path:
     assert sorted(draft.values()) == ["yes", "yes"]
     assert page.count('value="2" checked>') == page.count(">\nStyle.</textarea>") == 2
     severity = (
-        '<legend>How much does that matter? <small class="only-if">Only if you answered “Weak no” or “No” to '
-        "“Is it fluent?” above.</small></legend>"
+        '<legend dir="auto">How much does that matter? <small class="only-if" dir="auto">'
+        "Only if you answered “Weak no” or “No” to “Is it fluent?” above.</small></legend>"
     )
     assert page.count(severity) == 2
     assert page.count("Only if you ticked “Another one” in “Which faults?” above.") == 2

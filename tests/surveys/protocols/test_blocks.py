@@ -5,11 +5,16 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from django.contrib.auth import get_user_model
 from django.test import Client
+from django.urls import reverse
 
+from annotators.models import Assignment
+from surveys.models import Batch
 from surveys.protocols.blocks import Block
 from surveys.protocols.definition import Definition
 from surveys.protocols.documents import DocumentError, read
+from surveys.protocols.policy import NEVER
 from surveys.studies.importing.reading import read_items
 from tests import driven
 from tests.surveys.pages.hit_pages import open_page
@@ -82,6 +87,7 @@ def test_the_parts_of_a_cell(kind, text: str, parts: list[tuple[str, str]]) -> N
         ),
         ("lang: he", "lang: hebrew!", "line 12: 'hebrew!' is no language, such as en or pt-BR."),
         ("label: Source", "is_beside: true", "line 11: The first block has none before it."),
+        ("kind: table", "kind: table, format: markdown", "line 14: Only a text can be Markdown."),
         (
             "kind: table",
             "kind: html",
@@ -124,6 +130,43 @@ def test_a_batch_published_before_there_were_blocks() -> None:
     assert Definition.from_snapshot(snapshot) == definition
     del snapshot["blocks"]
     assert Definition.from_snapshot(snapshot).blocks == ()
+
+
+def test_markdown_is_one_part() -> None:
+    assert Block("c", format="markdown").parts(" - a\r\n\n- b\n") == (("", "- a\n\n- b"),)
+    assert Block("c", format="markdown").parts(" \n") == ()
+
+
+@pytest.mark.django_db
+def test_markdown_on_the_pages_of_annotator_and_reviewer(tmp_path: Path) -> None:
+    document = DOCUMENT.replace("column: source", "column: source, format: markdown, lang: en")
+    text = f"- *one* {EVIL}"
+    questionnaire = driven.study(document, items=long_csv([ROW | {"source": text}]), folder=tmp_path)
+    assert driven.answer(questionnaire, {"helps": "2"}.__getitem__).status_code == 200
+    Batch.objects.update(review_policy=NEVER)
+    reviewer = Client()
+    reviewer.force_login(get_user_model().objects.get())
+    seen = reviewer.get(
+        reverse("assignment", args=[questionnaire.batch_id, Assignment.objects.get().pk])
+    ).content.decode()
+    for page in (open_page(Client(), questionnaire).content.decode(), seen):
+        (shown,) = re.findall(r'<div class="markdown".*?</div>', page, re.DOTALL)
+        assert shown == (
+            '<div class="markdown" lang="en"><ul dir="auto">\n<li dir="auto"><em>one</em> '
+            "&lt;script&gt;alert(1)&lt;/script&gt;</li>\n</ul>\n</div>"
+        )
+        assert re.findall(r'<p dir="auto" lang="he">([^<]*)</p>', page) == ["שלום"]
+
+
+@pytest.mark.django_db
+def test_questions_and_choices_stand_in_their_own_direction(tmp_path: Path) -> None:
+    document = DOCUMENT.replace("Does the reply help?", "هل يساعد؟").replace("label: Yes", "label: نعم")
+    document = document.replace('question_label: ""', "question_label: Question")
+    questionnaire = driven.study(document, items=long_csv([ROW | {"question": "מה?"}]), folder=tmp_path)
+    page = open_page(Client(), questionnaire).content.decode()
+    assert '<legend dir="auto">هل يساعد؟</legend>' in page
+    assert '<span dir="auto">نعم</span>' in page
+    assert '<span class="asked" dir="auto">מה?</span></h2>' in page
 
 
 @pytest.mark.django_db

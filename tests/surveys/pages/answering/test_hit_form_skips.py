@@ -37,7 +37,7 @@ def test_states_stand_in_order_with_a_text_between_each_two() -> None:
 def test_rubrics_and_the_reminder_are_always_in_view() -> None:
     html = render(tale())
     assert re.findall(r"<small>([^<]+)</small>", html) == [f"Level {n} in words." for n in (1, 2, 3)]
-    assert re.findall(r'class="reminder">([^<]+)<', html) == ["A sad end is no fault."]
+    assert re.findall(r'class="reminder" dir="auto">([^<]+)<', html) == ["A sad end is no fault."]
 
 
 def test_a_complete_answer_needs_its_text() -> None:
