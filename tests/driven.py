@@ -31,7 +31,8 @@ def study(document: str, *, items: bytes, folder: Path, pictures: tuple[str, ...
     protocols.new_survey(person, key=definition.key, name=definition.name, slug=definition.key).save()
     (folder / "items.csv").write_bytes(items)
     for name in pictures:
-        (folder / name).write_bytes(png())
+        if not (folder / name).exists():
+            (folder / name).write_bytes(png())
     wanted = {"images": str(folder)} if pictures else {}
     call_command(
         "import_items", str(folder / "items.csv"), survey=definition.key, stdout=io.StringIO(), **wanted

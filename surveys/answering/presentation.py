@@ -1,6 +1,6 @@
 """What an annotator is shown. Claims in, an assignment with its drawn orders out. Knows gold; shows none."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -25,7 +25,7 @@ from surveys.answering.orders import (
     slots_in_order,
 )
 from surveys.models import AnnotationSlot, Item, Output, Picture, Questionnaire, Response
-from surveys.protocols.blocks import Part
+from surveys.protocols.blocks import Block, Part
 from surveys.protocols.definition import Choice, Definition
 from surveys.publishing import quota
 from surveys.publishing.quota import cap_of, has_reached_cap
@@ -92,14 +92,27 @@ class ShownOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownFile:
+    """A picture, audio or video of a block under its opaque name; no `url` while it is missing."""
+
+    url: str
+    content_type: str
+    width: int
+    height: int
+    alt: str
+
+
+@dataclass(frozen=True, slots=True)
 class ShownBlock:
-    """A text of the item itself, in parts: paragraphs, turns or rows."""
+    """A text of the item itself, in parts: paragraphs, turns or rows; or its files."""
 
     kind: str
     label: str
     lang: str
     parts: tuple[Part, ...]
     is_markdown: bool = False
+    files: tuple[ShownFile, ...] = ()
+    can_skip: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,23 +331,39 @@ def _shown_item(
             _shown_output(outputs[pk], definition.output_label.format(n=n)) for n, pk in enumerate(order, 1)
         ),
         draft=draft,
-        blocks=shown_blocks(item.payload.get("blocks", {}), definition=definition),
+        blocks=shown_blocks(item, place=place, definition=definition),
     )
 
 
-def shown_blocks(cells: Mapping[str, str], *, definition: Definition) -> tuple[tuple[ShownBlock, ...], ...]:
+def shown_blocks(item: Item, *, place: int, definition: Definition) -> tuple[tuple[ShownBlock, ...], ...]:
     """Return the blocks that say anything, those beside each other together."""
+    cells: Mapping[str, str] = item.payload.get("blocks", {})
     rows: list[list[ShownBlock]] = []
     for block in definition.blocks:
         if not block.is_beside:
             rows.append([])
-        if parts := block.parts(cells.get(block.column, "")):
-            rows[-1].append(ShownBlock(block.kind, block.label, block.lang, parts, block.is_markdown))
+        parts = () if block.file_kind else block.parts(cells.get(block.column, ""))
+        files = tuple(_shown_files(item, block, place=place))
+        if parts or files:
+            can_skip = bool(definition.skip_reasons)
+            rows[-1].append(
+                ShownBlock(block.kind, block.label, block.lang, parts, block.is_markdown, files, can_skip)
+            )
     return tuple(tuple(row) for row in rows if row)
 
 
+def _shown_files(item: Item, block: Block, *, place: int) -> Iterator[ShownFile]:
+    """Yield a block's files, called by its label or kind, by number if they are several, and by the item's place."""
+    found = [file for file in item.pictures.all() if file.block == block.column] if block.file_kind else []
+    name = block.label or block.file_kind.capitalize()
+    for n, file in enumerate(found, 1):
+        alt = f"{name} {n}" if len(found) > 1 else name
+        url = file.get_absolute_url() if file.file else ""
+        yield ShownFile(url, file.content_type, file.width, file.height, f"{alt} for question {place}")
+
+
 def _with_alternatives(item: Item, definition: Definition, place: int) -> list[tuple[Picture, str]]:
-    pictures = list(item.pictures.all())
+    pictures = [picture for picture in item.pictures.all() if not picture.block]
     if definition.is_sequence:
         return [(picture, f"State {n} of {len(pictures)}") for n, picture in enumerate(pictures, 1)]
     return [(picture, f"Picture for question {place}") for picture in pictures]

@@ -181,9 +181,10 @@ class Item(models.Model):
 
 
 class Picture(models.Model):
-    """One picture of an item. `code` is its name in the browser: published file names can hold the gold answer.
+    """One picture of an item, or the audio or video that a block of its protocol shows.
 
-    `file` is empty while the picture has not arrived.
+    `code` is its name in the browser: published file names can hold the gold answer. `file` is empty while it has not
+    arrived. `block` is the column of the block that shows it, empty for the item's own.
     """
 
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="pictures")
@@ -194,6 +195,7 @@ class Picture(models.Model):
     content_type = models.CharField(max_length=32, blank=True)
     width = models.PositiveIntegerField(default=0)
     height = models.PositiveIntegerField(default=0)
+    block = models.CharField(max_length=64, blank=True, default="", editable=False)
 
     class Meta:
         ordering = ["item_id", "position"]
@@ -206,6 +208,12 @@ class Picture(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("picture", args=[self.code])
+
+    @property
+    def kind(self) -> str:
+        """Return what has arrived: picture, audio or video."""
+        family = self.content_type.partition("/")[0]
+        return family if family in ("audio", "video") else "picture"
 
 
 class Output(models.Model):

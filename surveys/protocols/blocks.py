@@ -1,10 +1,11 @@
-"""What an item shows beside its pictures: texts from columns of the item file, in the order of the protocol file."""
+"""What an item shows beside its own pictures: texts and files by columns of the item file, in the protocol's order."""
 
 import re
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Kind = Literal["text", "conversation", "table"]
+Kind = Literal["text", "conversation", "table", "pictures", "audio", "video"]
+FILES = {"pictures": "picture", "audio": "audio", "video": "video"}
 Format = Literal["plain", "markdown"]
 COLUMN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 # What columns of a file mean by their names: those of the answer key must never be shown, and no other is a block's.
@@ -32,6 +33,8 @@ class Block:
     A `text` is paragraphs, with an empty line between them. A `conversation` has its turns and a `table` its rows in
     lines `Name: text`; a line that has no name, or begins with a blank, continues the one before. `is_beside` puts it
     beside the block before it where there is room. `lang` is the language of its texts (BCP 47).
+
+    `pictures`, `audio` and `video` name files, in one cell with | between them or in a JSON list.
     """
 
     column: str
@@ -40,6 +43,11 @@ class Block:
     lang: str = ""
     is_beside: bool = False
     format: Format = "plain"
+
+    @property
+    def file_kind(self) -> str:
+        """Return what its files are, one of FILES; empty where its cells are texts."""
+        return FILES.get(self.kind, "")
 
     @property
     def is_markdown(self) -> bool:

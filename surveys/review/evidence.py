@@ -38,7 +38,11 @@ def sizes_of(items: Collection[int], *, definition: Definition) -> dict[int, Siz
     for pk, payload, choices, n_pictures in shown.values_list("pk", "payload", "choices", "n"):
         outputs = said.get(pk, [])
         texts = [payload.get("question", ""), *(choice["label"] for choice in choices), *outputs]
-        texts += [payload.get("blocks", {}).get(block.column, "") for block in definition.blocks]
+        texts += [
+            payload.get("blocks", {}).get(block.column, "")
+            for block in definition.blocks
+            if not block.file_kind
+        ]
         sizes[pk] = Size(
             sum(len(text.split()) for text in texts), n_pictures, _inputs(definition, len(outputs))
         )

@@ -206,7 +206,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event.target)) return;
-    if (event.key === "Enter" && !event.target.closest("button, a, summary")) {
+    if (event.key === "Enter" && !event.target.closest("button, a, summary, audio, video")) {
       event.preventDefault();
       return keysAreOn() && !event.repeat && goOn();
     }

@@ -270,7 +270,9 @@ def _preview(staged: Staged, *, person: Person) -> tuple[Plan, list[PreviewedIte
 
 def _previewed(item: PlannedItem, *, definition: Definition, pictures: Pictures | None) -> PreviewedItem:
     choices = _choices(item, definition)
-    thumbnails = [_thumbnail(picture.name, pictures=pictures) for picture in item.pictures]
+    thumbnails = [
+        _thumbnail(picture.name, pictures=pictures) for picture in item.pictures if picture.kind == "picture"
+    ]
     return PreviewedItem(
         external_id=item.external_id,
         question=item.question,

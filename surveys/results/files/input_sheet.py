@@ -209,7 +209,7 @@ def _as_ofax(item: Item, *, definition: Definition) -> dict[str, str]:
         "output_explanation": model.text if model else "",
         "explanation": reference.text if reference else "",
         **{DISTRACTOR.format(n=n): value for n, value in enumerate(_wrong(item, definition=definition), 1)},
-        "img_name": next((picture.name for picture in item.pictures.all()), ""),
+        "img_name": next((picture.name for picture in item.pictures.all() if not picture.block), ""),
     }
 
 

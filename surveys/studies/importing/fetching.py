@@ -22,7 +22,14 @@ from surveys.studies.importing.pictures import FolderPictures, PictureError, Pic
 MAX_REDIRECTS = 5
 AT_ONCE = 8
 TIMEOUT = urllib3.Timeout(connect=5, read=15)
-PICTURE_TYPES = ("image/", "application/octet-stream", "binary/octet-stream")
+PICTURE_TYPES = (
+    "image/",
+    "audio/",
+    "video/",
+    "application/ogg",
+    "application/octet-stream",
+    "binary/octet-stream",
+)
 INDEX = "fetched.json"
 # These stand for IPv4 addresses, private ones too, or for a site's own, and yet Python calls them global.
 INNER = tuple(

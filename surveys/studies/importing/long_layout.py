@@ -1,10 +1,19 @@
 """One row is one output: `item_id, image, question, choices, answer, system, explanation`, as CSV or JSONL."""
 
 from collections.abc import Iterator
+from urllib.parse import unquote
 
 from surveys.protocols.blocks import MOST_TEXT
 from surveys.protocols.definition import Definition
-from surveys.studies.importing.plan import Entry, Option, Problem, Said, Severity, is_system_name
+from surveys.studies.importing.plan import (
+    Entry,
+    Option,
+    PlannedPicture,
+    Problem,
+    Said,
+    Severity,
+    is_system_name,
+)
 from surveys.studies.importing.tables import (
     CORRECT,
     Columns,
@@ -136,6 +145,7 @@ def _entry(rows: list[Row], *, columns: Columns, definition: Definition) -> Entr
         gold=first.cell("answer") if definition.answer else None,
         options=tuple(_options(first)) if "choices" in columns.answer else (),
         references=_references(first, columns=columns, definition=definition),
+        files=tuple(_files(first, columns=columns)),
         payload=_shown(first, columns=columns)
         | (
             _own_columns(first, columns=columns)
@@ -169,6 +179,13 @@ def _options(row: Row) -> Iterator[Option]:
 def _shown(row: Row, *, columns: Columns) -> dict[str, object]:
     """Return what the protocol's blocks show; nothing where it has none."""
     return {"blocks": {name: _block_text(row, name) for name in columns.blocks}} if columns.blocks else {}
+
+
+def _files(row: Row, *, columns: Columns) -> Iterator[PlannedPicture]:
+    """Yield the files that blocks name; an empty cell names none."""
+    for column, kind in columns.files:
+        for cell in filter(lambda part: part.text, row.parts(column)):
+            yield PlannedPicture(unquote(cell.text), cell, kind, column)
 
 
 def _block_text(row: Row, name: str) -> str:

@@ -33,6 +33,17 @@ TYPES = {
 # The keys of Image.info under which Pillow keeps EXIF, XMP and IPTC.
 METADATA = re.compile(r"exif|xmp|XML:com\.adobe\.xmp|photoshop|Raw profile.*|mp", re.DOTALL)
 
+# What browsers play: https://developer.mozilla.org/en-US/docs/Web/Media/Guides/Formats/Containers
+MEDIA = {"audio": ("audio/mpeg", "audio/wav", "audio/ogg", "audio/mp4"), "video": ("video/mp4", "video/webm")}
+MEDIA_NAMES = {"audio": "an MP3, WAV, Ogg or M4A file", "video": "an MP4 or WebM video"}
+QUICKTIME = b"qt  "  # .mov, which Safari alone plays
+MEDIA_STARTS = (
+    (re.compile(rb"ID3|\xff[\xe2\xe3\xf2\xf3\xfa\xfb]"), ("audio/mpeg", "mp3")),
+    (re.compile(rb"RIFF.{4}WAVE", re.DOTALL), ("audio/wav", "wav")),
+    (re.compile(rb"OggS"), ("audio/ogg", "ogg")),
+    (re.compile(rb"\x1a\x45\xdf\xa3.{0,60}webm", re.DOTALL), ("video/webm", "webm")),
+)
+
 SVG = "http://www.w3.org/2000/svg"
 SVG_ELEMENTS = re.compile(
     "svg|g|path|rect|circle|ellipse|line|polyline|polygon|text|tspan|title|desc|defs|linearGradient|"
@@ -71,6 +82,24 @@ def check_picture(data: bytes) -> CheckedPicture:
     if not data:
         raise PictureError("The file is empty (0 bytes).")
     return _check_svg(data) if _looks_like_xml(data) else _check_bitmap(data)
+
+
+def check_file(data: bytes, *, kind: str) -> CheckedPicture:
+    """Return what to keep of a picture, an audio or a video, as `kind` says; PictureError says what is wrong."""
+    if kind == "picture":
+        return check_picture(data)
+    if not data:
+        raise PictureError("The file is empty (0 bytes).")
+    if not (found := _media_type(data)) or found[0] not in MEDIA[kind]:
+        raise PictureError(f"It is not {MEDIA_NAMES[kind]}.")
+    return CheckedPicture(data, *found, 0, 0)
+
+
+def _media_type(data: bytes) -> tuple[str, str] | None:
+    """Return the MIME type and extension of what a browser plays, by its first bytes."""
+    if data[4:8] == b"ftyp" and data[8:12] != QUICKTIME:
+        return ("audio/mp4", "m4a") if data[8:11] in (b"M4A", b"M4B") else ("video/mp4", "mp4")
+    return next((found for start, found in MEDIA_STARTS if start.match(data)), None)
 
 
 def _looks_like_xml(data: bytes) -> bool:
@@ -312,9 +341,9 @@ class FolderPictures(Pictures):
 
 
 def limited(data: bytes) -> bytes:
-    """Return `data`, or raise PictureError if it is over UPLOAD_MAX_BYTES."""
+    """Return `data`, or raise PictureError if it is over UPLOAD_MAX_BYTES, whatever it is."""
     if len(data) > settings.UPLOAD_MAX_BYTES:
-        raise PictureError(f"The picture is larger than {settings.UPLOAD_MAX_BYTES // 2**20} MB.")
+        raise PictureError(f"The file is larger than {settings.UPLOAD_MAX_BYTES // 2**20} MB.")
     return data
 
 
@@ -332,14 +361,14 @@ def _exists(name: str, *, pictures: Pictures | None) -> bool:
 
 def check_pictures(plan: Plan, *, pictures: Pictures | None, allow_missing: bool = False) -> Plan:
     """Return the plan with every picture that is missing (unless allowed) or is none named as an error."""
-    wanted: dict[str, list[PlannedPicture]] = defaultdict(list)
+    wanted: dict[tuple[str, str], list[PlannedPicture]] = defaultdict(list)
     for item in plan.items:
         for picture in item.pictures:
             if picture.name:
-                wanted[picture.name].append(picture)
-    missing = missing_names(plan, pictures=pictures) & wanted.keys()
+                wanted[picture.name, picture.kind].append(picture)
+    missing = missing_names(plan, pictures=pictures) & {name for name, _ in wanted}
     problems: list[Problem] = []
-    for name, uses in wanted.items():
+    for (name, _), uses in wanted.items():
         if message := _trouble(
             uses[0], pictures=pictures, is_missing=name in missing, allow_missing=allow_missing
         ):
@@ -350,22 +379,21 @@ def check_pictures(plan: Plan, *, pictures: Pictures | None, allow_missing: bool
 
 def _surplus(item: PlannedItem, *, pictures: Pictures | None) -> Iterator[Problem]:
     """Tell of a sequence found by its id that has more pictures than its texts can stand between."""
-    if not item.pictures or not item.pictures[-1].name.endswith(ANY_ENDING):
+    states = [picture for picture in item.pictures if not picture.block]
+    if not states or not states[-1].name.endswith(ANY_ENDING):
         return
-    n = len(item.pictures)
+    n = len(states)
     if _exists(extra := state_name(item.subject, n + 1), pictures=pictures) and pictures:
-        yield item.pictures[-1].cell.error(
-            f'There must be one picture more than texts; "{extra}" is one too many.'
-        )
+        yield states[-1].cell.error(f'There must be one picture more than texts; "{extra}" is one too many.')
 
 
 def _trouble(
     picture: PlannedPicture, *, pictures: Pictures | None, is_missing: bool, allow_missing: bool
 ) -> str:
     if is_missing or pictures is None:
-        return "" if allow_missing else f'The picture "{picture.name}" is missing.'
+        return "" if allow_missing else f'The {picture.kind} "{picture.name}" is missing.'
     try:
-        check_picture(pictures.read(pictures.find(picture.name) or ""))
+        check_file(pictures.read(pictures.find(picture.name) or ""), kind=picture.kind)
     except PictureError as error:
-        return f'The picture "{picture.name}": {error}'
+        return f'The {picture.kind} "{picture.name}": {error}'
     return ""

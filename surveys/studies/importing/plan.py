@@ -88,6 +88,19 @@ def pair_name(subject: str, *systems: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedPicture:
+    """A picture by its decoded file name, and the cell that named it. `kind` is what the file has to be.
+
+    `block` is the column of the protocol's block that shows it, empty for the item's own.
+    """
+
+    name: str
+    cell: Cell
+    kind: str = "picture"
+    block: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One item as the file gives it, before it is checked. `gold` is None where there is nothing to answer.
 
@@ -106,19 +119,12 @@ class Entry:
     source_row: int | None = None
     external_id: str = ""
     check: Cell | None = None
+    files: tuple[PlannedPicture, ...] = ()
 
     @property
     def pair(self) -> str:
         """Return what the outputs are known by, whatever their item is called."""
         return pair_name(self.id.text, *(said.system for said in self.outputs))
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedPicture:
-    """A picture by its decoded file name, and the cell that named it."""
-
-    name: str
-    cell: Cell
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +267,7 @@ def planned_item(entry: Entry) -> PlannedItem:
             PlannedOutput(said.system, said.text.text, said.answer, said.model_correct)
             for said in entry.outputs
         ),
-        pictures=tuple(PlannedPicture(unquote(cell.text), cell) for cell in entry.images),
+        pictures=(*(PlannedPicture(unquote(cell.text), cell) for cell in entry.images), *entry.files),
         payload={"question": question, **entry.payload, **_planted(entry)},
         source_row=entry.source_row,
         subject=entry.id.text,

@@ -239,12 +239,14 @@ class Columns:
     has_images: bool
     is_rated: bool
     blocks: tuple[str, ...] = ()
+    files: tuple[tuple[str, str], ...] = ()  # of blocks: the column, and what kind its files are
 
     @property
     def of_item(self) -> tuple[str, ...]:
         """The columns in which all rows of an item agree."""
         image = self.image if self.has_images else ""
-        return tuple(filter(None, (image, self.question, *self.answer, *self.blocks)))
+        files = (column for column, _ in self.files)
+        return tuple(filter(None, (image, self.question, *self.answer, *self.blocks, *files)))
 
     @property
     def required(self) -> tuple[str, ...]:
@@ -275,7 +277,8 @@ def find_columns(header: tuple[str, ...], *, definition: Definition) -> Columns:
         references=next((name for name in references if name in header), ""),
         has_images=_has_images(image in header, definition=definition),
         is_rated=any(name in header for name in ratings_of(definition)),
-        blocks=tuple(block.column for block in definition.blocks),
+        blocks=tuple(block.column for block in definition.blocks if not block.file_kind),
+        files=tuple((block.column, block.file_kind) for block in definition.blocks if block.file_kind),
     )
 
 

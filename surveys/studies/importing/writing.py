@@ -14,7 +14,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Max
 
 from surveys.models import Item, Output, Picture, Survey
-from surveys.studies.importing.pictures import CheckedPicture, PictureError, Pictures, check_picture
+from surveys.studies.importing.pictures import CheckedPicture, PictureError, Pictures, check_file
 from surveys.studies.importing.plan import Plan, PlannedItem, Problem, Severity, pair_name
 
 
@@ -95,8 +95,8 @@ def write_items(
     """
     if refused := plan.errors or (() if accept_warnings else plan.warnings):
         raise ImportRefused(refused)
-    names = {p.name for item in plan.items for p in item.pictures} - plan.missing
-    with _stored(sorted(names), pictures=pictures) as stored, transaction.atomic():
+    kinds = {p.name: p.kind for item in plan.items for p in item.pictures if p.name not in plan.missing}
+    with _stored(kinds, pictures=pictures) as stored, transaction.atomic():
         _save_new(survey, founder=founder)
         Survey.objects.select_for_update().get(pk=survey.pk)
         _refuse_taken(plan, survey=survey)
@@ -153,13 +153,14 @@ def _pictures(pairs: list[tuple[Item, PlannedItem]], *, stored: dict[str, Stored
     for item, plan in pairs:
         for position, picture in enumerate(plan.pictures, start=1):
             facts = stored[picture.name]._asdict() if picture.name in stored else {}
-            yield Picture(item=item, position=position, name=picture.name, **facts)
+            yield Picture(item=item, position=position, name=picture.name, block=picture.block, **facts)
 
 
 def attach_pictures(survey: Survey, *, pictures: Pictures) -> Attached:
     """Give the survey's pictures that have no file theirs, where `pictures` has it. ImportRefused if one is broken."""
     waiting = list(Picture.objects.filter(item__survey=survey, file="").order_by("pk"))
-    found = sorted({p.name for p in waiting if pictures.find(p.name)})
+    kinds = {block.column: block.file_kind for block in survey.definition.blocks}
+    found = {p.name: kinds.get(p.block, "picture") for p in waiting if pictures.find(p.name)}
     with _stored(found, pictures=pictures) as stored, transaction.atomic():
         ready = [p for p in waiting if p.name in stored]
         for picture in ready:
@@ -171,11 +172,13 @@ def attach_pictures(survey: Survey, *, pictures: Pictures) -> Attached:
 
 
 @contextmanager
-def _stored(names: list[str], *, pictures: Pictures | None) -> Iterator[dict[str, Stored]]:
-    """Write the pictures' files; if anything fails after that, remove those that were not there before."""
+def _stored(kinds: dict[str, str], *, pictures: Pictures | None) -> Iterator[dict[str, Stored]]:
+    """Write the files of these names and kinds; if anything fails after that, remove those that were not there."""
     written: list[str] = []
     try:
-        yield {name: _store(name, pictures=pictures, written=written) for name in names}
+        yield {
+            name: _store(name, kind=kinds[name], pictures=pictures, written=written) for name in sorted(kinds)
+        }
     except BaseException:
         kept = set(Picture.objects.filter(file__in=written).values_list("file", flat=True))
         for file in set(written) - kept:
@@ -183,14 +186,14 @@ def _stored(names: list[str], *, pictures: Pictures | None) -> Iterator[dict[str
         raise
 
 
-def _store(name: str, *, pictures: Pictures | None, written: list[str]) -> Stored:
+def _store(name: str, *, kind: str, pictures: Pictures | None, written: list[str]) -> Stored:
     try:
         path = pictures.find(name) if pictures else None
         if pictures is None or path is None:
             raise PictureError("It is missing.")
-        checked = check_picture(pictures.read(path))
+        checked = check_file(pictures.read(path), kind=kind)
     except PictureError as error:
-        raise ImportRefused([Problem(Severity.ERROR, f'The picture "{name}": {error}')]) from None
+        raise ImportRefused([Problem(Severity.ERROR, f'The {kind} "{name}": {error}')]) from None
     digest = hashlib.sha256(checked.data).hexdigest()
     file = f"pictures/{digest[:2]}/{digest}.{checked.extension}"
     if _write_once(checked, path=Path(settings.MEDIA_ROOT) / file):

@@ -102,7 +102,7 @@ def test_what_is_no_picture_is_told_when_it_is_read(
 
 def test_a_picture_over_the_size_limit(pictures_site, settings) -> None:
     settings.UPLOAD_MAX_BYTES = 2999
-    with pytest.raises(PictureError, match="The picture is larger than 0 MB"):
+    with pytest.raises(PictureError, match="The file is larger than 0 MB"):
         fetch(f"{pictures_site[0]}/large.png")
 
 

@@ -126,7 +126,7 @@ def test_a_picture_over_the_size_limit(tmp_path: Path, settings) -> None:
     write(tmp_path, "1.png", png() + b"\0" * 2**20)
     settings.UPLOAD_MAX_BYTES = 2**20
     plan = check_pictures(plan_for("1.png"), pictures=FolderPictures(tmp_path))
-    assert [p.message for p in plan.errors] == ['The picture "1.png": The picture is larger than 1 MB.']
+    assert [p.message for p in plan.errors] == ['The picture "1.png": The file is larger than 1 MB.']
 
 
 @pytest.mark.parametrize("side", [b"\xff\xff", b"\x1f\x40"])

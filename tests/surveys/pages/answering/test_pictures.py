@@ -62,3 +62,40 @@ def test_a_picture_that_is_not_there(client: Client, picture: Picture) -> None:
     assert client.get(picture.get_absolute_url()).status_code == 404
     Picture.objects.update(file="")
     assert client.get(picture.get_absolute_url()).status_code == 404
+
+
+@pytest.fixture
+def audio(picture: Picture) -> Picture:
+    Picture.objects.update(content_type="audio/mpeg")
+    Path(picture.file.path).write_bytes(b"0123456789")
+    return picture
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "data", "told"),
+    [
+        ("bytes=0-1", 206, b"01", "bytes 0-1/10"),
+        ("bytes=8-", 206, b"89", "bytes 8-9/10"),
+        ("bytes=5-99", 206, b"56789", "bytes 5-9/10"),
+        ("bytes=-3", 206, b"789", "bytes 7-9/10"),
+        ("bytes=-99", 206, b"0123456789", "bytes 0-9/10"),
+        ("bytes=10-", 416, b"", "bytes */10"),
+        ("bytes=-0", 416, b"", "bytes */10"),
+        ("bytes=3-1", 200, b"0123456789", None),
+        ("bytes=-", 200, b"0123456789", None),
+        ("bytes=0-1,3-4", 200, b"0123456789", None),
+        ("lines=0-1", 200, b"0123456789", None),
+    ],
+)
+def test_audio_comes_in_parts(
+    client: Client, audio: Picture, asked: str, status: int, data: bytes, told: str | None
+) -> None:
+    response = client.get(audio.get_absolute_url(), headers={"range": asked})
+    assert (response.status_code, response.getvalue()) == (status, data)
+    assert (response["Content-Type"], response["Accept-Ranges"]) == ("audio/mpeg", "bytes")
+    assert (response.get("Content-Range"), response["Content-Length"]) == (told, str(len(data)))
+
+
+def test_a_picture_comes_whole(client: Client, picture: Picture) -> None:
+    response = client.get(picture.get_absolute_url(), headers={"range": "bytes=0-1"})
+    assert (response.status_code, response.getvalue()) == (200, png())
