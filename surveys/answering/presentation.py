@@ -331,11 +331,13 @@ def _shown_item(
             _shown_output(outputs[pk], definition.output_label.format(n=n)) for n, pk in enumerate(order, 1)
         ),
         draft=draft,
-        blocks=shown_blocks(item, place=place, definition=definition),
+        blocks=shown_blocks(item, place=place, definition=definition, can_skip=bool(definition.skip_reasons)),
     )
 
 
-def shown_blocks(item: Item, *, place: int, definition: Definition) -> tuple[tuple[ShownBlock, ...], ...]:
+def shown_blocks(
+    item: Item, *, place: int, definition: Definition, can_skip: bool = False
+) -> tuple[tuple[ShownBlock, ...], ...]:
     """Return the blocks that say anything, those beside each other together."""
     cells: Mapping[str, str] = item.payload.get("blocks", {})
     rows: list[list[ShownBlock]] = []
@@ -345,7 +347,6 @@ def shown_blocks(item: Item, *, place: int, definition: Definition) -> tuple[tup
         parts = () if block.file_kind else block.parts(cells.get(block.column, ""))
         files = tuple(_shown_files(item, block, place=place))
         if parts or files:
-            can_skip = bool(definition.skip_reasons)
             rows[-1].append(
                 ShownBlock(block.kind, block.label, block.lang, parts, block.is_markdown, files, can_skip)
             )

@@ -91,7 +91,8 @@ def test_the_parts_of_a_cell(kind, text: str, parts: list[tuple[str, str]]) -> N
         (
             "kind: table",
             "kind: html",
-            "line 14: blocks 4, kind: Here belongs one of text, conversation, table, not 'html'.",
+            "line 14: blocks 4, kind: Here belongs one of text, conversation, table, pictures, audio, video, "
+            "not 'html'.",
         ),
     ],
 )

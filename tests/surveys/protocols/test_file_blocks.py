@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from annotators.models import Assignment
 from surveys.models import Batch, Picture
+from surveys.pages.review.answers import answered_items
 from surveys.protocols.documents import read
 from surveys.protocols.policy import NEVER
 from surveys.studies.importing.pictures import FolderPictures, check_pictures
@@ -183,6 +184,10 @@ def test_what_is_missing_is_said_and_can_be_brought(definition, folder: Path, se
         f"{name} for question 1 is missing. If you need it, choose “Skip: it can’t be judged” below."
         for name in ("Recording", "Video")
     ]
+    reviewed = answered_items(Assignment.objects.get(), definition=definition)[0].blocks
+    assert [file.url or block.can_skip for row in reviewed for block in row for file in block.files] == [
+        False
+    ] * 4
     attached = attach_pictures(questionnaire.batch.survey, pictures=FolderPictures(folder))
     assert (attached.n_attached, attached.missing) == (4, ())
     assert [picture.content_type for picture in Picture.objects.order_by("position")] == [
