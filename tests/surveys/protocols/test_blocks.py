@@ -45,6 +45,13 @@ instructions:
   summary: You will read conversations.
   steps: [Rate the last reply.]
 """
+AT_FIRST = {
+    "column",
+    "kind",
+    "label",
+    "lang",
+    "is_beside",
+}  # what a block could say when the first were published
 ELSEWHERE = "in files with items; give the column another name."
 EVIL = "<script>alert(1)</script>"
 ROW = {
@@ -197,3 +204,12 @@ def test_what_the_page_shows(tmp_path: Path) -> None:
         ("a", "helps", "1.0"),
         ("b", "helps", "1.0"),
     ]
+
+
+def test_blocks_as_they_were_make_the_snapshot_that_they_made() -> None:
+    """Names of HITs are made of its bytes."""
+    definition = read(DOCUMENT, name="replies.yaml")
+    assert [block.keys() for block in definition.to_snapshot()["blocks"]] == [AT_FIRST] * 4
+    text = DOCUMENT.replace("label: Source", "label: Source, format: markdown")
+    marked = read(text, name="replies.yaml")
+    assert Definition.from_snapshot(marked.to_snapshot()) == marked
