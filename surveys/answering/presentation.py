@@ -96,7 +96,6 @@ class ShownFile:
     """A picture, audio or video of a block under its opaque name; no `url` while it is missing."""
 
     url: str
-    content_type: str
     width: int
     height: int
     alt: str
@@ -360,7 +359,7 @@ def _shown_files(item: Item, block: Block, *, place: int) -> Iterator[ShownFile]
     for n, file in enumerate(found, 1):
         alt = f"{name} {n}" if len(found) > 1 else name
         url = file.get_absolute_url() if file.file else ""
-        yield ShownFile(url, file.content_type, file.width, file.height, f"{alt} for question {place}")
+        yield ShownFile(url, file.width, file.height, f"{alt} for question {place}")
 
 
 def _with_alternatives(item: Item, definition: Definition, place: int) -> list[tuple[Picture, str]]:
