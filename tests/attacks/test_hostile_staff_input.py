@@ -1,11 +1,8 @@
 """Addresses and forms of signed-in people, filled in with what no database takes. Nothing may break."""
 
-from collections.abc import Iterator
-
 import pytest
 from django.test import Client
 from django.urls import reverse
-from pytest_django import DjangoDbBlocker
 
 from tests.factories import make_published, make_survey, submitted
 from tests.made_once import made_once
@@ -20,13 +17,7 @@ LISTS = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module", autouse=True)
-def study(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[int]:
-    def made() -> int:
-        return submitted(make_published()).hit.questionnaire.batch_id
-
-    with made_once(made, blocker=django_db_blocker) as batch:
-        yield batch
+study = made_once(lambda: submitted(make_published()).hit.questionnaire.batch_id, autouse=True)
 
 
 @pytest.mark.parametrize("raw", BYTES)

@@ -2,13 +2,12 @@
 
 import copy
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from django.test import Client
 from django.urls import reverse
-from pytest_django import DjangoDbBlocker
 
 from annotators.models import Assignment
 from surveys.models import Appeal, AuditEntry, Batch, Decision, Inclusion, Invitation, Item, Survey
@@ -120,10 +119,7 @@ ATTEMPT = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[World]:
-    with made_once(World, blocker=django_db_blocker) as world:
-        yield world
+made = made_once(World)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import copy
 import io
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from pytest_django import DjangoDbBlocker
 
 from annotators.models import HIT, Assignment, Call
 from surveys import audit
@@ -94,10 +92,7 @@ class Lab(World):
         )
 
 
-@pytest.fixture(scope="module")
-def made(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Lab]:
-    with made_once(Lab, blocker=django_db_blocker) as lab:
-        yield lab
+made = made_once(Lab)
 
 
 @pytest.fixture

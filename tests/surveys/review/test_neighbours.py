@@ -6,7 +6,7 @@ neighbour's rows.
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +14,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import models, transaction
 from django.utils import timezone
-from pytest_django import DjangoDbBlocker
 
 from annotators.models import HIT, Assignment, Call, Worker
 from annotators.outbox import holds, journal, outcomes
@@ -60,9 +59,13 @@ def call(token: str, operation: str, **values: Any) -> Call:
 def rejected(questionnaire: Questionnaire, name: str, by: User) -> Assignment:
     found = submitted(questionnaire, n_correct=0, worker=name)
     decisions.reject(found, by=by, reason="Too hasty.")
-    Assignment.objects.filter(pk=found.pk).update(status="Rejected", rejected_at=timezone.now())
-    found.refresh_from_db()
-    return found
+    return shown_rejected(found)
+
+
+def shown_rejected(assignment: Assignment) -> Assignment:
+    Assignment.objects.filter(pk=assignment.pk).update(status="Rejected", rejected_at=timezone.now())
+    assignment.refresh_from_db()
+    return assignment
 
 
 def make_neighbour(by: User) -> None:
@@ -97,13 +100,7 @@ def make_link_neighbour(by: User) -> None:
     run_out(gone)
     take(batch, worker("dan"))
     analysis_use.exclude(answered(take(batch, worker("eve"))), by=by, reason="Odd.", replace=True)
-    quota.reopen(rejected_by_link(answered(take(batch, worker("fay")))))
-
-
-def rejected_by_link(assignment: Assignment) -> Assignment:
-    Assignment.objects.filter(pk=assignment.pk).update(status="Rejected", rejected_at=timezone.now())
-    assignment.refresh_from_db()
-    return assignment
+    quota.reopen(shown_rejected(answered(take(batch, worker("fay")))))
 
 
 def evidence(by: User) -> Any:
@@ -223,10 +220,7 @@ def move_in() -> Beside:
     return Beside(by, alone, stored())
 
 
-@pytest.fixture(scope="module")
-def beside(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[Beside]:
-    with made_once(move_in, blocker=django_db_blocker) as beside:
-        yield beside
+beside = made_once(move_in)
 
 
 @pytest.mark.parametrize("step", STEPS)
