@@ -42,14 +42,22 @@ while time.monotonic() < idle_since + 3:
 """
 
 
+def made(folder: Path) -> dict[str, str]:
+    """Make the broker's folders and return its options."""
+    names = {"data_folder_in": "queue", "data_folder_out": "queue", "processed_folder": "processed",
+             "control_folder": "control"}  # fmt: skip
+    for name in set(names.values()):
+        (folder / name).mkdir()
+    return {option: str(folder / name) for option, name in names.items()}
+
+
 def start(code: str, folder: Path, number: int) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", OPEN + code, str(folder), str(number)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def test_every_message_arrives_once_and_whole(tmp_path: Path) -> None:
-    for name in ("queue", "processed", "control"):
-        (tmp_path / name).mkdir()
+    made(tmp_path)
     processes = [start(CONSUME, tmp_path, n) for n in range(CONSUMERS)]
     processes += [start(PRODUCE, tmp_path, n) for n in range(PRODUCERS)]
     outputs = [process.communicate(timeout=120) for process in processes]
@@ -79,17 +87,8 @@ def test_settings_use_it(tmp_path: Path) -> None:
 
 
 def test_what_is_urgent_is_taken_first(tmp_path: Path) -> None:
-    for name in ("queue", "processed", "control"):
-        (tmp_path / name).mkdir()
-    options = {
-        "data_folder_in": str(tmp_path / "queue"),
-        "data_folder_out": str(tmp_path / "queue"),
-        "processed_folder": str(tmp_path / "processed"),
-        "control_folder": str(tmp_path / "control"),
-    }
-    with Connection(
-        "filesystem://localhost", transport="config.filesystem_broker:Transport", transport_options=options
-    ) as connection:
+    options, transport = made(tmp_path), "config.filesystem_broker:Transport"
+    with Connection("filesystem://localhost", transport=transport, transport_options=options) as connection:
         queue = connection.SimpleQueue("work")
         for name, priority in (("a", 9), ("b", 0), ("c", 9), ("d", None)):
             queue.put(name, priority=priority)

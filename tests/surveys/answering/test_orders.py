@@ -97,14 +97,17 @@ class Drawn:
         self.batch = make_batch(survey)
         self.items = list(survey.items.prefetch_related("outputs"))
         self.everybody = History()
-        self.histories: dict[str, History] = {}
+        self.histories: defaultdict[str, History] = defaultdict(self._history)
         self.shown: defaultdict[str, list[Response]] = defaultdict(list)
 
+    def _history(self) -> History:
+        """One person's: what came first on the items counts for everybody."""
+        own = History()
+        own.outputs_first, own.choices_first = self.everybody.outputs_first, self.everybody.choices_first
+        return own
+
     def draw(self, item: Item, worker: str) -> None:
-        history = self.histories.setdefault(worker, History())
-        history.outputs_first = self.everybody.outputs_first
-        history.choices_first = self.everybody.choices_first
-        shown = history.draw(item, batch=self.batch, worker=Worker(worker_id=worker))
+        shown = self.histories[worker].draw(item, batch=self.batch, worker=Worker(worker_id=worker))
         self.everybody.outputs_first[item.pk].update(shown["outputs"][:1])
         self.everybody.choices_first[item.pk].update(shown["choices"][:1])
         self.shown[worker].append(Response(item=item, shown=shown))
