@@ -96,6 +96,7 @@ def front(tmp_path: Path, trusted: str, served: str) -> Iterator[int]:
     port, upstream = free_port(), free_port()
     (tmp_path / "upload.py").write_text(AN_UPLOAD)
     web = [sys.executable, "-m", "gunicorn", served, f"--chdir={tmp_path}", "--workers=2", "--threads=4"]
+    web += ["--graceful-timeout=5"]  # a worker that is told to stop while it starts does not hear it
     with ExitStack() as stack:
         stack.enter_context(
             running(*web, "--no-control-socket", f"--bind=127.0.0.1:{upstream}", port=upstream)
