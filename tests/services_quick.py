@@ -12,8 +12,14 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 # What migrating wrote into these need not be written again; where a test took it away, it is.
 KEPT = {ContentType._meta.db_table, Permission._meta.db_table}
-LARGEST_TABLE = """SELECT max(pg_relation_size(oid)) FROM pg_class
+LARGEST_TABLE = """SELECT max(pg_relation_size(oid)), to_regproc('pg_temp.emptied') FROM pg_class
     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"""
+# A function plans its statements once for each connection, and planning is most of what emptying takes.
+EMPTIED = """CREATE FUNCTION pg_temp.emptied() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+    SET LOCAL session_replication_role = replica;
+    LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE;
+    {deletes};
+    END $$"""
 LARGE = 512 * 1024  # bytes
 
 
@@ -39,15 +45,19 @@ def statements_to_empty(style: Any, connection: BaseDatabaseWrapper, **options: 
     """
     with connection.cursor() as cursor:
         cursor.execute(LARGEST_TABLE)
-        if cursor.fetchone()[0] > LARGE:
+        largest, is_known = cursor.fetchone()
+        if largest > LARGE:
             return sql_flush(style, connection, **options)
+        if not is_known:
+            cursor.execute(function_that_empties(connection))
+    return ["SELECT pg_temp.emptied()"]
+
+
+def function_that_empties(connection: BaseDatabaseWrapper) -> str:
     tables = set(connection.introspection.django_table_names(only_existing=True, include_views=False))
     names = [connection.ops.quote_name(table) for table in sorted(tables - KEPT)]
-    return [
-        "SET LOCAL session_replication_role = replica",
-        f"LOCK TABLE {', '.join(names)} IN ACCESS EXCLUSIVE MODE",
-        "; ".join(f"DELETE FROM {name}" for name in names),
-    ]
+    deletes = "; ".join(f"DELETE FROM {name}" for name in names)
+    return EMPTIED.format(names=", ".join(names), deletes=deletes)
 
 
 def fill_kept_again(*args: Any, **options: Any) -> None:
