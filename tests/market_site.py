@@ -4,7 +4,6 @@ import http.client
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -46,7 +45,23 @@ class Wire:
         self.replies.clear()
 
 
-def make_proxy(target: str, wire: Wire) -> ThreadingHTTPServer:
+class Proxy(ThreadingHTTPServer):
+    """Its connections to the live server last as long as those to it, and no longer than itself.
+
+    Each is a thread there, with a connection to the database, whose first statements take longest.
+    """
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(("localhost", 0), handler)
+        self.onward: list[http.client.HTTPConnection] = []
+
+    def server_close(self) -> None:
+        super().server_close()
+        for connection in self.onward:
+            connection.close()
+
+
+def make_proxy(target: str, wire: Wire) -> Proxy:
     host, port = urlsplit(target).hostname, urlsplit(target).port
 
     class Handler(BaseHTTPRequestHandler):
@@ -71,11 +86,19 @@ def make_proxy(target: str, wire: Wire) -> ThreadingHTTPServer:
             self.wfile.write(payload)
             return None
 
+        def setup(self) -> None:
+            super().setup()
+            self.market = http.client.HTTPConnection(host or "", port, timeout=20)
+            proxy.onward.append(self.market)
+
         def forward(self, body: bytes) -> Reply:
-            with closing(http.client.HTTPConnection(host or "", port, timeout=20)) as connection:
-                connection.request("POST", self.path, body=body, headers=dict(self.headers))
-                answer = connection.getresponse()
-                return answer.status, {"Content-Type": answer.headers["Content-Type"]}, answer.read()
+            self.market.request("POST", self.path, body=body, headers=dict(self.headers))
+            answer = self.market.getresponse()
+            return answer.status, {"Content-Type": answer.headers["Content-Type"]}, answer.read()
+
+        def finish(self) -> None:
+            self.market.close()
+            super().finish()
 
         def hang_up(self) -> None:
             self.close_connection = True
@@ -84,7 +107,8 @@ def make_proxy(target: str, wire: Wire) -> ThreadingHTTPServer:
         def log_message(self, *arguments: Any) -> None:
             pass
 
-    return ThreadingHTTPServer(("localhost", 0), Handler)
+    proxy = Proxy(Handler)
+    return proxy
 
 
 class Site:
