@@ -46,13 +46,15 @@ class Wire:
 
 
 class Proxy(ThreadingHTTPServer):
-    """Its connections to the live server last as long as those to it, and no longer than itself.
+    """Hands on what it is asked to the live server at `target`, as the wire allows.
 
-    Each is a thread there, with a connection to the database, whose first statements take longest.
+    Its connections there last as long as those to it, and no longer than itself: each is a thread of the live
+    server's, with a connection to the database, whose first statements take longest.
     """
 
-    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
-        super().__init__(("localhost", 0), handler)
+    def __init__(self, target: str, wire: Wire) -> None:
+        super().__init__(("localhost", 0), ProxyHandler)
+        self.target, self.wire = urlsplit(target), wire
         self.onward: list[http.client.HTTPConnection] = []
 
     def server_close(self) -> None:
@@ -61,54 +63,50 @@ class Proxy(ThreadingHTTPServer):
             connection.close()
 
 
-def make_proxy(target: str, wire: Wire) -> Proxy:
-    host, port = urlsplit(target).hostname, urlsplit(target).port
+class ProxyHandler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else the body waits 40 ms behind the headers
+    server: Proxy
 
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # else the body waits 40 ms behind the headers
+    def setup(self) -> None:
+        super().setup()
+        target = self.server.target
+        self.market = http.client.HTTPConnection(target.hostname or "", target.port, timeout=20)
+        self.server.onward.append(self.market)
 
-        def do_POST(self) -> None:
-            operation = self.headers["X-Amz-Target"].rpartition(".")[2]
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            wire.calls[operation] += 1
-            if operation in wire.block:
-                return self.hang_up()
-            status, headers, payload = wire.replies.get(operation) or self.forward(body)
-            if operation in wire.lose:
-                return self.hang_up()
-            self.send_response(status)
-            for name, value in {**headers, "Content-Length": str(len(payload))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            if operation in wire.cut:
-                return self.hang_up()
-            self.wfile.write(payload)
-            return None
+    def finish(self) -> None:
+        self.market.close()
+        super().finish()
 
-        def setup(self) -> None:
-            super().setup()
-            self.market = http.client.HTTPConnection(host or "", port, timeout=20)
-            proxy.onward.append(self.market)
+    def do_POST(self) -> None:
+        wire, operation = self.server.wire, self.headers["X-Amz-Target"].rpartition(".")[2]
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        wire.calls[operation] += 1
+        if operation in wire.block:
+            return self.hang_up()
+        status, headers, payload = wire.replies.get(operation) or self.forward(body)
+        if operation in wire.lose:
+            return self.hang_up()
+        self.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(payload))}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        if operation in wire.cut:
+            return self.hang_up()
+        self.wfile.write(payload)
+        return None
 
-        def forward(self, body: bytes) -> Reply:
-            self.market.request("POST", self.path, body=body, headers=dict(self.headers))
-            answer = self.market.getresponse()
-            return answer.status, {"Content-Type": answer.headers["Content-Type"]}, answer.read()
+    def forward(self, body: bytes) -> Reply:
+        self.market.request("POST", self.path, body=body, headers=dict(self.headers))
+        answer = self.market.getresponse()
+        return answer.status, {"Content-Type": answer.headers["Content-Type"]}, answer.read()
 
-        def finish(self) -> None:
-            self.market.close()
-            super().finish()
+    def hang_up(self) -> None:
+        self.close_connection = True
+        self.connection.shutdown(2)
 
-        def hang_up(self) -> None:
-            self.close_connection = True
-            self.connection.shutdown(2)
-
-        def log_message(self, *arguments: Any) -> None:
-            pass
-
-    proxy = Proxy(Handler)
-    return proxy
+    def log_message(self, *arguments: Any) -> None:
+        pass
 
 
 class Site:
@@ -168,7 +166,7 @@ def site(live_server: Any, settings: Any, wire: Wire) -> Iterator[Site]:
     requester = marketplace.Requester.objects.create(name="Vision Lab")
     ledger.deposit(requester, cents=100_000, now=timezone.now())
     key, secret = keys.create_key(requester)
-    proxy = make_proxy(live_server.url, wire)
+    proxy = Proxy(live_server.url, wire)
     threading.Thread(target=proxy.serve_forever, args=(0.02,), daemon=True).start()
     url = f"http://localhost:{proxy.server_port}"
     settings.MTURK_ENDPOINTS = {
