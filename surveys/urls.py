@@ -5,7 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from surveys.pages.answering import hit, link_annotation, link_home, own_data, pictures
 from surveys.pages.people import people, workers
 from surveys.pages.publishing import batches, books, running
-from surveys.pages.results import compare, downloads, dry_run, results_page
+from surveys.pages.results import compare, downloads, dry_run, responses, results_page
 from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
 from surveys.pages.sign_in import oidc, second_factor
 from surveys.pages.study import import_columns, imports, protocols, samples, studies
@@ -19,6 +19,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("batches/<int:pk>/progress", batches.progress, name="batch_progress"),
     path("batches/<int:pk>/results/", results_page.batch_results, name="batch_results"),
     path("batches/<int:pk>/results/progress", results_page.results_progress, name="batch_results_progress"),
+    path("batches/<int:pk>/results/answers/", responses.batch_responses, name="batch_responses"),
+    path("batches/<int:pk>/results/disagreement/", responses.disputed, name="disputed"),
     path("batches/<int:pk>/files/", downloads.files, name="batch_files"),
     path("batches/<int:pk>/publish", running.publish, name="batch_publish"),
     path("batches/<int:pk>/stop", running.stop, name="batch_stop"),

@@ -11,7 +11,7 @@ class KeptReport(models.Model):
     that was begun and not ended is free again after some minutes. `key` says what it is about, as "report:12".
     """
 
-    key = models.CharField(max_length=200, unique=True)
+    key = models.CharField(max_length=1000, unique=True)
     content = models.TextField(blank=True, help_text="JSON.")
     version = models.CharField(max_length=64, blank=True, help_text="Of the data that the content tells.")
     made_at = models.DateTimeField(null=True, blank=True)

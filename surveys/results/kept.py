@@ -20,6 +20,7 @@ from django.utils import timezone
 from annotators.failpoints import reach
 from annotators.models import Assignment
 from surveys.models import Batch, KeptReport, MetricScore
+from surveys.results.chosen import Chosen, of_frame, read_chosen
 from surveys.results.files.report import Report, make_report
 from surveys.results.frames.database import SUBMITTED, read_batch, read_scores
 from surveys.results.statistics.across import Across, Study, compare_studies
@@ -32,6 +33,8 @@ LEASE = timedelta(minutes=2)  # the largest studies take seconds, and each step 
 FIRST_LOOK = timedelta(seconds=20)  # by then a task that was sent has been taken
 REST = 20  # an open batch is not counted anew before so many times what counting took
 LEAST_REST = timedelta(minutes=1)
+CHOICE = "?"  # in the key of a report, before which answers it is made of
+CHOICES_KEPT = timedelta(days=1)
 REPORT, METRICS, ACROSS, SAMPLE = "report", "metrics", "across", "sample"
 T = TypeVar("T")
 Tell = Callable[[int], object]
@@ -74,8 +77,10 @@ def version_of(*states: State) -> str:
     return hashlib.sha256(json.dumps([VERSION, values]).encode()).hexdigest()
 
 
-def report_key(batch: Batch) -> str:
-    return f"{REPORT}:{batch.pk}"
+def report_key(batch: Batch, chosen: Chosen | None = None) -> str:
+    """Return what a batch's report is kept as; one of a choice of its answers stands apart."""
+    query = chosen.as_query() if chosen else ""
+    return f"{REPORT}:{batch.pk}{CHOICE}{query}" if query else f"{REPORT}:{batch.pk}"
 
 
 def metrics_key(batch: Batch) -> str:
@@ -166,12 +171,22 @@ def _batches(about: str) -> list[Batch]:
 
 
 def _report(about: str, tell: Tell) -> tuple[str, Report]:
-    [batch] = _batches(about)
+    pk, _, query = about.partition(CHOICE)
+    [batch] = _batches(pk)
     version = report_version(batch)
     tell(5)
     frame = read_batch(batch)
     tell(60)
-    return version, make_report(frame)
+    if not query:
+        return version, make_report(frame)
+    _forget_choices()
+    return version, make_report(of_frame(frame, read_chosen(query), batch=batch))
+
+
+def _forget_choices() -> None:
+    """Keep no report of a choice that was made long ago: there are as many as addresses, and each is soon made."""
+    old = KeptReport.objects.filter(key__startswith=f"{REPORT}:", key__contains=CHOICE, asked_version="")
+    old.filter(made_at__lt=timezone.now() - CHOICES_KEPT).delete()
 
 
 def _metrics(about: str, tell: Tell) -> tuple[str, MetricSummary]:

@@ -29,6 +29,8 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "batch": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "batch_progress": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "batch_results": (ASSISTANT, "get", lambda w: [w.batch.pk]),
+    "batch_responses": (ASSISTANT, "get", lambda w: [w.batch.pk]),
+    "disputed": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "batch_files": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "study": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),
     "study_items": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),

@@ -1,6 +1,7 @@
 """What tables of results are made of, and how numbers are written in them."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from surveys.results.statistics.choices import Preferred
 from surveys.results.statistics.comparison import Difference
@@ -13,18 +14,25 @@ DAGGER = "†"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A number and what it counts, over `span` columns. `shade` from -4 (opposite) over 0 to 4 colours it."""
+    """A number and what it counts, over `span` columns. `shade` from -4 (opposite) over 0 to 4 colours it.
+
+    `link` is the query under which the answers behind it are listed; "": there are none to list.
+    """
 
     text: str
     note: str = ""
     span: int = 1
     shade: str = ""
+    link: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
+    """A line of a table. `behind` says which ratings its numbers count: see `behind.py`; None where that is no list."""
+
     label: str
     cells: tuple[Cell, ...]
+    behind: Mapping[str, str] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What a results page shows of a batch: tables and drawings of the ratings, and of the metrics beside them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from surveys import sync
 from surveys.models import Batch
 from surveys.pages.enqueue import enqueue
+from surveys.pages.results.behind import among, linked, linked_differences, of, query
 from surveys.pages.results.cells import Block, Row
 from surveys.pages.results.charts import Chart, Plot, scatter_plot, score_chart, share_chart
 from surveys.pages.results.metric_tables import LEVELS, heat_maps, means_of_metrics, means_of_ratings
@@ -25,6 +26,7 @@ from surveys.pages.results.tables import (
 )
 from surveys.pages.results.verdict import verdict
 from surveys.protocols.definition import Definition
+from surveys.results.chosen import Chosen
 from surveys.results.files.report import Report
 from surveys.results.files.report_text import EFFECT_NOTE
 from surveys.results.kept import (
@@ -41,9 +43,11 @@ from surveys.results.statistics.agreement import Agreement
 from surveys.results.statistics.choices import FAMILIES
 from surveys.results.statistics.correlation import Correlation
 from surveys.results.statistics.metrics import MetricSummary
-from surveys.results.statistics.numbers import Counts, Minutes, Selection, Summary
+from surveys.results.statistics.numbers import Counts, CriterionSummary, Minutes, Selection, Summary
 
 T = TypeVar("T")
+EVERYTHING = Chosen()
+MOST_BARS = 12  # of more systems than fit, strata are in the table alone
 SELECTIONS = {
     **ROWS,
     "true": "Model right",
@@ -57,6 +61,7 @@ STRATA = {"true": "model right", "false": "model wrong", "unknown": "not graded"
 class Figure:
     """One criterion drawn: how its ratings are spread, and its mean."""
 
+    criterion: str
     shares: Chart
     scores: Chart
 
@@ -65,7 +70,8 @@ class Figure:
 class Results:
     """What a results page shows. `columns` repeats the systems for each of `selections`.
 
-    `item_blocks` are about items as a whole, a column for each of the `item_columns`.
+    `item_blocks` are about items as a whole, a column for each of the `item_columns`. What is said of the `headline`
+    stands first.
     `side_by_side` is None where the protocol has a reference: there the grid has the differences from it.
     """
 
@@ -89,6 +95,23 @@ class Results:
     method: str
     effect_note: str
     choices_of_rows: tuple[Block, ...]
+    headline: str
+
+    @property
+    def headline_differences(self) -> tuple[Row, ...]:
+        return tuple(row for row in self.differences if (row.behind or {})["criterion"] == self.headline)
+
+    @property
+    def other_differences(self) -> tuple[Row, ...]:
+        return tuple(row for row in self.differences if (row.behind or {})["criterion"] != self.headline)
+
+    @property
+    def headline_figures(self) -> tuple[Figure, ...]:
+        return tuple(figure for figure in self.figures if figure.criterion == self.headline)
+
+    @property
+    def other_figures(self) -> tuple[Figure, ...]:
+        return tuple(figure for figure in self.figures if figure.criterion != self.headline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +139,13 @@ class Shown(Generic[T]):
     error: str
 
 
-def results(batch: Batch) -> Shown[Results] | None:
+def results(batch: Batch, chosen: Chosen = EVERYTHING) -> Shown[Results] | None:
     """Return a batch's results as they are kept, None before anything was submitted. Asks for new ones if need be."""
     state = state_of(batch)
     if not state["n"]:
         return None
-    found = wanted(report_key(batch), version=version_of(state))
-    return _shown(found, _arranged)
+    found = wanted(report_key(batch, chosen), version=version_of(state))
+    return _shown(found, partial(arranged, chosen=chosen))
 
 
 def metric_results(batch: Batch) -> Shown[MetricResults] | None:
@@ -154,39 +177,41 @@ def is_awaited(*shown: Shown[Any] | None) -> bool:
     return any(one is not None and not one.is_current for one in shown)
 
 
-def _arranged(report: Report) -> Results:
-    """Lay out a report's numbers as a page shows them."""
-    summary = report.summary
-    of_items = _selections(summary)
-    selections = of_items + tuple(stratum for stratum in summary.strata if stratum.responses)
+def arranged(report: Report, *, chosen: Chosen = EVERYTHING) -> Results:
+    """Lay out a report's numbers as a page shows them; each leads to the answers of the choice that it counts."""
+    summary, reference = report.summary, _reference(report)
+    of_items = _selections(summary) if chosen.is_everything else (summary.kept,)
+    strata = summary.strata if chosen.is_everything else ()
+    selections = of_items + tuple(stratum for stratum in strata if stratum.responses)
     systems = tuple(report.systems)
     criteria = summary.kept.systems[0].criteria if summary.kept.systems else ()
     scales = tuple(criterion for criterion in criteria if criterion.score is not None)
-    has_reference = "reference" in report.systems.values()
+    labels = SELECTIONS if chosen.is_everything else {**SELECTIONS, "kept": SELECTIONS[chosen.rows]}
+    blocks = blocks_of(
+        selections, criteria, comparison=report.comparison, choices=report.choices, headline=summary.headline
+    )
     return Results(
         verdict=verdict(summary, report.comparison),
         counts=summary.counts,
         minutes=summary.minutes,
         systems=systems,
-        side_by_side=None if has_reference else systems_table(report.comparison, criteria=scales),
-        figures=tuple(_figure(summary, key=one.key, title=one.label) for one in scales if one.scale),
-        selections=tuple(SELECTIONS[selection.name] for selection in selections),
+        side_by_side=None if reference else _side_by_side(report, scales, chosen),
+        figures=tuple(_figure(summary, one, chosen) for one in scales if one.scale),
+        selections=tuple(labels[selection.name] for selection in selections),
         columns=systems * len(selections),
-        blocks=tuple(
-            blocks_of(
-                selections,
-                criteria,
-                comparison=report.comparison,
-                choices=report.choices,
-                headline=summary.headline,
+        blocks=tuple(linked(blocks, among(selections, chosen, reference=reference))),
+        item_columns=tuple(labels[selection.name] for selection in of_items),
+        against=report.comparison.against,
+        item_blocks=tuple(
+            linked(
+                item_blocks_of(of_items, report.choices, report.by_quality),
+                [(of(selection.name, chosen), "") for selection in of_items],
             )
         ),
-        item_columns=tuple(SELECTIONS[selection.name] for selection in of_items),
-        against=report.comparison.against,
-        item_blocks=tuple(item_blocks_of(of_items, report.choices, report.by_quality)),
         agreement=report.agreement,
         choices_of_rows=tuple(by_rows(of_items, scales, report.by_quality)),
-        differences=tuple(difference_rows(report.comparison, labels={c.key: c.label for c in scales})),
+        differences=tuple(_differences(report, {c.key: c.label for c in scales}, chosen)),
+        headline=summary.headline,
         method=report.comparison.method.name,
         effect_note=EFFECT_NOTE,
         positions=tuple(map(position_row, report.positions)),
@@ -195,16 +220,46 @@ def _arranged(report: Report) -> Results:
     )
 
 
+def _reference(report: Report) -> str:
+    return next((system for system, role in report.systems.items() if role == "reference"), "")
+
+
+def _differences(report: Report, labels: Mapping[str, str], chosen: Chosen) -> list[Row]:
+    """Return what was tested; of a choice of rows there is no further choice."""
+    rows = list(linked_differences(difference_rows(report.comparison, labels=labels), chosen))
+    return rows if chosen.is_everything else [row for row in rows if row.cells[1].text == "kept"]
+
+
+def _side_by_side(report: Report, scales: tuple[CriterionSummary, ...], chosen: Chosen) -> SystemsTable:
+    table = systems_table(report.comparison, criteria=scales)
+    rows = tuple(
+        replace(
+            row,
+            cells=tuple(
+                replace(cell, link=query(chosen, {"criterion": scale.key, "of": row.system}))
+                for cell, scale in zip(row.cells, scales, strict=True)
+            ),
+        )
+        for row in table.rows
+    )
+    return replace(table, rows=rows)
+
+
 def _selections(summary: Summary) -> tuple[Selection, ...]:
     """Return the choices of rows that differ from each other."""
     is_same = summary.counts.kept == summary.counts.assignments and not summary.is_graded
     return (summary.kept,) if is_same else summary.shown
 
 
-def _figure(summary: Summary, *, key: str, title: str) -> Figure:
-    strata = {STRATA[stratum.name]: stratum for stratum in summary.strata}
-    means = {s.name: s for s in summary.selections} if summary.is_graded else {"": summary.kept, **strata}
+def _figure(summary: Summary, scale: CriterionSummary, chosen: Chosen) -> Figure:
+    key, title = scale.key, scale.label
+    strata = {STRATA[stratum.name]: stratum for stratum in summary.strata} if chosen.is_everything else {}
+    if len(summary.kept.systems) * (1 + len(strata)) > MOST_BARS:
+        strata = {}
+    has_choices = summary.is_graded and chosen.is_everything
+    means = {s.name: s for s in summary.selections} if has_choices else {"": summary.kept, **strata}
     return Figure(
+        key,
         share_chart({"": summary.kept, **strata}, key=key, title=title),
         score_chart(means, key=key, title=f"{title} · mean and 95 % interval"),
     )

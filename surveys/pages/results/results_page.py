@@ -3,10 +3,12 @@
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from surveys.models import Batch
 from surveys.pages.access import batch_for, researcher
+from surveys.pages.results.chosen_form import ChosenForm
 from surveys.pages.results.results import is_awaited, metric_results, results
 from surveys.results import kept
 
@@ -18,11 +20,18 @@ def batch_results(request: HttpRequest, pk: int) -> HttpResponse:
     batch = batch_for(request, pk)
     if batch.status == Batch.Status.DRAFT:
         return redirect(batch)
-    shown, metrics = results(batch), metric_results(batch)
+    form = ChosenForm(request.GET, batch=batch)
+    chosen = form.chosen
+    shown = results(batch, chosen)
+    metrics = metric_results(batch) if chosen.is_everything else None
     context = {
         **admin.site.each_context(request),
         "title": f"Results of {batch.name}",
         "batch": batch,
+        "form": form,
+        "is_chosen": not chosen.is_everything,
+        "choice": chosen.as_query(),
+        "answers_url": reverse("batch_responses", args=[batch.pk]),
         "report": shown,
         "results": shown and shown.value,
         "metrics_report": metrics,
@@ -37,4 +46,6 @@ def batch_results(request: HttpRequest, pk: int) -> HttpResponse:
 def results_progress(request: HttpRequest, pk: int) -> JsonResponse:
     """Answer with how far the batch's reports are, for the page that waits for one."""
     found = batch_for(request, pk)
-    return JsonResponse({"reports": kept.progress(kept.report_key(found), kept.metrics_key(found))})
+    chosen = ChosenForm(request.GET, batch=found).chosen
+    keys = [kept.report_key(found, chosen), *([kept.metrics_key(found)] if chosen.is_everything else [])]
+    return JsonResponse({"reports": kept.progress(*keys)})

@@ -22,14 +22,17 @@ from surveys.pages.results.cells import (
     share_cell,
     tested_cell,
 )
+from surveys.results.frames.base import SELECTED
 from surveys.results.statistics.agreement import Agreement, Within
 from surveys.results.statistics.choices import Choices, Preferred
 from surveys.results.statistics.comparison import Comparison, Difference, Estimate
+from surveys.results.statistics.criteria import GOOD, UNTICKED
 from surveys.results.statistics.inference import ALPHA
 from surveys.results.statistics.numbers import (
     BLANK,
     CriterionSummary,
     Selection,
+    Share,
     SystemSummary,
 )
 from surveys.results.statistics.positions import FIRST, PositionEffect
@@ -69,7 +72,7 @@ def blocks_of(
 def item_blocks_of(selections: Selections, choices: Choices, by_quality: ByQuality | None) -> Iterable[Block]:
     """Yield the blocks about items as a whole, a cell for each selection: they are no system's."""
     if any(selection.correct for selection in selections):
-        right = Row("Answer right", tuple(share_cell(s.correct) for s in selections))
+        right = Row("Answer right", tuple(share_cell(s.correct) for s in selections), {"answer": "right"})
         likeliest = [by_quality.correct if by_quality and s.name == "kept" else None for s in selections]
         cells = tuple(share_cell(share) if share else Cell("") for share in likeliest)
         quality = (
@@ -83,21 +86,36 @@ def item_blocks_of(selections: Selections, choices: Choices, by_quality: ByQuali
 
 
 def _criterion_rows(selections: Selections, criterion: CriterionSummary, choices: Choices) -> Iterable[Row]:
-    key = criterion.key
+    key, rated = criterion.key, {"criterion": criterion.key}
     if criterion.score is not None:
-        yield row_of("Mean of ratings", selections, lambda s: _rating_mean(s.criterion(key)))
-        yield row_of("Mean of item means", selections, lambda s: _item_mean(s.criterion(key)))
-        yield row_of("Standard deviation", selections, lambda s: _deviation(s.criterion(key)))
+        yield row_of("Mean of ratings", selections, lambda s: _rating_mean(s.criterion(key)), rated)
+        yield row_of("Mean of item means", selections, lambda s: _item_mean(s.criterion(key)), rated)
+        yield row_of("Standard deviation", selections, lambda s: _deviation(s.criterion(key)), rated)
         places = places_of(criterion)
         cells = [interval_cell(s.criterion(key).interval, places=places) for s in _systems(selections)]
         yield interval_row("95 % interval", tuple(cells))
     if criterion.good is not None:
-        yield row_of(criterion.good.label, selections, lambda s: share_cell(s.criterion(key).good))
+        yield row_of(
+            criterion.good.label,
+            selections,
+            lambda s: share_cell(s.criterion(key).good),
+            rated | {"value": GOOD},
+        )
     for place, share in enumerate(criterion.shares):
         if share.key != BLANK or _is_anywhere(selections, key, place):
-            yield row_of(share.label, selections, partial(_criterion_share, key=key, place=place))
+            share_of = partial(_criterion_share, key=key, place=place)
+            yield row_of(share.label, selections, share_of, _said(criterion, share))
         if criterion.is_checklist:
             yield from _ticked_rows(selections, choices, key=f"{key}.{share.key}", label=share.label)
+
+
+def _said(criterion: CriterionSummary, share: Share) -> dict[str, str] | None:
+    """Return what was said by those a share counts; who said nothing has no rating to list."""
+    if share.key in (BLANK, UNTICKED):
+        return None
+    if criterion.is_checklist:
+        return {"criterion": f"{criterion.key}.{share.key}", "value": SELECTED}
+    return {"criterion": criterion.key, "value": share.key}
 
 
 def _ticked_rows(selections: Selections, choices: Choices, *, key: str, label: str) -> Iterable[Row]:
@@ -122,13 +140,15 @@ def _item_rows(selections: Selections, place: int) -> Iterable[Row]:
     """Rows of a criterion about the item."""
     found = [selection.criteria[place] for selection in selections]
     if found[0].score:
-        yield Row("Mean of ratings", tuple(map(_rating_mean, found)))
-        yield Row("Mean of item means", tuple(map(_item_mean, found)))
+        rated = {"criterion": found[0].key}
+        yield Row("Mean of ratings", tuple(map(_rating_mean, found)), rated)
+        yield Row("Mean of item means", tuple(map(_item_mean, found)), rated)
         cells = [interval_cell(criterion.interval, places=places_of(criterion)) for criterion in found]
         yield interval_row("95 % interval", tuple(cells))
     for n, share in enumerate(found[0].shares):
         if share.key != BLANK or any(criterion.shares[n].count for criterion in found):
-            yield Row(share.label, tuple(share_cell(criterion.shares[n]) for criterion in found))
+            shares = tuple(share_cell(criterion.shares[n]) for criterion in found)
+            yield Row(share.label, shares, _said(found[0], share))
 
 
 def _difference_rows(
@@ -152,10 +172,10 @@ def _tested(selection: str, system: SystemSummary, comparison: Comparison, *, ke
 
 
 def _skip_rows(selections: Selections) -> Iterable[Row]:
-    yield row_of("Skipped", selections, _skipped)
+    yield row_of("Skipped", selections, _skipped, {"skipped": "any"})
     for place, reason in enumerate(selections[0].systems[0].reasons):
         if any(len(s.reasons) > place and s.reasons[place].count for s in _systems(selections)):
-            yield row_of(reason.label, selections, partial(_reason, key=reason.key))
+            yield row_of(reason.label, selections, partial(_reason, key=reason.key), {"skipped": reason.key})
 
 
 def _skipped(system: SystemSummary) -> Cell:
@@ -177,7 +197,7 @@ def _preference_rows(selections: Selections) -> Iterable[Row]:
     for place, share in enumerate(selections[0].preference):
         cells = tuple(share_cell(s.preference[place]) for s in selections)
         if share.key != BLANK or any(s.preference[place].count for s in selections):
-            yield Row(share.label, cells)
+            yield Row(share.label, cells, None if share.key == BLANK else {"preferred": share.key})
 
 
 def _preferred_rows(selections: Selections, choices: Choices) -> Iterable[Row]:
@@ -312,7 +332,7 @@ def difference_rows(comparison: Comparison, *, labels: Mapping[str, str]) -> Ite
         for found in differences:
             sizes = (_standardised(found), _superiority(found))
             cells = (Cell(labels[found.criterion]), Cell(name), tested_cell(found), *sizes)
-            yield Row(found.system, cells)
+            yield Row(found.system, cells, {"criterion": found.criterion, "of": found.system, "rows": name})
 
 
 def _standardised(found: Difference) -> Cell:
@@ -382,6 +402,11 @@ def within_row(entry: Agreement, found: Within) -> Row:
     return Row(entry.system, (Cell(entry.criterion), same, Cell(number(found.ac2, places=3)), repeats))
 
 
-def row_of(label: str, selections: tuple[Selection, ...], cell: Callable[[SystemSummary], Cell]) -> Row:
+def row_of(
+    label: str,
+    selections: tuple[Selection, ...],
+    cell: Callable[[SystemSummary], Cell],
+    behind: Mapping[str, str] | None = None,
+) -> Row:
     """Return a row with a cell for each system of each selection."""
-    return Row(label, tuple(cell(system) for selection in selections for system in selection.systems))
+    return Row(label, tuple(cell(system) for selection in selections for system in selection.systems), behind)

@@ -46,10 +46,11 @@ def answered_items(assignment: Assignment, *, definition: Definition) -> list[An
     responses = assignment.responses.select_related("item").prefetch_related(
         "item__pictures", "item__outputs", "ratings"
     )
-    return [_answered_item(response, definition) for response in responses.order_by("position")]
+    return [answered_item(response, definition=definition) for response in responses.order_by("position")]
 
 
-def _answered_item(response: Response, definition: Definition) -> AnsweredItem:
+def answered_item(response: Response, *, definition: Definition) -> AnsweredItem:
+    """Return one answer, with no query where the item's pictures and outputs and the ratings are prefetched."""
     item, ratings = response.item, list(response.ratings.all())
     labels = {choice.value: choice.label for choice in item.choices_for(definition)}
     outputs = tuple(_rated_outputs(response, ratings, definition))

@@ -34,6 +34,8 @@ PLACES = {
     "use": "Review",
     "give_bonus": "Review",
     "batch_results": "Results",
+    "batch_responses": "Results",
+    "disputed": "Results",
     "batch_files": "Files",
     "batch_download_ids": "Files",
 }

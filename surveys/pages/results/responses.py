@@ -1,0 +1,220 @@
+"""The answers behind a number of a results page, and the outputs people disagree about most."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.paginator import Paginator
+from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet, StdDev
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+from surveys.models import Batch, Output, Rating, Response
+from surveys.pages.access import batch_for, researcher
+from surveys.pages.results.cells import number
+from surveys.pages.results.chosen_form import ChosenForm
+from surveys.pages.results.tables import ROWS
+from surveys.pages.review.answers import AnsweredItem, answered_item
+from surveys.protocols.definition import Definition
+from surveys.results.chosen import STRATA, Chosen, responses
+from surveys.results.frames.base import NO_PREFERENCE, PREFERRED, rating_keys
+from surveys.results.frames.pseudonyms import Pseudonyms
+from surveys.results.statistics.criteria import GOOD
+
+ANSWERS_PER_PAGE = 6  # each as tall as its outputs; so the page stays within a few screens
+PER_PAGE = 25
+SEES_WORK = "annotators.view_assignment"  # also who sees what is right
+
+
+class BehindForm(forms.Form):
+    """Which ratings a number counts: of one system (`of`), on one criterion, of one value, or that were preferred."""
+
+    of = forms.CharField(max_length=64, required=False)
+    criterion = forms.CharField(max_length=64, required=False)
+    value = forms.CharField(max_length=200, required=False)
+    preferred = forms.CharField(max_length=64, required=False)
+    item = forms.CharField(max_length=255, required=False)
+    answer = forms.ChoiceField(choices=[("right", "right"), ("wrong", "wrong")], required=False)
+    skipped = forms.CharField(max_length=200, required=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """One answer as a reader sees it: by whom, under a pseudonym, and the work it belongs to."""
+
+    response: Response
+    worker: str
+    item: AnsweredItem
+
+
+@never_cache
+@require_safe
+@researcher("surveys.view_batch")
+def batch_responses(request: HttpRequest, pk: int) -> HttpResponse:
+    """List the answers that a number counts, with everything that was shown and said."""
+    batch = batch_for(request, pk)
+    form, behind = ChosenForm(request.GET, batch=batch), BehindForm(request.GET)
+    behind.full_clean()
+    found = answers_behind(batch, form.chosen, behind.cleaned_data)
+    related = ("item__pictures", "item__outputs", "ratings")
+    in_order = found.select_related("item", "worker", "assignment").prefetch_related(*related)
+    page = Paginator(in_order.order_by("item__position", "pk"), ANSWERS_PER_PAGE).get_page(
+        request.GET.get("page")
+    )
+    name, definition = Pseudonyms(), batch.definition
+    context = {
+        "page": page,
+        "query": _query(request),
+        "answers": [
+            Answered(one, name(one.worker.worker_id), answered_item(one, definition=definition))
+            for one in page
+        ],
+        "about": _in_words(form.chosen, behind.cleaned_data, definition),
+        "shows_key": request.user.has_perm(SEES_WORK),
+    }
+    return _render(request, "results/responses.html", batch, "Answers", context)
+
+
+def answers_behind(batch: Batch, chosen: Chosen, wanted: dict[str, Any]) -> QuerySet[Response]:
+    """Return the answers of a choice that have a wanted rating, answer or reason to skip."""
+    found = responses(batch, chosen)
+    if wanted.get("item"):
+        found = found.filter(item__subject=wanted["item"])
+    if wanted.get("answer"):
+        found = found.exclude(item__gold="").filter(is_correct=wanted["answer"] == "right")
+    if wanted.get("skipped"):
+        found = found.exclude(skip_reason="")
+        found = found if wanted["skipped"] == "any" else found.filter(skip_reason=wanted["skipped"])
+    if wanted.get("of"):
+        found = found.filter(Exists(_output(chosen, of=wanted["of"])))
+    if wanted.get("preferred"):
+        found = found.filter(_preferred(wanted["preferred"], batch.definition))
+    return found.filter(_rated(wanted, batch.definition)) if wanted.get("criterion") else found
+
+
+def _output(chosen: Chosen, *, of: str) -> QuerySet[Output]:
+    shown = Output.objects.filter(item=OuterRef("item"), system=of)
+    return shown.filter(model_correct=STRATA[chosen.stratum]) if chosen.stratum else shown
+
+
+def _preferred(system: str, definition: Definition) -> Q:
+    preference = definition.preference.key if definition.preference else ""
+    found = Rating.objects.filter(response=OuterRef("pk"), criterion=preference)
+    if system == NO_PREFERENCE:
+        return Q(Exists(found.filter(value=NO_PREFERENCE)))
+    return Q(Exists(found.filter(value=PREFERRED, output__system=system)))
+
+
+def _rated(wanted: dict[str, Any], definition: Definition) -> Q:
+    """Tell whether an answer has the rating."""
+    found = Rating.objects.filter(response=OuterRef("pk"), criterion=wanted["criterion"])
+    if wanted.get("of"):
+        found = found.filter(output__system=wanted["of"])
+    if wanted.get("value") == GOOD and definition.good_from is not None:
+        found = found.filter(score__gte=definition.good_from)
+    elif wanted.get("value"):
+        found = found.filter(value=wanted["value"])
+    return Q(Exists(found))
+
+
+def _in_words(chosen: Chosen, wanted: dict[str, Any], definition: Definition) -> list[str]:
+    """Return what stands above the list: which answers these are, part by part."""
+    labels = _labels(definition)
+    value = wanted.get("value", "")
+    said = labels.get((wanted.get("criterion", ""), value), value)
+    parts = [
+        ROWS[chosen.rows],
+        wanted.get("of") or ", ".join(chosen.systems),
+        labels.get((wanted.get("criterion", ""), ""), wanted.get("criterion", "")),
+        said,
+        f"preferred: {wanted['preferred'].replace('_', ' ')}" if wanted.get("preferred") else "",
+        f"item {wanted['item']}" if wanted.get("item") else "",
+        f"answer {wanted['answer']}" if wanted.get("answer") else "",
+        "skipped" if wanted.get("skipped") else "",
+    ]
+    return [part for part in parts if part]
+
+
+def _labels(definition: Definition) -> dict[tuple[str, str], str]:
+    """Return {(stored criterion, value or ""): what pages call it}."""
+    labels = {}
+    for criterion in definition.criteria:
+        names = {choice.value: choice.label for choice in criterion.choices}
+        for key in rating_keys(criterion):
+            option = names.get(key.removeprefix(f"{criterion.key}."), "") if criterion.is_checklist else ""
+            labels[key, ""] = f"{criterion.label}: {option}" if option else criterion.label
+        labels |= {(criterion.key, value): label for value, label in names.items()}
+    return labels
+
+
+@never_cache
+@require_safe
+@researcher("surveys.view_batch")
+def disputed(request: HttpRequest, pk: int) -> HttpResponse:
+    """List outputs by how far apart their ratings on one scale are, the most disputed first."""
+    batch = batch_for(request, pk)
+    form, scales = ChosenForm(request.GET, batch=batch), scales_of(batch.definition)
+    criterion = request.GET.get("criterion", "")
+    criterion = criterion if criterion in scales else next(iter(scales), "")
+    found = by_disagreement(batch, form.chosen, criterion=criterion)
+    page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
+    outputs = Output.objects.select_related("item").prefetch_related("item__pictures")
+    shown = outputs.in_bulk([row["output"] for row in page])
+    context = {
+        "page": page,
+        "query": _query(request),
+        "choice": form.chosen.as_query(),
+        "rows": [
+            {**row, "output": shown[row["output"]], "mean": number(row["mean"], places=2),
+             "spread": number(row["spread"], places=2)}
+            for row in page
+        ],
+        "scales": scales,
+        "criterion": criterion,
+    }  # fmt: skip
+    return _render(request, "results/disputed.html", batch, "Outputs by disagreement", context)
+
+
+def scales_of(definition: Definition) -> dict[str, str]:
+    """Return {key: label} of the scales outputs are rated on, the headline first."""
+    scales = {
+        one.key: one.label for one in definition.output_criteria if not one.is_checklist and not one.is_text
+    }
+    return dict(sorted(scales.items(), key=lambda scale: scale[0] != definition.headline))
+
+
+def by_disagreement(batch: Batch, chosen: Chosen, *, criterion: str) -> QuerySet[Rating, Any]:
+    """Return {`output`, `n`, `mean`, `spread`} of outputs with two ratings or more; the spread is their standard
+    deviation, n - 1 in the denominator."""
+    rated = Rating.objects.filter(
+        response__in=responses(batch, chosen).filter(skip_reason=""),
+        criterion=criterion,
+        output__isnull=False,
+    )
+    if chosen.systems:
+        rated = rated.filter(Q(output__system__in=chosen.systems))
+    if chosen.stratum:
+        rated = rated.filter(output__model_correct=STRATA[chosen.stratum])
+    counted = (
+        rated.order_by()
+        .values("output")
+        .annotate(n=Count("pk"), mean=Avg("score"), spread=StdDev("score", sample=True))
+    )
+    return counted.filter(n__gte=2, spread__isnull=False).order_by(F("spread").desc(), "mean", "output")
+
+
+def _query(request: HttpRequest) -> str:
+    """Return what was asked for as the start of another page's query."""
+    kept = request.GET.copy()
+    kept.pop("page", None)
+    return f"{kept.urlencode()}&" if kept else ""
+
+
+def _render(
+    request: HttpRequest, template: str, batch: Batch, title: str, context: dict[str, Any]
+) -> HttpResponse:
+    common = {**admin.site.each_context(request), "title": f"{title} of {batch.name}", "batch": batch}
+    return render(request, template, {**common, **context})

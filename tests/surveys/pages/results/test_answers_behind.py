@@ -1,0 +1,120 @@
+"""Every number leads to the answers it counts, and to as many as it says."""
+
+import re
+from urllib.parse import parse_qs
+
+import pytest
+from django.contrib.auth.models import Permission, User
+from django.http import QueryDict
+from django.urls import reverse
+from django.utils import timezone
+
+from annotators.models import Assignment
+from surveys.models import Batch, Item
+from surveys.pages.results.chosen_form import ChosenForm
+from surveys.pages.results.responses import BehindForm, answers_behind, by_disagreement
+from surveys.results.chosen import Chosen
+from surveys.results.frames.pseudonyms import Pseudonyms
+from tests.factories import make_published, submitted
+from tests.people import client_of
+from tests.surveys.pages.pages import text_of
+from tests.surveys.pages.results.shown import results
+from tests.surveys.results.rated import Rated, rated_batch
+
+pytestmark = pytest.mark.django_db
+
+
+def behind(batch: Batch, query: str) -> int:
+    """How many answers the list of this query has."""
+    asked = QueryDict(query)
+    wanted = BehindForm(asked)
+    wanted.full_clean()
+    return answers_behind(batch, ChosenForm(asked, batch=batch).chosen, wanted.cleaned_data).count()
+
+
+def evil() -> Batch:
+    """Two people's answers, one's half wrong, and a third's that are rejected."""
+    questionnaire = make_published()
+    submitted(questionnaire, n_correct=5)
+    submitted(questionnaire, n_correct=3)
+    bad = submitted(questionnaire, n_correct=1)
+    Assignment.objects.filter(pk=bad.pk).update(status="Rejected", rejected_at=timezone.now())
+    Item.objects.filter(position=1).update(gold="")
+    return questionnaire.batch
+
+
+def single() -> Batch:
+    rows = [
+        Rated(f"s{n}", "ab"[n % 2], w, {"clarity": str(n), "trust": "3"}) for n in range(1, 5) for w in "xyz"
+    ]
+    skipped = [Rated("s1", "b", "v", skip_reason="too_dark"), Rated("s2", "a", "v", skip_reason="other")]
+    return rated_batch([*rows, *skipped], model_correct={"s1/b": True, "s2/a": False})
+
+
+@pytest.mark.parametrize("study", [evil, single])
+def test_as_many_answers_stand_behind_a_count_as_it_says(study) -> None:
+    batch = study()
+    found, counts = results(batch), []
+    for block in (*found.blocks, *found.item_blocks):
+        for row in block.rows:
+            for cell in row.cells:
+                if count := cell.link and re.match(r"([0-9]+) (?:of|ratings)", cell.note):
+                    counts.append((row.label, behind(batch, cell.link), int(count[1])))
+    assert [one for one in counts if one[1] != one[2]] == []
+    assert len(counts) > 40
+
+
+def test_numbers_of_systems_and_differences_lead_to_the_ratings_of_the_system() -> None:
+    batch = single()
+    found = results(batch)
+    cell = found.side_by_side.rows[0].cells[1]
+    assert (parse_qs(cell.link), behind(batch, cell.link)) == ({"criterion": ["trust"], "of": ["a"]}, 6)
+    rows = (*found.headline_differences, *found.other_differences)
+    assert [(row.label, parse_qs(row.cells[2].link)["criterion"]) for row in rows] == [
+        (row.label, ["clarity"] if row.cells[0].text == "Clear?" else ["trust"]) for row in rows
+    ]
+
+
+def test_an_answer_is_shown_whole_under_the_pseudonym_and_its_key_to_reviewers_only() -> None:
+    batch = evil()
+    address = reverse("batch_responses", args=[batch.pk]) + "?rows=all&of=model&criterion=justifies"
+    page = client_of("Assistant").get(address)
+    text = text_of(page)
+    worker = Assignment.objects.first().worker.worker_id
+    assert "15 found" in text
+    assert (Pseudonyms()(worker) in text, worker in text) == (True, False)
+    assert "Question 2?" in text
+    assert "(right: Yes)" in text or "Right:" in text
+    assert client_of().get(address).status_code == 403
+
+
+def test_who_may_not_see_work_sees_answers_without_what_is_right() -> None:
+    batch = evil()
+    client = client_of()
+    User.objects.get().user_permissions.add(Permission.objects.get(codename="view_batch"))
+    text = text_of(client.get(reverse("batch_responses", args=[batch.pk])))
+    assert ("found" in text, "Right:" in text, "Wrong:" in text, "The whole assignment" in text) == (
+        True,
+        False,
+        False,
+        False,
+    )
+
+
+def test_the_most_disputed_output_comes_first() -> None:
+    said = {"calm": "333", "split": "115", "torn": "155"}
+    rows = [
+        Rated(subject, "a", worker, {"clarity": value, "trust": "3"})
+        for subject, values in said.items()
+        for worker, value in zip("xyz", values, strict=True)
+    ]
+    batch = rated_batch([*rows, Rated("once", "a", "x", {"clarity": "1", "trust": "3"})])
+    found = list(by_disagreement(batch, Chosen(), criterion="clarity"))
+    assert [(row["n"], round(row["mean"], 3), round(row["spread"], 3)) for row in found] == [
+        (3, 2.333, 2.309),
+        (3, 3.667, 2.309),
+        (3, 3.0, 0.0),
+    ]
+    page = client_of("Assistant").get(reverse("disputed", args=[batch.pk]) + "?criterion=nonsense")
+    assert [row["output"].item.subject for row in page.context["rows"]] == ["split", "torn", "calm"]
+    assert reverse("batch_responses", args=[batch.pk]) + "?item=split&amp;of=a" in page.content.decode()
