@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from surveys.operations import log_context
 
 HIDDEN = "***"
-# Personal links, panels, staged imports, appeals and a marketplace's invitations: whoever knows the address is let in.
+# Personal links, panels, staged imports, appeals, shared results and a marketplace's invitations: whoever knows the
+# address is let in.
 SECRET_PATH = re.compile(
-    r"(/(?:links/(?!sign-in/)|panel/|import/(?!pictures\b)|invitations/|appeals/))[^/\s?\"']+"
+    r"(/(?:links/(?!sign-in/)|panel/|import/(?!pictures\b)|invitations/|appeals/|shared/))[^/\s?\"']+"
 )
 QUERY = re.compile(r"(/[^\s?\"']*)\?[^\s\"']+")
 # MTurk's WorkerIds and AWS's access key ids: a capital A, then capitals and digits.

@@ -30,6 +30,8 @@ OUTCOMES = {
     "give": "given",
     "purge": "purged",
     "accuracy": "accuracy on the whole test set entered",
+    "share": "made",
+    "withdraw": "withdrawn",
     "forget": "deleted by themselves",
 }
 

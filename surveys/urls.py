@@ -5,7 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from surveys.pages.answering import hit, link_annotation, link_home, own_data, pictures
 from surveys.pages.people import people, workers
 from surveys.pages.publishing import batches, books, running
-from surveys.pages.results import compare, downloads, dry_run, responses, results_page
+from surveys.pages.results import compare, downloads, dry_run, responses, results_page, sharing
 from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
 from surveys.pages.sign_in import oidc, second_factor
 from surveys.pages.study import import_columns, imports, protocols, samples, studies
@@ -21,6 +21,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("batches/<int:pk>/results/progress", results_page.results_progress, name="batch_results_progress"),
     path("batches/<int:pk>/results/answers/", responses.batch_responses, name="batch_responses"),
     path("batches/<int:pk>/results/disagreement/", responses.disputed, name="disputed"),
+    path("batches/<int:pk>/results/share", sharing.share_results, name="share_results"),
+    path(
+        "batches/<int:pk>/results/share/<int:shared_pk>/withdraw",
+        sharing.withdraw_results,
+        name="withdraw_results",
+    ),
     path("batches/<int:pk>/files/", downloads.files, name="batch_files"),
     path("batches/<int:pk>/publish", running.publish, name="batch_publish"),
     path("batches/<int:pk>/stop", running.stop, name="batch_stop"),
@@ -79,6 +85,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("samples/<str:token>/", samples.sample, name="sample"),
     path("samples/<str:token>/progress/", samples.sample_progress, name="sample_progress"),
     path("samples/<str:token>/<str:filename>", samples.sample_file, name="sample_file"),
+    path("shared/<str:token>/", sharing.shared_results, name="shared_results"),
     path("studies/<slug:slug>/", studies.study, name="study"),
     path("studies/<slug:slug>/items/", studies.items, name="study_items"),
     path("workers/<int:worker_pk>/", workers.worker, name="worker"),

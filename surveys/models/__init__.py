@@ -25,6 +25,7 @@ from surveys.models.review import (
     is_undecided,
     is_used,
 )
+from surveys.models.sharing import SharedResults
 from surveys.models.study import (
     Item,
     MetricScore,
@@ -61,6 +62,7 @@ __all__ = [
     "Rating",
     "Replacement",
     "Response",
+    "SharedResults",
     "Survey",
     "TaskAccuracy",
     "create_token",

@@ -29,6 +29,7 @@ class AuditEntry(models.Model):
         DOWNLOAD = "download", "Download with worker ids"
         PURGE = "purge", "Purge of identifiers"
         RESULTS = "results", "Numbers entered for results"
+        SHARING = "sharing", "Read-only link to results"
 
     kind = models.CharField(max_length=16, choices=Kind)
     outcome = models.CharField(max_length=32)

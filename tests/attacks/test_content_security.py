@@ -6,10 +6,16 @@ from typing import Any
 
 import pytest
 from django.conf import settings as site_settings
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from surveys.models import Picture
+from surveys.results.chosen import Chosen
+from surveys.results.files.report import make_report
+from surveys.results.frames.database import read_batch
+from surveys.results.sharing import share
 from tests.appeals import rejected
 from tests.attacks.test_rights import World
 from tests.builders import frame_query, make_questionnaire
@@ -24,13 +30,15 @@ STRICT = (
     "frame-ancestors 'none'"
 )
 # Pages that must be among those looked at: a walk that only meets refusals would prove nothing.
-OPEN = {"/admin/login/", "/appeals/", "/hits/{questionnaire}/", "/links/{token}/"}
+OPEN = {"/admin/login/", "/appeals/", "/hits/{questionnaire}/", "/links/{token}/", "/shared/{read_only}/"}
 PAGES = {
     "/admin/", "/admin/password_change/", "/admin/auth/user/add/", "/admin/surveys/survey/",
     "/admin/surveys/batch/add/", "/admin/annotators/call/", "/admin/marketplace/requester/", "/import/",
     "/appeals/", "/appeals/open/", "/books/", "/batches/{batch}/", "/batches/{batch}/assignments/",
     "/batches/{batch}/assignments/{assignment}/", "/batches/{batch}/policy/", "/batches/{batch}/audit/",
-    "/batches/{people}/people/", "/workers/{worker}/", "/hits/{questionnaire}/", "/links/{token}/",
+    "/batches/{people}/people/", "/batches/{batch}/results/", "/batches/{batch}/results/answers/",
+    "/batches/{batch}/results/disagreement/", "/batches/{batch}/results/share", "/shared/{read_only}/",
+    "/workers/{worker}/", "/hits/{questionnaire}/", "/links/{token}/",
 }  # fmt: skip
 
 
@@ -41,6 +49,9 @@ class Study(World):
         super().__init__()
         self.visitor = Visitor(path_of(invite_one(make_link_batch(), "Ada")))
         self.token = self.visitor.at(None).split("/")[2]
+        report = make_report(read_batch(self.batch))
+        shared = {"numbers_at": timezone.now(), "chosen": Chosen(), "name": "Reviewers", "by": User(pk=None)}
+        self.read_only = share(self.batch, report, **shared)
         self.panel = make_panel(self.link_batch)
         self.appeal = rejected(make_published())
         self.hit = make_questionnaire()
@@ -60,7 +71,8 @@ class Study(World):
         if kind == "uuid":
             return self.hit.pk
         if name == "token":
-            return self.token if route.startswith("links") else None
+            tokens = {"links": self.token, "shared": self.read_only}
+            return tokens.get(route.split("/")[0])
         if name == "code":
             codes = {"appeals": self.appeal.code, "panel": self.panel.code, "pictures": self.picture()}
             return codes[route.split("/")[0]]
@@ -77,6 +89,7 @@ class Study(World):
             worker=self.assignment.worker_id,
             questionnaire=self.hit.pk,
             token=self.token,
+            read_only=self.read_only,
         )
 
 

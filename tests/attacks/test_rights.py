@@ -8,9 +8,20 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from annotators.models import Assignment
-from surveys.models import Appeal, AuditEntry, Batch, Decision, Inclusion, Invitation, Item, Survey
+from surveys.models import (
+    Appeal,
+    AuditEntry,
+    Batch,
+    Decision,
+    Inclusion,
+    Invitation,
+    Item,
+    SharedResults,
+    Survey,
+)
 from surveys.urls import urlpatterns
 from tests.factories import make_published, submitted
 from tests.link_people import invite_one, make_batch
@@ -31,6 +42,9 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "batch_results": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "batch_responses": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "disputed": (ASSISTANT, "get", lambda w: [w.batch.pk]),
+    "share_results": (RESEARCHER, "post", lambda w: [w.batch.pk]),
+    "withdraw_results": (RESEARCHER, "post", lambda w: [w.batch.pk, w.shared.pk]),
+    "shared_results": (ANYBODY, "get", lambda w: ["x"]),
     "batch_files": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "study": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),
     "study_items": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),
@@ -95,7 +109,7 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
 }
 PROTECTED = [name for name, (who, _, _) in ADDRESSES.items() if who != ANYBODY]
 FOR_RESEARCHERS = [name for name, (who, _, _) in ADDRESSES.items() if who == RESEARCHER]
-FACTS = (Assignment, Appeal, Batch, Decision, Inclusion, Invitation, Item, Survey, AuditEntry)
+FACTS = (Assignment, Appeal, Batch, Decision, Inclusion, Invitation, Item, SharedResults, Survey, AuditEntry)
 
 
 class World:
@@ -104,6 +118,9 @@ class World:
     def __init__(self) -> None:
         self.assignment = submitted(make_published())
         self.batch = self.assignment.hit.questionnaire.batch
+        self.shared = SharedResults.objects.create(
+            batch=self.batch, token_hash="0" * 64, name="Reviewers", content="{}", numbers_at=timezone.now()
+        )
         self.link_batch = make_batch()
         self.invitation = invite_one(self.link_batch).invitation
 

@@ -62,6 +62,7 @@ def lines() -> Any:
     [
         ("/links/eyJh.1x:sig_-x/3/draft", "/links/***/3/draft"),
         ("Not Found: /links/eyJh/", "Not Found: /links/***/"),
+        ("/shared/r4nd0m_-x/", "/shared/***/"),
         ("/links/sign-in/4/", "/links/sign-in/4/"),
         ("/panel/abc-def/?PROLIFIC_PID=5f2a&x=1 HTTP/1.1", "/panel/***/?*** HTTP/1.1"),
         ("GET /hits/7b-1/?workerId=A1&hitId=H HTTP/1.1", "GET /hits/7b-1/?*** HTTP/1.1"),

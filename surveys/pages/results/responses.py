@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.paginator import Paginator
-from django.db.models import Avg, Count, Exists, F, OuterRef, Q, QuerySet, StdDev
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
@@ -20,6 +20,7 @@ from surveys.pages.results.tables import ROWS
 from surveys.pages.review.answers import AnsweredItem, answered_item
 from surveys.protocols.definition import Definition
 from surveys.results.chosen import STRATA, Chosen, responses
+from surveys.results.disagreement import by_disagreement, scales_of
 from surveys.results.frames.base import NO_PREFERENCE, PREFERRED, rating_keys
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.results.statistics.criteria import GOOD
@@ -176,34 +177,6 @@ def disputed(request: HttpRequest, pk: int) -> HttpResponse:
         "criterion": criterion,
     }  # fmt: skip
     return _render(request, "results/disputed.html", batch, "Outputs by disagreement", context)
-
-
-def scales_of(definition: Definition) -> dict[str, str]:
-    """Return {key: label} of the scales outputs are rated on, the headline first."""
-    scales = {
-        one.key: one.label for one in definition.output_criteria if not one.is_checklist and not one.is_text
-    }
-    return dict(sorted(scales.items(), key=lambda scale: scale[0] != definition.headline))
-
-
-def by_disagreement(batch: Batch, chosen: Chosen, *, criterion: str) -> QuerySet[Rating, Any]:
-    """Return {`output`, `n`, `mean`, `spread`} of outputs with two ratings or more; the spread is their standard
-    deviation, n - 1 in the denominator."""
-    rated = Rating.objects.filter(
-        response__in=responses(batch, chosen).filter(skip_reason=""),
-        criterion=criterion,
-        output__isnull=False,
-    )
-    if chosen.systems:
-        rated = rated.filter(Q(output__system__in=chosen.systems))
-    if chosen.stratum:
-        rated = rated.filter(output__model_correct=STRATA[chosen.stratum])
-    counted = (
-        rated.order_by()
-        .values("output")
-        .annotate(n=Count("pk"), mean=Avg("score"), spread=StdDev("score", sample=True))
-    )
-    return counted.filter(n__gte=2, spread__isnull=False).order_by(F("spread").desc(), "mean", "output")
 
 
 def _query(request: HttpRequest) -> str:

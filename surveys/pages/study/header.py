@@ -36,6 +36,7 @@ PLACES = {
     "batch_results": "Results",
     "batch_responses": "Results",
     "disputed": "Results",
+    "share_results": "Results",
     "batch_files": "Files",
     "batch_download_ids": "Files",
 }

@@ -12,8 +12,9 @@ from django.utils import timezone
 from annotators.models import Assignment
 from surveys.models import Batch, Item
 from surveys.pages.results.chosen_form import ChosenForm
-from surveys.pages.results.responses import BehindForm, answers_behind, by_disagreement
+from surveys.pages.results.responses import BehindForm, answers_behind
 from surveys.results.chosen import Chosen
+from surveys.results.disagreement import by_disagreement
 from surveys.results.frames.pseudonyms import Pseudonyms
 from tests.factories import make_published, submitted
 from tests.people import client_of

@@ -1,0 +1,35 @@
+"""The outputs people disagree about, by how far apart their ratings on one scale are."""
+
+from typing import Any
+
+from django.db.models import Avg, Count, F, Q, QuerySet, StdDev
+
+from surveys.models import Batch, Rating
+from surveys.protocols.definition import Definition
+from surveys.results.chosen import STRATA, Chosen, responses
+
+
+def scales_of(definition: Definition) -> dict[str, str]:
+    """Return {key: label} of the scales outputs are rated on, the headline first."""
+    rated = (one for one in definition.output_criteria if not one.is_checklist and not one.is_text)
+    scales = {one.key: one.label for one in rated}
+    return dict(sorted(scales.items(), key=lambda scale: scale[0] != definition.headline))
+
+
+def by_disagreement(batch: Batch, chosen: Chosen, *, criterion: str) -> QuerySet[Rating, Any]:
+    """Return {`output`, `n`, `mean`, `spread`} of outputs with two ratings or more, the most disputed first.
+
+    The spread is the standard deviation of the ratings, n - 1 in the denominator.
+    """
+    answered = responses(batch, chosen).filter(skip_reason="")
+    rated = Rating.objects.filter(response__in=answered, criterion=criterion, output__isnull=False)
+    if chosen.systems:
+        rated = rated.filter(Q(output__system__in=chosen.systems))
+    if chosen.stratum:
+        rated = rated.filter(output__model_correct=STRATA[chosen.stratum])
+    counted = (
+        rated.order_by()
+        .values("output")
+        .annotate(n=Count("pk"), mean=Avg("score"), spread=StdDev("score", sample=True))
+    )
+    return counted.filter(n__gte=2, spread__isnull=False).order_by(F("spread").desc(), "mean", "output")
