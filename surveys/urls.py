@@ -5,7 +5,7 @@ from django.urls import URLPattern, URLResolver, path
 from surveys.pages.answering import hit, link_annotation, link_home, own_data, pictures
 from surveys.pages.people import people, workers
 from surveys.pages.publishing import batches, books, running
-from surveys.pages.results import compare, downloads, dry_run, responses, results_page, sharing
+from surveys.pages.results import compare, downloads, dry_run, paper, responses, results_page, sharing
 from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
 from surveys.pages.sign_in import oidc, second_factor
 from surveys.pages.study import import_columns, imports, protocols, samples, studies
@@ -21,6 +21,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("batches/<int:pk>/results/progress", results_page.results_progress, name="batch_results_progress"),
     path("batches/<int:pk>/results/answers/", responses.batch_responses, name="batch_responses"),
     path("batches/<int:pk>/results/disagreement/", responses.disputed, name="disputed"),
+    path(
+        "batches/<int:pk>/results/figures/<slug:kind>/<slug:criterion>.<slug:form>",
+        paper.result_figure,
+        name="result_figure",
+    ),
+    path("batches/<int:pk>/results/tables/<slug:name>.<slug:form>", paper.result_table, name="result_table"),
     path("batches/<int:pk>/results/share", sharing.share_results, name="share_results"),
     path(
         "batches/<int:pk>/results/share/<int:shared_pk>/withdraw",

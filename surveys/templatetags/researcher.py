@@ -127,3 +127,9 @@ def left_until(deadline: datetime | None) -> str:
     if days:
         return f"{days} d {hours} h"
     return f"{hours} h {minutes % 60} min" if hours else f"{minutes} min"
+
+
+@register.filter
+def split(words: str) -> list[str]:
+    """Return the words of a template's own list."""
+    return words.split()

@@ -42,6 +42,8 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "batch_results": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "batch_responses": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "disputed": (ASSISTANT, "get", lambda w: [w.batch.pk]),
+    "result_figure": (ASSISTANT, "get", lambda w: [w.batch.pk, "means", "justifies", "svg"]),
+    "result_table": (ASSISTANT, "get", lambda w: [w.batch.pk, "systems", "tex"]),
     "share_results": (RESEARCHER, "post", lambda w: [w.batch.pk]),
     "withdraw_results": (RESEARCHER, "post", lambda w: [w.batch.pk, w.shared.pk]),
     "shared_results": (ANYBODY, "get", lambda w: ["x"]),

@@ -27,6 +27,7 @@ from surveys.pages.results.tables import (
 from surveys.pages.results.verdict import verdict
 from surveys.protocols.definition import Definition
 from surveys.results.chosen import Chosen
+from surveys.results.figures import kinds_for
 from surveys.results.files.report import Report
 from surveys.results.files.report_text import EFFECT_NOTE
 from surveys.results.kept import (
@@ -39,6 +40,7 @@ from surveys.results.kept import (
     state_of,
     version_of,
 )
+from surveys.results.paper_tables import tables_for
 from surveys.results.statistics.agreement import Agreement
 from surveys.results.statistics.choices import FAMILIES
 from surveys.results.statistics.correlation import Correlation
@@ -59,11 +61,12 @@ STRATA = {"true": "model right", "false": "model wrong", "unknown": "not graded"
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One criterion drawn: how its ratings are spread, and its mean."""
+    """One criterion drawn: how its ratings are spread, and its mean. `kinds` are the figures to download of it."""
 
     criterion: str
     shares: Chart
     scores: Chart
+    kinds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,7 @@ class Results:
     effect_note: str
     choices_of_rows: tuple[Block, ...]
     headline: str
+    tables: tuple[str, ...]
 
     @property
     def headline_differences(self) -> tuple[Row, ...]:
@@ -196,7 +200,7 @@ def arranged(report: Report, *, chosen: Chosen = EVERYTHING) -> Results:
         minutes=summary.minutes,
         systems=systems,
         side_by_side=None if reference else _side_by_side(report, scales, chosen),
-        figures=tuple(_figure(summary, one, chosen) for one in scales if one.scale),
+        figures=tuple(_figure(report, one, chosen) for one in scales if one.scale),
         selections=tuple(labels[selection.name] for selection in selections),
         columns=systems * len(selections),
         blocks=tuple(linked(blocks, among(selections, chosen, reference=reference))),
@@ -212,6 +216,7 @@ def arranged(report: Report, *, chosen: Chosen = EVERYTHING) -> Results:
         choices_of_rows=tuple(by_rows(of_items, scales, report.by_quality)),
         differences=tuple(_differences(report, {c.key: c.label for c in scales}, chosen)),
         headline=summary.headline,
+        tables=tuple(tables_for(report)),
         method=report.comparison.method.name,
         effect_note=EFFECT_NOTE,
         positions=tuple(map(position_row, report.positions)),
@@ -251,8 +256,8 @@ def _selections(summary: Summary) -> tuple[Selection, ...]:
     return (summary.kept,) if is_same else summary.shown
 
 
-def _figure(summary: Summary, scale: CriterionSummary, chosen: Chosen) -> Figure:
-    key, title = scale.key, scale.label
+def _figure(report: Report, scale: CriterionSummary, chosen: Chosen) -> Figure:
+    summary, key, title = report.summary, scale.key, scale.label
     strata = {STRATA[stratum.name]: stratum for stratum in summary.strata} if chosen.is_everything else {}
     if len(summary.kept.systems) * (1 + len(strata)) > MOST_BARS:
         strata = {}
@@ -262,6 +267,7 @@ def _figure(summary: Summary, scale: CriterionSummary, chosen: Chosen) -> Figure
         key,
         share_chart({"": summary.kept, **strata}, key=key, title=title),
         score_chart(means, key=key, title=f"{title} · mean and 95 % interval"),
+        tuple(kinds_for(report, key)),
     )
 
 
