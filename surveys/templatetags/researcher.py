@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotators.crowds.base import crowd_of
 from annotators.models import Assignment
-from surveys.models import Batch, Survey
+from surveys.models import Batch, Survey, is_held
 from surveys.pages.study.header import Header, header
 from surveys.pages.study.studies import Listed, listed
 from surveys.protocols.policy import label_of
@@ -50,6 +50,19 @@ def n_open_appeals(context: dict[str, Any], batch: Batch | None = None) -> int:
     """Return how many appeals wait for an answer, in one batch or in all that the reader sees."""
     waiting = seen_by(context["user"], appeal_codes.waiting())
     return (waiting.filter(assignment__hit__questionnaire__batch=batch) if batch else waiting).count()
+
+
+@register.simple_tag(takes_context=True)
+def n_held(context: dict[str, Any]) -> int:
+    """Return how much work waits for a person's decision in all that the reader sees."""
+    return seen_by(context["user"], Assignment.objects.filter(is_held())).count()
+
+
+@register.simple_tag(takes_context=True)
+def n_at_a_stand(context: dict[str, Any]) -> int:
+    """Return how many running batches that the reader sees stand still by an error."""
+    running = Batch.objects.filter(status__in=Batch.RUNNING).exclude(error="")
+    return seen_by(context["user"], running).count()
 
 
 @register.filter
@@ -133,3 +146,9 @@ def left_until(deadline: datetime | None) -> str:
 def split(words: str) -> list[str]:
     """Return the words of a template's own list."""
     return words.split()
+
+
+@register.filter
+def of(found: dict[Any, Any], key: Any) -> Any:
+    """Return what stands under a key; nothing to go through where nothing does."""
+    return found.get(key, ())

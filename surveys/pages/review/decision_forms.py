@@ -12,6 +12,14 @@ from surveys.review.appeal_codes import REASON_MAX
 
 UNDECIDED = "undecided"
 USED, LEFT_OUT = "used", "left_out"
+FIRST = {
+    "": "Most urgent",
+    "newest": "Newest",
+    "oldest": "Oldest",
+    "fewest_right": "Fewest right",
+    "quickest": "Quickest",
+    "hit": "HIT by HIT",
+}
 ACTIONS = {"approve": "Approve", "reject": "Reject", "overturn": "Overturn the rejection"}
 
 
@@ -31,6 +39,7 @@ class FilterForm(forms.Form):
     )
     worker = forms.CharField(max_length=64, required=False)
     hit = forms.CharField(label="HIT", max_length=64, required=False)
+    sort = forms.ChoiceField(label="First", choices=list(FIRST.items()), required=False)
 
 
 class ReasonForm(forms.Form):
@@ -72,6 +81,7 @@ class BulkForm(forms.Form):
 
     action = forms.ChoiceField(choices=[(key, ACTIONS[key]) for key in ("approve", "reject")])
     reason = forms.CharField(max_length=REASON_MAX, required=False)
+    confirm = forms.BooleanField(required=False)
 
     def __init__(self, *args: Any, assignments: QuerySet[Assignment], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,5 +1,6 @@
 """One assignment: what was answered, and the decisions about its payment and about its use in the analysis."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_POST, require_safe
 
 from annotators.crowds.base import crowd_of
@@ -18,13 +20,15 @@ from surveys.pages.access import batch_for, researcher
 from surveys.pages.enqueue import enqueue
 from surveys.pages.review.answers import answered_items
 from surveys.pages.review.bonus import bonus_block
-from surveys.pages.review.decision_forms import ReasonForm, UseForm
+from surveys.pages.review.decision_forms import FilterForm, ReasonForm, UseForm
+from surveys.pages.review.listing import place_of, query_of
 from surveys.pages.review.trail import timeline
 from surveys.protocols.rules import PROPOSE
 from surveys.review import analysis_use, decisions, errors, replacements
 from surveys.review.decisions import rejection_stands
 
 Status = Assignment.Status
+PK = re.compile(r"[0-9]{1,18}", re.ASCII)  # what the database can hold
 HANDED_IN = (Status.SUBMITTED, Status.APPROVED)
 
 
@@ -77,7 +81,18 @@ def decide(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
     enqueue(sync.sync_hit, found.hit_id)
     reach("decide.requested")
     messages.success(request, f"Your decision is recorded. {what_follows([found])}")
-    return redirect("assignment", pk=pk, assignment_pk=found.pk)
+    return _go_on(request, found)
+
+
+def _go_on(request: HttpRequest, found: Assignment) -> HttpResponse:
+    """Lead to the assignment that stood next when the page was shown, where that was asked for, else back."""
+    batch, then = found.hit.questionnaire.batch, request.POST.get("then", "")
+    beside = Assignment.objects.filter(hit__questionnaire__batch=batch)
+    shown = beside.filter(pk=int(then)).first() if PK.fullmatch(then) else None
+    query = request.META["QUERY_STRING"]
+    return redirect(
+        reverse("assignment", args=[batch.pk, (shown or found).pk]) + (f"?{query}" if query else "")
+    )
 
 
 @require_POST
@@ -151,7 +166,7 @@ def _assignment(batch: Batch, pk: int) -> Assignment:
 def _detail(
     request: HttpRequest, found: Assignment, *, form: ReasonForm | UseForm | None = None
 ) -> HttpResponse:
-    batch = found.hit.questionnaire.batch
+    batch, query = found.hit.questionnaire.batch, query_of(request)
     decision: Decision | None = getattr(found, "decision", None)
     is_replaced = replacements.is_replaced(found)
     context = {
@@ -159,6 +174,8 @@ def _detail(
         "title": f"Assignment of {found.worker}",
         "batch": batch,
         "assignment": found,
+        "place": place_of(found, batch=batch, form=FilterForm(request.GET)),
+        "walk": f"?{query}" if query else "",
         "decision": decision,
         "use": use_of(found, is_replaced=is_replaced),
         "items": answered_items(found, definition=batch.definition),

@@ -1,6 +1,8 @@
 """Decisions by people, about one assignment and about many."""
 
+import re
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -11,7 +13,7 @@ from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys import sync
-from surveys.models import Decision, Questionnaire
+from surveys.models import Batch, Decision, Questionnaire
 from tests.factories import (
     make_assignment,
     make_published,
@@ -106,7 +108,27 @@ def test_after_30_days_a_rejection_stands(assistant, published):
 
 def bulk(client: Client, published: Questionnaire, *selected: Assignment, query: str = "", **data: str):
     address = reverse("decide_many", args=[published.batch_id]) + query
-    return client.post(address, {"selected": [a.pk for a in selected], **data}, follow=True)
+    sent = {"selected": [a.pk for a in selected], "confirm": "yes", **data}
+    return client.post(address, sent, follow=True)
+
+
+@pytest.mark.parametrize(
+    ("action", "words"), [("approve", "$0.38 in rewards"), ("reject", "not paid: $0.38")]
+)
+def test_many_are_decided_only_once_that_is_confirmed(assistant, published, action, words):
+    Batch.objects.update(reward=Decimal("0.19"))
+    selected = [submitted(published, n_correct=1), submitted(published, n_correct=2)]
+    page = bulk(assistant, published, *selected, query="?status=Submitted", action=action, confirm="")
+    assert (words in text_of(page), Decision.objects.count()) == (True, 0)
+    form = page.content.decode().partition("<main")[2]
+    sent = [int(pk) for pk in re.findall(r'name="selected" value="([0-9]+)"', form)]
+    assert (
+        sent,
+        f'action="{reverse("decide_many", args=[published.batch_id])}?status=Submitted"' in form,
+    ) == (
+        [one.pk for one in selected],
+        True,
+    )
 
 
 def test_many_are_rejected_each_with_their_own_count(

@@ -218,7 +218,7 @@ def test_proposed_rejections_are_found_and_confirmed_together(assistant, wary):
     listed = assistant.get(list_url(wary, "?status=Submitted&verdict=propose")).context["page"]
     assert set(listed) == {none, two}
     Decision.objects.filter(assignment=two).update(reason="Your own sentence.")
-    data = {"selected": [none.pk, two.pk], "action": "reject", "reason": ""}
+    data = {"selected": [none.pk, two.pk], "action": "reject", "reason": "", "confirm": "yes"}
     assistant.post(reverse("decide_many", args=[wary.batch_id]), data)
     assert verdict_of(none) == ("reject", NONE_RIGHT, "assistant")
     assert verdict_of(two) == ("reject", "Your own sentence.", "assistant")

@@ -1,0 +1,98 @@
+"""A batch's assignments as a reviewer lists them: filtered, in an order, and one after the other."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Value, When
+from django.http import HttpRequest
+
+from annotators.models import Assignment
+from surveys.models import Batch, Picture, is_used
+from surveys.pages.review.decision_forms import LEFT_OUT, UNDECIDED, USED, FilterForm
+from surveys.review.progress import undecided
+
+THUMBS = 3
+_OF_USE = {USED: is_used(), LEFT_OUT: Q(inclusion__is_included=False)}
+_RIGHT = Count("responses", filter=Q(responses__is_correct=True, responses__is_repeat=False))
+_GRADED = Count("responses", filter=Q(responses__is_correct__isnull=False, responses__is_repeat=False))
+_UNDECIDED_FIRST = Case(
+    When(pk__in=undecided(), then=Value(0)), default=Value(1), output_field=IntegerField()
+)
+ORDERS: dict[str, tuple[Any, ...]] = {
+    "": (_UNDECIDED_FIRST, F("auto_approval_at").asc(nulls_last=True), "pk"),
+    "newest": (F("submitted_at").desc(nulls_last=True), "pk"),
+    "oldest": (F("submitted_at").asc(nulls_last=True), "pk"),
+    "fewest_right": (F("n_right").asc(), F("n_graded").desc(), "pk"),
+    "quickest": (F("submitted_at") - F("accepted_at"), "pk"),
+    "hit": ("hit__questionnaire__position", "submitted_at", "pk"),
+}
+
+
+def listed(batch: Batch, form: FilterForm) -> QuerySet[Assignment]:
+    """Return the assignments a form asks for, with n_right and n_graded, in its order."""
+    wanted = form.cleaned_data if form.is_valid() else {}
+    found = filtered(batch, wanted).annotate(n_right=_RIGHT, n_graded=_GRADED)
+    return found.order_by(*ORDERS[wanted.get("sort", "")])
+
+
+def filtered(batch: Batch, wanted: dict[str, Any]) -> QuerySet[Assignment]:
+    """Return the assignments of a batch that meet every condition that was given."""
+    found = Assignment.objects.filter(hit__questionnaire__batch=batch)
+    if status := wanted.get("status"):
+        found = found.filter(status=status)
+    if verdict := wanted.get("verdict"):
+        found = (
+            found.filter(decision=None) if verdict == UNDECIDED else found.filter(decision__verdict=verdict)
+        )
+    if use := wanted.get("use"):
+        found = found.filter(_OF_USE[use])
+    if worker := wanted.get("worker"):
+        found = found.filter(worker__worker_id__icontains=worker)
+    if hit := wanted.get("hit"):
+        found = found.filter(hit__hit_id=hit)
+    return found
+
+
+def query_of(request: HttpRequest) -> str:
+    """Return the filter in an address without the page it was on."""
+    kept = request.GET.copy()
+    kept.pop("page", None)
+    return kept.urlencode()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one assignment stands in a list: from 1 of `n`, and who stands beside it."""
+
+    number: int
+    n: int
+    previous: int | None
+    next: int | None
+
+
+def place_of(found: Assignment, *, batch: Batch, form: FilterForm) -> Place | None:
+    """Return where an assignment stands among what a form asks for; None where it is none of them any more."""
+    in_order = list(listed(batch, form).values_list("pk", flat=True))
+    if found.pk not in in_order:
+        return None
+    at = in_order.index(found.pk)
+    previous, following = in_order[at - 1] if at else None, in_order[at + 1 : at + 2]
+    return Place(at + 1, len(in_order), previous, following[0] if following else None)
+
+
+def thumbnails(assignments: Iterable[Assignment]) -> dict[int, list[str]]:
+    """Return {questionnaire: addresses of its first pictures}, in one query."""
+    wanted = {one.hit.questionnaire.pk for one in assignments}
+    pictures = Picture.objects.filter(
+        item__slots__questionnaire__in=wanted, block="", content_type__startswith="image/"
+    ).exclude(file="")
+    in_order = pictures.annotate(questionnaire=F("item__slots__questionnaire")).order_by(
+        "questionnaire", "item__slots__position", "position"
+    )
+    found: dict[int, list[str]] = {}
+    for picture in in_order:
+        beside = found.setdefault(picture.questionnaire, [])
+        if len(beside) < THUMBS:
+            beside.append(picture.get_absolute_url())
+    return found
