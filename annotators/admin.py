@@ -6,13 +6,14 @@ What belongs to a study is registered where it is known who may see which: in su
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.db.models import Case, Count, QuerySet, When
+from django.db.models import Case, Count, Q, QuerySet, When
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
 from annotators.models import HIT, Call, Worker
 from annotators.outbox import journal
+from annotators.people.pseudonyms import called, pseudonym
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -43,14 +44,27 @@ class ReadOnlyAdmin(KeptAdmin):
 class WorkerAdmin(ReadOnlyAdmin):
     """A list to search. Each worker has a page of their own, where a change of standing asks for its reason."""
 
-    list_display = ["name", "source", "standing", "n_assignments", "created_at"]
+    list_display = ["name", "pseudonym", "source", "standing", "n_assignments", "created_at"]
     list_display_links = None
     list_filter = ["source", "standing"]
     search_fields = ["worker_id"]
+    search_help_text = "By id, or by pseudonym from its first four letters on."
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Worker]:
         workers: QuerySet[Worker] = super().get_queryset(request)
         return workers.annotate(n_assignments=Count("assignments"))
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Worker], search_term: str
+    ) -> tuple[QuerySet[Worker], bool]:
+        """Find workers by their pseudonyms too, which are in no column."""
+        found, may_repeat = super().get_search_results(request, queryset, search_term)
+        same = called(search_term.strip(), among=queryset)
+        either = queryset.filter(Q(pk__in=found.order_by().values("pk")) | Q(pk__in=same))
+        return (either if same else found), may_repeat
+
+    def pseudonym(self, worker: Worker) -> str:
+        return pseudonym(worker.worker_id)
 
     @admin.display(description="worker", ordering="worker_id")
     def name(self, worker: Worker) -> str:

@@ -9,8 +9,10 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from annotators.crowds.base import crowd_of
-from annotators.models import Assignment
+from annotators.models import Assignment, Worker
+from annotators.people import pseudonyms
 from surveys.models import Batch, Survey, is_held
+from surveys.pages.review.listing import SEES_LABELS
 from surveys.pages.study.header import Header, header
 from surveys.pages.study.studies import Listed, listed
 from surveys.protocols.policy import label_of
@@ -81,6 +83,20 @@ def version() -> str:
 def university() -> str:
     """Return whose OpenID Connect signs researchers in; "" where none is set."""
     return settings.OIDC_LABEL if settings.OIDC_IS_ON else ""
+
+
+@register.filter
+def pseudonym(worker: Worker) -> str:
+    """Return what files, results and the audit trail call a worker."""
+    return pseudonyms.pseudonym(worker.worker_id)
+
+
+@register.simple_tag(takes_context=True)
+def invited_as(context: dict[str, Any], worker: Worker, batch: Batch) -> str:
+    """Return what researchers call somebody they invited to a batch; "" where they did not, or are no researchers."""
+    if not context["user"].has_perm(SEES_LABELS):
+        return ""
+    return batch.invitations.filter(worker=worker).values_list("name", flat=True).first() or ""
 
 
 @register.filter

@@ -12,6 +12,8 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from annotators.models import Worker
+from annotators.people.pseudonyms import called
 from surveys.models import Batch, Output, Rating, Response
 from surveys.pages.access import batch_for, researcher
 from surveys.pages.results.cells import number
@@ -40,6 +42,7 @@ class BehindForm(forms.Form):
     item = forms.CharField(max_length=255, required=False)
     answer = forms.ChoiceField(choices=[("right", "right"), ("wrong", "wrong")], required=False)
     skipped = forms.CharField(max_length=200, required=False)
+    worker = forms.CharField(max_length=12, required=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,9 @@ def answers_behind(batch: Batch, chosen: Chosen, wanted: dict[str, Any]) -> Quer
     found = responses(batch, chosen)
     if wanted.get("item"):
         found = found.filter(item__subject=wanted["item"])
+    if wanted.get("worker"):
+        known = Worker.objects.filter(assignments__hit__questionnaire__batch=batch)
+        found = found.filter(worker__in=called(wanted["worker"], among=known))
     if wanted.get("answer"):
         found = found.exclude(item__gold="").filter(is_correct=wanted["answer"] == "right")
     if wanted.get("skipped"):
@@ -135,6 +141,7 @@ def _in_words(chosen: Chosen, wanted: dict[str, Any], definition: Definition) ->
         f"item {wanted['item']}" if wanted.get("item") else "",
         f"answer {wanted['answer']}" if wanted.get("answer") else "",
         "skipped" if wanted.get("skipped") else "",
+        f"by {wanted['worker']}" if wanted.get("worker") else "",
     ]
     return [part for part in parts if part]
 

@@ -35,7 +35,7 @@ def assignments(request: HttpRequest, pk: int) -> HttpResponse:
     form = FilterForm(request.GET)
     proposed = Q(decision__verdict=PROPOSE, status=Assignment.Status.SUBMITTED)
     query = query_of(request)
-    page = _page(listed(batch, form), batch=batch, number=request.GET.get("page", "1"))
+    page = _page(listed(batch, form, reader=request.user), batch=batch, number=request.GET.get("page", "1"))
     context = {
         "batch": batch,
         "filter": form,

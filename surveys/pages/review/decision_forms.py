@@ -37,7 +37,7 @@ class FilterForm(forms.Form):
         choices=[("", "Used or not"), (USED, "Used"), (LEFT_OUT, "Left out")],
         required=False,
     )
-    worker = forms.CharField(max_length=64, required=False)
+    worker = forms.CharField(label="Worker: id, pseudonym or name", max_length=64, required=False)
     hit = forms.CharField(label="HIT", max_length=64, required=False)
     sort = forms.ChoiceField(label="First", choices=list(FIRST.items()), required=False)
 

@@ -174,7 +174,7 @@ def _detail(
         "title": f"Assignment of {found.worker}",
         "batch": batch,
         "assignment": found,
-        "place": place_of(found, batch=batch, form=FilterForm(request.GET)),
+        "place": place_of(found, batch=batch, form=FilterForm(request.GET), reader=request.user),
         "walk": f"?{query}" if query else "",
         "decision": decision,
         "use": use_of(found, is_replaced=is_replaced),

@@ -4,15 +4,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Value, When
+from django.db.models import Case, Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
-from annotators.models import Assignment
-from surveys.models import Batch, Picture, is_used
+from annotators.models import Assignment, Worker
+from annotators.people.pseudonyms import called
+from surveys.models import Batch, Invitation, Picture, is_used
 from surveys.pages.review.decision_forms import LEFT_OUT, UNDECIDED, USED, FilterForm
 from surveys.review.progress import undecided
+from surveys.teams import Person
 
 THUMBS = 3
+SEES_LABELS = "surveys.view_invitation"
 _OF_USE = {USED: is_used(), LEFT_OUT: Q(inclusion__is_included=False)}
 _RIGHT = Count("responses", filter=Q(responses__is_correct=True, responses__is_repeat=False))
 _GRADED = Count("responses", filter=Q(responses__is_correct__isnull=False, responses__is_repeat=False))
@@ -29,16 +33,23 @@ ORDERS: dict[str, tuple[Any, ...]] = {
 }
 
 
-def listed(batch: Batch, form: FilterForm) -> QuerySet[Assignment]:
-    """Return the assignments a form asks for, with n_right and n_graded, in its order."""
+def listed(batch: Batch, form: FilterForm, *, reader: Person) -> QuerySet[Assignment]:
+    """Return the assignments a form asks for, in its order, with n_right, n_graded and label.
+
+    A label is what researchers call somebody they invited, and "" to readers who may not see invitations.
+    """
     wanted = form.cleaned_data if form.is_valid() else {}
-    found = filtered(batch, wanted).annotate(n_right=_RIGHT, n_graded=_GRADED)
+    label: Any = Value("")
+    if reader.has_perm(SEES_LABELS):
+        names = Invitation.objects.filter(batch=batch, worker=OuterRef("worker")).values("name")
+        label = Coalesce(Subquery(names[:1]), Value(""))
+    labelled = Assignment.objects.filter(hit__questionnaire__batch=batch).annotate(label=label)
+    found = filtered(labelled, batch, wanted).annotate(n_right=_RIGHT, n_graded=_GRADED)
     return found.order_by(*ORDERS[wanted.get("sort", "")])
 
 
-def filtered(batch: Batch, wanted: dict[str, Any]) -> QuerySet[Assignment]:
+def filtered(found: QuerySet[Assignment], batch: Batch, wanted: dict[str, Any]) -> QuerySet[Assignment]:
     """Return the assignments of a batch that meet every condition that was given."""
-    found = Assignment.objects.filter(hit__questionnaire__batch=batch)
     if status := wanted.get("status"):
         found = found.filter(status=status)
     if verdict := wanted.get("verdict"):
@@ -48,7 +59,9 @@ def filtered(batch: Batch, wanted: dict[str, Any]) -> QuerySet[Assignment]:
     if use := wanted.get("use"):
         found = found.filter(_OF_USE[use])
     if worker := wanted.get("worker"):
-        found = found.filter(worker__worker_id__icontains=worker)
+        known = Worker.objects.filter(assignments__hit__questionnaire__batch=batch)
+        is_called = Q(worker__worker_id__icontains=worker) | Q(label__icontains=worker)
+        found = found.filter(is_called | Q(worker__in=called(worker, among=known)))
     if hit := wanted.get("hit"):
         found = found.filter(hit__hit_id=hit)
     return found
@@ -71,9 +84,9 @@ class Place:
     next: int | None
 
 
-def place_of(found: Assignment, *, batch: Batch, form: FilterForm) -> Place | None:
+def place_of(found: Assignment, *, batch: Batch, form: FilterForm, reader: Person) -> Place | None:
     """Return where an assignment stands among what a form asks for; None where it is none of them any more."""
-    in_order = list(listed(batch, form).values_list("pk", flat=True))
+    in_order = list(listed(batch, form, reader=reader).values_list("pk", flat=True))
     if found.pk not in in_order:
         return None
     at = in_order.index(found.pk)

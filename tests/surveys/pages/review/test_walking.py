@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
@@ -48,10 +49,14 @@ def test_one_stands_between_its_neighbours_of_the_list(
     three: list[Assignment], published: Questionnaire
 ) -> None:
     form = FilterForm({"sort": "newest"})
-    places = [place_of(one, batch=published.batch, form=form) for one in three]
+    reader = User.objects.create_user("ada")
+    places = [place_of(one, batch=published.batch, form=form, reader=reader) for one in three]
     first, second, third = (one.pk for one in three)
     assert places == [Place(3, 3, second, None), Place(2, 3, third, first), Place(1, 3, None, second)]
-    assert place_of(three[0], batch=published.batch, form=FilterForm({"status": "Approved"})) is None
+    assert (
+        place_of(three[0], batch=published.batch, form=FilterForm({"status": "Approved"}), reader=reader)
+        is None
+    )
 
 
 def test_the_way_on_keeps_the_filter(
