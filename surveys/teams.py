@@ -9,13 +9,24 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model, QuerySet
 
 from annotators.models import HIT, Assignment, Call
-from surveys.models import Appeal, AuditEntry, Batch, Decision, Item, Questionnaire, Survey, TaskAccuracy
+from surveys.models import (
+    Appeal,
+    AuditEntry,
+    Batch,
+    Decision,
+    Item,
+    PersonLabel,
+    Questionnaire,
+    Survey,
+    TaskAccuracy,
+)
 
 OF_ASSIGNMENT = "hit__questionnaire__batch__survey"
 SURVEY_OF: dict[type[Model], str] = {
     Survey: "pk",
     Item: "survey",
     TaskAccuracy: "survey",
+    PersonLabel: "survey",
     Batch: "survey",
     Questionnaire: "batch__survey",
     HIT: "questionnaire__batch__survey",

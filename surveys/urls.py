@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from surveys.pages.answering import hit, link_annotation, link_home, own_data, pictures
-from surveys.pages.people import people, workers
+from surveys.pages.people import labels, people, workers
 from surveys.pages.publishing import batches, books, running
 from surveys.pages.results import compare, downloads, dry_run, paper, responses, results_page, sharing
 from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
@@ -58,6 +58,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("batches/<int:pk>/people/panel", people.save_panel, name="save_panel"),
     path("batches/<int:pk>/people/<int:invitation_pk>/renew", people.renew_link, name="renew_link"),
     path("batches/<int:pk>/people/<int:invitation_pk>/revoke", people.revoke_link, name="revoke_link"),
+    path("batches/<int:pk>/workers/<int:worker_pk>/label", labels.label_person, name="label_person"),
     path("books/", books.books, name="books"),
     path("books/settle", books.settle_books, name="settle_books"),
     path("compare/", compare.compare, name="compare"),

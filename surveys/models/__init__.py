@@ -13,6 +13,7 @@ from surveys.models.batch import (
     new_seed,
 )
 from surveys.models.kept import KeptReport
+from surveys.models.people import PersonLabel
 from surveys.models.review import (
     Appeal,
     Decision,
@@ -54,6 +55,7 @@ __all__ = [
     "Output",
     "Panel",
     "PanelVisit",
+    "PersonLabel",
     "Picture",
     "Protocol",
     "Questionnaire",

@@ -20,6 +20,7 @@ from surveys.models import (
     Inclusion,
     Invitation,
     PanelVisit,
+    PersonLabel,
     Rating,
     Response,
 )
@@ -60,6 +61,7 @@ def _erase_columns(worker: Worker, *, name: str) -> None:
     work.exclude(user_agent="").update(user_agent="")
     work.exclude(saved_at=None).update(answer_xml="")  # where we have no answers, that copy is all there is
     Response.objects.filter(assignment__in=work.filter(status=Assignment.Status.ACCEPTED)).update(draft={})
+    PersonLabel.objects.filter(worker=worker).delete()
     for invitation in worker.invitations.all():
         _erase_invitation(invitation, name=name)
     for visit in worker.panel_visits.all():

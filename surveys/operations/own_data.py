@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotators.models import Assignment, Call, Worker
 from annotators.people.pseudonyms import untraceable_name
 from surveys import audit
-from surveys.models import AnnotationSlot, AnswerRevision, Appeal, QuizAttempt, Rating, Response
+from surveys.models import AnnotationSlot, AnswerRevision, Appeal, PersonLabel, QuizAttempt, Rating, Response
 from surveys.operations import erasing
 from surveys.operations.holding import waiting
 
@@ -47,7 +47,14 @@ def own_data(worker: Worker) -> dict[str, Any]:
     """Return all that is kept about a person, as plain values."""
     works = Assignment.objects.filter(worker=worker).select_related("hit__questionnaire__batch", "decision")
     return {
-        "person": {"id": worker.worker_id, "known_since": worker.created_at, "standing": worker.standing},
+        "person": {
+            "id": worker.worker_id,
+            "known_since": worker.created_at,
+            "standing": worker.standing,
+            "called": list(
+                PersonLabel.objects.filter(worker=worker).order_by("pk").values_list("text", flat=True)
+            ),
+        },
         "invitations": list(
             worker.invitations.order_by("pk").values(
                 "batch__title", "name", "email", "created_at", "opened_at", "expires_at", "revoked_at"

@@ -12,7 +12,7 @@ from annotators.crowds.base import crowd_of
 from annotators.models import Assignment, Worker
 from annotators.people import pseudonyms
 from surveys.models import Batch, Survey, is_held
-from surveys.pages.review.listing import SEES_LABELS
+from surveys.pages.people.labels import labels_of
 from surveys.pages.study.header import Header, header
 from surveys.pages.study.studies import Listed, listed
 from surveys.protocols.policy import label_of
@@ -92,11 +92,9 @@ def pseudonym(worker: Worker) -> str:
 
 
 @register.simple_tag(takes_context=True)
-def invited_as(context: dict[str, Any], worker: Worker, batch: Batch) -> str:
-    """Return what researchers call somebody they invited to a batch; "" where they did not, or are no researchers."""
-    if not context["user"].has_perm(SEES_LABELS):
-        return ""
-    return batch.invitations.filter(worker=worker).values_list("name", flat=True).first() or ""
+def label_in(context: dict[str, Any], worker: Worker, batch: Batch) -> str:
+    """Return what researchers call somebody in a batch's study; "" where they did not, or to who may not see it."""
+    return labels_of([worker.pk], batch=batch, reader=context["user"]).get(worker.pk, "")
 
 
 @register.filter

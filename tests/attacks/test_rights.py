@@ -19,6 +19,7 @@ from surveys.models import (
     Inclusion,
     Invitation,
     Item,
+    PersonLabel,
     SharedResults,
     Survey,
 )
@@ -44,6 +45,7 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "disputed": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "result_figure": (ASSISTANT, "get", lambda w: [w.batch.pk, "means", "justifies", "svg"]),
     "result_table": (ASSISTANT, "get", lambda w: [w.batch.pk, "systems", "tex"]),
+    "label_person": (RESEARCHER, "post", lambda w: [w.batch.pk, w.assignment.worker_id]),
     "share_results": (RESEARCHER, "post", lambda w: [w.batch.pk]),
     "withdraw_results": (RESEARCHER, "post", lambda w: [w.batch.pk, w.shared.pk]),
     "shared_results": (ANYBODY, "get", lambda w: ["x"]),
@@ -111,7 +113,19 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
 }
 PROTECTED = [name for name, (who, _, _) in ADDRESSES.items() if who != ANYBODY]
 FOR_RESEARCHERS = [name for name, (who, _, _) in ADDRESSES.items() if who == RESEARCHER]
-FACTS = (Assignment, Appeal, Batch, Decision, Inclusion, Invitation, Item, SharedResults, Survey, AuditEntry)
+FACTS = (
+    Assignment,
+    Appeal,
+    Batch,
+    Decision,
+    Inclusion,
+    Invitation,
+    Item,
+    PersonLabel,
+    SharedResults,
+    Survey,
+    AuditEntry,
+)
 
 
 class World:

@@ -8,9 +8,9 @@ from statistics import median
 from django.db.models import Count, Q, QuerySet, Sum
 
 from annotators.models import Assignment, Worker
-from surveys.models import Appeal, AuditEntry, Batch, Invitation
+from surveys.models import Appeal, AuditEntry, Batch, Invitation, PersonLabel
+from surveys.pages.people.labels import SEES_LABELS
 from surveys.pages.review.decisions import use_of
-from surveys.pages.review.listing import SEES_LABELS
 from surveys.publishing.bonuses import Bonus, given_to
 from surveys.review.replacements import REPLACED
 from surveys.teams import Person, seen_by
@@ -23,7 +23,7 @@ TRAIL_LENGTH = 200
 class InBatch:
     """What a worker did in one batch. `share`: of all its assignments that were handed in, in [0, 1].
 
-    `label` is what researchers call them, where they invited them.
+    `label` is what researchers call them in its study, `invited_as` by which name they were invited.
     """
 
     batch: Batch
@@ -32,6 +32,7 @@ class InBatch:
     accuracy: float | None
     median_seconds: float | None
     label: str = ""
+    invited_as: str = ""
 
     @property
     def rows(self) -> list[tuple[Assignment, str]]:
@@ -61,7 +62,7 @@ def worker_facts(worker: Worker, *, reader: Person) -> WorkerFacts:
     bonuses = [bonus for bonus in given_to(worker) if bonus.assignment.pk in seen]
     return WorkerFacts(
         worker=worker,
-        batches=_by_batch(assignments, labels=_labels(worker, reader=reader)),
+        batches=_by_batch(assignments, names=_names(worker, reader=reader)),
         n_assignments=len(assignments),
         n_rejected=sum(a.status == Status.REJECTED for a in assignments),
         n_flagged=_n_flagged(assignments),
@@ -105,7 +106,10 @@ def _assignments(worker: Worker, *, reader: Person) -> QuerySet[Assignment]:
     )
 
 
-def _by_batch(assignments: Sequence[Assignment], *, labels: dict[int, str]) -> list[InBatch]:
+def _by_batch(
+    assignments: Sequence[Assignment], *, names: tuple[dict[int, str], dict[int, str]]
+) -> list[InBatch]:
+    labels, invited = names
     grouped: dict[Batch, list[Assignment]] = {}
     for assignment in assignments:
         grouped.setdefault(assignment.hit.questionnaire.batch, []).append(assignment)
@@ -117,17 +121,19 @@ def _by_batch(assignments: Sequence[Assignment], *, labels: dict[int, str]) -> l
             share=_share(theirs, of=all_in.get(batch.pk, 0)),
             accuracy=_accuracy(theirs),
             median_seconds=_median_seconds(theirs),
-            label=labels.get(batch.pk, ""),
+            label=labels.get(batch.survey_id, ""),
+            invited_as=invited.get(batch.pk, ""),
         )
         for batch, theirs in grouped.items()
     ]
 
 
-def _labels(worker: Worker, *, reader: Person) -> dict[int, str]:
-    """Return {batch: what researchers call somebody there}; nothing to readers who may not see invitations."""
+def _names(worker: Worker, *, reader: Person) -> tuple[dict[int, str], dict[int, str]]:
+    """Return {study: label} and {batch: name on the invitation}; nothing to readers who may not see any."""
     if not reader.has_perm(SEES_LABELS):
-        return {}
-    return dict(Invitation.objects.filter(worker=worker).values_list("batch", "name"))
+        return {}, {}
+    labels = PersonLabel.objects.filter(worker=worker).values_list("survey", "text")
+    return dict(labels), dict(Invitation.objects.filter(worker=worker).values_list("batch", "name"))
 
 
 def _n_handed_in(batches: Sequence[int]) -> dict[int, int]:

@@ -16,6 +16,7 @@ from annotators.models import Worker
 from annotators.people.pseudonyms import called
 from surveys.models import Batch, Output, Rating, Response
 from surveys.pages.access import batch_for, researcher
+from surveys.pages.people.labels import labels_of
 from surveys.pages.results.cells import number
 from surveys.pages.results.chosen_form import ChosenForm
 from surveys.pages.results.tables import ROWS
@@ -47,10 +48,11 @@ class BehindForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One answer as a reader sees it: by whom, under a pseudonym, and the work it belongs to."""
+    """One answer as a reader sees it: by whom, under a pseudonym and what they call them, and its work."""
 
     response: Response
     worker: str
+    label: str
     item: AnsweredItem
 
 
@@ -69,11 +71,17 @@ def batch_responses(request: HttpRequest, pk: int) -> HttpResponse:
         request.GET.get("page")
     )
     name, definition = Pseudonyms(), batch.definition
+    labels = labels_of([one.worker_id for one in page], batch=batch, reader=request.user)
     context = {
         "page": page,
         "query": _query(request),
         "answers": [
-            Answered(one, name(one.worker.worker_id), answered_item(one, definition=definition))
+            Answered(
+                one,
+                name(one.worker.worker_id),
+                labels.get(one.worker_id, ""),
+                answered_item(one, definition=definition),
+            )
             for one in page
         ],
         "about": _in_words(form.chosen, behind.cleaned_data, definition),

@@ -4,19 +4,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Case, Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Value, When
 from django.http import HttpRequest
 
 from annotators.models import Assignment, Worker
 from annotators.people.pseudonyms import called
-from surveys.models import Batch, Invitation, Picture, is_used
+from surveys.models import Batch, Picture, is_used
+from surveys.pages.people.labels import SEES_LABELS, label
 from surveys.pages.review.decision_forms import LEFT_OUT, UNDECIDED, USED, FilterForm
 from surveys.review.progress import undecided
 from surveys.teams import Person
 
 THUMBS = 3
-SEES_LABELS = "surveys.view_invitation"
 _OF_USE = {USED: is_used(), LEFT_OUT: Q(inclusion__is_included=False)}
 _RIGHT = Count("responses", filter=Q(responses__is_correct=True, responses__is_repeat=False))
 _GRADED = Count("responses", filter=Q(responses__is_correct__isnull=False, responses__is_repeat=False))
@@ -36,14 +35,11 @@ ORDERS: dict[str, tuple[Any, ...]] = {
 def listed(batch: Batch, form: FilterForm, *, reader: Person) -> QuerySet[Assignment]:
     """Return the assignments a form asks for, in its order, with n_right, n_graded and label.
 
-    A label is what researchers call somebody they invited, and "" to readers who may not see invitations.
+    A label is what researchers call somebody, and "" to readers who may not see any.
     """
     wanted = form.cleaned_data if form.is_valid() else {}
-    label: Any = Value("")
-    if reader.has_perm(SEES_LABELS):
-        names = Invitation.objects.filter(batch=batch, worker=OuterRef("worker")).values("name")
-        label = Coalesce(Subquery(names[:1]), Value(""))
-    labelled = Assignment.objects.filter(hit__questionnaire__batch=batch).annotate(label=label)
+    called_so = label(batch, worker="worker") if reader.has_perm(SEES_LABELS) else Value("")
+    labelled = Assignment.objects.filter(hit__questionnaire__batch=batch).annotate(label=called_so)
     found = filtered(labelled, batch, wanted).annotate(n_right=_RIGHT, n_graded=_GRADED)
     return found.order_by(*ORDERS[wanted.get("sort", "")])
 
