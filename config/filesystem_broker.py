@@ -9,14 +9,18 @@ Messages have a priority as with Redis: 0 is taken first, 9 last.
 import fcntl
 import os
 import uuid
+from math import inf
 from pathlib import Path
 from queue import Empty
-from time import time_ns
+from time import monotonic, sleep, time_ns
 from typing import Any
 
 from kombu.transport import filesystem
 from kombu.utils.encoding import bytes_to_str, str_to_bytes
 from kombu.utils.json import dumps, loads
+
+# Within it a folder can change twice and show one time: the kernel's clock for files goes in steps of 1 to 10 ms.
+TICK = 100_000_000  # nanoseconds
 
 
 class Channel(filesystem.Channel):
@@ -52,9 +56,47 @@ class Channel(filesystem.Channel):
 
 
 class Transport(filesystem.Transport):
-    """kombu's filesystem transport with our channel."""
+    """kombu's filesystem transport with our channel, which looks for messages only where one may have come.
+
+    A look goes through every queue, and fifty a second are what an idle worker does; whether the folder has changed
+    is told by one call to the system.
+    """
 
     Channel = Channel
+
+    def __init__(self, client: Any, **options: Any) -> None:
+        super().__init__(client, **options)
+        self.folder = Path(client.transport_options["data_folder_in"])
+        self.interval: float = client.transport_options["polling_interval"]  # seconds
+
+    def drain_events(self, connection: Any, timeout: float | None = None) -> None:  # type: ignore[override] # bases disagree
+        """Deliver a message, waiting for one as long as `timeout` says (seconds; None: for ever), else TimeoutError."""
+        ends = monotonic() + timeout if timeout is not None else inf
+        while True:
+            changed_at, looks = self._changed_at(), self._looks_everywhere()
+            try:
+                self.cycle.get(self._deliver, timeout=0)  # type: ignore[union-attr] # set by every transport
+            except Empty:
+                self._wait(changed_at if looks else None, ends=ends)
+            else:
+                return
+
+    def _wait(self, changed_at: int | None, *, ends: float) -> None:
+        """Sleep until the folder may have changed since `changed_at`; None: until the next look. Or TimeoutError."""
+        while True:
+            if monotonic() >= ends:
+                raise TimeoutError
+            sleep(self.interval)
+            is_settled = changed_at is not None and time_ns() - changed_at > TICK
+            if not is_settled or self._changed_at() != changed_at:
+                return
+
+    def _changed_at(self) -> int:
+        return self.folder.stat().st_mtime_ns
+
+    def _looks_everywhere(self) -> bool:
+        """Tell whether every channel takes messages: one that holds as many as it may does not look."""
+        return all(channel.qos.can_consume() for channel in self.channels or [])
 
 
 def _write_whole(path: Path, text: str) -> None:

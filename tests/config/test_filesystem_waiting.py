@@ -1,0 +1,105 @@
+"""The filesystem broker where nothing comes: it looks for messages only once the folder has changed."""
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from kombu import Connection, Consumer, Queue
+from kombu.message import Message
+
+from config import filesystem_broker
+
+
+class Broker:
+    """A connection with one consumer, which takes one message at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        names = {"data_folder_in": "queue", "data_folder_out": "queue"}
+        names |= {"processed_folder": "processed", "control_folder": "control"}
+        for name in set(names.values()):
+            (folder / name).mkdir()
+        options = {option: str(folder / name) for option, name in names.items()}
+        self.queue, self.folder = Queue("work"), folder / "queue"
+        self.address: dict[str, Any] = {
+            "hostname": "filesystem://localhost",
+            "transport": "config.filesystem_broker:Transport",
+            "transport_options": options | {"polling_interval": 0.02},
+        }
+        self.connection = Connection(**self.address)
+        self.taken: list[Message] = []
+        channel = self.connection.channel()
+        channel.basic_qos(0, 1, False)
+        consumer = Consumer(channel, [self.queue], callbacks=[lambda _, message: self.taken.append(message)])
+        consumer.consume()
+
+    def put(self, text: str) -> None:
+        with Connection(**self.address) as connection, connection.Producer() as producer:
+            producer.publish(text, routing_key=self.queue.name)
+
+    def let_rest(self) -> None:
+        """Have the folder unchanged for so long that its time tells of every change to come."""
+        os.utime(self.folder, (0, 0))
+
+    def told(self) -> list[Any]:
+        return [message.payload for message in self.taken]
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Iterator[Broker]:
+    broker = Broker(tmp_path)
+    yield broker
+    broker.connection.release()
+
+
+def test_a_folder_at_rest_is_looked_through_once(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = list[str]()
+    get = filesystem_broker.Channel._get
+    monkeypatch.setattr(
+        filesystem_broker.Channel,
+        "_get",
+        lambda self, queue, *rest: looks.append(queue) or get(self, queue, *rest),
+    )
+    broker.let_rest()
+    with pytest.raises(TimeoutError):
+        broker.connection.drain_events(timeout=0.3)
+    assert looks == ["work"]
+
+
+def test_what_comes_meanwhile_is_taken(broker: Broker) -> None:
+    broker.let_rest()
+    later = threading.Timer(0.1, broker.put, ["late"])
+    later.start()
+    broker.connection.drain_events(timeout=10)
+    later.join()
+    assert broker.told() == ["late"]
+
+
+def test_what_came_in_the_same_moment_as_the_last_change_is_taken(broker: Broker) -> None:
+    """The folder's time is the one it had when it was looked through."""
+    before = broker.folder.stat()
+
+    def put() -> None:
+        broker.put("at once")
+        os.utime(broker.folder, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    later = threading.Timer(0.03, put)
+    later.start()
+    broker.connection.drain_events(timeout=10)
+    later.join()
+    assert broker.told() == ["at once"]
+
+
+def test_who_takes_no_more_looks_again_once_there_is_room(broker: Broker) -> None:
+    """Nothing changes in the folder then."""
+    broker.put("first")
+    broker.connection.drain_events(timeout=10)
+    broker.put("second")
+    broker.let_rest()
+    later = threading.Timer(0.1, broker.taken[0].ack)
+    later.start()
+    broker.connection.drain_events(timeout=10)
+    later.join()
+    assert broker.told() == ["first", "second"]
