@@ -21,6 +21,7 @@ from kombu.utils.json import dumps, loads
 
 # Within it a folder can change twice and show one time: the kernel's clock for files goes in steps of 1 to 10 ms.
 TICK = 100_000_000  # nanoseconds
+LONGEST_PAUSE = 0.1  # seconds until what comes after a rest is seen; what comes after it is taken without one
 
 
 class Channel(filesystem.Channel):
@@ -83,10 +84,12 @@ class Transport(filesystem.Transport):
 
     def _wait(self, changed_at: int | None, *, ends: float) -> None:
         """Sleep until the folder may have changed since `changed_at`; None: until the next look. Or TimeoutError."""
+        pause = self.interval
         while True:
             if monotonic() >= ends:
                 raise TimeoutError
-            sleep(self.interval)
+            sleep(pause)
+            pause = min(2 * pause, max(LONGEST_PAUSE, self.interval))
             is_settled = changed_at is not None and time_ns() - changed_at > TICK
             if not is_settled or self._changed_at() != changed_at:
                 return

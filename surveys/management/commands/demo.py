@@ -19,7 +19,6 @@ from surveys.operations.processes.stack import addresses, free_port, is_localhos
 from surveys.operations.processes.supervisor import STOP_SIGNALS, ProcessError, Supervisor
 from surveys.rehearsal.demo_studies import GUEST
 
-SYNC_SECONDS = os.environ.get("ASSENT_SYNC_SECONDS", "10")  # who tries it out does not want to wait a minute
 WELCOME = """
 Assent is running. Ctrl-C stops it.
 
@@ -50,7 +49,7 @@ class Command(BaseCommand):
         if not is_localhost_known():
             self.stderr.write(NO_LOCALHOST)
         port = free_port(start=options["port"])
-        environment = {**addresses(port), "MARKETPLACE_OPEN_SIGNUP": "1", "ASSENT_SYNC_SECONDS": SYNC_SECONDS}
+        environment = {**addresses(port), "MARKETPLACE_OPEN_SIGNUP": "1"}
         try:
             prepare(environment)
             supervisor = Supervisor(
