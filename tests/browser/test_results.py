@@ -48,3 +48,24 @@ def test_a_drawing_is_as_wide_as_its_card_on_a_phone(visit):
     assert bar.evaluate("e => e.getBoundingClientRect().width") == inner
     letters = bar.locator("text").first.evaluate("e => getComputedStyle(e).fontSize")
     assert letters == "13px"
+
+
+def test_what_stands_behind_results_and_what_is_shared_of_them_is_accessible(visit):
+    batch = study("vtt")
+    places = {
+        "answers": reverse("batch_responses", args=[batch.pk]) + "?rows=all",
+        "disagreement": reverse("disputed", args=[batch.pk]),
+        "share": reverse("share_results", args=[batch.pk]),
+    }
+    found = {name: faults(visit(path)) for name, path in places.items()}
+    page = visit(places["share"])
+    page.get_by_label("Whom is it for?").fill("Reviewers")
+    page.get_by_label("Show the outputs").check()
+    page.get_by_role("button", name="Make a link").click()
+    found["link"] = faults(page)
+    page.goto(page.get_by_role("textbox", name="Link to the results").input_value())
+    for part in page.locator("details").all():
+        part.locator("summary").first.click()
+    assert page.get_by_role("heading", name="Outputs people disagree about most").is_visible()
+    found["shared"] = faults(page)
+    assert found == {name: [] for name in (*places, "link", "shared")}

@@ -24,7 +24,7 @@ from surveys.review import errors
 from surveys.review.progress import urgent
 from surveys.review.surplus import is_surplus
 
-PER_PAGE = 35
+PER_PAGE = 25
 
 
 @require_safe
