@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 
 from surveys.results.figures import criteria_of
@@ -12,6 +12,8 @@ from surveys.results.statistics.comparison import Comparison, Difference
 from surveys.results.statistics.inference import Interval
 
 FORMS = {"csv": "text/csv", "tex": "application/x-tex"}
+WHOLE = "Of all kept answers."
+PART = "Of a part of the answers that was chosen."
 Value = str | float | int | None
 # LaTeX's ten special characters (L. Lamport, 1994, 2.1), and two that its old encoding draws as others.
 SPECIAL = {
@@ -35,9 +37,13 @@ class PaperTable:
     caption: str
 
 
-def make_table(report: Report, *, name: str, form: str) -> str:
-    """Return a table of TABLES in a form of FORMS. Raises KeyError for another name or form."""
+def make_table(report: Report, *, name: str, form: str, is_chosen: bool = False) -> str:
+    """Return a table of TABLES in a form of FORMS. Raises KeyError for another name or form.
+
+    `is_chosen`: the report is of a part of the answers, and the caption says so.
+    """
     table = TABLES[name](report)
+    table = replace(table, caption=f"{table.caption} {PART if is_chosen else WHOLE}")
     return {"csv": as_csv, "tex": as_latex}[form](table)
 
 
@@ -79,7 +85,7 @@ def _line(cells: Iterable[str]) -> str:
 
 
 def systems(report: Report) -> PaperTable:
-    """Return systems down and criteria across: mean and standard deviation of the kept ratings."""
+    """Return systems down and criteria across: mean and standard deviation of the ratings."""
     labels = {key: scale.label for key, scale in criteria_of(report).items()}
     estimates = report.comparison.estimates
     names = ("mean", "sd", "n", "p")
@@ -94,7 +100,7 @@ def systems(report: Report) -> PaperTable:
             (system, *(_mean_and_sd(of[key].mean, of[key].sd, has_dagger=of[key].dagger) for key in labels))
             for system, of in estimates.items()
         ),
-        caption=f"Mean ± standard deviation of the kept ratings.{_daggers(report.comparison)}",
+        caption=f"Mean ± standard deviation of the ratings.{_daggers(report.comparison)}",
     )
 
 
@@ -179,7 +185,7 @@ def agreement(report: Report) -> PaperTable:
             "Ratings",
         ),
         printed=printed,
-        caption="Agreement of raters on the kept ratings, with 95 % intervals.",
+        caption="Agreement of raters, with 95 % intervals.",
     )
 
 

@@ -38,10 +38,11 @@ def of(selection: str, chosen: Chosen) -> Chosen:
 def linked(blocks: Iterable[Block], columns: Sequence[Among | None]) -> Iterator[Block]:
     """Yield blocks whose cells lead to what is behind them."""
     for block in blocks:
-        yield replace(block, rows=tuple(_row(row, columns) for row in block.rows))
+        yield replace(block, rows=tuple(linked_row(row, columns) for row in block.rows))
 
 
-def _row(row: Row, columns: Sequence[Among | None]) -> Row:
+def linked_row(row: Row, columns: Sequence[Among | None]) -> Row:
+    """Return a row whose cells lead to what is behind them, one for each column."""
     if row.behind is None or len(row.cells) != len(columns):
         return row
     pairs = zip(row.cells, columns, strict=True)

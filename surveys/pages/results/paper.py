@@ -51,7 +51,8 @@ def result_table(request: HttpRequest, pk: int, name: str, form: str) -> HttpRes
     report = _report(request, batch)
     if report is None:
         return _later(request, batch)
-    text = paper_tables.make_table(report, name=name, form=form)
+    is_chosen = not ChosenForm(request.GET, batch=batch).chosen.is_everything
+    text = paper_tables.make_table(report, name=name, form=form, is_chosen=is_chosen)
     content_type = f"{paper_tables.FORMS[form]}; charset=utf-8"
     return _sent(text.encode(), content_type, name=f"{slugify(batch.name) or batch.pk}-{name}.{form}")
 

@@ -175,7 +175,8 @@ def disputed(request: HttpRequest, pk: int) -> HttpResponse:
     form, scales = ChosenForm(request.GET, batch=batch), scales_of(batch.definition)
     criterion = request.GET.get("criterion", "")
     criterion = criterion if criterion in scales else next(iter(scales), "")
-    found = by_disagreement(batch, form.chosen, criterion=criterion)
+    of = request.GET.get("of", "").replace("\0", "")
+    found = by_disagreement(batch, form.chosen, criterion=criterion, of=of)
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     outputs = Output.objects.select_related("item").prefetch_related("item__pictures")
     shown = outputs.in_bulk([row["output"] for row in page])
@@ -188,6 +189,7 @@ def disputed(request: HttpRequest, pk: int) -> HttpResponse:
              "spread": number(row["spread"], places=2)}
             for row in page
         ],
+        "of": of,
         "scales": scales,
         "criterion": criterion,
     }  # fmt: skip

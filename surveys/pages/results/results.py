@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar
 from surveys import sync
 from surveys.models import Batch
 from surveys.pages.enqueue import enqueue
-from surveys.pages.results.behind import among, linked, linked_differences, of, query
-from surveys.pages.results.cells import Block, Row
+from surveys.pages.results.behind import among, linked, linked_differences, linked_row, of, query
+from surveys.pages.results.cells import Block, Cell, Row
 from surveys.pages.results.charts import Chart, Plot, scatter_plot, score_chart, share_chart
 from surveys.pages.results.metric_tables import LEVELS, heat_maps, means_of_metrics, means_of_ratings
 from surveys.pages.results.tables import (
@@ -213,7 +213,7 @@ def arranged(report: Report, *, chosen: Chosen = EVERYTHING) -> Results:
             )
         ),
         agreement=report.agreement,
-        choices_of_rows=tuple(by_rows(of_items, scales, report.by_quality)),
+        choices_of_rows=tuple(_by_rows(report, of_items, scales)) if chosen.is_everything else (),
         differences=tuple(_differences(report, {c.key: c.label for c in scales}, chosen)),
         headline=summary.headline,
         tables=tuple(tables_for(report)),
@@ -232,7 +232,23 @@ def _reference(report: Report) -> str:
 def _differences(report: Report, labels: Mapping[str, str], chosen: Chosen) -> list[Row]:
     """Return what was tested; of a choice of rows there is no further choice."""
     rows = list(linked_differences(difference_rows(report.comparison, labels=labels), chosen))
-    return rows if chosen.is_everything else [row for row in rows if row.cells[1].text == "kept"]
+    if chosen.is_everything:
+        return rows
+    kept_rows = (row for row in rows if row.cells[1].text == "kept")
+    return [replace(row, cells=(row.cells[0], Cell("chosen"), *row.cells[2:])) for row in kept_rows]
+
+
+def _by_rows(
+    report: Report, selections: tuple[Selection, ...], scales: tuple[CriterionSummary, ...]
+) -> Iterator[Block]:
+    """Yield means by choice of rows; each of a choice leads to its answers."""
+    for block in by_rows(selections, scales, report.by_quality):
+        lines = zip(block.rows, selections, strict=False)  # the last is no choice
+        linked_rows = [
+            linked_row(row, [(of(selection.name, EVERYTHING), system) for system in report.systems])
+            for row, selection in lines
+        ]
+        yield replace(block, rows=(*linked_rows, *block.rows[len(linked_rows) :]))
 
 
 def _side_by_side(report: Report, scales: tuple[CriterionSummary, ...], chosen: Chosen) -> SystemsTable:

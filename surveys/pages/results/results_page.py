@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from surveys.models import Batch
 from surveys.pages.access import batch_for, researcher
 from surveys.pages.results.chosen_form import ChosenForm
+from surveys.pages.results.responses import SEES_WORK
 from surveys.pages.results.results import is_awaited, metric_results, results
 from surveys.results import kept
 
@@ -32,6 +33,7 @@ def batch_results(request: HttpRequest, pk: int) -> HttpResponse:
         "is_chosen": not chosen.is_everything,
         "choice": chosen.as_query(),
         "answers_url": reverse("batch_responses", args=[batch.pk]),
+        "review_url": reverse("assignments", args=[batch.pk]) if request.user.has_perm(SEES_WORK) else "",
         "report": shown,
         "results": shown and shown.value,
         "metrics_report": metrics,

@@ -373,7 +373,11 @@ def by_rows(
     for scale in scales:
         places = places_of(scale)
         rows = [
-            Row(ROWS[selection.name], tuple(_item_mean(s.criterion(scale.key)) for s in selection.systems))
+            Row(
+                ROWS[selection.name],
+                tuple(_item_mean(s.criterion(scale.key)) for s in selection.systems),
+                {"criterion": scale.key},
+            )
             for selection in selections
         ]
         means = [found.means[name].get(scale.key) for name in names]

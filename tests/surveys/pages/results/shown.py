@@ -4,12 +4,13 @@ from surveys.models import Batch, KeptReport
 from surveys.pages.results import results as page
 from surveys.pages.results.results import MetricResults, Results
 from surveys.results import kept
+from surveys.results.chosen import Chosen
 
 
-def results(batch: Batch) -> Results | None:
-    page.results(batch)
+def results(batch: Batch, chosen: Chosen = page.EVERYTHING) -> Results | None:
+    page.results(batch, chosen)
     _made()
-    shown = page.results(batch)
+    shown = page.results(batch, chosen)
     return shown and shown.value
 
 

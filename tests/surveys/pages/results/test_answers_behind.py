@@ -56,7 +56,7 @@ def single() -> Batch:
 def test_as_many_answers_stand_behind_a_count_as_it_says(study) -> None:
     batch = study()
     found, counts = results(batch), []
-    for block in (*found.blocks, *found.item_blocks):
+    for block in (*found.blocks, *found.item_blocks, *found.choices_of_rows):
         for row in block.rows:
             for cell in row.cells:
                 if count := cell.link and re.match(r"([0-9]+) (?:of|ratings)", cell.note):
@@ -119,3 +119,34 @@ def test_the_most_disputed_output_comes_first() -> None:
     page = client_of("Assistant").get(reverse("disputed", args=[batch.pk]) + "?criterion=nonsense")
     assert [row["output"].item.subject for row in page.context["rows"]] == ["split", "torn", "calm"]
     assert reverse("batch_responses", args=[batch.pk]) + "?item=split&amp;of=a" in page.content.decode()
+
+
+def test_counts_and_agreement_lead_to_what_they_count() -> None:
+    batch, client = single(), client_of("Assistant")
+    results(batch)
+    page = client.get(reverse("batch_results", args=[batch.pk])).content.decode()
+    answers, disputed = (reverse(name, args=[batch.pk]) for name in ("batch_responses", "disputed"))
+    links = [f"{answers}?rows=all", f"{answers}?rows=all&amp;skipped=any", f"{answers}?criterion=trust&amp;of=b",
+             f"{disputed}?criterion=trust&amp;of=b", reverse("assignments", args=[batch.pk]) + "?use=used"]  # fmt: skip
+    assert [link for link in links if f'href="{link}"' not in page] == []
+    shown = [text_of(client.get(link.replace("&amp;", "&"))) for link in links[:4]]
+    assert [re.search(r"([0-9]+) (?:found|with two)", text)[1] for text in shown] == ["14", "2", "6", "2"]
+
+
+def test_of_a_chosen_part_nothing_is_called_kept() -> None:
+    batch, client = single(), client_of("Assistant")
+    url = reverse("batch_results", args=[batch.pk]) + "?rows=all"
+    client.get(url)
+    text = text_of(client.get(url))
+    assert ("chosen ratings" in text, "Agreement of raters, chosen rows" in text) == (True, True)
+    assert re.findall(r"[^.]{20}\bkept rows|\bkept ratings", text) == []
+
+
+def test_a_table_for_a_paper_says_that_it_is_of_a_part() -> None:
+    batch, client = single(), client_of("Assistant")
+    results(batch)
+    url = reverse("result_table", args=[batch.pk, "systems", "tex"])
+    results(batch, Chosen(rows="all"))
+    found = ["Of a part of the answers that was chosen." in client.get(url + query).content.decode()
+             for query in ("", "?rows=all")]  # fmt: skip
+    assert found == [False, True]
