@@ -118,6 +118,7 @@ def test_a_whole_page_is_selected_at_once(visit, questionnaire):
     page.get_by_label("Select all on this page").check()
     expect(page.locator("input[name=selected]:checked")).to_have_count(2)
     page.get_by_role("button", name="Approve").click()
+    page.get_by_role("button", name="Approve 2").click()
     expect(page.get_by_text("2 decided.")).to_be_visible()
 
 
