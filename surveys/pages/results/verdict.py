@@ -41,22 +41,28 @@ def _alone(summary: Summary, headline: CriterionSummary) -> Iterator[str]:
             between = (
                 f" ({100 * rated.interval.level:.3g} %: {ends(rated.interval)})" if rated.interval else ""
             )
-            yield f"{headline.label}: ratings of {system.system} have a mean of {mean}{between}."
+            yield f"{_about(headline)} ratings of {system.system} have a mean of {mean}{between}."
 
 
 def _between(found: Difference, *, against: str, criterion: CriterionSummary) -> str:
     interval = found.interval
     if interval is None or found.mean is None or found.corrected is None:
-        return f"{criterion.label}: {found.system} beside {against} can't be tested on {found.items} shared items."
+        return f"{_about(criterion)} {found.system} beside {against} can't be tested on {found.items} shared items."
     size = f"{ends(interval)}, {probability(found.corrected)}{few(found)}"
     if found.dagger:
         way = "higher" if found.mean > 0 else "lower"
         mean = number(abs(found.mean), places=interval.places)
-        return f"{criterion.label}: {found.system} is rated {mean} {way} than {against} (difference {size})."
+        return f"{_about(criterion)} {found.system} is rated {mean} {way} than {against} (difference {size})."
     return (
-        f"{criterion.label}: whether {found.system} or {against} is rated higher can't be told "
+        f"{_about(criterion)} whether {found.system} or {against} is rated higher can't be told "
         f"(difference {number(found.mean, places=interval.places)}, {size})."
     )
+
+
+def _about(criterion: CriterionSummary) -> str:
+    """Return the name of a criterion before what is said of it; a question stands in quotes."""
+    label = criterion.label
+    return f"“{label}”:" if label.endswith("?") else f"{label}:"
 
 
 def _all_tests(comparison: Comparison, *, told: int) -> Iterator[str]:

@@ -67,3 +67,9 @@ def test_few_workers_are_named_beside_the_dagger() -> None:
 def test_nobody_rated_leaves_nothing_to_say() -> None:
     reason = get_definition("vtt").skip_reasons[0].value
     assert sentences([Rated("s1", "a", "ann", skip_reason=reason)]) == ()
+
+
+def test_a_criterion_that_is_a_question_stands_in_quotes() -> None:
+    said = [Rated(f"s{n}", "a", worker, {"clarity": "4", "trust": "4"}) for n in range(3) for worker in "xy"]
+    report = make_report(read_batch(rated_batch(said)))
+    assert verdict(report.summary, report.comparison)[0].startswith("“Clear?”: ratings of a have a mean of 4")
