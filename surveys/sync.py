@@ -136,7 +136,10 @@ def look_again() -> None:
 @shared_task
 def make_report(report_pk: int) -> None:
     """Make a report that a page or the sweep has asked for; whoever comes second does nothing."""
-    kept.make(report_pk)
+    # Here, not at the top: a worker needs pandas for this alone, and has it with the first report it makes.
+    from surveys.results import reports
+
+    reports.make(report_pk)
 
 
 @shared_task

@@ -208,3 +208,7 @@ class Assignment(models.Model):
         if not (self.submitted_at and self.accepted_at):
             return None
         return int(self.submitted_at.timestamp()) - int(self.accepted_at.timestamp())
+
+
+# The states of work that was handed in, whatever was decided of it since.
+SUBMITTED = (Assignment.Status.SUBMITTED, Assignment.Status.APPROVED, Assignment.Status.REJECTED)

@@ -12,10 +12,9 @@ from urllib.parse import parse_qs, urlencode
 
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
-from annotators.models import Assignment
+from annotators.models import SUBMITTED, Assignment
 from surveys.models import Batch, Output, Response, is_used
 from surveys.results.frames.base import Frame, column, only
-from surveys.results.frames.database import SUBMITTED
 from surveys.studies.planted_checks import COLUMN
 
 ALL, KEPT, FILTERED = "all", "kept", "filtered"

@@ -33,6 +33,19 @@ def test_starting_loads_no_more_than_a_command_needs(command: str, loaded: list[
     assert done.stdout == f"{loaded}\n"
 
 
+WORKER = f"""
+import sys
+import config.celery, django; django.setup()
+import surveys.sync, marketplace.tasks
+print([name for name in {HEAVY} if name in sys.modules])
+"""
+
+
+def test_a_worker_loads_what_its_tasks_need_with_the_first_that_does() -> None:
+    done = subprocess.run([sys.executable, "-c", WORKER], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 LOADED = """
 import threading
 from config.wsgi import application

@@ -31,9 +31,7 @@ from surveys.results.figures import kinds_for
 from surveys.results.files.report import Report
 from surveys.results.files.report_text import EFFECT_NOTE
 from surveys.results.kept import (
-    Kept,
     ask,
-    kept,
     metrics_key,
     report_key,
     scored_of,
@@ -41,6 +39,7 @@ from surveys.results.kept import (
     version_of,
 )
 from surveys.results.paper_tables import tables_for
+from surveys.results.reports import Kept, kept
 from surveys.results.statistics.agreement import Agreement
 from surveys.results.statistics.choices import FAMILIES
 from surveys.results.statistics.correlation import Correlation

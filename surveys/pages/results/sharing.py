@@ -19,7 +19,8 @@ from surveys.pages.results.chosen_form import ChosenForm
 from surveys.pages.results.results import arranged, wanted
 from surveys.results import sharing
 from surveys.results.chosen import Chosen, read_chosen
-from surveys.results.kept import Kept, report_key, report_version
+from surveys.results.kept import report_key, report_version
+from surveys.results.reports import Kept
 
 SHARE = ("surveys.view_batch", "surveys.change_batch")
 NOT_YET = "There is no report to share yet. Open the results, and come back when they are there."

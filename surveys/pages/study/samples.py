@@ -22,8 +22,8 @@ from surveys.pages.access import researcher
 from surveys.pages.enqueue import enqueue
 from surveys.pages.study.import_forms import ImportForm
 from surveys.pages.study.imports import preview_token
-from surveys.results import kept
-from surveys.results.kept import Drawing, Kept
+from surveys.results import kept, reports
+from surveys.results.reports import Drawing, Kept
 from surveys.studies.importing.plan import Layout
 from surveys.studies.importing.staging import Wish, stage
 from surveys.studies.sample_files import (
@@ -177,7 +177,7 @@ def draw_sample(request: HttpRequest) -> HttpResponse:
     form = DrawForm(request.POST or None, request.FILES or None)
     if form.is_valid():
         name = form.ask()
-        enqueue(sync.make_report, kept.ask_for_sample(name))
+        enqueue(sync.make_report, reports.ask_for_sample(name))
         return redirect("sample", token=signing.dumps([name, request.user.pk], salt=SALT))
     context = {**site.each_context(request), "title": "Draw a sample", "form": form}
     return render(request, "study/draw_sample.html", context, status=422 if form.errors else 200)
@@ -257,7 +257,7 @@ def _drawing(request: HttpRequest, *, token: str) -> Kept[Drawing]:
     name = _name(request, token=token)
     if not has_folder(name):
         raise SampleGone(name)
-    return kept.kept(kept.sample_key(name), version=name)
+    return reports.kept(kept.sample_key(name), version=name)
 
 
 def _name(request: HttpRequest, *, token: str) -> str:

@@ -11,12 +11,12 @@ from typing import IO, Any
 
 import pandas as pd
 
-from annotators.models import Assignment
+from annotators.models import SUBMITTED, Assignment
 from surveys.models import Batch, Output
 from surveys.protocols.definition import Criterion
 from surveys.results.frames.annotations import SKIP_MARK
 from surveys.results.frames.base import Frame, column
-from surveys.results.frames.database import SUBMITTED, read_batch
+from surveys.results.frames.database import read_batch
 from surveys.results.frames.pseudonyms import names_for_raw
 
 OWN = (

@@ -18,14 +18,13 @@ from zoneinfo import ZoneInfo
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from annotators.models import HIT, Assignment, Worker
+from annotators.models import HIT, SUBMITTED, Assignment, Worker
 from annotators.people.pseudonyms import without_id
 from surveys.models import Batch, Item, Output, Rating, Response
 from surveys.protocols.definition import Definition
 from surveys.results.files.input_sheet import InputPart, InputSheet
 from surveys.results.files.pairs import require_pairs
 from surveys.results.frames.base import PREFERRED, SELECTED
-from surveys.results.frames.database import SUBMITTED
 from surveys.results.frames.pseudonyms import Pseudonyms, names_for_raw
 from surveys.studies.planted_checks import COLUMN as PLANTED
 

@@ -18,7 +18,7 @@ import pandas as pd
 from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
-from annotators.models import Assignment, Worker
+from annotators.models import SUBMITTED, Assignment, Worker
 from surveys.models import Batch, Item, MetricScore, Output, Rating, Response
 from surveys.publishing.design import methods_in_words
 from surveys.results.frames.base import RESPONSE_COLUMNS, Frame, build_frame, column, used
@@ -26,7 +26,6 @@ from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.review.surplus import surplus_of
 from surveys.studies.planted_checks import COLUMN
 
-SUBMITTED = (Assignment.Status.SUBMITTED, Assignment.Status.APPROVED, Assignment.Status.REJECTED)
 AT_ONCE = 10_000  # rows
 Places = npt.NDArray[np.intp]
 MISSING = -1

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotators.models import Assignment
 from surveys import sync
 from surveys.models import Batch, KeptReport
-from surveys.results import kept
+from surveys.results import kept, reports
 from surveys.results.files.report import make_report
 from surveys.results.frames.database import read_batch, read_scores
 from surveys.results.statistics.metrics import summarise_metrics
@@ -32,19 +32,19 @@ def batch_of(*, n: int = 2) -> Batch:
 def asked(batch: Batch) -> KeptReport:
     """Ask for the report of a batch as it is now."""
     key, version = kept.report_key(batch), kept.report_version(batch)
-    kept.kept(key, version=version)
+    reports.kept(key, version=version)
     kept.ask(key, version=version)
     return KeptReport.objects.get(key=key)
 
 
-def look(batch: Batch) -> kept.Kept:
-    return kept.kept(kept.report_key(batch), version=kept.report_version(batch))
+def look(batch: Batch) -> reports.Kept:
+    return reports.kept(kept.report_key(batch), version=kept.report_version(batch))
 
 
 @pytest.mark.django_db
 def test_what_is_kept_is_the_report_to_the_bit(shared: Path) -> None:
     batch = load_published(shared / "data/ofax/vqax_results_raw.csv", definition=VQAX, n=100)
-    assert kept.make(asked(batch).pk) is True
+    assert reports.make(asked(batch).pk) is True
     found, expected = look(batch), make_report(read_batch(batch))
     assert (found.is_current, found.percent, found.error) == (True, 0, "")
     assert found.value == expected
@@ -57,24 +57,26 @@ def test_metrics_and_several_batches_are_kept_alike() -> None:
     batches = [rated_batch(rows, name=name) for name in ("one", "two")]
     keys = {
         kept.metrics_key(batches[0]): summarise_metrics(read_batch(batches[0]), read_scores(batches[0])),
-        kept.across_key(batches): kept.compare_studies([kept.Study(b.name, read_batch(b)) for b in batches]),
+        kept.across_key(batches): reports.compare_studies(
+            [reports.Study(b.name, read_batch(b)) for b in batches]
+        ),
     }
     for key, expected in keys.items():
-        kept.kept(key, version="1")
+        reports.kept(key, version="1")
         kept.ask(key, version="1")
-        assert kept.make(KeptReport.objects.get(key=key).pk)
-        assert kept.kept(key, version="1").value == expected
+        assert reports.make(KeptReport.objects.get(key=key).pk)
+        assert reports.kept(key, version="1").value == expected
 
 
 @pytest.mark.django_db
 def test_an_old_report_stays_until_the_new_one_is_there() -> None:
     batch = batch_of()
-    kept.make(asked(batch).pk)
+    reports.make(asked(batch).pk)
     before = look(batch)
     submitted(batch.questionnaires.get())
     after = look(batch)
     assert (after.is_current, after.made_at, after.value) == (False, before.made_at, before.value)
-    assert kept.make(asked(batch).pk)
+    assert reports.make(asked(batch).pk)
     assert look(batch).is_current
     assert look(batch).value.summary.counts.assignments == 3
 
@@ -83,17 +85,17 @@ def test_an_old_report_stays_until_the_new_one_is_there() -> None:
 def test_two_who_ask_make_one_job_and_the_task_twice_makes_one_report() -> None:
     batch = batch_of()
     key, version = kept.report_key(batch), kept.report_version(batch)
-    kept.kept(key, version=version)
+    reports.kept(key, version=version)
     assert [kept.ask(key, version=version) for _ in range(3)] == [True, False, False]
     pk = KeptReport.objects.get(key=key).pk
-    assert [kept.make(pk), kept.make(pk)] == [True, False]
+    assert [reports.make(pk), reports.make(pk)] == [True, False]
 
 
 @pytest.mark.django_db
 def test_while_one_worker_is_at_it_another_leaves_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     row, seen = asked(batch_of()), []
-    monkeypatch.setattr(kept, "reach", lambda name: seen.append((name, kept.make(row.pk))))
-    assert kept.make(row.pk)
+    monkeypatch.setattr(reports, "reach", lambda name: seen.append((name, reports.make(row.pk))))
+    assert reports.make(row.pk)
     assert seen == [("report.begun", False), ("report.made", False)]
 
 
@@ -103,7 +105,7 @@ def test_a_worker_that_dies_leaves_the_old_one_and_another_repeats_it(
     monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     batch = batch_of()
-    kept.make(asked(batch).pk)
+    reports.make(asked(batch).pk)
     before = look(batch).value
     submitted(batch.questionnaires.get())
     row = asked(batch)
@@ -112,16 +114,16 @@ def test_a_worker_that_dies_leaves_the_old_one_and_another_repeats_it(
         if name == at:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(kept, "reach", die)
+    monkeypatch.setattr(reports, "reach", die)
     with pytest.raises(KeyboardInterrupt):
-        kept.make(row.pk)
+        reports.make(row.pk)
     monkeypatch.undo()
     assert look(batch).value == before
-    assert (kept.due(), kept.make(row.pk)) == ([], False)
+    assert (kept.due(), reports.make(row.pk)) == ([], False)
     past = timezone.now() - kept.LEASE - timedelta(seconds=1)
     KeptReport.objects.filter(pk=row.pk).update(begun_at=past, asked_at=past)
     assert kept.due() == [row.pk]
-    assert kept.make(row.pk)
+    assert reports.make(row.pk)
     assert look(batch).value.summary.counts.assignments == 3
 
 
@@ -133,10 +135,10 @@ def test_who_lost_the_lease_does_not_write_over_what_came_after(monkeypatch: pyt
         if name == "report.made":
             monkeypatch.undo()
             KeptReport.objects.filter(pk=row.pk).update(begun_at=timezone.now() - kept.LEASE * 2)
-            assert kept.make(row.pk)
+            assert reports.make(row.pk)
 
-    monkeypatch.setattr(kept, "reach", overtake)
-    assert kept.make(row.pk) is False
+    monkeypatch.setattr(reports, "reach", overtake)
+    assert reports.make(row.pk) is False
 
 
 @pytest.mark.django_db
@@ -147,22 +149,22 @@ def test_what_can_not_be_made_says_why_and_is_tried_again_later(monkeypatch: pyt
     def fail(*args: object) -> None:
         raise ValueError("no room")
 
-    monkeypatch.setitem(kept.MAKERS, "report", fail)
+    monkeypatch.setitem(reports.MAKERS, "report", fail)
     with pytest.raises(ValueError, match="no room"):
-        kept.make(row.pk)
+        reports.make(row.pk)
     assert (look(batch).error, look(batch).value) == ("no room", None)
     monkeypatch.undo()
     past = timezone.now() - kept.LEASE * 2
     KeptReport.objects.update(begun_at=past, asked_at=past)
     assert kept.due() == [row.pk]
-    assert kept.make(row.pk)
+    assert reports.make(row.pk)
     assert look(batch).error == ""
 
 
 @pytest.mark.django_db
 def test_what_another_release_kept_in_another_form_counts_as_nothing() -> None:
     batch = batch_of()
-    kept.make(asked(batch).pk)
+    reports.make(asked(batch).pk)
     KeptReport.objects.update(content='{"study": 3}')
     found = look(batch)
     assert (found.value, found.made_at, found.is_current) == (None, None, False)
@@ -180,12 +182,12 @@ def test_an_open_batch_is_refreshed_in_the_background_after_a_rest(monkeypatch: 
         return kept.due()
 
     (pk,) = swept()
-    assert kept.make(pk)
+    assert reports.make(pk)
     submitted(batch.questionnaires.get())
     assert swept() == []
     KeptReport.objects.update(made_at=long_ago)
     assert swept() == [pk]
-    assert kept.make(pk)
+    assert reports.make(pk)
     KeptReport.objects.update(made_at=long_ago)
     assert swept() == []
     Batch.objects.update(status=Batch.Status.STOPPED)
@@ -233,7 +235,7 @@ def test_many_who_ask_at_once_make_one_job() -> None:
 
     def request() -> None:
         start.wait()
-        kept.kept(key, version=version)
+        reports.kept(key, version=version)
         results.append(kept.ask(key, version=version))
         connection.close()
 

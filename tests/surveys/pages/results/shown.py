@@ -3,7 +3,7 @@
 from surveys.models import Batch, KeptReport
 from surveys.pages.results import results as page
 from surveys.pages.results.results import MetricResults, Results
-from surveys.results import kept
+from surveys.results import reports
 from surveys.results.chosen import Chosen
 
 
@@ -23,4 +23,4 @@ def metric_results(batch: Batch) -> MetricResults | None:
 
 def _made() -> None:
     for row in KeptReport.objects.exclude(asked_version=""):
-        kept.make(row.pk)
+        reports.make(row.pk)

@@ -8,7 +8,7 @@ from django.urls import reverse
 from surveys import sync
 from surveys.models import KeptReport, Questionnaire, Survey
 from surveys.pages.results import results as page
-from surveys.results import kept
+from surveys.results import reports
 from tests.factories import make_published, submitted
 from tests.people import client_of
 from tests.surveys.pages.pages import text_of
@@ -62,7 +62,7 @@ def test_what_is_kept_is_shown_at_once_while_a_new_one_is_made(sent: list[tuple[
 
 def test_no_page_reads_a_batch_itself(sent: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch) -> None:
     batch = rated().batch
-    monkeypatch.setattr(kept, "read_batch", lambda batch: pytest.fail("read in a request"))
+    monkeypatch.setattr(reports, "read_batch", lambda batch: pytest.fail("read in a request"))
     assert client_of("Assistant").get(reverse("batch_results", args=[batch.pk])).status_code == 200
 
 

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from surveys.models import Batch, KeptReport
 from surveys.pages.results import results as page
-from surveys.results import kept
+from surveys.results import reports
 from tests.factories import make_published, submitted
 from tests.people import client_of
 from tests.surveys.pages.results.shown import results
@@ -42,7 +42,7 @@ def test_a_table_is_of_the_chosen_answers() -> None:
     path = reverse("result_table", args=[batch.pk, "systems", "csv"])
     client.get(path + "?rows=filtered")
     for row in KeptReport.objects.exclude(asked_version=""):
-        kept.make(row.pk)
+        reports.make(row.pk)
     every, chosen = (client.get(path + query).content.decode() for query in ("", "?rows=filtered"))
     n = [text.splitlines()[0].split(",").index("justifies n") for text in (every, chosen)]
     assert [text.splitlines()[1].split(",")[at] for text, at in zip((every, chosen), n, strict=True)] == [

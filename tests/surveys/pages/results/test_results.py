@@ -147,7 +147,7 @@ def test_unchanged_results_are_not_counted_again(monkeypatch):
     questionnaire = make_published()
     submitted(questionnaire)
     first = results(questionnaire.batch)
-    monkeypatch.setattr("surveys.results.kept.read_batch", lambda batch: pytest.fail("read again"))
+    monkeypatch.setattr("surveys.results.reports.read_batch", lambda batch: pytest.fail("read again"))
     assert results(questionnaire.batch) == first
 
 

@@ -1,0 +1,178 @@
+"""The reports that a worker makes and pages show, by their kind: made, kept, and read as they were kept."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Generic, TypeVar
+
+import cattrs
+from django.utils import timezone
+
+from annotators.failpoints import reach
+from surveys.models import Batch, KeptReport
+from surveys.results.chosen import of_frame, read_chosen
+from surveys.results.files.report import Report, make_report
+from surveys.results.frames.database import read_batch, read_scores
+from surveys.results.kept import (
+    ACROSS,
+    CHOICE,
+    METRICS,
+    REPORT,
+    SAMPLE,
+    across_version,
+    ask,
+    free,
+    metrics_version,
+    report_version,
+    sample_key,
+)
+from surveys.results.statistics.across import Across, Study, compare_studies
+from surveys.results.statistics.metrics import MetricSummary, summarise_metrics
+from surveys.studies.predictions import SamplingError
+from surveys.studies.sample_files import KEPT_SECONDS, SampleGone, draw_asked
+
+CHOICES_KEPT = timedelta(days=1)
+T = TypeVar("T")
+Tell = Callable[[int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept(Generic[T]):
+    """What is known of a report: `value` as of `made_at`, None before the first. Not `is_current`: data have changed.
+
+    `percent` is how far a worker is with the next one.
+    """
+
+    pk: int
+    value: T | None
+    made_at: datetime | None
+    is_current: bool
+    percent: int
+    error: str
+
+
+def kept(key: str, *, version: str) -> Kept[Any]:
+    """Return what there is of a report, and whether it tells what the data say now."""
+    row = KeptReport.objects.get_or_create(key=key)[0]
+    value = _read(row)
+    is_current = row.version == version and value is not None
+    return Kept(row.pk, value, row.made_at if value else None, is_current, row.percent, row.error)
+
+
+def ask_for_sample(name: str) -> int:
+    """Ask for the sample that a folder of this name says; return the report it will be. Forgets those long gone."""
+    old = timezone.now() - 2 * timedelta(seconds=KEPT_SECONDS)
+    KeptReport.objects.filter(key__startswith=f"{SAMPLE}:", asked_version="", made_at__lt=old).delete()
+    found = kept(sample_key(name), version=name)
+    ask(sample_key(name), version=name)
+    return found.pk
+
+
+def make(pk: int) -> bool:
+    """Make a report that was asked for, and keep it. False if nobody asks, or another worker is at it."""
+    now = timezone.now()
+    row = KeptReport.objects.get(pk=pk)
+    if not free(now).filter(pk=pk).exclude(asked_version="").update(begun_at=now, percent=0):
+        return False
+    mine = KeptReport.objects.filter(pk=pk, begun_at=now)
+    reach("report.begun")
+    try:
+        found = _made(row.key, tell=lambda percent: mine.update(percent=percent))
+    except Exception as error:
+        mine.update(percent=0, error=str(error)[:500])  # free again after LEASE, as after a crash
+        raise
+    reach("report.made")
+    return bool(mine.update(**found, begun_at=None, asked_at=None, asked_version="", percent=0, error=""))
+
+
+def _made(key: str, *, tell: Tell) -> dict[str, Any]:
+    """Return the columns of a report as it is now. The version is read first: what comes later makes it old."""
+    began = time.monotonic()
+    kind, _, about = key.partition(":")
+    version, value = MAKERS[kind](about, tell)
+    return {
+        "version": version,
+        "content": json.dumps(cattrs.unstructure(value)),
+        "made_at": timezone.now(),
+        "seconds": time.monotonic() - began,
+    }
+
+
+def _batches(about: str) -> list[Batch]:
+    return [Batch.objects.select_related("survey").get(pk=int(pk)) for pk in about.split(",")]
+
+
+def _report(about: str, tell: Tell) -> tuple[str, Report]:
+    pk, _, query = about.partition(CHOICE)
+    [batch] = _batches(pk)
+    version = report_version(batch)
+    tell(5)
+    frame = read_batch(batch)
+    tell(60)
+    if not query:
+        return version, make_report(frame)
+    _forget_choices()
+    return version, make_report(of_frame(frame, read_chosen(query), batch=batch))
+
+
+def _forget_choices() -> None:
+    """Keep no report of a choice that was made long ago: there are as many as addresses, and each is soon made."""
+    old = KeptReport.objects.filter(key__startswith=f"{REPORT}:", key__contains=CHOICE, asked_version="")
+    old.filter(made_at__lt=timezone.now() - CHOICES_KEPT).delete()
+
+
+def _metrics(about: str, tell: Tell) -> tuple[str, MetricSummary]:
+    [batch] = _batches(about)
+    version = metrics_version(batch)
+    tell(5)
+    frame = read_batch(batch)
+    tell(50)
+    return version, summarise_metrics(frame, read_scores(batch))
+
+
+def _across(about: str, tell: Tell) -> tuple[str, Across]:
+    batches = _batches(about)
+    version, studies = across_version(batches), list[Study]()
+    for n, batch in enumerate(batches, 1):
+        studies.append(Study(batch.name, read_batch(batch)))
+        tell(80 * n // len(batches))
+    return version, compare_studies(studies)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """What became of a sample that was asked for: its files are in its folder, unless there is an `error`."""
+
+    error: str = ""
+
+
+def _sample(about: str, tell: Tell) -> tuple[str, Drawing]:
+    """Draw a sample. What its author has to change is an answer, to be shown, and not tried again."""
+    try:
+        draw_asked(about, tell=tell)
+    except SamplingError as error:
+        return about, Drawing(str(error))
+    except SampleGone:
+        return about, Drawing("What was uploaded is no longer here.")
+    return about, Drawing()
+
+
+MAKERS: dict[str, Callable[[str, Tell], tuple[str, Any]]] = {
+    REPORT: _report,
+    METRICS: _metrics,
+    ACROSS: _across,
+    SAMPLE: _sample,
+}
+TYPES: dict[str, type] = {REPORT: Report, METRICS: MetricSummary, ACROSS: Across, SAMPLE: Drawing}
+
+
+def _read(row: KeptReport) -> Any:
+    """Return what is kept; None for what another release has kept in another form."""
+    if not row.content:
+        return None
+    try:
+        return cattrs.structure(json.loads(row.content), TYPES[row.key.partition(":")[0]])
+    except (cattrs.BaseValidationError, KeyError, TypeError, ValueError):
+        return None
