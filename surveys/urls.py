@@ -4,7 +4,7 @@ from django.urls import URLPattern, URLResolver, path
 
 from surveys.pages.answering import hit, link_annotation, link_home, own_data, pictures
 from surveys.pages.people import labels, people, workers
-from surveys.pages.publishing import batches, books, running
+from surveys.pages.publishing import batches, books, launch, running
 from surveys.pages.results import compare, downloads, dry_run, paper, responses, results_page, sharing
 from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
 from surveys.pages.sign_in import oidc, second_factor
@@ -34,6 +34,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         name="withdraw_results",
     ),
     path("batches/<int:pk>/files/", downloads.files, name="batch_files"),
+    path("batches/<int:pk>/launch/", launch.change, name="batch_launch"),
     path("batches/<int:pk>/publish", running.publish, name="batch_publish"),
     path("batches/<int:pk>/stop", running.stop, name="batch_stop"),
     path("batches/<int:pk>/retry", running.retry, name="batch_retry"),
@@ -69,6 +70,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("import/pictures", imports.import_pictures, name="import_pictures"),
     path("import/<str:token>/", imports.import_preview, name="import_preview"),
     path("import/<str:token>/columns", imports.import_columns, name="import_columns"),
+    path("launch/", launch.choose_study, name="new_batch"),
     path("links/sign-in/<int:batch>/", link_home.sign_in, name="link_sign_in"),
     path("links/<str:token>/", link_home.home, name="link"),
     path("links/<str:token>/my-data", own_data.own_data, name="own_data"),
@@ -95,6 +97,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("shared/<str:token>/", sharing.shared_results, name="shared_results"),
     path("studies/<slug:slug>/", studies.study, name="study"),
     path("studies/<slug:slug>/items/", studies.items, name="study_items"),
+    path("studies/<slug:slug>/launch/", launch.launch, name="launch"),
+    path("studies/<slug:slug>/launch/price", launch.price, name="launch_price"),
     path("workers/<int:worker_pk>/", workers.worker, name="worker"),
     path("workers/<int:worker_pk>/standing", workers.standing, name="worker_standing"),
 ]

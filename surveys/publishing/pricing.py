@@ -1,7 +1,7 @@
 """What a batch will cost, and what it pays an hour."""
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import ROUND_UP, Decimal
 from statistics import median
 
 from django.db.models import Count, Q
@@ -9,8 +9,8 @@ from django.db.models import Count, Q
 from annotators.crowds.mturk.fees import fee_rate
 from annotators.models import Assignment, Channel
 from surveys.models import Batch, does_not_count, is_held, is_skipped
-from surveys.protocols.policy import can_reject
-from surveys.protocols.rules import PolicyError
+from surveys.protocols.policy import can_reject, cap
+from surveys.protocols.rules import PolicyError, most_assignments
 from surveys.publishing import budget
 
 
@@ -64,6 +64,34 @@ def quote(batch: Batch, *, rejection_rate: Decimal = Decimal("0.10")) -> Quote:
         hourly_wage=(batch.reward * 60 / minutes).quantize(Decimal("0.01")),
         is_piloted=is_piloted,
     )
+
+
+def reward_for(hourly_wage: Decimal, *, minutes: Decimal) -> Decimal:
+    """Return dollars for work of so many minutes that pay at least this wage an hour."""
+    return (hourly_wage * minutes / 60).quantize(Decimal("0.01"), ROUND_UP)
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """How many people a batch needs at least: `without_cap` if each does all they may see, `n` if none passes `cap`.
+
+    `cap` is the number of HITs one of them may do, None without such a rule. People with a personal link have none.
+    """
+
+    cap: int | None
+    without_cap: int
+    n: int
+
+
+def people_needed(batch: Batch, *, n_hits: int) -> People:
+    """Count the people that so many HITs need: nobody does one twice, nor more of them than the cap allows."""
+    per_hit, share = batch.assignments_per_hit, cap(batch.review_policy)
+    n_wanted = n_hits * per_hit
+    without_cap = per_hit if n_hits else 0
+    if share is None or not n_hits:
+        return People(None, without_cap, without_cap)
+    most = most_assignments(share, n_wanted=n_wanted)
+    return People(most, without_cap, max(per_hit, -(-n_wanted // most)))
 
 
 def _may_reject(batch: Batch) -> bool:

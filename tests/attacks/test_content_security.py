@@ -38,7 +38,7 @@ PAGES = {
     "/batches/{batch}/assignments/{assignment}/", "/batches/{batch}/policy/", "/batches/{batch}/audit/",
     "/batches/{people}/people/", "/batches/{batch}/results/", "/batches/{batch}/results/answers/",
     "/batches/{batch}/results/disagreement/", "/batches/{batch}/results/share", "/shared/{read_only}/",
-    "/workers/{worker}/", "/hits/{questionnaire}/", "/links/{token}/",
+    "/studies/{slug}/launch/", "/workers/{worker}/", "/hits/{questionnaire}/", "/links/{token}/",
 }  # fmt: skip
 
 
@@ -90,6 +90,7 @@ class Study(World):
             questionnaire=self.hit.pk,
             token=self.token,
             read_only=self.read_only,
+            slug=self.batch.survey.slug,
         )
 
 

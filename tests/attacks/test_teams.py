@@ -27,6 +27,7 @@ from tests.surveys.pages.pages import text_of
 pytestmark = pytest.mark.django_db
 OF_NO_BATCH = {
     "open_appeals",
+    "new_batch",
     "compare",
     "compare_progress",
     "draw_sample",

@@ -39,6 +39,8 @@ def pages_of(questionnaire: Questionnaire) -> list[str]:
         batch.get_absolute_url(),
         f"/studies/{batch.survey.slug}/",
         f"/studies/{batch.survey.slug}/items/",
+        f"/studies/{batch.survey.slug}/launch/",
+        f"/batches/{draft.pk}/launch/",
         f"/batches/{batch.pk}/results/",
         f"/batches/{batch.pk}/files/",
         f"/batches/{batch.pk}/stop",
@@ -69,18 +71,11 @@ def test_a_batch_is_planned_and_published(visit):
     survey = make_survey(n_items=5, name="Cats")
     page = visit("/admin/")
     page.get_by_role("link", name="New batch").click()
-    page.get_by_label("Name").fill("Pilot")
     page.get_by_label("Embedded marketplace").check()
     page.get_by_label("Reward").fill("1.20")
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.locator(".field-auto_approval_delay .errorlist")).to_have_text("This field is required.")
-    page.get_by_label("Approved automatically after").fill("3")
-    page.get_by_label("Unit of auto approval delay").select_option("days")
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_role("heading", name="What it costs")).to_be_visible()
-    page.get_by_role("button", name="Publish 1 HITs for $7.20").click()
+    page.get_by_role("button", name="Publish 1 HIT for $7.20").click()
     expect(page.get_by_text("Publishing has started.")).to_be_visible()
-    batch = Batch.objects.get(name="Pilot")
+    batch = Batch.objects.get(name="Cats 1")
     assert (batch.survey, batch.status) == (survey, Batch.Status.PUBLISHING)
 
 

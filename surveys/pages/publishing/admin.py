@@ -22,6 +22,7 @@ from surveys.pages.publishing.batch_form import (
     draft_fieldsets,
     duration_in_words,
     policy_in_words,
+    write_draft,
 )
 from surveys.pages.study.admin import InlineRows
 from surveys.pages.study.team_admin import OfTeams
@@ -143,7 +144,7 @@ class BatchAdmin(OfTeams):
         if not change:
             obj.created_by_id = request.user.pk
             super().save_model(request, obj, form, change)
-        elif not _write_if_unchanged(obj, form=form):
+        elif not write_draft(obj, form=form):
             messages.error(request, "The batch was published in the meantime. Nothing was changed.")
 
     def delete_model(self, request: HttpRequest, obj: Batch) -> None:
@@ -212,10 +213,3 @@ def _calm(widget: RelatedFieldWidgetWrapper) -> None:
 
 def _is_frozen(batch: Batch | None) -> bool:
     return batch is not None and batch.status != Batch.Status.DRAFT
-
-
-def _write_if_unchanged(batch: Batch, *, form: "ModelForm[Batch]") -> bool:
-    """Write the form's fields unless the batch's status has moved on since it was read."""
-    stored = {field.name for field in Batch._meta.fields}
-    values = {name: getattr(batch, name) for name in stored & {*form.cleaned_data, "review_policy"}}
-    return Batch.objects.filter(pk=batch.pk, status=batch.status).update(**values) == 1

@@ -290,6 +290,13 @@ class BatchForm(PolicyFields, BatchModelForm):
             self.add_error("minimum_correct_minimum", f"Nobody can have {needed} of {items_per_hit} right.")
 
 
+def write_draft(batch: Batch, *, form: "forms.ModelForm[Batch]") -> bool:
+    """Write the form's fields into a draft that is stored. False if its status has moved on since it was read."""
+    stored = {field.name for field in Batch._meta.fields}
+    values = {name: getattr(batch, name) for name in stored & {*form.cleaned_data, "review_policy"}}
+    return Batch.objects.filter(pk=batch.pk, status=batch.status).update(**values) == 1
+
+
 class PublishedBatchForm(BatchModelForm):
     """What may still change once workers have seen a batch."""
 

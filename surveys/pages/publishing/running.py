@@ -25,20 +25,25 @@ def publish(request: HttpRequest, pk: int) -> HttpResponse:
     form = PublishForm(request.POST, batch=found)
     if found.status == Batch.Status.DRAFT and not form.is_valid():
         return render(request, "publishing/batch.html", page_context(request, found, form=form), status=422)
+    start(request, found)
+    return redirect(found)
+
+
+def start(request: HttpRequest, batch: Batch) -> None:
+    """Start publishing a batch that somebody has confirmed, and say what became of it."""
     try:
-        _check_account(request, found)
-        is_first = questionnaires.start_publishing(found, by=request.user)
+        _check_account(request, batch)
+        is_first = questionnaires.start_publishing(batch, by=request.user)
     except questionnaires.CannotPublish as error:
         messages.error(request, str(error))
-        return redirect(found)
+        return
     if is_first:
         reach("publish.started")
-        enqueue(sync.publish_batch, found.pk)
+        enqueue(sync.publish_batch, batch.pk)
         reach("publish.requested")
         messages.success(request, "Publishing has started.")
     else:
         messages.info(request, "This batch is published already.")
-    return redirect(found)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -16,6 +16,8 @@ Status = Batch.Status
 PLACES = {
     "study": "Batches",
     "study_items": "Items",
+    "launch": "Launch",
+    "batch_launch": "Launch",
     "batch": "Launch",
     "batch_publish": "Launch",
     "batch_stop": "Launch",
@@ -69,6 +71,12 @@ class Header:
     step: Step
 
 
+HERE = {
+    "launch": Step("Look at the price, and publish"),
+    "batch_launch": Step("Look at the price, and publish"),
+}
+
+
 def header(person: Person, survey: Survey, *, batch: Batch | None = None, place: str = "") -> Header:
     """Return the head of a page of `survey`, about `batch` or else about the newest. `place`: the address's name."""
     batches = list(with_counts(survey.batches.order_by("-pk")))
@@ -78,7 +86,7 @@ def header(person: Person, survey: Survey, *, batch: Batch | None = None, place:
         batch=shown,
         batches=batches,
         tabs=tuple(_tabs(person, survey, shown, here=PLACES.get(place, ""))),
-        step=_step(person, survey, shown),
+        step=HERE.get(place) or _step(person, survey, shown),
     )
 
 
@@ -91,7 +99,7 @@ def first_step(person: Person, survey: Survey, *, has_items: bool) -> Step:
             else Step("No items yet")
         )
     if person.has_perm("surveys.add_batch"):
-        return Step("Plan a batch", f"{reverse('admin:surveys_batch_add')}?survey={survey.pk}")
+        return Step("Plan a batch", reverse("launch", args=[survey.slug]))
     return Step("No batch yet")
 
 
@@ -129,6 +137,8 @@ def _places(person: Person, survey: Survey, batch: CountedBatch | None) -> Itera
         yield "Items", reverse("study_items", args=[survey.slug]), 0
     if batch:
         yield from _places_of(person, batch)
+    elif person.has_perm("surveys.add_batch"):
+        yield "Launch", reverse("launch", args=[survey.slug]), 0
     if person.has_perm("surveys.change_survey"):
         yield "Settings", reverse("admin:surveys_survey_change", args=[survey.pk]), 0
 

@@ -203,11 +203,18 @@ def _confirm(request: HttpRequest, *, staged: Staged) -> HttpResponse:
     except PictureError:
         return _preview_page(request, staged=staged, status=422)
     waiting = f" {len(plan.missing)} pictures are still missing." if plan.missing else ""
-    where = format_html(
-        '<a href="{}">{}</a>', reverse("admin:surveys_survey_change", args=[survey.pk]), survey
-    )
+    where = format_html('<a href="{}">{}</a>', reverse("study", args=[survey.slug]), survey)
     messages.success(request, format_html("Imported {} items into {}.{}", len(plan.items), where, waiting))
-    return redirect("import_items")
+    return _next(request.user, survey)
+
+
+def _next(person: Person, survey: Survey) -> HttpResponse:
+    """Go on to what comes after importing: the first launch, else the study."""
+    if not person.has_perm("surveys.view_batch"):
+        return redirect("import_items")
+    if person.has_perm("surveys.add_batch") and not survey.batches.exists():
+        return redirect("launch", survey.slug)
+    return redirect("study", survey.slug)
 
 
 def _survey(staged: Staged, *, person: Person) -> Survey:

@@ -7,6 +7,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from surveys.models import Item, Picture, Survey
+from tests.factories import make_draft
+from tests.people import client_of
 from tests.surveys.pages.study.import_pages import TWO, preview_of, researcher, said, staged, upload
 from tests.surveys.studies.importing_cases import (
     archive,
@@ -83,12 +85,23 @@ def test_confirming_imports_and_removes_the_files(folders: Path) -> None:
     url = preview_of(client, batch_csv([slot(1), slot(2)]), pictures=TWO)
     response = client.post(url, follow=True)
     survey = Survey.objects.get()
-    link = f'<a href="/admin/surveys/survey/{survey.pk}/change/">My Study</a>'
+    link = '<a href="/studies/my-study/">My Study</a>'
     assert said(response) == [f"Imported 2 items into {link}."]
     assert (survey.slug, survey.definition_key, survey.items.count()) == ("my-study", "evil-vqax", 2)
     assert set(survey.items.values_list("outputs__system", flat=True)) == {"ofa-x", "ground_truth"}
     assert Picture.objects.exclude(file="").count() == 2
     assert staged(folders) == []
+
+
+def test_from_items_one_goes_on_to_the_launch() -> None:
+    client = client_of("Researcher")
+    first = client.post(preview_of(client, batch_csv([slot(1)]), pictures=TWO))
+    assert first["Location"] == "/studies/my-study/launch/"
+    survey = Survey.objects.get()
+    make_draft(survey)
+    more = {"survey": survey.pk, "name": "", "definition_key": ""}
+    again = client.post(preview_of(client, batch_csv([slot(2)]), pictures=TWO, **more))
+    assert again["Location"] == "/studies/my-study/"
 
 
 def test_a_second_click_imports_nothing_more() -> None:

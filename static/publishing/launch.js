@@ -1,0 +1,46 @@
+"use strict";
+// The price follows the form. Without scripts the button "Recalculate" does the same.
+(() => {
+  const WAIT = 250; // milliseconds after the last key
+  const form = document.querySelector("form[data-price]");
+  if (!form) return;
+  let turn = 0;
+  let timer = 0;
+  form.classList.add("live");
+
+  const replace = (html) => {
+    const place = document.getElementById("check");
+    const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("check");
+    if (!fresh) return;
+    const focused = place.contains(document.activeElement) ? document.activeElement.id : "";
+    place.replaceChildren(...fresh.childNodes);
+    if (focused) document.getElementById(focused)?.focus();
+  };
+
+  const ask = async (what) => {
+    clearTimeout(timer);
+    turn += 1;
+    const mine = turn;
+    const data = new FormData(form);
+    data.set("do", what);
+    try {
+      const answer = await fetch(form.dataset.price, { method: "POST", body: data, redirect: "manual" });
+      const html = answer.ok ? await answer.text() : "";
+      if (html && mine === turn) replace(html);
+    } catch {
+      // The price stays as it was; publishing compares what was seen with what it costs.
+    }
+  };
+
+  form.addEventListener("input", (event) => {
+    if (event.target.closest("#check")) return;
+    clearTimeout(timer);
+    timer = setTimeout(() => ask("price"), WAIT);
+  });
+  form.addEventListener("submit", (event) => {
+    const what = event.submitter?.value;
+    if (what !== "price" && what !== "try") return;
+    event.preventDefault();
+    ask(what);
+  });
+})();

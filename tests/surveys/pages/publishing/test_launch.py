@@ -1,0 +1,170 @@
+"""One screen from items to published: its price is the server's, follows the form, and is what was seen."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from surveys.models import Batch, Survey
+from surveys.pages.publishing.launch_form import first_terms, free_name
+from surveys.publishing.pricing import People, people_needed, quote, reward_for
+from tests.factories import make_draft, make_published, make_survey, submitted
+from tests.people import client_of
+from tests.policy_data import NEVER
+from tests.surveys.pages.pages import text_of
+from tests.surveys.pages.publishing.test_batch_form import data_for
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def researcher() -> Client:
+    return client_of("Researcher")
+
+
+@pytest.fixture
+def survey() -> Survey:
+    return make_survey(n_items=30)
+
+
+def shown(client: Client, survey: Survey) -> dict[str, Any]:
+    """What a browser would send of the untouched screen."""
+    form = client.get(reverse("launch", args=[survey.slug])).context["form"]
+    return dict(form.data)
+
+
+def posted(client: Client, survey: Survey, page: str = "launch", /, **values: Any) -> Any:
+    return client.post(reverse(page, args=[survey.slug]), shown(client, survey) | values)
+
+
+def test_untouched_it_publishes_a_sound_study(researcher: Client, survey: Survey) -> None:
+    page = researcher.get(reverse("launch", args=[survey.slug]))
+    assert "Publish 6 HITs for $57.60" in text_of(page)
+    response = posted(researcher, survey, do="publish", total="57.60")
+    batch = Batch.objects.get()
+    assert response["Location"] == batch.get_absolute_url()
+    assert (batch.status, batch.name, batch.reward) == ("publishing", f"{survey.name} 1", Decimal("1.60"))
+    assert (quote(batch).total, quote(batch).hourly_wage) == (Decimal("57.60"), Decimal("12.00"))
+    assert batch.review_policy["rules"] == [{"kind": "worker_cap", "share": 0.1}]
+    assert batch.created_by.username == "researcher"
+
+
+def test_a_price_that_was_not_seen_is_not_paid(researcher: Client, survey: Survey) -> None:
+    response = posted(researcher, survey, do="publish", total="57.60", reward="2.00")
+    assert (response.status_code, Batch.objects.count()) == (422, 0)
+    assert "it is $72.00 now" in text_of(response)
+    assert posted(researcher, survey, do="publish", total="72.00", reward="2.00").status_code == 302
+
+
+def test_the_price_follows_and_nothing_is_saved(researcher: Client, survey: Survey) -> None:
+    answer = posted(researcher, survey, "launch_price", reward="0.50", assignments_per_hit=10)
+    assert "Publish 6 HITs for $42.00" in text_of(answer)
+    assert "Fee of 40 %" in text_of(answer)
+    assert "Less than $7.25 an hour. $1.60 would pay $12.00." in text_of(answer)
+    wrong = posted(researcher, survey, "launch_price", reward="")
+    assert "Reward: This field is required." in text_of(wrong)
+    assert "Publish 6" not in text_of(wrong)
+    assert Batch.objects.count() == 0
+
+
+def test_without_scripts_a_button_prices_again(researcher: Client, survey: Survey) -> None:
+    page = posted(researcher, survey, do="price", reward="2.00")
+    assert (page.status_code, Batch.objects.count()) == (200, 0)
+    assert "Publish 6 HITs for $72.00" in text_of(page)
+
+
+@pytest.mark.parametrize(
+    ("n_hits", "per_hit", "percent", "expected"),
+    [
+        (6, 3, 10, People(1, 3, 18)),
+        (6, 3, 50, People(9, 3, 3)),
+        (6, 3, None, People(None, 3, 3)),
+        (100, 5, 10, People(50, 5, 10)),
+        (1, 5, 10, People(1, 5, 5)),
+        (7, 3, 10, People(2, 3, 11)),
+        (0, 3, 10, People(None, 0, 0)),
+    ],
+)
+def test_people_are_counted_by_the_cap(
+    n_hits: int, per_hit: int, percent: int | None, expected: People
+) -> None:
+    policy = {**NEVER, "rules": [{"kind": "worker_cap", "share": percent / 100}] if percent else []}
+    batch = Batch(assignments_per_hit=per_hit, review_policy=policy)
+    assert people_needed(batch, n_hits=n_hits) == expected
+
+
+def test_a_small_study_says_how_many_people_its_cap_asks_for(researcher: Client, survey: Survey) -> None:
+    answer = posted(researcher, survey, "launch_price", assignments_per_hit=3)
+    assert "At most 1 HIT each: you need 18 people. " in text_of(answer)
+    answer = posted(researcher, survey, "launch_price", assignments_per_hit=3, takes_links="on")
+    assert "With personal links, which the share does not bind, 3 can be enough." in text_of(answer)
+
+
+def test_a_draft_is_kept_and_changed_on_the_same_screen(researcher: Client, survey: Survey) -> None:
+    posted(researcher, survey, do="save", name="Mine")
+    draft = Batch.objects.get()
+    assert draft.status == Batch.Status.DRAFT
+    address = reverse("batch_launch", args=[draft.pk])
+    sent = dict(researcher.get(address).context["form"].data)
+    assert (sent["name"], sent["policy_kind"]) == ("Mine", "never")
+    researcher.post(address, {**sent, "do": "save", "reward": "3.00"})
+    assert Batch.objects.get().reward == Decimal("3.00")
+    Batch.objects.update(status="open", snapshot={})
+    researcher.post(address, {**sent, "do": "save", "reward": "4.00"})
+    assert Batch.objects.get().reward == Decimal("3.00")
+
+
+def test_money_that_is_real_takes_the_name(researcher: Client, survey: Survey) -> None:
+    terms = {"endpoint": "production", "do": "publish", "total": "57.60"}
+    page = posted(researcher, survey, **terms)
+    assert (page.status_code, Batch.objects.count()) == (422, 0)
+    assert "Real people, real money." in text_of(page)
+
+
+def test_another_study_can_not_be_smuggled_in(researcher: Client, survey: Survey) -> None:
+    other = make_survey(n_items=1)
+    posted(researcher, survey, do="save", survey=other.pk)
+    assert Batch.objects.get().survey == survey
+
+
+def test_publishing_takes_its_permission(survey: Survey) -> None:
+    assistant = client_of("Assistant")
+    answer = assistant.post(reverse("launch", args=[survey.slug]), {**data_for(survey), "do": "publish"})
+    assert (answer.status_code, Batch.objects.count()) == (403, 0)
+
+
+def test_the_next_batch_begins_like_the_last() -> None:
+    survey = make_survey(n_items=5)
+    make_draft(survey, name=f"{survey.name} 2", reward=Decimal("0.90"), assignments_per_hit=7)
+    terms = first_terms(survey)
+    assert (terms["reward"], terms["assignments_per_hit"]) == (Decimal("0.90"), 7)
+    assert free_name(survey) == f"{survey.name} 3"
+
+
+def test_rules_are_tried_on_earlier_work(researcher: Client) -> None:
+    questionnaire = make_published()
+    submitted(questionnaire, n_correct=2)
+    submitted(questionnaire, n_correct=5)
+    survey, rules = questionnaire.batch.survey, {"rule_minimum_correct": "on", "alone": "on"}
+    asked = {"do": "try", "policy_kind": "own", "minimum_correct_minimum": 3, **rules}
+    answer = posted(researcher, survey, "launch_price", **asked)
+    sentence = (
+        f"On the 2 assignments of {questionnaire.batch.name} these rules flag 1 and propose to reject 1."
+    )
+    assert sentence in text_of(answer)
+
+
+def test_a_new_batch_begins_with_its_study(researcher: Client, survey: Survey) -> None:
+    new = reverse("new_batch")
+    assert researcher.get(new)["Location"] == reverse("launch", args=[survey.slug])
+    make_survey(n_items=1, name="Dogs")
+    assert "Dogs" in text_of(researcher.get(new))
+
+
+@pytest.mark.parametrize(
+    ("wage", "minutes", "expected"), [("12", "8", "1.60"), ("12", "1.6", "0.32"), ("10", "0.99", "0.17")]
+)
+def test_a_reward_pays_at_least_the_wage(wage: str, minutes: str, expected: str) -> None:
+    assert reward_for(Decimal(wage), minutes=Decimal(minutes)) == Decimal(expected)
