@@ -1,11 +1,12 @@
 """What a batch can come to cost as things stand, and its budget: nothing is begun that the budget does not cover."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from functools import reduce
 from typing import Any
 
 from django.db import transaction
@@ -22,6 +23,7 @@ OVERTURNED = "Overturned"
 ZERO = Decimal("0.00")
 Status = Assignment.Status
 Counts = Counter[str]
+CountsOf = dict[tuple[Any, bool], Counts]
 
 
 class OverBudget(Exception):
@@ -62,6 +64,22 @@ class Money:
     def left(self) -> Decimal | None:
         return None if self.limit is None else self.limit - self.committed
 
+    @property
+    def to_come(self) -> Decimal:
+        """What is neither paid nor a bonus: work that is planned, open or undecided, by whatever way it comes."""
+        return self.committed - self.paid - self.bonuses
+
+    def __add__(self, other: "Money") -> "Money":
+        """Add up two batches; together they have a limit if both have one."""
+        no_limit = self.limit is None or other.limit is None
+        return Money(
+            limit=None if no_limit else (self.limit or ZERO) + (other.limit or ZERO),
+            committed=self.committed + other.committed,
+            paid=self.paid + other.paid,
+            held=self.held + other.held,
+            bonuses=self.bonuses + other.bonuses,
+        )
+
 
 def money(batch: Batch) -> Money:
     """Add up a batch's money from our mirror of the marketplace, in at most five queries.
@@ -70,10 +88,34 @@ def money(batch: Batch) -> Money:
     stopped before the HIT was made, or we have looked at the HIT after its last deadline. People who come by link
     get the reward without a fee. A rejection that is being overturned costs again.
     """
-    counts = _counts(batch)
-    places = _places(batch, counts)
-    parts = [*(_price(one, reward=batch.reward) for one in places), _by_link(batch, counts)]
-    bonuses = _bonuses(batch)
+    return money_of([batch])[batch.pk]
+
+
+def money_of(batches: Sequence[Batch]) -> dict[int, Money]:
+    """Return the money of each batch, by its key, in as many queries as for one."""
+    if not batches:
+        return {}
+    counts, wanted, bonuses = _counts(batches), _wanted_by_link(batches), _bonuses(batches)
+    places = _places(batches, counts)
+    return {
+        batch.pk: _sum(
+            batch,
+            [
+                *(_price(one, reward=batch.reward) for one in places[batch.pk]),
+                _by_link(batch, counts[batch.pk], n_wanted=wanted.get(batch.pk, 0)),
+            ],
+            bonuses=bonuses.get(batch.pk, ZERO),
+        )
+        for batch in batches
+    }
+
+
+def together(each: Iterable[Money]) -> Money:
+    """Add up the money of several batches."""
+    return reduce(Money.__add__, each, Money(limit=ZERO))
+
+
+def _sum(batch: Batch, parts: Sequence[Money], *, bonuses: Decimal) -> Money:
     return Money(
         limit=batch.budget,
         committed=sum((part.committed for part in parts), bonuses),
@@ -85,7 +127,7 @@ def money(batch: Batch) -> Money:
 
 def places(batch: Batch) -> list[Places]:
     """Return the places of a batch's HITs on the marketplace, siblings too, in the order of the batch."""
-    return _places(batch, _counts(batch))
+    return _places([batch], _counts([batch]))[batch.pk]
 
 
 def check(batch: Batch, amount: Decimal) -> None:
@@ -134,36 +176,44 @@ def _compare(now: Money, *, amount: Decimal) -> None:
         raise OverBudget(f"It could cost ${amount:.2f}, but ${left:.2f} of the batch's budget is left.")
 
 
-def _counts(batch: Batch) -> dict[tuple[Any, bool], Counts]:
-    """Count assignments as {(questionnaire, whether the marketplace's): {status: n}}."""
-    of_batch = Assignment.objects.filter(hit__questionnaire__batch=batch)
+def _counts(batches: Sequence[Batch]) -> dict[int, CountsOf]:
+    """Count assignments of each batch as {(questionnaire, whether the marketplace's): {status: n}}."""
+    of_batches = Assignment.objects.filter(hit__questionnaire__batch__in=batches)
     taken_back = Q(status=Status.REJECTED, decision__overturned_at__isnull=False)
     status = Case(When(taken_back, then=Value(OVERTURNED)), default=F("status"), output_field=CharField())
-    keys = of_batch.order_by().annotate(now=status).values("hit__questionnaire", "channel", "now")
-    counts: dict[tuple[Any, bool], Counts] = defaultdict(Counter)
-    for row in keys.annotate(n=Count("pk")):
+    keys = of_batches.order_by().annotate(now=status)
+    rows = keys.values("hit__questionnaire__batch", "hit__questionnaire", "channel", "now")
+    counts: dict[int, CountsOf] = {batch.pk: defaultdict(Counter) for batch in batches}
+    for row in rows.annotate(n=Count("pk")):
         key = row["hit__questionnaire"], CROWDS[row["channel"]].has_market
-        counts[key][row["now"]] += row["n"]
+        counts[row["hit__questionnaire__batch"]][key][row["now"]] += row["n"]
     return counts
 
 
-def _places(batch: Batch, counts: dict[tuple[Any, bool], Counts]) -> list[Places]:
-    if not batch.has_market:
+def _places(batches: Sequence[Batch], counts: dict[int, CountsOf]) -> dict[int, list[Places]]:
+    found: dict[int, list[Places]] = {batch.pk: [] for batch in batches}
+    with_market = {batch.pk: batch for batch in batches if batch.has_market}
+    questionnaires = _questionnaires(with_market)
+    uncertain = _uncertain(with_market, questionnaires)
+    for one in questionnaires:
+        batch, status = with_market[one.batch_id], counts[one.batch_id][one.pk, True]
+        found[batch.pk].append(_of_hit(batch, one, status, uncertain=uncertain))
+    return found
+
+
+def _questionnaires(batches: dict[int, Batch]) -> list[Any]:
+    if not batches:
         return []
     extended = Q(replacements__opened_by=Replacement.OpenedBy.EXTEND)
-    questionnaires = list(
-        batch.questionnaires.select_related("hit")
+    questionnaires = (
+        Questionnaire.objects.filter(batch__in=batches.values())
+        .select_related("hit")
         .annotate(
             n_extended=Count("replacements", filter=extended),
             n_to_extend=Count("replacements", filter=extended & Q(replacements__opened_at=None)),
         )
-        .order_by("position")
     )
-    uncertain = _uncertain(batch, questionnaires)
-    return [
-        _of_hit(batch, questionnaire, counts[questionnaire.pk, True], uncertain=uncertain)
-        for questionnaire in questionnaires
-    ]
+    return list(questionnaires.order_by("batch", "position"))
 
 
 def _of_hit(batch: Batch, questionnaire: Any, status: Counts, *, uncertain: set[str]) -> Places:
@@ -198,29 +248,36 @@ def _price(places: Places, *, reward: Decimal) -> Money:
     )
 
 
-def _uncertain(batch: Batch, questionnaires: Iterable[Questionnaire]) -> set[str]:
-    """Of a batch that runs no more, return the tokens of HITs that may have been made without our knowing."""
-    tokens = [create_token(q.pk) for q in questionnaires if q.hit_id is None]
-    if not tokens or batch.status in Batch.RUNNING:
+def _uncertain(batches: dict[int, Batch], questionnaires: Iterable[Questionnaire]) -> set[str]:
+    """Of batches that run no more, return the tokens of HITs that may have been made without our knowing."""
+    over = [one for one in questionnaires if batches[one.batch_id].status not in Batch.RUNNING]
+    tokens = [create_token(one.pk) for one in over if one.hit_id is None]
+    if not tokens:
         return set()
     open_calls = Call.objects.filter(token__in=tokens, state__in=MAY_HAVE_MADE_A_HIT)
     return set(open_calls.values_list("token", flat=True))
 
 
-def _by_link(batch: Batch, counts: dict[tuple[Any, bool], Counts]) -> Money:
+def _by_link(batch: Batch, counts: CountsOf, *, n_wanted: int) -> Money:
     """Price what people do by link. A draft can be handed in at any time, its place given away or not."""
     n: Counts = sum((found for (_, is_market), found in counts.items() if not is_market), Counter())
-    n_wanted = 0
-    if not batch.has_market and batch.status in Batch.RUNNING:
-        n_wanted = AnnotationSlot.objects.filter(batch=batch, assignment=None).count()
     return Money(
         committed=batch.reward * (n_wanted + n.total() - n[Status.REJECTED]),
         paid=batch.reward * n[Status.APPROVED],
     )
 
 
-def _bonuses(batch: Batch) -> Decimal:
-    calls = Call.objects.filter(
-        operation=Call.Operation.BONUS, assignment__hit__questionnaire__batch=batch
-    ).exclude(state=Call.State.REFUSED)
-    return calls.aggregate(total=Sum("amount"))["total"] or ZERO
+def _wanted_by_link(batches: Sequence[Batch]) -> dict[int, int]:
+    """Count, by batch, the places that nobody has of batches without a marketplace that take people."""
+    open_ones = [one for one in batches if not one.has_market and one.status in Batch.RUNNING]
+    if not open_ones:
+        return {}
+    free = AnnotationSlot.objects.filter(batch__in=open_ones, assignment=None).order_by()
+    return dict(free.values_list("batch").annotate(Count("pk")))
+
+
+def _bonuses(batches: Sequence[Batch]) -> dict[int, Decimal]:
+    of_batch = "assignment__hit__questionnaire__batch"
+    calls = Call.objects.filter(operation=Call.Operation.BONUS, **{f"{of_batch}__in": batches})
+    live = calls.exclude(state=Call.State.REFUSED).order_by()
+    return {pk: total or ZERO for pk, total in live.values_list(of_batch).annotate(Sum("amount"))}

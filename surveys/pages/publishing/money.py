@@ -46,7 +46,7 @@ def money_block(batch: Batch) -> dict[str, Any]:
 def money_counts(batch: Batch) -> dict[str, Any]:
     """Return the figures as the page writes them, and the ends of its bar in cents."""
     found = budget.money(batch)
-    figures = {name: getattr(found, name) for name in ("committed", "paid", "held", "bonuses", "left")}
+    figures = {name: getattr(found, name) for name in ("committed", "paid", "to_come", "bonuses", "left")}
     texts = {f"money_{name}": _written(figure) for name, figure in figures.items() if figure is not None}
     return {**texts, **bar(found)}
 

@@ -1,5 +1,6 @@
 """A study as a place: its batches, and its items with what the systems said about them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +15,7 @@ from django.views.decorators.http import require_safe
 from surveys.models import Batch, Item, Survey
 from surveys.pages.access import researcher, study_for
 from surveys.pages.study.header import Step, first_step, next_step
+from surveys.publishing.budget import Money, money_of, together
 from surveys.review.progress import CountedBatch, with_counts
 from surveys.teams import Person, in_words, seen_by
 
@@ -23,12 +25,16 @@ ITEMS_PER_PAGE = 20
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """A study as a list shows it, its batches newest first; `step` is that of the newest that has one to take."""
+    """A study as a list shows it, its batches newest first; `step` is that of the newest that has one to take.
+
+    `money` is that of all its published batches, None before there is one.
+    """
 
     survey: Survey
     n_items: int
     batches: tuple[CountedBatch, ...]
     step: Step
+    money: Money | None
 
     @property
     def newest(self) -> CountedBatch | None:
@@ -48,10 +54,12 @@ class Listed:
 def study(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a study: its batches with how far they are, and what comes next."""
     survey = study_for(request, slug)
-    batches = with_counts(survey.batches.select_related("survey").order_by("-pk"))
+    batches = list(with_counts(survey.batches.select_related("survey").order_by("-pk")))
+    money = _money(batches)
     context = {
         **_context(request, survey),
-        "batches": [(batch, next_step(request.user, batch)) for batch in batches],
+        "batches": [(batch, next_step(request.user, batch), money.get(batch.pk)) for batch in batches],
+        "money": together(money.values()) if money else None,
         "n_items": survey.items.count(),
         "n_systems": survey.items.aggregate(n=Count("outputs__system", distinct=True))["n"],
         "seen_by": in_words(survey),
@@ -73,7 +81,7 @@ def items(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def listed(person: Person) -> list[Listed]:
-    """Return the studies somebody sees, what was touched last first, in three queries however many there are."""
+    """Return the studies somebody sees, what was touched last first, in eight queries however many there are."""
     touched = Greatest("created_at", Coalesce(Max("batches__created_at"), "created_at"))
     seen = seen_by(person, Survey.objects.select_related("protocol"))
     newest = seen.annotate(touched=touched).order_by("-touched")[:LATEST]
@@ -85,15 +93,23 @@ def listed(person: Person) -> list[Listed]:
         Batch.objects.filter(survey__in=surveys).select_related("survey").order_by("-pk")
     ):
         batches[batch.survey_id].append(batch)
-    return [_listed(person, survey, batches[pk], n_items.get(pk, 0)) for pk, survey in surveys.items()]
+    money = _money([one for ones in batches.values() for one in ones])
+    return [_listed(person, survey, batches[pk], n_items.get(pk, 0), money) for pk, survey in surveys.items()]
 
 
-def _listed(person: Person, survey: Survey, batches: list[CountedBatch], n_items: int) -> Listed:
+def _money(batches: Sequence[CountedBatch]) -> dict[int, Money]:
+    return money_of([batch for batch in batches if batch.status != Batch.Status.DRAFT])
+
+
+def _listed(
+    person: Person, survey: Survey, batches: list[CountedBatch], n_items: int, money: dict[int, Money]
+) -> Listed:
     steps = (next_step(person, batch) for batch in batches)
     to_take = [step for step in steps if step.url]
     wait = [next_step(person, batch) for batch in batches[:1]]
     step = (to_take or wait or [first_step(person, survey, has_items=n_items > 0)])[0]
-    return Listed(survey, n_items, tuple(batches), step)
+    own = [money[batch.pk] for batch in batches if batch.pk in money]
+    return Listed(survey, n_items, tuple(batches), step, together(own) if own else None)
 
 
 def _context(request: HttpRequest, survey: Survey) -> dict[str, Any]:

@@ -30,6 +30,19 @@ def rejected(hit: HIT):
     return found
 
 
+def test_a_study_writes_the_money_of_each_batch_and_of_all(researcher):
+    first = make_published()
+    make_assignment(first.hit, status="Approved")
+    second = make_published()
+    Batch.objects.filter(pk=second.batch_id).update(survey=first.batch.survey)
+    bonus(make_assignment(second.hit, status="Approved"), amount="0.12")
+    text = text_of(researcher.get(f"/studies/{first.batch.survey.slug}/"))
+    assert "$0.46 paid · $1.84 to come" in text
+    assert "$0.46 paid · $0.12 in bonuses · $1.84 to come" in text
+    assert "All batches: $0.92 paid · $0.12 in bonuses · $3.68 to come · $4.72 together" in text
+    assert "$0.92 paid · $0.12 in bonuses · $3.68 to come" in text_of(researcher.get("/admin/"))
+
+
 def bonus(assignment, *, amount: str) -> None:
     Call.objects.create(
         token="bonus:1", operation="SendBonus", endpoint="embedded", assignment=assignment, amount=D(amount)
@@ -46,7 +59,9 @@ def test_page_shows_the_money_without_a_budget(researcher):
     make_assignment(questionnaire.hit, status="Approved")
     text = text_of(researcher.get(questionnaire.batch.get_absolute_url()))
     assert "$0.46 paid of the $2.30 it can come to cost as things stand; no budget is set" in text
-    assert "paid for work $0.46 for open or undecided work $1.84 bonuses $0.00" in text
+    assert (
+        "paid for work $0.46 to come: planned, open or undecided $1.84 bonuses $0.00 together $2.30" in text
+    )
     assert "Set a budget, in dollars" in text
 
 
@@ -55,7 +70,7 @@ def test_page_shows_what_is_left_of_a_budget(researcher):
     bonus(make_assignment(questionnaire.hit, status="Approved"), amount="0.12")
     text = text_of(researcher.get(questionnaire.batch.get_absolute_url()))
     assert "$2.42 committed of the budget of $3.00" in text
-    assert "bonuses $0.12 left $0.58" in text
+    assert "bonuses $0.12 together $2.42 left $0.58" in text
     assert "Raise the budget to, in dollars" in text
 
 
@@ -65,7 +80,7 @@ def test_progress_tells_the_money_too(researcher):
     assert {key: value for key, value in counts.items() if key.startswith("money")} == {
         "money_committed": "$2.30",
         "money_paid": "$0.00",
-        "money_held": "$2.30",
+        "money_to_come": "$2.30",
         "money_bonuses": "$0.00",
         "money_left": "$0.70",
         "money_cents": 230,

@@ -51,7 +51,7 @@ def test_progress_counts(researcher):
         "n_surplus": 0,
         "money_committed": "$1.84",
         "money_paid": "$0.46",
-        "money_held": "$1.38",
+        "money_to_come": "$1.38",
         "money_bonuses": "$0.00",
         "money_cents": 46,
         "money_of_cents": 184,
