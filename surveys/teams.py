@@ -6,7 +6,7 @@ What is hidden is left out of lists and answered with 404, so nobody learns that
 from typing import TypeVar
 
 from django.contrib.auth.models import AnonymousUser, User
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 
 from annotators.models import HIT, Assignment, Call
 from surveys.models import (
@@ -55,6 +55,21 @@ def seen_by(person: Person, rows: QuerySet[Row]) -> QuerySet[Row]:
 def sees(person: Person, survey: Survey) -> bool:
     """Tell whether somebody may see a survey, if their role lets them see any."""
     return not hidden_from(person).filter(pk=survey.pk).exists()
+
+
+def may_join() -> "QuerySet[User]":
+    """Return the people who can be in a team: active staff, and who is away but in one."""
+    choice = Q(is_staff=True, is_active=True) | Q(surveys__isnull=False)
+    return User.objects.filter(choice).order_by("username").distinct()
+
+
+def keep_access(survey: Survey, *, by: Person, ended_sharing: bool) -> None:
+    """Nobody shuts themselves out, nor, by ending the sharing, those who have made batches of a survey."""
+    if ended_sharing:
+        makers = survey.batches.exclude(created_by=None).values_list("created_by", flat=True)
+        survey.team.add(*makers)
+    if not sees(by, survey) and by.pk:
+        survey.team.add(by.pk)
 
 
 def in_words(survey: Survey) -> str:

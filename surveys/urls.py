@@ -8,7 +8,7 @@ from surveys.pages.publishing import batches, books, launch, running
 from surveys.pages.results import compare, downloads, dry_run, paper, responses, results_page, sharing
 from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
 from surveys.pages.sign_in import oidc, second_factor
-from surveys.pages.study import import_columns, imports, protocols, samples, studies
+from surveys.pages.study import import_columns, imports, protocols, samples, settings, studies
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("appeals/", appeals.enter, name="appeals"),
@@ -97,6 +97,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("shared/<str:token>/", sharing.shared_results, name="shared_results"),
     path("studies/<slug:slug>/", studies.study, name="study"),
     path("studies/<slug:slug>/items/", studies.items, name="study_items"),
+    path("studies/<slug:slug>/design/", studies.design, name="study_design"),
+    path("studies/<slug:slug>/settings/", settings.settings, name="study_settings"),
     path("studies/<slug:slug>/launch/", launch.launch, name="launch"),
     path("studies/<slug:slug>/launch/price", launch.price, name="launch_price"),
     path("workers/<int:worker_pk>/", workers.worker, name="worker"),

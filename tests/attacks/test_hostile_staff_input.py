@@ -53,6 +53,16 @@ def test_the_batch_form(researcher: Client, text: str) -> None:
         assert b"<script>alert" not in answer.content
 
 
+@pytest.mark.parametrize("text", ["a\0b", "9" * 400, "NaN", "<script>alert(1)</script>"])
+def test_the_launch_screen(researcher: Client, text: str) -> None:
+    survey = make_survey(n_items=5)
+    address = reverse("launch_price", args=[survey.slug])
+    for field in (*data_for(survey), "do", "draft"):
+        answer = researcher.post(address, data_for(survey) | {field: text})
+        assert answer.status_code == 200, field
+        assert b"<script>alert" not in answer.content
+
+
 @pytest.mark.parametrize("chosen", ["x", "-1", "999999999999999999999", "a\0b", ""])
 @pytest.mark.parametrize("action", ["delete_selected", "no_such_action", "a\0b"])
 def test_actions_on_rows_that_are_none(researcher: Client, chosen: str, action: str) -> None:

@@ -52,6 +52,8 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "batch_files": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "study": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),
     "study_items": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),
+    "study_design": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),
+    "study_settings": (RESEARCHER, "get", lambda w: [w.batch.survey.slug]),
     "launch": (RESEARCHER, "get", lambda w: [w.batch.survey.slug]),
     "launch_price": (RESEARCHER, "post", lambda w: [w.batch.survey.slug]),
     "batch_launch": (RESEARCHER, "get", lambda w: [w.batch.pk]),

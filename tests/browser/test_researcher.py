@@ -39,6 +39,8 @@ def pages_of(questionnaire: Questionnaire) -> list[str]:
         batch.get_absolute_url(),
         f"/studies/{batch.survey.slug}/",
         f"/studies/{batch.survey.slug}/items/",
+        f"/studies/{batch.survey.slug}/design/",
+        f"/studies/{batch.survey.slug}/settings/",
         f"/studies/{batch.survey.slug}/launch/",
         f"/batches/{draft.pk}/launch/",
         f"/batches/{batch.pk}/results/",

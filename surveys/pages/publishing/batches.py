@@ -32,7 +32,7 @@ from surveys.publishing.quota import has_slots
 from surveys.review.progress import undecided, urgent, warning_time
 from surveys.review.surplus import surplus_of
 
-HITS_PER_PAGE = 30
+HITS_PER_PAGE = 15
 
 
 @require_safe

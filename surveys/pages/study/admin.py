@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.auth import get_user_model
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, QuerySet
 from django.forms import CheckboxSelectMultiple, ChoiceField
 from django.http import HttpRequest
 
@@ -16,7 +15,7 @@ from surveys.models import Item, Output, Picture, Survey, TaskAccuracy
 from surveys.pages.study.team_admin import OfTeams
 from surveys.protocols.registry import DEFINITIONS
 from surveys.studies.protocols import newest, offered
-from surveys.teams import seen_by, sees
+from surveys.teams import keep_access, may_join, seen_by
 
 
 class InlineRows(admin.TabularInline):  # type: ignore[type-arg]
@@ -69,9 +68,7 @@ class SurveyAdmin(OfTeams):
         return {"team": [request.user.pk], **super().get_changeform_initial_data(request)}
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        choice = Q(is_staff=True, is_active=True) | Q(surveys__isnull=False)
-        people = get_user_model().objects.filter(choice).order_by("username").distinct()
-        kwargs |= {"queryset": people, "widget": CheckboxSelectMultiple}
+        kwargs |= {"queryset": may_join(), "widget": CheckboxSelectMultiple}
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
@@ -84,14 +81,10 @@ class SurveyAdmin(OfTeams):
         return field
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Nobody shuts themselves out, nor, by ending the sharing, those who have made batches of it."""
         super().save_related(request, form, formsets, change)
         survey = form.instance
-        if change and "is_shared" in form.changed_data and not survey.is_shared:
-            makers = survey.batches.exclude(created_by=None).values_list("created_by", flat=True)
-            survey.team.add(*makers)
-        if not sees(request.user, survey):
-            survey.team.add(request.user.pk)
+        ended = change and "is_shared" in form.changed_data and not survey.is_shared
+        keep_access(survey, by=request.user, ended_sharing=ended)
 
     @admin.display(description="survey type", ordering="definition_key")
     def survey_type(self, survey: Survey) -> str:

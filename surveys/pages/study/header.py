@@ -16,6 +16,8 @@ Status = Batch.Status
 PLACES = {
     "study": "Batches",
     "study_items": "Items",
+    "study_design": "Design",
+    "study_settings": "Settings",
     "launch": "Launch",
     "batch_launch": "Launch",
     "batch": "Launch",
@@ -85,9 +87,14 @@ def header(person: Person, survey: Survey, *, batch: Batch | None = None, place:
         survey=survey,
         batch=shown,
         batches=batches,
-        tabs=tuple(_tabs(person, survey, shown, here=PLACES.get(place, ""))),
-        step=HERE.get(place) or _step(person, survey, shown),
+        tabs=tuple(_tabs(person, survey, shown, batches, here=PLACES.get(place, ""))),
+        step=HERE.get(place) or _step(person, survey, _waiting(batches) if batch is None else shown),
     )
+
+
+def _waiting(batches: Sequence[CountedBatch]) -> CountedBatch | None:
+    """Return the newest batch with work that waits for a person, else the newest."""
+    return next((one for one in batches if one.n_held), batches[0] if batches else None)
 
 
 def first_step(person: Person, survey: Survey, *, has_items: bool) -> Step:
@@ -126,30 +133,47 @@ def next_step(person: Person, batch: CountedBatch) -> Step:
     return Step("See the results", reverse("batch_results", args=[batch.pk]))
 
 
-def _tabs(person: Person, survey: Survey, batch: CountedBatch | None, *, here: str) -> Iterator[Tab]:
-    for label, url, n in _places(person, survey, batch):
+def _tabs(
+    person: Person,
+    survey: Survey,
+    batch: CountedBatch | None,
+    batches: Sequence[CountedBatch],
+    *,
+    here: str,
+) -> Iterator[Tab]:
+    for label, url, n in _places(person, survey, batch, batches):
         yield Tab(label, url, label == here, n)
 
 
-def _places(person: Person, survey: Survey, batch: CountedBatch | None) -> Iterator[tuple[str, str, int]]:
+def _places(
+    person: Person, survey: Survey, batch: CountedBatch | None, batches: Sequence[CountedBatch]
+) -> Iterator[tuple[str, str, int]]:
     yield "Batches", reverse("study", args=[survey.slug]), 0
     if person.has_perm("surveys.view_item"):
         yield "Items", reverse("study_items", args=[survey.slug]), 0
+        yield "Design", reverse("study_design", args=[survey.slug]), 0
     if batch:
-        yield from _places_of(person, batch)
+        yield "Launch", batch.get_absolute_url(), 0
+        if has_slots(batch) and person.has_perm("surveys.view_invitation"):
+            yield "People", reverse("people", args=[batch.pk]), 0
+        yield from _places_of_work(person, batch, batches)
     elif person.has_perm("surveys.add_batch"):
         yield "Launch", reverse("launch", args=[survey.slug]), 0
     if person.has_perm("surveys.change_survey"):
-        yield "Settings", reverse("admin:surveys_survey_change", args=[survey.pk]), 0
+        yield "Settings", reverse("study_settings", args=[survey.slug]), 0
 
 
-def _places_of(person: Person, batch: CountedBatch) -> Iterator[tuple[str, str, int]]:
-    yield "Launch", batch.get_absolute_url(), 0
-    if has_slots(batch) and person.has_perm("surveys.view_invitation"):
-        yield "People", reverse("people", args=[batch.pk]), 0
+def _places_of_work(
+    person: Person, batch: CountedBatch, batches: Sequence[CountedBatch]
+) -> Iterator[tuple[str, str, int]]:
+    """Review, results and files: of this batch, and while it is a draft, of the newest that is none."""
+    work = batch
     if batch.status == Status.DRAFT:
-        return
+        published = [one for one in batches if one.status != Status.DRAFT]
+        if not published:
+            return
+        work = published[0]
     if person.has_perm("annotators.view_assignment"):
-        yield "Review", reverse("assignments", args=[batch.pk]), batch.n_held
-    yield "Results", reverse("batch_results", args=[batch.pk]), 0
-    yield "Files", reverse("batch_files", args=[batch.pk]), 0
+        yield "Review", reverse("assignments", args=[work.pk]), work.n_held
+    yield "Results", reverse("batch_results", args=[work.pk]), 0
+    yield "Files", reverse("batch_files", args=[work.pk]), 0

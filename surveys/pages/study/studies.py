@@ -1,4 +1,4 @@
-"""A study as a place: its batches, and its items with what the systems said about them."""
+"""A study as a place: its batches, its items with what the systems said about them, and its design."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,11 +12,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from surveys.models import Batch, Item, Survey
+from surveys.models import Batch, Item, Output, Survey
 from surveys.pages.access import researcher, study_for
 from surveys.pages.study.header import Step, first_step, next_step
 from surveys.publishing.budget import Money, money_of, together
+from surveys.publishing.design import methods_in_words
 from surveys.review.progress import CountedBatch, with_counts
+from surveys.studies.planted_checks import COLUMN
 from surveys.teams import Person, in_words, seen_by
 
 LATEST = 20  # studies on the first page
@@ -78,6 +80,24 @@ def items(request: HttpRequest, slug: str) -> HttpResponse:
     shown = [(item, _choice_labels(item, survey)) for item in page]
     context = {**_context(request, survey), "page": page, "items": shown, "q": words}
     return render(request, "study/items.html", context)
+
+
+@require_safe
+@researcher("surveys.view_batch", "surveys.view_item")
+def design(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show what a study asks of whom about what: its questions and scales, its systems, how its HITs were drawn."""
+    survey = study_for(request, slug)
+    outputs = Output.objects.filter(item__survey=survey).order_by("system")
+    batches = survey.batches.exclude(status=Batch.Status.DRAFT).order_by("-pk")
+    context = {
+        **_context(request, survey),
+        "definition": survey.definition,
+        "systems": outputs.values_list("system").annotate(Count("pk")),
+        "n_items": survey.items.count(),
+        "n_checks": survey.items.filter(payload__has_key=COLUMN).count(),
+        "drawn": [(one, methods_in_words(one.design, changes=one.definition.changes)) for one in batches],
+    }
+    return render(request, "study/design.html", context)
 
 
 def listed(person: Person) -> list[Listed]:

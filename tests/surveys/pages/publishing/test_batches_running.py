@@ -92,8 +92,8 @@ def test_hits_are_paged_with_their_counts(researcher):
     hits = researcher.get(url("batch", batch)).context["hits"]
     row = hits[0]
     assert (row.n_open, row.n_undecided, row.n_approved, row.n_rejected) == (0, 1, 2, 1)
-    assert (len(hits), hits.paginator.count) == (30, 31)
-    assert [q.position for q in researcher.get(url("batch", batch) + "?page=2").context["hits"]] == [31]
+    assert (len(hits), hits.paginator.count) == (15, 31)
+    assert [q.position for q in researcher.get(url("batch", batch) + "?page=3").context["hits"]] == [31]
 
 
 def test_queries_do_not_grow_with_the_batch(researcher, django_assert_num_queries):

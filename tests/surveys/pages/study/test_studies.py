@@ -58,7 +58,26 @@ def test_what_waits_for_a_person_comes_before_anything_else(researcher: Client) 
             "1 waits for you",
             f"/batches/{batch.pk}/assignments/?status=Submitted",
         )
-    assert researcher.get(f"/batches/{batch.pk}/").context["study"].tabs[3].n == 1
+    assert researcher.get(f"/batches/{batch.pk}/").context["study"].tabs[4].n == 1
+
+
+def test_a_new_draft_hides_neither_work_nor_who_waits(researcher: Client) -> None:
+    questionnaire = make_published()
+    batch = questionnaire.batch
+    draft = make_draft(batch.survey)
+    study = reverse("study", args=[batch.survey.slug])
+    assert researcher.get(study).context["study"].step.url == f"/batches/{draft.pk}/#publish"
+    now = timezone.now()
+    Decision.objects.create(
+        assignment=submitted(questionnaire), verdict="flag", reason="Too quick.", decided_at=now
+    )
+    head = researcher.get(study).context["study"]
+    assert head.step.text == "1 waits for you"
+    for page in (study, draft.get_absolute_url()):
+        tabs = {tab.label: (tab.url, tab.n) for tab in researcher.get(page).context["study"].tabs}
+        assert tabs["Launch"] == (draft.get_absolute_url(), 0)
+        assert tabs["Review"] == (f"/batches/{batch.pk}/assignments/", 1)
+        assert tabs["Results"] == (f"/batches/{batch.pk}/results/", 0)
 
 
 def test_a_finished_batch_leads_to_its_results(researcher: Client) -> None:
@@ -70,7 +89,7 @@ def test_tabs_lead_to_what_somebody_may_see() -> None:
     batch = make_published().batch
     address = reverse("batch_results", args=[batch.pk])
     tabs = [tab.label for tab in client_of("Assistant").get(address).context["study"].tabs]
-    assert tabs == ["Batches", "Items", "Launch", "Review", "Results", "Files"]
+    assert tabs == ["Batches", "Items", "Design", "Launch", "Review", "Results", "Files"]
     (here,) = (tab for tab in client_of("Researcher").get(address).context["study"].tabs if tab.is_here)
     assert (here.label, here.url) == ("Results", address)
 
@@ -83,9 +102,35 @@ def test_a_draft_has_neither_results_nor_files(researcher: Client) -> None:
     assert [tab.label for tab in researcher.get(f"/batches/{draft.pk}/").context["study"].tabs] == [
         "Batches",
         "Items",
+        "Design",
         "Launch",
         "Settings",
     ]
+
+
+def test_the_design_says_what_is_asked_compared_and_drawn(researcher: Client) -> None:
+    batch = make_published().batch
+    text = text_of(researcher.get(reverse("study_design", args=[batch.survey.slug])))
+    for criterion in batch.definition.criteria:
+        assert criterion.label in text
+    assert "5 items, 2 outputs on each." in text
+    assert "ground_truth the reference 5" in text
+    assert f"{batch.name} : HITs and items in the order of the file." in text
+
+
+def test_settings_name_a_study_and_who_works_on_it(researcher: Client) -> None:
+    survey = make_survey(slug="cats")
+    grace = User.objects.create_user("grace", is_staff=True)
+    address = reverse("study_settings", args=[survey.slug])
+    assert "grace (no role)" in text_of(researcher.get(address))
+    researcher.post(
+        address, {"name": "Renamed", "team": [grace.pk], "slug": "other", "definition_key": "xai"}
+    )
+    survey.refresh_from_db()
+    assert (survey.name, survey.slug, survey.is_shared) == ("Renamed", "cats", False)
+    assert {person.username for person in survey.team.all()} == {"grace", "researcher"}
+    assert researcher.post(address, {"name": ""}).status_code == 422
+    assert Survey.objects.get().name == "Renamed"
 
 
 def test_items_are_found_by_what_systems_said_of_them(researcher: Client) -> None:
