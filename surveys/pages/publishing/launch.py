@@ -76,6 +76,8 @@ def _answer(request: HttpRequest, form: LaunchForm, *, survey: Survey) -> HttpRe
     asked = request.POST.get("do", "price") if form.is_bound else "price"
     if asked == "publish" and not request.user.has_perm("surveys.publish_batch"):
         raise PermissionDenied
+    if asked == "wage":
+        return _page(request, form.with_reward(), survey=survey)
     if not form.is_bound or asked not in ("save", "publish") or not form.is_valid():
         return _page(request, form, survey=survey, status=422 if form.errors else 200)
     if asked == "publish" and (refusal := _refusal(request, form)):
@@ -160,8 +162,7 @@ def as_shown(form: LaunchForm) -> LaunchForm:
             sent |= dict(zip((f"{name}_number", f"{name}_unit"), split(value), strict=True))
         elif value not in (None, False):
             sent[name] = value
-    instance = form.instance if form.instance.pk else None
-    return LaunchForm(sent, survey=form.initial["survey"], instance=instance)
+    return LaunchForm(sent, survey=form.survey, instance=form.stored)
 
 
 def _tried(request: HttpRequest, draft: Batch) -> Context:

@@ -14,7 +14,7 @@ from annotators.models import Endpoint
 from surveys.models import Batch, Survey
 from surveys.pages.publishing.batch_form import LISTED, NEVER, TIMES, BatchForm, default_terms
 from surveys.pages.publishing.policy_form import rows_for
-from surveys.publishing.pricing import reward_for
+from surveys.publishing.pricing import quote, reward_for
 
 FAIR_WAGE = Decimal(12)  # dollars an hour: what Prolific recommends to pay at least
 MINUTES_PER_ITEM = Decimal("1.6")  # until it is measured: eight minutes for five items
@@ -41,7 +41,7 @@ LAYOUT = (
     Layout(
         "pay",
         "How much",
-        ("reward", "assumed_minutes", "assignments_per_hit", "items_per_hit", "cap_percent"),
+        ("reward", "target_wage", "assumed_minutes", "assignments_per_hit", "items_per_hit", "cap_percent"),
         more="Budget, quiz, items asked twice",
         folded=("budget", "repeats_per_hit", "uses_quiz"),
     ),
@@ -75,8 +75,19 @@ class Part:
 class LaunchForm(BatchForm):
     """A batch of one study, which is given and not chosen. What is posted with it, as buttons, is none of its own."""
 
+    target_wage = forms.DecimalField(
+        label="Wage to aim at",
+        required=False,
+        min_value=Decimal("0.01"),
+        max_digits=6,
+        decimal_places=2,
+        initial=FAIR_WAGE,
+        help_text="US dollars an hour.",
+    )
+
     def __init__(self, data: Any = None, *, survey: Survey, instance: Batch | None = None) -> None:
         initial = {} if instance else first_terms(survey)
+        self.survey, self.stored = survey, instance
         super().__init__(data, initial={**initial, "survey": survey}, instance=instance)
         asked = cast("forms.ModelChoiceField[Survey]", self.fields["survey"])
         asked.queryset, asked.disabled = Survey.objects.filter(pk=survey.pk), True
@@ -94,6 +105,14 @@ class LaunchForm(BatchForm):
             is_unfolded = _has_errors([*folded, *chain.from_iterable(rows)])
             is_open = one.is_open or is_unfolded or _has_errors(fields)
             yield Part(one.key, one.title, fields, one.more, folded, rows, is_open, is_unfolded)
+
+    def with_reward(self) -> "LaunchForm":
+        """Return the form with the reward that pays the wage aimed at, by measured minutes where there are any."""
+        sent = {name: self.data[name] for name in self.data}
+        asked = LaunchForm({**sent, "reward": "0.01"}, survey=self.survey, instance=self.stored)
+        if asked.is_valid() and (wage := asked.cleaned_data["target_wage"]):
+            sent["reward"] = reward_for(wage, minutes=quote(asked.instance).minutes)
+        return LaunchForm(sent, survey=self.survey, instance=self.stored)
 
     @property
     def sentences(self) -> list[str]:

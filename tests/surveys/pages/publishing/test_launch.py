@@ -75,6 +75,18 @@ def test_without_scripts_a_button_prices_again(researcher: Client, survey: Surve
     assert "Publish 6 HITs for $72.00" in text_of(page)
 
 
+def test_the_reward_is_set_for_a_wage(researcher: Client, survey: Survey) -> None:
+    page = posted(researcher, survey, do="wage", target_wage="9", reward="")
+    assert page.context["form"]["reward"].value() == Decimal("1.20")
+    assert "Publish 6 HITs for $43.20" in text_of(page)
+    earlier = make_published()
+    submitted(earlier)  # nine minutes
+    page = posted(researcher, earlier.batch.survey, do="wage", target_wage="10")
+    assert page.context["form"]["reward"].value() == Decimal("1.50")
+    assert "9 minutes, as measured" in text_of(page)
+    assert posted(researcher, survey, do="wage", target_wage="0").context["form"].errors != {}
+
+
 @pytest.mark.parametrize(
     ("n_hits", "per_hit", "percent", "expected"),
     [
