@@ -85,12 +85,19 @@ def _draft(batch: Batch) -> dict[str, Any]:
     quote = pricing.quote(batch)
     return {
         "quote": quote,
+        **people_block(batch, price=quote),
         "problems": preconditions.problems(batch),
         "warnings": preconditions.warnings(batch),
         "wage_floor": settings.WAGE_FLOOR,
         "proposed_budget": preconditions.proposed_budget(batch, price=quote),
         "is_underpaid": quote.hourly_wage < settings.WAGE_FLOOR,
     }
+
+
+def people_block(batch: Batch, *, price: pricing.Quote) -> dict[str, Any]:
+    """Return how many people a draft needs, and whether personal links, which no share binds, need fewer."""
+    people = pricing.people_needed(batch, n_hits=price.n_hits)
+    return {"people": people, "links_are_quicker": has_slots(batch) and people.n > people.without_cap}
 
 
 def _published(request: HttpRequest, batch: Batch) -> dict[str, Any]:

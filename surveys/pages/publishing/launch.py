@@ -14,11 +14,11 @@ from annotators.models import Assignment
 from surveys.models import Batch, Survey
 from surveys.pages.access import batch_for, researcher, study_for
 from surveys.pages.publishing.batch_form import DurationWidget, PublishForm, is_paying, split, write_draft
+from surveys.pages.publishing.batches import people_block
 from surveys.pages.publishing.launch_form import FAIR_WAGE, LaunchForm
 from surveys.pages.publishing.running import start
 from surveys.protocols.policy import judges, read_policy
 from surveys.publishing import preconditions, pricing
-from surveys.publishing.quota import has_slots
 from surveys.results.dry_run import dry_run
 from surveys.teams import seen_by
 
@@ -132,14 +132,12 @@ def _priced(request: HttpRequest, form: LaunchForm, *, survey: Survey) -> Contex
         return {"form": form, "survey": survey}
     draft: Batch = form.instance
     found = pricing.quote(draft)
-    people = pricing.people_needed(draft, n_hits=found.n_hits)
     return {
         "form": form,
         "survey": survey,
         "draft": draft,
         "quote": found,
-        "people": people,
-        "links_are_quicker": has_slots(draft) and people.n > people.without_cap,
+        **people_block(draft, price=found),
         "fair_wage": FAIR_WAGE,
         "fair_reward": pricing.reward_for(FAIR_WAGE, minutes=found.minutes),
         "wage_floor": settings.WAGE_FLOOR,

@@ -28,7 +28,7 @@ def test_a_draft_shows_what_it_costs(researcher):
     draft = make_draft(make_survey(n_items=10), reward=Decimal("1.00"), assignments_per_hit=5)
     text = text_of(researcher.get(url("batch", draft)))
     assert "Rewards of $1.00 10 items, 2 HITs 10 $10.00" in text
-    assert "MTurk's fee of 20 % 10 $2.00" in text
+    assert "Fee of 20 % of this server’s marketplace, as MTurk’s was 10 $2.00" in text
     assert "Together $12.00" in text
     assert (
         "Held for replacements if one assignment in ten is rejected; rejected work is not paid 1 $1.20"
@@ -39,7 +39,10 @@ def test_a_draft_shows_what_it_costs(researcher):
 def test_ten_assignments_cost_the_higher_fee(researcher):
     draft = make_draft(make_survey(n_items=5), reward=Decimal("1.00"), assignments_per_hit=10)
     text = text_of(researcher.get(url("batch", draft)))
-    assert "MTurk's fee of 40 % 20 % more from 10 assignments a HIT on 10 $4.00" in text
+    assert (
+        "Fee of 40 % of this server’s marketplace, as MTurk’s was 20 % more from 10 assignments a HIT on 10 $4.00"
+        in text
+    )
 
 
 @pytest.mark.parametrize(("reward", "is_warned"), [("0.96", True), ("0.97", False)])

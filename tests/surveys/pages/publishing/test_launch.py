@@ -112,6 +112,10 @@ def test_a_small_study_says_how_many_people_its_cap_asks_for(researcher: Client,
     assert "At most 1 HIT each: you need 18 people. " in text_of(answer)
     answer = posted(researcher, survey, "launch_price", assignments_per_hit=3, takes_links="on")
     assert "With personal links, which the share does not bind, 3 can be enough." in text_of(answer)
+    posted(researcher, survey, assignments_per_hit=3, do="save")
+    draft = text_of(researcher.get(Batch.objects.get().get_absolute_url()))
+    assert "At most 1 HIT each: you need 18 people." in draft
+    assert "Fee of 20 % of this server’s marketplace, as MTurk’s was" in draft
 
 
 def test_a_draft_is_kept_and_changed_on_the_same_screen(researcher: Client, survey: Survey) -> None:
