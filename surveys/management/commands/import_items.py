@@ -28,6 +28,7 @@ SHOWN_PROBLEMS = 50
 
 
 class Command(BaseCommand):
+    requires_system_checks = []  # they load every page
     help = "Import items, outputs and pictures: all of the file, or nothing and every problem with its place."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -1,8 +1,9 @@
 """The published batch CSVs: one row is one HIT of n questions, in columns `<name>_0` .. `<name>_{n-1}`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from surveys.protocols.definition import Definition
 from surveys.studies.importing.plan import Entry, Option, Problem, Said
@@ -23,13 +24,22 @@ class Columns:
     names: tuple[str, ...]
     shared: tuple[str, ...]
     n: int
+    keys: tuple[str, ...]
+    distractors: tuple[str, ...]
 
     @property
     def question(self) -> str:
         return next((name for name in QUESTION_COLUMNS if name in self.names), "question")
 
-    def matching(self, pattern: re.Pattern[str]) -> list[str]:
-        return sorted(name for name in self.names if pattern.fullmatch(name))
+
+def _matching(names: Iterable[str], pattern: re.Pattern[str]) -> tuple[str, ...]:
+    return tuple(sorted(name for name in names if pattern.fullmatch(name)))
+
+
+@lru_cache(maxsize=4096)
+def slotted(name: str, slot: int) -> str:
+    """Return what the column of a question is called: one text for all the cells that carry it."""
+    return f"{name}_{slot}"
 
 
 def take_apart(header: tuple[str, ...]) -> Columns:
@@ -44,11 +54,17 @@ def take_apart(header: tuple[str, ...]) -> Columns:
             names[match["name"]] = None
         else:
             shared.append(column)
-    return Columns(header, tuple(names), tuple(shared), max(slots, default=-1) + 1)
+    keys, distractors = _matching(names, KEYED_CHOICE), _matching(names, DISTRACTOR)
+    return Columns(header, tuple(names), tuple(shared), max(slots, default=-1) + 1, keys, distractors)
 
 
-def batch_entries(table: Table, *, definition: Definition, system: str) -> tuple[list[Entry], list[Problem]]:
-    """Return the entries of a batch table, row by row, question by question; none if a column is missing."""
+def batch_entries(
+    table: Table, *, definition: Definition, system: str
+) -> tuple[Iterable[Entry], list[Problem]]:
+    """Return the entries of a batch table, row by row, question by question, each made when it is asked for.
+
+    There are none if a column is missing.
+    """
     columns = take_apart(table.header)
     missing = [
         file_error("The column is missing.", line=1, column=f"{name}_{slot}")
@@ -58,11 +74,13 @@ def batch_entries(table: Table, *, definition: Definition, system: str) -> tuple
     ]
     if missing:
         return [], missing
-    return [
-        _entry(row, slot, columns=columns, definition=definition, system=system)
+    header = list(columns.header)  # one for all
+    entries = (
+        _entry(row, slot, columns=columns, header=header, definition=definition, system=system)
         for row in table.rows
         for slot in range(columns.n)
-    ], []
+    )
+    return entries, []
 
 
 def _required(columns: Columns, *, definition: Definition) -> Iterator[str]:
@@ -75,42 +93,46 @@ def _required(columns: Columns, *, definition: Definition) -> Iterator[str]:
     if definition.answer:
         yield "answer"
         if not definition.answer.choices:
-            yield from columns.matching(KEYED_CHOICE) or columns.matching(DISTRACTOR) or ["other_answer1"]
+            yield from columns.keys or columns.distractors or ("other_answer1",)
 
 
-def _entry(row: Row, slot: int, *, columns: Columns, definition: Definition, system: str) -> Entry:
-    gold = row.cell(f"answer_{slot}") if definition.answer else None
+def _entry(
+    row: Row, slot: int, *, columns: Columns, header: list[str], definition: Definition, system: str
+) -> Entry:
+    gold = row.cell(slotted("answer", slot)) if definition.answer else None
     return Entry(
-        id=row.cell(f"id_{slot}"),
-        question=row.cell(f"{columns.question}_{slot}"),
-        images=named_images([row.cell(f"img_name_{slot}")], definition=definition),
+        id=row.cell(slotted("id", slot)),
+        question=row.cell(slotted(columns.question, slot)),
+        images=named_images([row.cell(slotted("img_name", slot))], definition=definition),
         outputs=tuple(_outputs(row, slot, definition=definition, system=system)),
         gold=gold,
         options=tuple(_options(row, slot, columns=columns, definition=definition)),
         source_row=row.number,
-        check=row.cell(f"{COLUMN}_{slot}"),
+        check=row.cell(slotted(COLUMN, slot)),
         payload={
-            "header": list(columns.header),
-            "columns": {name: row.cells.get(f"{name}_{slot}", "") for name in columns.names},
+            "header": header,
+            "columns": {name: row.cells.get(slotted(name, slot), "") for name in columns.names},
             "row": {name: row.cells.get(name, "") for name in columns.shared},
         },
     )
 
 
 def _outputs(row: Row, slot: int, *, definition: Definition, system: str) -> Iterator[Said]:
-    yield Said(system, row.cell(f"output_explanation_{slot}"), row.cell(f"output_answer_{slot}").text)
+    yield Said(
+        system, row.cell(slotted("output_explanation", slot)), row.cell(slotted("output_answer", slot)).text
+    )
     if definition.outputs_per_item > 1:
-        reference = row.cell(f"answer_{slot}").text
-        yield Said(definition.reference_system, row.cell(f"explanation_{slot}"), reference)
+        reference = row.cell(slotted("answer", slot)).text
+        yield Said(definition.reference_system, row.cell(slotted("explanation", slot)), reference)
 
 
 def _options(row: Row, slot: int, *, columns: Columns, definition: Definition) -> Iterator[Option]:
     """Yield the choices of one question: VCR's by key ("answer2"), otherwise the answer and its distractors."""
     if not definition.answer or definition.answer.choices:
         return
-    if keys := columns.matching(KEYED_CHOICE):
-        yield from (Option(key, row.cell(f"{key}_{slot}")) for key in keys)
+    if columns.keys:
+        yield from (Option(key, row.cell(slotted(key, slot))) for key in columns.keys)
         return
-    for name in ("answer", *columns.matching(DISTRACTOR)):
-        cell = row.cell(f"{name}_{slot}")
+    for name in ("answer", *columns.distractors):
+        cell = row.cell(slotted(name, slot))
         yield Option(cell.text, cell)

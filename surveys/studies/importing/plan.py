@@ -214,19 +214,23 @@ def is_system_name(text: str) -> bool:
     return SYSTEM_NAME.fullmatch(text) is not None
 
 
-def check_entries(entries: list[Entry], *, definition: Definition, taken: Collection[str]) -> Plan:
-    """Return the items of all entries and every problem found in them."""
+def check_entries(entries: Iterable[Entry], *, definition: Definition, taken: Collection[str]) -> Plan:
+    """Return the items of all entries and every problem found in them; no entry is kept."""
     problems: list[Problem] = []
+    clashes: list[Problem] = []
+    items: list[PlannedItem] = []
+    find = _pair_problems if definition.outputs_per_item == 1 else _id_problems
+    names, seen = set(taken), dict[str, Cell]()
     for entry in entries:
         problems.extend(_entry_problems(entry, definition=definition))
-    find = _pair_problems if definition.outputs_per_item == 1 else _id_problems
-    problems.extend(find(entries, taken=set(taken)))
-    return Plan(tuple(planned_item(entry) for entry in entries), tuple(problems))
+        clashes.extend(find(entry, taken=names, seen=seen))
+        items.append(planned_item(entry))
+    return Plan(tuple(items), (*problems, *clashes))
 
 
 def named(
-    entries: list[Entry], *, definition: Definition, taken: Collection[str], is_alone: bool
-) -> list[Entry]:
+    entries: Iterable[Entry], *, definition: Definition, taken: Collection[str], is_alone: bool
+) -> Iterable[Entry]:
     """Return the entries with what they are to be called: their id or, where it can't be theirs alone, id/system.
 
     A survey type that shows one output at a time makes several items of one id. So does another where a later model
@@ -234,10 +238,11 @@ def named(
     """
     if definition.outputs_per_item > 1:
         subjects = {name.rpartition("/")[0] for name in taken}
-        return [
+        return (
             _later(entry, definition, taken=taken) if entry.id.text in subjects else entry
             for entry in entries
-        ]
+        )
+    entries = list(entries)
     systems = {entry.outputs[0].system for entry in entries}
     is_free = not any(entry.id.text in taken for entry in entries)
     if is_alone and len(systems) == 1 and is_free:
@@ -300,33 +305,30 @@ def _distinct(options: tuple[Option, ...], *, gold: str) -> list[Option]:
     return list(by_label.values())
 
 
-def _id_problems(entries: list[Entry], *, taken: set[str]) -> Iterator[Problem]:
-    seen: dict[str, Cell] = {}
-    for entry in entries:
-        if not entry.id.text:
-            continue
-        if first := seen.get(entry.id.text):
-            yield entry.id.error(
-                f'The id "{entry.id.text}" stands in row {first.row}, column {first.column} already.'
-            )
-        elif (entry.external_id or entry.id.text) in taken:
-            yield entry.id.error(f'The survey has an item "{entry.id.text}" already.')
-        seen.setdefault(entry.id.text, entry.id)
+def _id_problems(entry: Entry, *, taken: set[str], seen: dict[str, Cell]) -> Iterator[Problem]:
+    """Say that an id came before, in the file (`seen`, to which it is added) or the survey."""
+    if not entry.id.text:
+        return
+    if first := seen.get(entry.id.text):
+        yield entry.id.error(
+            f'The id "{entry.id.text}" stands in row {first.row}, column {first.column} already.'
+        )
+    elif (entry.external_id or entry.id.text) in taken:
+        yield entry.id.error(f'The survey has an item "{entry.id.text}" already.')
+    seen.setdefault(entry.id.text, entry.id)
 
 
-def _pair_problems(entries: list[Entry], *, taken: set[str]) -> Iterator[Problem]:
-    """Say which outputs come twice in a batch file or are in the survey; the long layout has told of its own."""
-    seen: dict[str, Cell] = {}
-    for entry in entries:
-        if first := seen.get(entry.pair):
-            yield entry.id.error(
-                f'The id "{entry.id.text}" stands in row {first.row}, column {first.column} already.'
-            )
-        elif entry.id.text and entry.pair in taken:
-            system = entry.outputs[0].system
-            yield entry.id.error(f'The survey has an output by "{system}" on item "{entry.id.text}" already.')
-        elif entry.id.text:
-            seen[entry.pair] = entry.id
+def _pair_problems(entry: Entry, *, taken: set[str], seen: dict[str, Cell]) -> Iterator[Problem]:
+    """Say that an output came before in a batch file or the survey; the long layout has told of its own."""
+    if first := seen.get(entry.pair):
+        yield entry.id.error(
+            f'The id "{entry.id.text}" stands in row {first.row}, column {first.column} already.'
+        )
+    elif entry.id.text and entry.pair in taken:
+        system = entry.outputs[0].system
+        yield entry.id.error(f'The survey has an output by "{system}" on item "{entry.id.text}" already.')
+    elif entry.id.text:
+        seen[entry.pair] = entry.id
 
 
 def _entry_problems(entry: Entry, *, definition: Definition) -> Iterator[Problem]:

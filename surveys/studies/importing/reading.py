@@ -1,6 +1,6 @@
 """A file to a plan: find the layout, read the entries, check them."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -93,7 +93,7 @@ def _plan(
 
 def _entries(
     table: Table, *, layout: Layout, definition: Definition, system: str
-) -> tuple[list[Entry], list[Problem]]:
+) -> tuple[Iterable[Entry], list[Problem]]:
     if layout != Layout.BATCH:
         return long_entries(table, definition=definition)
     entries, problems = batch_entries(table, definition=definition, system=system)

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,10 +89,9 @@ def read_csv(text: str) -> Table:
     problems.
     """
     try:
-        records = list(_records(text, delimiter=delimiter_of(text)))
+        return table_of(_records(text, delimiter=delimiter_of(text)))
     except csv.Error as error:
         return Table(problems=(file_error(f"The file is not well-formed CSV: {error}."),))
-    return table_of(records)
 
 
 def delimiter_of(text: str) -> str:
@@ -103,14 +102,16 @@ def delimiter_of(text: str) -> str:
     return max(DELIMITERS, key=lambda one: len(next(csv.reader([header], delimiter=one), [])))
 
 
-def table_of(records: list[tuple[int, list[str]]]) -> Table:
+def table_of(records: Iterable[tuple[int, list[str]]]) -> Table:
     """Return the table of records (line, cells), the first of which is the header."""
-    if not records:
+    records = iter(records)
+    first = next(records, None)
+    if first is None:
         return Table(problems=(file_error("The file has no header."),))
-    header = [name.strip() for name in records[0][1]]
+    header = [name.strip() for name in first[1]]
     problems = list(_header_problems(header))
     rows = []
-    for number, (line, cells) in enumerate(records[1:], start=1):
+    for number, (line, cells) in enumerate(records, start=1):
         if found := list(_row_problems(cells, header=header, number=number, line=line)):
             problems.extend(found)
         else:

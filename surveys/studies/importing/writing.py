@@ -4,7 +4,7 @@ import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,6 +16,8 @@ from django.db.models import Max
 from surveys.models import Item, Output, Picture, Survey
 from surveys.studies.importing.pictures import CheckedPicture, PictureError, Pictures, check_file
 from surveys.studies.importing.plan import Plan, PlannedItem, Problem, Severity, pair_name
+
+AT_ONCE = 500  # items made together: a large file's rows never all stand in memory beside its plan
 
 
 class ImportRefused(Exception):
@@ -127,7 +129,15 @@ def _refuse_taken(plan: Plan, *, survey: Survey) -> None:
 
 
 def _create(planned: tuple[PlannedItem, ...], *, survey: Survey, stored: dict[str, Stored]) -> None:
-    start = (survey.items.aggregate(last=Max("position"))["last"] or 0) + 1
+    position = (survey.items.aggregate(last=Max("position"))["last"] or 0) + 1
+    for start in range(0, len(planned), AT_ONCE):
+        part = planned[start : start + AT_ONCE]
+        _create_part(part, survey=survey, start=position + start, stored=stored)
+
+
+def _create_part(
+    planned: tuple[PlannedItem, ...], *, survey: Survey, start: int, stored: dict[str, Stored]
+) -> None:
     items = Item.objects.bulk_create(
         Item(
             survey=survey,
@@ -144,7 +154,15 @@ def _create(planned: tuple[PlannedItem, ...], *, survey: Survey, stored: dict[st
     )
     pairs = list(zip(items, planned, strict=True))
     Output.objects.bulk_create(
-        Output(item=item, **asdict(said)) for item, plan in pairs for said in plan.outputs
+        Output(
+            item=item,
+            system=said.system,
+            text=said.text,
+            answer=said.answer,
+            model_correct=said.model_correct,
+        )
+        for item, plan in pairs
+        for said in plan.outputs
     )
     Picture.objects.bulk_create(_pictures(pairs, stored=stored))
 

@@ -1,13 +1,15 @@
 """All or nothing: what an import leaves behind when it works, and when it doesn't."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection
 from django.test.utils import CaptureQueriesContext
 
 from surveys.models import Item, Output, Picture, Survey
+from surveys.studies.importing import writing
 from surveys.studies.importing.pictures import FolderPictures, check_pictures
 from surveys.studies.importing.plan import Plan
 from surveys.studies.importing.reading import read_items
@@ -65,6 +67,37 @@ def test_everything_is_written(media: Path, pictures) -> None:
     assert picture.file.name == f"pictures/{digest[:2]}/{digest}.png"
     assert (picture.name, picture.content_type, picture.width, picture.height) == ("1.png", "image/png", 3, 2)
     assert (media / picture.file.name).read_bytes() == png("red")
+
+
+def test_items_are_numbered_on_from_part_to_part(media: Path, pictures, monkeypatch) -> None:
+    monkeypatch.setattr(writing, "AT_ONCE", 2)
+    survey = new_survey()
+    write_items(plan_of(slot(1), pictures=pictures), survey=survey, pictures=pictures)
+    plan = plan_of(*map(slot, range(2, 7)), allow_missing=True, taken=taken_ids(survey))
+    write_items(plan, survey=survey, pictures=pictures)
+    items = Item.objects.filter(survey=survey).order_by("pk")
+    assert list(items.values_list("external_id", "position")) == [(f"item-{n}", n) for n in range(1, 7)]
+    outputs = Output.objects.filter(item__survey=survey, system="model").order_by("pk")
+    assert list(outputs.values_list("item__position", "text")) == [
+        (n, f"it has whiskers {n}") for n in range(1, 7)
+    ]
+    assert list(Picture.objects.order_by("pk").values_list("item__position", "name")) == [
+        (n, f"{n}.png") for n in range(1, 7)
+    ]
+
+
+def test_a_failure_in_a_later_part_leaves_nothing_of_the_first(media: Path, pictures, monkeypatch) -> None:
+    monkeypatch.setattr(writing, "AT_ONCE", 2)
+    plan = plan_of(slot(1), slot(2), slot(3), pictures=pictures)
+    broken = replace(plan.items[2], outputs=plan.items[2].outputs * 2)
+    with pytest.raises(IntegrityError):
+        write_items(replace(plan, items=(*plan.items[:2], broken)), survey=new_survey(), pictures=pictures)
+    assert (Survey.objects.count(), Item.objects.count(), Output.objects.count(), files(media)) == (
+        0,
+        0,
+        0,
+        [],
+    )
 
 
 def test_codes_tell_nothing_and_differ(media: Path, pictures) -> None:
