@@ -63,19 +63,24 @@ def set_hold(hit: HIT, *, slots: int, now: datetime) -> None:
 
     Raises Refusal InsufficientFunds, and then nothing has moved.
     """
+    _hold(hit, slots=slots, now=now)
+    hit.save(update_fields=["held_slots"])
+
+
+def _hold(hit: HIT, *, slots: int, now: datetime) -> None:
+    """Move the money for `slots` assignments; the HIT's own row is the caller's to write."""
     difference = (slots - hit.held_slots) * unit_cents(hit)
     if difference > 0:
         _move(hit, source=Account.AVAILABLE, target=Account.HELD, cents=difference, now=now)
     elif difference < 0:
         _move(hit, source=Account.HELD, target=Account.AVAILABLE, cents=-difference, now=now)
     hit.held_slots = slots
-    hit.save(update_fields=["held_slots"])
 
 
 def settle(hit: HIT, *, now: datetime) -> None:
     """Write the HIT's counts and bring the money held for it in line with them. Its row must be locked."""
-    hit.save(update_fields=["pending", "submitted", "approved", "rejected"])
-    set_hold(hit, slots=hit.slots_to_fund(now=now), now=now)
+    _hold(hit, slots=hit.slots_to_fund(now=now), now=now)
+    hit.save(update_fields=["pending", "submitted", "approved", "rejected", "held_slots"])
 
 
 def hold_new(hits: list[HIT], *, now: datetime) -> None:
