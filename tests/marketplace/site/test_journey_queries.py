@@ -1,0 +1,96 @@
+"""What one HIT costs on the worker site, from the list to the receipt, in statements: growth is to be seen here."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from marketplace.accounts import keys
+from marketplace.engine import assignments, deadlines
+from marketplace.models import Assignment
+from tests.marketplace.batches.batches_made import hits, published
+
+
+@pytest.fixture
+def statements():
+    """A function that tells how many statements a request took, transactions and savepoints included."""
+
+    def statements(request):
+        with CaptureQueriesContext(connection) as captured:
+            request()
+        return len(captured)
+
+    return statements
+
+
+def test_a_journey(mturk, new_hit, new_worker, statements):
+    hit_id = new_hit()
+    type_id = mturk.get_hit(HITId=hit_id)["HIT"]["HITTypeId"]
+    browser, frame = new_worker(), Client(headers={"host": "localhost"})
+    kind, answers = f"/projects/{type_id}/tasks", {"answer": "yes"}
+    costs = {
+        "list": statements(lambda: browser.client.get("/")),
+        "preview": statements(lambda: browser.client.get(kind)),
+        "accept": statements(lambda: browser.client.post(f"{kind}/accept_random", {"hitId": hit_id})),
+    }
+    held = browser.worker.assignments.get()
+    costs["work"] = statements(
+        lambda: browser.client.get(f"{kind}/{hit_id}?assignment_id={held.assignment_id}")
+    )
+    form = {"assignmentId": held.assignment_id, "workerId": browser.worker.worker_id, **answers}
+    costs["submit"] = statements(lambda: frame.post("/mturk/externalSubmit", form))
+    costs["after"] = statements(lambda: browser.client.get(f"/assignments/{held.assignment_id}"))
+    held.refresh_from_db()
+    assert (held.status, costs) == (
+        "Submitted",
+        {"list": 11, "preview": 9, "accept": 21, "work": 5, "submit": 9, "after": 10},
+    )
+
+
+def test_what_is_due_is_asked_once(db, statements):
+    assert statements(lambda: deadlines.sweep(now=timezone.now())) == 1
+
+
+@pytest.mark.parametrize("name", ["deadline", "auto_approval_at"])
+def test_work_is_due_from_its_moment_on(requester, statements, name):
+    batch, now = published(requester), timezone.now()
+    held = assignments.accept(hits(batch)[0], worker=keys.create_worker()[0], now=now)
+    if name == "auto_approval_at":
+        assignments.submit(held, answer="-", now=now)
+    moment = now + timedelta(minutes=5)
+    Assignment.objects.update(**{name: moment})
+    early = moment - timedelta(microseconds=1)
+    assert statements(lambda: deadlines.sweep(now=early)) == 1
+    assert statements(lambda: deadlines.sweep(now=moment)) > 1
+    held.refresh_from_db()
+    assert held.status == {"deadline": "Abandoned", "auto_approval_at": "Approved"}[name]
+
+
+@pytest.mark.parametrize(("before", "is_due"), [(1, False), (0, True)])
+def test_a_hit_is_due_at_its_end_and_again_to_be_disposed_of(requester, statements, before, is_due):
+    batch, end = published(requester), timezone.now() + timedelta(hours=1)
+    batch.hit_type.hits.update(expires_at=end)
+    for at in (end, end + deadlines.DISPOSED_AFTER):
+        early = at - timedelta(microseconds=before)
+        assert (statements(lambda early=early: deadlines.sweep(now=early)) > 1) is is_due
+        deadlines.sweep(now=at)
+    assert statements(lambda: deadlines.sweep(now=end + 2 * deadlines.DISPOSED_AFTER)) == 1
+    assert not batch.hit_type.hits.filter(disposed_at=None).exists()
+
+
+def test_the_question_reads_no_row_that_is_not_due(requester):
+    published(requester)
+    is_sqlite = connection.vendor == "sqlite"
+    with connection.cursor() as cursor:
+        if not is_sqlite:
+            cursor.execute("SET LOCAL enable_seqscan = off")  # which is quicker while there are three rows
+        words = "EXPLAIN QUERY PLAN " if is_sqlite else "EXPLAIN "
+        moment = connection.ops.adapt_datetimefield_value(timezone.now())
+        cursor.execute(words + deadlines.ANYTHING_DUE, [moment] * 4)
+        plan = " ".join(row[-1] for row in cursor.fetchall())
+    indexes = "open_due", "approval_due", "hit_not_expired", "hit_live"
+    assert [name for name in indexes if f"marketplace_{name}" not in plan] == []
+    assert ("SCAN marketplace" in plan, "Seq Scan" in plan) == (False, False)
