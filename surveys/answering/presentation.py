@@ -192,25 +192,33 @@ def is_entity_id(text: str) -> bool:
     return text.isascii() and text.isalnum()
 
 
+def opened_responses(assignment: Assignment, *, position: int | None = None) -> list[Response]:
+    """Return the responses of an opened assignment, or the one at `position`, in this worker's order.
+
+    A constant number of queries; `shown_item` needs no more.
+    """
+    responses = assignment.responses.select_related("item", "batch__survey").order_by("position")
+    if position is not None:
+        responses = responses.filter(position=position)
+    return sorted(responses.prefetch_related("item__pictures", "item__outputs"), key=attrgetter("place"))
+
+
 def shown_items(assignment: Assignment) -> list[ShownItem]:
     """Return the items of an opened assignment as this worker sees them, in a constant number of queries."""
-    responses = (
-        assignment.responses.select_related("item", "batch__survey")
-        .prefetch_related("item__pictures", "item__outputs")
-        .order_by("position")
+    return [shown_item(response) for response in opened_responses(assignment)]
+
+
+def shown_item(response: Response) -> ShownItem:
+    """Return the item of a response as its worker sees it."""
+    return _shown_item(
+        response.item,
+        position=response.position,
+        place=response.place,
+        definition=response.batch.definition,
+        order=response.shown["outputs"],
+        values=response.shown["choices"],
+        draft=response.draft,
     )
-    return [
-        _shown_item(
-            r.item,
-            position=r.position,
-            place=r.place,
-            definition=r.batch.definition,
-            order=r.shown["outputs"],
-            values=r.shown["choices"],
-            draft=r.draft,
-        )
-        for r in sorted(responses, key=attrgetter("place"))
-    ]
 
 
 def preview_items(questionnaire: Questionnaire) -> list[ShownItem]:

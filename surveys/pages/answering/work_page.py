@@ -12,7 +12,7 @@ from django.http import HttpRequest, JsonResponse
 from annotators.failpoints import reach
 from annotators.models import Assignment
 from surveys.answering.collection import given_answers, save_draft
-from surveys.answering.presentation import ShownItem, shown_items
+from surveys.answering.presentation import ShownItem, opened_responses, shown_item
 from surveys.models import Batch, Response
 from surveys.pages.answering.hit_form import DraftForm, HitForm, Progress, draft_from
 from surveys.pages.answering.tokens import TokenError
@@ -24,14 +24,20 @@ DRAFT_STATUS = {"": 200, "unreadable": 400, "expired": 403, "outdated": 409}
 
 def assignment_form(assignment: Assignment, *, batch: Batch, data: Any = None) -> HitForm:
     """Return the form of an opened assignment: as drafted or answered so far, or bound to what was posted."""
-    items = shown_items(assignment)
-    rows = assignment.responses.values_list("position", "draft_version", "active_seconds", "saved_at")
+    responses = opened_responses(assignment)
+    items = [shown_item(response) for response in responses]
     return HitForm(
         data,
         definition=batch.definition,
         items=_as_answered(items, assignment, batch) if assignment.saved_at else items,
-        progress={row[0]: Progress(*row[1:]) for row in rows},
+        progress={r.position: Progress(r.draft_version, r.active_seconds, r.saved_at) for r in responses},
     )
+
+
+def _form_of_one(assignment: Assignment, *, position: int) -> HitForm:
+    """Return the form of one item: a draft is of one, and needs no other."""
+    items = [shown_item(response) for response in opened_responses(assignment, position=position)]
+    return HitForm(definition=batch_of(assignment).definition, items=items)
 
 
 def _as_answered(items: list[ShownItem], assignment: Assignment, batch: Batch) -> list[ShownItem]:
@@ -62,7 +68,7 @@ def _save_posted_draft(request: HttpRequest, *, author: Callable[[str], Assignme
         posted = DraftForm(json.loads(request.body))
         sent = posted.cleaned_data if posted.is_valid() else {}
         assignment = author(sent["token"])
-        form = assignment_form(assignment, batch=batch_of(assignment))
+        form = _form_of_one(assignment, position=sent["position"])
         item = form.item_at(sent["position"])
     except TokenError:
         return "expired"

@@ -272,7 +272,7 @@ def test_a_request_that_cant_be_read_is_refused_in_the_frame(
 def test_our_own_failure_is_a_page_in_the_frame_too(
     questionnaire: Questionnaire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("surveys.pages.answering.work_page.shown_items", lambda assignment: 1 / 0)
+    monkeypatch.setattr("surveys.pages.answering.work_page.opened_responses", lambda assignment: 1 / 0)
     response = open_page(Client(raise_request_exception=False), questionnaire)
     assert response.status_code == 500
     assert "Something went wrong here" in response.content.decode()
@@ -289,9 +289,9 @@ def test_queries_do_not_grow_with_the_items(
 ) -> None:
     questionnaire = make_questionnaire(n_items=n_items)
     open_page(visitor, questionnaire)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         page = open_page(visitor, questionnaire)
     with django_assert_num_queries(4):
         visitor.get(url(questionnaire), PREVIEW)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         draft(visitor, questionnaire, token=token_of(page))
