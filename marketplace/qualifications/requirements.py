@@ -25,6 +25,7 @@ SYSTEM_NAMES = {
     "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH": "Masters",
     "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6": "Masters (sandbox)",
 }
+COUNTED = frozenset({APPROVAL_RATE, HITS_APPROVED})
 RATE_COUNTS_FROM = 100  # a new worker's rate reads 100 % until then (psiTurk's notes on its settings)
 
 COMPARE: dict[str, Callable[[int, list[int]], bool]] = {
@@ -82,23 +83,43 @@ class Record:
         return {**self.granted, **counted}
 
 
-def record_of(worker: Worker | None) -> Record:
-    """Gather what is known about a worker, in three queries; of a visitor nothing is."""
+def record_of(worker: Worker | None, *, hit_type: HITType | None = None) -> Record:
+    """Gather what is known about a worker, or as much as a type's requirements ask; of a visitor nothing is.
+
+    Three queries, and one where the type asks for nothing.
+    """
     if worker is None:
         return Record()
-    status = Assignment.Status
-    counts = Assignment.objects.filter(worker=worker).aggregate(
-        approved=Count("pk", filter=Q(status=status.APPROVED)),
-        rejected=Count("pk", filter=Q(status=status.REJECTED)),
-    )
-    held = Qualification.objects.filter(worker=worker, status=Qualification.Status.GRANTED)
+    counts, granted = _counts(worker, hit_type), _granted(worker, hit_type)
+    blocks = Block.objects.filter(worker=worker)
     return Record(
         **counts,
         country=worker.country,
         subdivision=worker.subdivision,
-        granted=dict(held.values_list("qualification_type__type_id", "value")),
-        blocked_by=frozenset(Block.objects.filter(worker=worker).values_list("requester", flat=True)),
+        granted=granted,
+        blocked_by=frozenset(blocks.values_list("requester", flat=True)),
     )
+
+
+def _counts(worker: Worker, hit_type: HITType | None) -> dict[str, int]:
+    if hit_type is not None and not _asked_of(hit_type) & COUNTED:
+        return {}
+    status = Assignment.Status
+    return Assignment.objects.filter(worker=worker).aggregate(
+        approved=Count("pk", filter=Q(status=status.APPROVED)),
+        rejected=Count("pk", filter=Q(status=status.REJECTED)),
+    )
+
+
+def _granted(worker: Worker, hit_type: HITType | None) -> dict[str, int]:
+    if hit_type is not None and not _asked_of(hit_type) - COUNTED:
+        return {}
+    held = Qualification.objects.filter(worker=worker, status=Qualification.Status.GRANTED)
+    return dict(held.values_list("qualification_type__type_id", "value"))
+
+
+def _asked_of(hit_type: HITType) -> set[str]:
+    return {requirement["QualificationTypeId"] for requirement in hit_type.requirements}
 
 
 def complete(given: dict[str, Any]) -> dict[str, Any]:

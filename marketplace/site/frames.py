@@ -102,7 +102,9 @@ def _may_see(request: HttpRequest, hit: HIT) -> bool:
     holds = Assignment.objects.filter(hit=hit, worker=worker, status=Assignment.Status.OPEN)
     if worker is not None and holds.exists():
         return True
-    return requirements.may("Preview", hit.hit_type, record=requirements.record_of(worker))
+    return requirements.may(
+        "Preview", hit.hit_type, record=requirements.record_of(worker, hit_type=hit.hit_type)
+    )
 
 
 def permissions(*, has_origin: bool) -> str:

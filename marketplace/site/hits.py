@@ -38,7 +38,7 @@ def preview(request: HttpRequest, identifier: str) -> HttpResponse:
     hit_type, worker, now = _hit_type(identifier), current_worker(request), clock.now()
     deadlines.sweep(now=now)
     hit = assignments.next_hit(hit_type, worker=worker, now=now)
-    record = requirements.record_of(worker)
+    record = requirements.record_of(worker, hit_type=hit_type)
     context = {
         "worker": worker,
         "hit_type": hit_type,
@@ -59,7 +59,7 @@ def accept(request: HttpRequest, worker: Worker, identifier: str) -> HttpRespons
     hit_type, now = _hit_type(identifier), clock.now()
     _keep_switch(request)
     deadlines.sweep(now=now)
-    if not requirements.may("Accept", hit_type, record=requirements.record_of(worker)):
+    if not requirements.may("Accept", hit_type, record=requirements.record_of(worker, hit_type=hit_type)):
         messages.error(request, "Your account does not meet the requirements of these HITs.")
         return redirect("preview", identifier=hit_type.type_id)
     wanted = HIT.objects.filter(
@@ -198,7 +198,9 @@ def after(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpRespo
     deadlines.sweep(now=now)
     assignment = _latest(worker, assignment_id=assignment_id)
     hit_type = assignment.hit.hit_type
-    may_accept = requirements.may("Accept", hit_type, record=requirements.record_of(worker))
+    may_accept = requirements.may(
+        "Accept", hit_type, record=requirements.record_of(worker, hit_type=hit_type)
+    )
     context = {
         "worker": worker,
         "assignment": assignment,

@@ -46,7 +46,7 @@ def test_a_journey(mturk, new_hit, new_worker, statements):
     held.refresh_from_db()
     assert (held.status, costs) == (
         "Submitted",
-        {"list": 11, "preview": 9, "accept": 21, "work": 5, "submit": 9, "after": 10},
+        {"list": 11, "preview": 7, "accept": 19, "work": 5, "submit": 9, "after": 8},
     )
 
 
