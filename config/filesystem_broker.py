@@ -68,7 +68,7 @@ class Transport(filesystem.Transport):
     def __init__(self, client: Any, **options: Any) -> None:
         super().__init__(client, **options)
         self.folder = Path(client.transport_options["data_folder_in"])
-        self.interval: float = client.transport_options["polling_interval"]  # seconds
+        self.interval = self.polling_interval or 1.0  # seconds
 
     def drain_events(self, connection: Any, timeout: float | None = None) -> None:  # type: ignore[override] # bases disagree
         """Deliver a message, waiting for one as long as `timeout` says (seconds; None: for ever), else TimeoutError."""
