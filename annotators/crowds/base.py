@@ -43,6 +43,10 @@ CROWDS = {
     Channel.LINK.value: Crowd(is_invited=True),
     Channel.PANEL.value: Crowd(is_panel=True),
 }
+WHOSE_FEE = {
+    Endpoint.EMBEDDED.value: "of this server’s marketplace, as MTurk’s was",
+    Endpoint.LINK.value: "none of ours; a panel charges its own",
+}
 _MARKET_CHANNELS = [channel for channel, crowd in CROWDS.items() if crowd.has_market]
 _MARKETS = [endpoint.value for endpoint in Endpoint if endpoint != Endpoint.LINK]
 
@@ -60,6 +64,11 @@ def by_market(assignment: str = "") -> Q:
 def has_market(endpoint: str) -> bool:
     """Tell whether HITs of this endpoint are on a marketplace, which lists them, pays for them and takes a fee."""
     return endpoint in _MARKETS
+
+
+def whose_fee(endpoint: str) -> str:
+    """Return, to stand behind the word fee, who charges one for HITs of this endpoint."""
+    return WHOSE_FEE.get(endpoint, "Amazon’s, for MTurk")
 
 
 def on_market(hit_type: str = "") -> Q:

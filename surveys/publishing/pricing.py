@@ -6,6 +6,7 @@ from statistics import median
 
 from django.db.models import Count, Q
 
+from annotators.crowds.base import whose_fee
 from annotators.crowds.mturk.fees import fee_rate
 from annotators.models import Assignment, Channel
 from surveys.models import Batch, does_not_count, is_held, is_skipped
@@ -25,6 +26,7 @@ class Quote:
     reward_total: Decimal
     fee_rate: Decimal
     fee_total: Decimal
+    whose_fee: str
     total: Decimal
     expected_rejections: Decimal
     replacement_total: Decimal
@@ -56,6 +58,7 @@ def quote(batch: Batch, *, rejection_rate: Decimal = Decimal("0.10")) -> Quote:
         reward_total=n * batch.reward,
         fee_rate=Decimal(0) if is_free else fee_rate(max_assignments=per_hit),
         fee_total=n * (each - batch.reward),
+        whose_fee=whose_fee(batch.endpoint),
         total=n * each,
         expected_rejections=rejections,
         replacement_total=(rejections * each).quantize(Decimal("0.01")),
