@@ -17,6 +17,7 @@ from django.utils import timezone
 from annotators.models import Assignment
 from surveys.models import Batch, Questionnaire, Survey
 from surveys.studies import protocols
+from surveys.studies.packages import Package
 from tests.factories import make_draft, make_hit, make_questionnaire, new_id
 from tests.surveys.pages.hit_pages import open_page, post, token_of
 from tests.surveys.studies.importing_cases import png
@@ -27,7 +28,7 @@ Given = Callable[[str], str | list[str]]  # {question's key: what is answered}
 def study(document: str, *, items: bytes, folder: Path, pictures: tuple[str, ...] = ()) -> Questionnaire:
     """Keep a document as an uploaded type, import items for it, and put them on one HIT."""
     person = get_user_model().objects.create_superuser("rosa", password="a-Long-one-4")
-    definition = protocols.keep(document.encode(), by=person).definition
+    definition = protocols.keep(Package("protocol.yaml", document.encode()), by=person).definition
     protocols.new_survey(person, key=definition.key, name=definition.name, slug=definition.key).save()
     (folder / "items.csv").write_bytes(items)
     for name in pictures:

@@ -1,6 +1,7 @@
 """What a study is made of: a survey, its items, their pictures, and what systems said about them."""
 
 import secrets
+from dataclasses import replace
 from functools import lru_cache
 
 from django.conf import settings
@@ -49,12 +50,45 @@ class Protocol(models.Model):
 
     @property
     def definition(self) -> Definition:
-        return _read(self.document, str(self))
+        """Return the type it describes; files among its pictures are called as in the browser."""
+        definition = _read(self.document, str(self))
+        if not definition.instructions.picture_files:
+            return definition
+        codes = dict(self.pictures.values_list("name", "code"))
+        return replace(definition, instructions=definition.instructions.with_files(codes))
 
 
 @lru_cache(maxsize=64)
 def _read(document: str, name: str) -> Definition:
     return read(document, name=name)
+
+
+class ProtocolPicture(models.Model):
+    """A picture that came with a document. `code`, its name in the browser, is made of what is shown.
+
+    `original` are the bytes as they came, where `data`, which is shown, had to be written anew without metadata.
+    """
+
+    protocol = models.ForeignKey(Protocol, on_delete=models.CASCADE, related_name="pictures")
+    name = models.CharField(max_length=200, help_text="As the document names it.")
+    code = models.CharField(max_length=80, db_index=True)
+    content_type = models.CharField(max_length=32)
+    data = models.BinaryField()
+    original = models.BinaryField(default=bytes)
+
+    class Meta:
+        ordering = ["protocol_id", "name"]
+        constraints = [
+            models.UniqueConstraint(fields=["protocol", "name"], name="picture_once_per_protocol"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def content(self) -> bytes:
+        """Return the bytes as they came."""
+        return bytes(self.original) or bytes(self.data)
 
 
 class Survey(models.Model):

@@ -1,9 +1,8 @@
 """What every survey type declares: an answer to choose, criteria to rate, a preference, instructions."""
 
 import re
-from base64 import b64encode
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from math import isfinite
 from typing import Any, Literal, Self
@@ -173,30 +172,33 @@ class Preference:
     is_none_between: bool = False
 
 
-def drawing_uri(svg: str) -> str:
-    """Return a `data:` address of a drawing, empty without one. As the source of an `img` it runs and loads nothing."""
-    return f"data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}" if svg else ""
+PICTURE_FILE = re.compile(r"\w[\w .()/-]{0,150}\.(?:png|jpe?g|gif|webp|svg)", re.IGNORECASE)
+
+
+def is_drawing(picture: str) -> bool:
+    """Tell whether a picture is an SVG drawing, written out, and not the name of a file."""
+    return picture.startswith("<svg ") and picture.endswith("</svg>")
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Something to know before the work, under a heading. `picture` is an SVG drawing, `caption` says what it shows."""
+    """Something to know before the work, under a heading. `caption` says what its `picture` shows.
+
+    A picture is an SVG drawing, written out, or the name of a file that came with the document.
+    """
 
     title: str
     text: str
     picture: str = ""
     caption: str = ""
 
-    @property
-    def picture_uri(self) -> str:
-        return drawing_uri(self.picture)
-
 
 @dataclass(frozen=True, slots=True)
 class WorkedExample:
     """A worked example: what is seen, what is said, and what a careful annotator would answer and why.
 
-    `picture` is an SVG drawing of the scene. Without `verdict` the example names no answer: it must not anchor any.
+    `picture` shows the scene, as a passage's does. Without `verdict` the example names no answer: it must not
+    anchor any.
     """
 
     scene: str
@@ -206,10 +208,6 @@ class WorkedExample:
     verdict: str
     reason: str
     picture: str = ""
-
-    @property
-    def picture_uri(self) -> str:
-        return drawing_uri(self.picture)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +223,24 @@ class Instructions:
     examples: tuple[WorkedExample, ...] = ()
     reminder: str = ""
     background: tuple[Passage, ...] = ()
+
+    @property
+    def picture_files(self) -> tuple[str, ...]:
+        """Return the names of the files among its pictures, each once."""
+        pictures = [one.picture for one in self.background] + [one.picture for one in self.examples]
+        return tuple(dict.fromkeys(name for name in pictures if name and not is_drawing(name)))
+
+    def with_files(self, names: Mapping[str, str]) -> Self:
+        """Return the same with other names of its files: {name: other name}."""
+        return replace(
+            self,
+            background=tuple(
+                replace(one, picture=names.get(one.picture, one.picture)) for one in self.background
+            ),
+            examples=tuple(
+                replace(one, picture=names.get(one.picture, one.picture)) for one in self.examples
+            ),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -441,10 +457,9 @@ def _choices(name: str, choices: "Sequence[Choice]", *, path: Path) -> Iterator[
 def _drawings(instructions: "Instructions") -> Iterator[Problem]:
     for name in ("background", "examples"):
         for n, one in enumerate(getattr(instructions, name), 1):
-            if one.picture and not (one.picture.startswith("<svg ") and one.picture.endswith("</svg>")):
-                yield Problem(
-                    ("instructions", name, n, "picture"), "a picture here is a drawing: <svg ...</svg>."
-                )
+            if one.picture and not (is_drawing(one.picture) or PICTURE_FILE.fullmatch(one.picture)):
+                sentence = "a picture here is a drawing, <svg ...</svg>, or a file such as boat.jpg."
+                yield Problem(("instructions", name, n, "picture"), sentence)
 
 
 def _outputs(definition: "Definition") -> Iterator[Problem]:

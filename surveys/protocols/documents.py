@@ -6,7 +6,7 @@ word. A score may be a fraction (2/3). Docs: docs/protocol-files.md; its schema 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import MISSING, Field, asdict, fields, is_dataclass
 from difflib import get_close_matches
 from fractions import Fraction
@@ -16,7 +16,15 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import yaml
 
-from surveys.protocols.definition import Choice, Criterion, Definition, DefinitionError, Path, Problem
+from surveys.protocols.definition import (
+    Choice,
+    Criterion,
+    Definition,
+    DefinitionError,
+    Path,
+    Problem,
+    is_drawing,
+)
 
 MOST_BYTES = 500_000
 DEEPEST = 20
@@ -59,9 +67,10 @@ class Trouble(Exception):
         self.node = node
 
 
-def read(text: str | bytes, *, name: str) -> Definition:
+def read(text: str | bytes, *, name: str, pictures: Collection[str] | None = None) -> Definition:
     """Return the definition that a document describes. `name` is the file's, for the messages.
 
+    `pictures` are the names of the files that came with it, which all that it names have to be among; None doesn't ask.
     Raises DocumentError with a sentence for each thing that is wrong, up to twenty of them.
     """
     document = _Document(name)
@@ -72,7 +81,8 @@ def read(text: str | bytes, *, name: str) -> Definition:
         except DefinitionError as error:
             document.problems = [document.line_of(problem) for problem in error.problems]
         else:
-            document.problems = [document.line_of(problem) for problem in limits(definition)]
+            found = (*limits(definition), *missing(definition, pictures))
+            document.problems = [document.line_of(problem) for problem in found]
     if document.problems:
         raise DocumentError(document.problems[:MOST_PROBLEMS])
     return definition
@@ -98,6 +108,18 @@ def limits(definition: Definition) -> Iterator[Problem]:
     for name in ("outputs_per_item", "items_per_hit"):
         if not 1 <= getattr(definition, name) <= MOST_SHOWN:
             yield Problem((name,), f"A page shows 1 to {MOST_SHOWN}.")
+
+
+def missing(definition: Definition, pictures: Collection[str] | None) -> Iterator[Problem]:
+    """Yield the pictures of the instructions that are no drawings and not among these files."""
+    for part in ("background", "examples"):
+        for n, one in enumerate(getattr(definition.instructions, part), 1):
+            is_file = one.picture and not is_drawing(one.picture)
+            if is_file and pictures is not None and one.picture not in pictures:
+                sentence = (
+                    f"There is no picture “{one.picture}”. Upload a ZIP with the document and its pictures."
+                )
+                yield Problem(("instructions", part, n, "picture"), sentence)
 
 
 def _names(definition: Definition) -> Iterator[Problem]:

@@ -1,16 +1,21 @@
 """Survey types that people here wrote: kept in versions, seen by a team, offered beside the built-in ones."""
 
+from hashlib import sha256
+
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 
 from annotators.constraints import is_about
-from surveys.models import Protocol, Survey
+from surveys.models import Protocol, ProtocolPicture, Survey
 from surveys.protocols.definition import Definition
-from surveys.protocols.documents import read
+from surveys.protocols.documents import DocumentError, read
 from surveys.protocols.registry import BUILTIN, DEFINITIONS
+from surveys.studies.importing.pictures import PictureError, check_picture
+from surveys.studies.packages import Package
 from surveys.teams import Person
 
 PASTED = "protocol.yaml"
+MOST_NAMED = 20
 
 
 class NameTaken(ValueError):
@@ -45,15 +50,24 @@ def built_in(key: str) -> str:
     return (BUILTIN / f"{DEFINITIONS[key].key}.yaml").read_text(encoding="utf-8")
 
 
-def keep(document: str | bytes, *, by: Person, is_shared: bool = False, name: str = PASTED) -> Protocol:
+def keep(
+    package: Package, *, by: Person, is_shared: bool = False, origin: Protocol | None = None
+) -> Protocol:
     """Keep a document as a new type, or as a new version of one of `by`'s teams; nothing is kept where it is refused.
 
-    A shared type is everybody's to use, and its team's to follow by a version: new surveys are of the newest.
+    Without pictures of its own it may name those of `origin`, the type it is a copy of. A shared type is everybody's
+    to use, and its team's to follow by a version: new surveys are of the newest.
 
     Raises DocumentError with a sentence for each line that is wrong, and NameTaken.
     """
-    definition = read(document, name=name)
-    text = document.decode("utf-8-sig") if isinstance(document, bytes) else document
+    given = package.pictures or _pictures_of(origin)
+    definition = read(package.document, name=package.name, pictures=given)
+    wanted = definition.instructions.picture_files
+    if unused := [name for name in package.pictures if name not in wanted]:
+        raise DocumentError(
+            [f"“{name}” is in the ZIP, and {package.name} does not name it." for name in unused[:MOST_NAMED]]
+        )
+    pictures = _checked({name: given[name] for name in wanted})
     if definition.key in DEFINITIONS:
         raise NameTaken(f"“{definition.key}” is built in. Give yours another name after “protocol:”.")
     before = Protocol.objects.filter(key=definition.key).first()  # the newest
@@ -63,7 +77,42 @@ def keep(document: str | bytes, *, by: Person, is_shared: bool = False, name: st
         raise NameTaken(
             f"“{definition.key}” has a version {before.version}. Write a higher number after “version:”."
         )
-    return _written(definition, text, before=before, by=by, is_shared=is_shared)
+    protocol = Protocol(
+        key=definition.key,
+        version=definition.version,
+        name=definition.name[:200],
+        document=package.document.decode("utf-8-sig"),
+        is_shared=before.is_shared if before else is_shared,
+    )
+    return _written(protocol, pictures, before=before, by=by)
+
+
+def _pictures_of(protocol: Protocol | None) -> dict[str, bytes]:
+    return {picture.name: picture.content for picture in protocol.pictures.all()} if protocol else {}
+
+
+def _checked(pictures: dict[str, bytes]) -> list[ProtocolPicture]:
+    """Return rows of pictures that are safe to show. DocumentError names those that are none."""
+    rows, problems = [], []
+    for name, content in pictures.items():
+        try:
+            rows.append(_row(name, content))
+        except PictureError as error:
+            problems.append(f"The picture “{name}”: {error}")
+    if problems:
+        raise DocumentError(problems[:MOST_NAMED])
+    return rows
+
+
+def _row(name: str, content: bytes) -> ProtocolPicture:
+    checked = check_picture(content)
+    return ProtocolPicture(
+        name=name,
+        code=f"{sha256(checked.data).hexdigest()}.{checked.extension}",
+        content_type=checked.content_type,
+        data=checked.data,
+        original=b"" if checked.data == content else content,
+    )
 
 
 def _is_ones_own(protocol: Protocol, person: Person) -> bool:
@@ -71,19 +120,16 @@ def _is_ones_own(protocol: Protocol, person: Person) -> bool:
 
 
 def _written(
-    definition: Definition, text: str, *, before: Protocol | None, by: Person, is_shared: bool
+    protocol: Protocol, pictures: list[ProtocolPicture], *, before: Protocol | None, by: Person
 ) -> Protocol:
-    protocol = Protocol(
-        key=definition.key, version=definition.version, name=definition.name[:200], document=text
-    )
-    protocol.is_shared = before.is_shared if before else is_shared
     try:
         with transaction.atomic():
             protocol.save()
             protocol.team.set(before.team.all() if before else [])
             protocol.team.add(by.pk or 0)
+            protocol.pictures.add(*pictures, bulk=False)
     except IntegrityError as error:
         if is_about(error, Protocol, "protocol_version_once"):
-            raise NameTaken(f"Somebody else has just kept a version {definition.version}.") from error
+            raise NameTaken(f"Somebody else has just kept a version {protocol.version}.") from error
         raise
     return protocol

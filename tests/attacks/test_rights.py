@@ -110,6 +110,8 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "survey_types": (ASSISTANT, "get", lambda w: []),
     "write_survey_type": (RESEARCHER, "get", lambda w: []),
     "survey_type_file": (ASSISTANT, "get", lambda w: ["xai"]),
+    "survey_type_package": (ASSISTANT, "get", lambda w: ["xai"]),
+    "type_picture": (ANYBODY, "get", lambda w: ["x.png"]),
     "oidc_there": (ANYBODY, "get", lambda w: []),
     "oidc_authentication_callback": (ANYBODY, "get", lambda w: []),
     "second_factor_code": (ANYBODY, "get", lambda w: []),

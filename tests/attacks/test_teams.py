@@ -43,6 +43,7 @@ OF_NO_BATCH = {
     "import_template",
     "survey_types",
     "survey_type_file",
+    "survey_type_package",
     "write_survey_type",
     "worker",
     "worker_standing",

@@ -8,7 +8,7 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from surveys.models import Picture
+from surveys.models import Picture, ProtocolPicture
 
 HEADERS = {
     "Cache-Control": "public, max-age=31536000, immutable",
@@ -44,6 +44,16 @@ def picture(request: HttpRequest, code: str) -> HttpResponseBase:
     if found.kind != "picture":
         response["Accept-Ranges"] = "bytes"
     return response
+
+
+@require_safe
+def type_picture(request: HttpRequest, code: str) -> HttpResponse:
+    """Serve a picture of a survey type's instructions, for ever: its code is made of its bytes. 404 without one."""
+    found = ProtocolPicture.objects.filter(code=code).first()
+    if found is None:
+        raise Http404("No such picture.")
+    headers = {**HEADERS, "Content-Disposition": "inline"}
+    return HttpResponse(bytes(found.data), content_type=found.content_type, headers=headers)
 
 
 def _part(file: IO[bytes], wanted: re.Match[str], *, size: int) -> HttpResponseBase | None:

@@ -15,6 +15,8 @@ from surveys.pages.access import researcher
 from surveys.protocols.documents import MOST_BYTES, DocumentError
 from surveys.protocols.registry import DEFINITIONS
 from surveys.studies import protocols
+from surveys.studies.packages import MOST_BYTES as MOST_ZIP_BYTES
+from surveys.studies.packages import Package, PackageError, is_zip, packed, unpacked
 from surveys.studies.protocols import NameTaken
 
 
@@ -24,7 +26,7 @@ class DocumentForm(forms.Form):
     file = forms.FileField(
         label="A file from your computer",
         required=False,
-        help_text="YAML. What it holds takes the place of the text above.",
+        help_text="YAML, or a ZIP of it and the pictures it names. What it holds takes the place of the text above.",
     )
     document = forms.CharField(
         label="The file’s text",
@@ -44,27 +46,42 @@ class DocumentForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.protocol: Protocol | None = None
 
-    def keep(self, request: HttpRequest) -> bool:
+    def keep(self, request: HttpRequest, *, origin: Protocol | None) -> bool:
         """Keep what was sent, and tell whether that went well; else the form says why, and has the text."""
-        upload: UploadedFile | None = self.cleaned_data["file"]  # type: ignore[type-arg]
-        if upload and (upload.size or 0) > MOST_BYTES:
-            self.add_error("file", f"The file is larger than {MOST_BYTES // 1000} kB.")
-            return False
-        content = upload.read() if upload else self.cleaned_data["document"].replace("\r\n", "\n")
-        if upload:
-            self.data = {**self.data, "document": content.decode("utf-8-sig", errors="replace")}
         try:
+            package = self._package()
             self.protocol = protocols.keep(
-                content,
-                by=request.user,
-                is_shared=self.cleaned_data["is_shared"],
-                name=(upload.name if upload else None) or protocols.PASTED,
+                package, by=request.user, is_shared=self.cleaned_data["is_shared"], origin=origin
             )
+        except PackageError as error:
+            self.add_error("file", str(error))
         except DocumentError as error:
             self.add_error("document", error.problems)
         except NameTaken as error:
             self.add_error("document", str(error))
         return self.protocol is not None
+
+    def _package(self) -> Package:
+        """Return the document that was sent, with what is beside it in a ZIP, and show its text in the form."""
+        upload: UploadedFile | None = self.cleaned_data["file"]  # type: ignore[type-arg]
+        if upload is None:
+            text = self.cleaned_data["document"].replace("\r\n", "\n")
+            return Package(protocols.PASTED, text.encode())
+        package = _uploaded(upload)
+        self.data = {**self.data, "document": package.document.decode("utf-8-sig", errors="replace")}
+        return package
+
+
+def _uploaded(upload: "UploadedFile[bytes]") -> Package:
+    """Return what a file holds: a document, or a ZIP of one with its pictures. Nothing too large is read."""
+    name, size = upload.name or protocols.PASTED, upload.size or 0
+    if is_zip(upload, name=name):
+        if size > MOST_ZIP_BYTES:
+            raise PackageError(f"{name}: The file is larger than {MOST_ZIP_BYTES // 2**20} MB.")
+        return unpacked(upload, name=name)
+    if size > MOST_BYTES:
+        raise PackageError(f"{name}: The file is larger than {MOST_BYTES // 1000} kB.")
+    return Package(name, upload.read())
 
 
 @researcher("surveys.view_survey")
@@ -91,7 +108,7 @@ def write_survey_type(request: HttpRequest) -> HttpResponse:
     form = DocumentForm(
         request.POST or None, request.FILES or None, initial={"document": _text(request, origin)}
     )
-    if request.method == "POST" and form.is_valid() and form.keep(request):
+    if request.method == "POST" and form.is_valid() and form.keep(request, origin=_origin(request, origin)):
         messages.success(request, f"“{form.protocol}” is kept. Choose it when you import items.")
         return redirect("survey_types")
     context = {
@@ -111,11 +128,28 @@ def survey_type_file(request: HttpRequest, key: str) -> HttpResponse:
     text = _text(request, key)
     if not text:
         raise Http404("No such survey type.")
-    return HttpResponse(
-        text,
-        content_type="application/yaml; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{key}.yaml"'},
-    )
+    return _download(text.encode(), name=f"{key}.yaml", content_type="application/yaml; charset=utf-8")
+
+
+@researcher("surveys.view_survey")
+@require_safe
+def survey_type_package(request: HttpRequest, key: str) -> HttpResponse:
+    """Send a type as one file with its pictures, which can be uploaded anywhere."""
+    text = _text(request, key)
+    if not text:
+        raise Http404("No such survey type.")
+    content = packed(key, document=text, protocol=_origin(request, key))
+    return _download(content, name=f"{key}.zip", content_type="application/zip")
+
+
+def _download(content: bytes, *, name: str, content_type: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type=content_type, headers=headers)
+
+
+def _origin(request: HttpRequest, key: str) -> Protocol | None:
+    """Return the newest version of a type of one's own, None of a built-in one or where nobody shows it."""
+    return None if key in DEFINITIONS else protocols.newest(request.user).get(key)
 
 
 def _text(request: HttpRequest, key: str) -> str:

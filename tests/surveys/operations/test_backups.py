@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotators.models import Call, Worker
 from marketplace import models as marketplace
 from marketplace.money import audit, ledger
-from surveys.models import Batch, Survey
+from surveys.models import Batch, Protocol, ProtocolPicture, Survey
 from surveys.operations.backups import rows
 from surveys.operations.backups.archive import BackupError
 from surveys.operations.backups.making import backup
@@ -46,6 +46,15 @@ def test_null_in_a_json_column_without_null(batch: Batch, tmp_path: Path) -> Non
     backup(tmp_path / "all.zip")
     restore(tmp_path / "all.zip", force=True)
     assert Call.objects.get().arguments is None
+
+
+def test_bytes_come_back_as_they_were(batch: Batch, tmp_path: Path) -> None:
+    protocol = Protocol.objects.create(key="own", version=1, name="Own", document="protocol: own")
+    protocol.pictures.create(name="a.png", code="a.png", content_type="image/png", data=bytes(range(256)))
+    backup(tmp_path / "all.zip")
+    restore(tmp_path / "all.zip", force=True)
+    picture = ProtocolPicture.objects.get()
+    assert (bytes(picture.data), bytes(picture.original)) == (bytes(range(256)), b"")
 
 
 def test_every_table_is_in_it(transactional_db: None) -> None:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from surveys.models import Batch, Decision, Output, Survey
 from surveys.pages.study.studies import listed
 from surveys.studies import protocols
+from surveys.studies.packages import Package
 from tests.factories import make_draft, make_item, make_published, make_survey, submitted
 from tests.people import client_of
 from tests.surveys.pages.pages import text_of
@@ -166,7 +167,7 @@ def test_a_search_for_what_no_text_holds_finds_nothing_of_it(researcher: Client)
 
 def test_the_list_takes_as_many_queries_however_many_studies_there_are() -> None:
     person = User.objects.create_superuser("head")
-    protocols.keep(TYPE.encode(), by=person)
+    protocols.keep(Package("protocol.yaml", TYPE.encode()), by=person)
 
     def queries() -> int:
         name = f"another-{Survey.objects.count()}"
