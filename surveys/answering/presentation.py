@@ -26,7 +26,7 @@ from surveys.answering.orders import (
 )
 from surveys.models import AnnotationSlot, Item, Output, Picture, Questionnaire, Response
 from surveys.protocols.blocks import Block, Part
-from surveys.protocols.definition import Choice, Definition
+from surveys.protocols.definition import Choice, Definition, numbered
 from surveys.publishing import quota
 from surveys.publishing.quota import cap_of, has_reached_cap
 
@@ -335,7 +335,7 @@ def _shown_item(
         ),
         choices=tuple(choices[value] for value in values),
         outputs=tuple(
-            _shown_output(outputs[pk], definition.output_label.format(n=n)) for n, pk in enumerate(order, 1)
+            _shown_output(outputs[pk], numbered(definition.output_label, n)) for n, pk in enumerate(order, 1)
         ),
         draft=draft,
         blocks=shown_blocks(item, place=place, definition=definition, can_skip=bool(definition.skip_reasons)),

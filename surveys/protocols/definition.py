@@ -158,6 +158,11 @@ class Criterion:
         return {choice.value: choice.score for choice in self.choices if choice.score is not None}[value]
 
 
+def numbered(label: str, n: int) -> str:
+    """Return the label of the n-th output: {n} is its number, and any other brace is a brace."""
+    return label.replace("{n}", str(n))
+
+
 @dataclass(frozen=True, slots=True)
 class Preference:
     """Which output is better? One choice per output as shown, and a way not to choose unless `none_label` is empty.

@@ -6,7 +6,7 @@ word. A score may be a fraction (2/3). Docs: docs/protocol-files.md; its schema 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, Field, asdict, fields, is_dataclass
 from difflib import get_close_matches
 from fractions import Fraction
@@ -23,7 +23,6 @@ from surveys.protocols.definition import (
     DefinitionError,
     Path,
     Problem,
-    is_drawing,
 )
 
 MOST_BYTES = 500_000
@@ -39,10 +38,13 @@ MOST_VALUE = 200
 MOST_SHOWN = 100
 PROTOCOL_KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 QUESTION_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
-NOT_SHOWN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ufffe\uffff]")
+NOT_SHOWN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 KEY = "protocol"  # of the document, for the definition's `key`
 SCALES = "scales"
 TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
+
+
+Check = Callable[[Definition], Iterable[Problem]]
 
 
 def key_of(field: Field[Any]) -> str:
@@ -67,10 +69,9 @@ class Trouble(Exception):
         self.node = node
 
 
-def read(text: str | bytes, *, name: str, pictures: Collection[str] | None = None) -> Definition:
-    """Return the definition that a document describes. `name` is the file's, for the messages.
+def read(text: str | bytes, *, name: str, also: Check | None = None) -> Definition:
+    """Return the definition that a document describes. `name` is the file's, for the messages; `also` asks for more.
 
-    `pictures` are the names of the files that came with it, which all that it names have to be among; None doesn't ask.
     Raises DocumentError with a sentence for each thing that is wrong, up to twenty of them.
     """
     document = _Document(name)
@@ -81,7 +82,7 @@ def read(text: str | bytes, *, name: str, pictures: Collection[str] | None = Non
         except DefinitionError as error:
             document.problems = [document.line_of(problem) for problem in error.problems]
         else:
-            found = (*limits(definition), *missing(definition, pictures))
+            found = (*limits(definition), *(also(definition) if also else ()))
             document.problems = [document.line_of(problem) for problem in found]
     if document.problems:
         raise DocumentError(document.problems[:MOST_PROBLEMS])
@@ -108,18 +109,6 @@ def limits(definition: Definition) -> Iterator[Problem]:
     for name in ("outputs_per_item", "items_per_hit"):
         if not 1 <= getattr(definition, name) <= MOST_SHOWN:
             yield Problem((name,), f"A page shows 1 to {MOST_SHOWN}.")
-
-
-def missing(definition: Definition, pictures: Collection[str] | None) -> Iterator[Problem]:
-    """Yield the pictures of the instructions that are no drawings and not among these files."""
-    for part in ("background", "examples"):
-        for n, one in enumerate(getattr(definition.instructions, part), 1):
-            is_file = one.picture and not is_drawing(one.picture)
-            if is_file and pictures is not None and one.picture not in pictures:
-                sentence = (
-                    f"There is no picture “{one.picture}”. Upload a ZIP with the document and its pictures."
-                )
-                yield Problem(("instructions", part, n, "picture"), sentence)
 
 
 def _names(definition: Definition) -> Iterator[Problem]:

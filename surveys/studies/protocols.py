@@ -8,8 +8,9 @@ from django.db.models import Q, QuerySet
 from annotators.constraints import is_about
 from surveys.models import Protocol, ProtocolPicture, Survey
 from surveys.protocols.definition import Definition
-from surveys.protocols.documents import DocumentError, read
+from surveys.protocols.documents import DocumentError
 from surveys.protocols.registry import BUILTIN, DEFINITIONS
+from surveys.protocols.uploads import read
 from surveys.studies.importing.pictures import PictureError, check_picture
 from surveys.studies.packages import Package
 from surveys.teams import Person

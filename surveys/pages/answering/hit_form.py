@@ -33,7 +33,7 @@ from surveys.pages.answering.hit_layout import (
     helper_of,
 )
 from surveys.protocols.conditions import ANSWER, asked_keys
-from surveys.protocols.definition import Choice, Criterion, Definition, Preference
+from surveys.protocols.definition import Choice, Criterion, Definition, Preference, numbered
 
 NO_PREFERENCE = "no_preference"
 SKIP = "skip"
@@ -331,7 +331,7 @@ def _rating(
 
 def _preference_choices(preference: Preference, item: ShownItem) -> list[Choice]:
     outputs = [
-        Choice(output.code, preference.output_label.format(n=n))
+        Choice(output.code, numbered(preference.output_label, n))
         for n, output in enumerate(item.outputs, start=1)
     ]
     none = [Choice(NO_PREFERENCE, preference.none_label)] if preference.none_label else []

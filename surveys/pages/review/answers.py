@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from annotators.models import Assignment
 from surveys.answering.presentation import ShownBlock, shown_blocks
 from surveys.models import Item, Output, Picture, Rating, Response
-from surveys.protocols.definition import Criterion, Definition
+from surveys.protocols.definition import Criterion, Definition, numbered
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,5 +120,5 @@ def _preference(ratings: list[Rating], outputs: tuple[RatedOutput, ...], definit
     preferred = [output for output in outputs if output.is_preferred]
     if not preferred:
         return definition.preference.none_label
-    label = definition.preference.output_label.format(n=preferred[0].side)
+    label = numbered(definition.preference.output_label, preferred[0].side)
     return f"{label} ({preferred[0].system})"
