@@ -155,7 +155,16 @@ def test_what_is_asked_follows_the_answers(market: Market) -> None:
     expect(first).to_be_hidden()
     expect(done).to_have_attribute("aria-label", "Question 1, complete")
     first_scale.last.check()
-    expect(first.locator("input").nth(1)).to_be_checked()  # nothing is lost while the page is open
+    expect(first.locator("input").nth(1)).to_be_checked()  # nothing is lost while it is hidden
+    first_scale.first.check()
+    wait_saved(frame)
+    frame = market.show(page)
+    lists, first = frame.locator("#i1 .checkbox"), frame.locator("#i1 .checkbox").first
+    first_scale = frame.locator("#i1 .output").first.locator("input[type=radio]")
+    frame.locator("[data-go=back]").click()
+    expect(first).to_be_hidden()
+    first_scale.last.check()
+    expect(first.locator("input").nth(1)).to_be_checked()  # nor by loading the page again
     first_scale.first.check()
     frame.locator("[data-go=next]").click()
     press(page, "1", "y", "y", "1", "Enter")

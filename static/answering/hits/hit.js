@@ -86,8 +86,8 @@
     return chosen.some(({ value }) => JSON.parse(values).includes(value));
   }
 
-  // In the order of the page, as one may ask for the next. What was answered there stays, and is sent with the whole
-  // form, which leaves it out of the answers and shows it again on a page that comes back: minds change.
+  // In the order of the page, as one may ask for the next. What was answered there stays, is kept and is sent with the
+  // whole form, which leaves it out of the answers and shows it again on a page that comes back: minds change.
   function ask(item) {
     const shown = [];
     for (const group of item.fields.filter((one) => one.dataset.onlyIf)) {
@@ -225,8 +225,7 @@
     for (const group of item.fields) {
       const [first] = inputs(group), ticked = all("input:checked", group).map((input) => input.value);
       const given = { checkbox: ticked, radio: ticked[0] ?? "", textarea: first.value, text: first.value };
-      const none = first.type === "checkbox" ? [] : "";
-      answers[first.name.replace(`i${item.position}-`, "")] = group.hidden ? none : given[first.type];
+      answers[first.name.replace(`i${item.position}-`, "")] = given[first.type];
     }
     return item === items.at(-1) ? { ...answers, comment: find("#id_comment").value } : answers;
   }

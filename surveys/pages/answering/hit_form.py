@@ -154,7 +154,10 @@ class HitForm(forms.Form):
         return {item.position: item for item in self.items}[position]
 
     def draft_of(self, item: ShownItem, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what of `data` is a possible answer to a question asked about `item`, under its draft name."""
+        """Return what of `data` is a possible answer to a question about `item`, under its draft name.
+
+        What is not asked any more stays in a draft, as minds change; it is no answer (`only_asked`).
+        """
         prefix = f"i{item.position}-"
         groups = {
             name.removeprefix(prefix): group for name, group in self._groups() if name.startswith(prefix)
@@ -162,8 +165,6 @@ class HitForm(forms.Form):
         draft: dict[str, Any] = {
             name: value for name, group in groups.items() if (value := group.draft(data.get(name)))
         }
-        for name in unasked(self.definition, item, given=draft):
-            draft.pop(name, None)
         if comment := CommentField(required=False).clean(data.get("comment")):
             draft["comment"] = comment
         return draft

@@ -23,6 +23,7 @@ from surveys.results.frames.database import read_batch
 from surveys.results.frames.responses import frame_from_responses
 from surveys.results.statistics.comparison import POOLED, compare
 from tests import driven
+from tests.surveys.pages.hit_pages import draft, open_page, post, token_of
 from tests.surveys.pages.results.shown import results
 from tests.surveys.protocols.conditional import DOCUMENT, ITEMS
 
@@ -86,8 +87,9 @@ def test_one_output_is_asked_about_and_the_other_not(tmp_path: Path) -> None:
 def test_a_page_sent_back_shows_what_was_typed_and_says_when_it_counts(tmp_path: Path) -> None:
     questionnaire = driven.study(DOCUMENT, items=ITEMS, folder=tmp_path)
     page = driven.answer(questionnaire, given(FINE | UNASKED | {"answer": []})).content.decode()
-    (draft,) = Response.objects.values_list("draft", flat=True)
-    assert sorted(draft.values()) == ["yes", "yes"]
+    (kept,) = Response.objects.values_list("draft", flat=True)
+    assert [kept[name] for name in kept if name.endswith("-which")] == ["Style.", "Style."]
+    assert kept["hard"] == "yes"
     assert page.count('value="2" checked>') == page.count(">\nStyle.</textarea>") == 2
     severity = (
         '<legend dir="auto">How much does that matter? <small class="only-if" dir="auto">'
@@ -97,6 +99,20 @@ def test_a_page_sent_back_shows_what_was_typed_and_says_when_it_counts(tmp_path:
     assert page.count("Only if you ticked “Another one” in “Which faults?” above.") == 2
     assert page.count('-fluent" data-values="[&quot;no&quot;, &quot;weak_no&quot;]"') == 2
     assert 'data-only-if="i1-answer" data-values="[&quot;b&quot;]"' in page
+
+
+@pytest.mark.django_db
+def test_what_is_hidden_again_outlives_a_reload_and_is_no_answer(tmp_path: Path) -> None:
+    questionnaire, visitor = driven.study(DOCUMENT, items=ITEMS, folder=tmp_path), Client()
+    ids = {"assignmentId": "ASSIGNMENT1", "workerId": "AWORKER1"}
+    opened = open_page(visitor, questionnaire, **ids)
+    fields = {name: (FINE | UNASKED)[key] for name, key in driven.asked(opened.content.decode()).items()}
+    typed = {name.removeprefix("i1-"): value for name, value in fields.items() if "why_hard" not in name}
+    assert draft(visitor, questionnaire, token=token_of(opened), answers=typed).status_code == 200
+    reloaded = open_page(visitor, questionnaire, **ids)
+    assert reloaded.content.decode().count(">\nStyle.</textarea>") == 2
+    assert post(visitor, questionnaire, {**fields, "token": token_of(reloaded)}).status_code == 200
+    assert ratings() == [("fluent", "yes")] * 2
 
 
 @pytest.mark.django_db
