@@ -7,7 +7,7 @@ from decimal import Decimal
 from io import StringIO
 from pathlib import Path
 
-from django.contrib.auth import get_user_model
+from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.db.models import Count, F, Q, QuerySet
 from django.db.models.functions import Coalesce
@@ -22,6 +22,8 @@ from surveys.protocols.rules import FLAG
 from surveys.publishing import pricing, questionnaires
 from surveys.results.files.layouts import batch_writers, layouts_for, write_files
 from surveys.review import decisions
+from surveys.studies import protocols
+from surveys.studies.packages import Package
 
 REWARD = Decimal("0.38")  # OFA-X's VQA-X batch
 DURATION = timedelta(hours=1)
@@ -32,12 +34,13 @@ DECIDED = (Assignment.Status.APPROVED, Assignment.Status.REJECTED)
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What is studied: a survey type, its item file, its pictures."""
+    """What is studied: a survey type, its item file, its pictures. `package` is the type where it is not built in."""
 
     definition: Definition
     items: Path
     images: str = ""
     allow_missing_images: bool = False
+    package: Package | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ def import_material(material: Material) -> Survey:
     """Import the items by the command people use. Raises CommandError with what it wrote."""
     said = StringIO()
     key = material.definition.key
+    if material.package:
+        protocols.keep(material.package, by=researcher())
     try:
         call_command(
             "import_items",
@@ -69,6 +74,11 @@ def import_material(material: Material) -> Survey:
     except CommandError as error:
         raise CommandError(f"{said.getvalue()}{error}") from error
     return Survey.objects.get(slug=key)
+
+
+def researcher() -> User:
+    """Return whoever keeps the survey type and decides here."""
+    return User.objects.get_or_create(username="rehearsal", is_staff=True)[0]
 
 
 def draft_batch(survey: Survey, *, seed: int, by_link: bool = False) -> Batch:
@@ -122,8 +132,7 @@ def approve_flagged(batch: Batch) -> None:
     """
     flagged = assignments(batch).filter(status=Assignment.Status.SUBMITTED, decision__verdict=FLAG)
     for assignment in flagged:
-        researcher, _ = get_user_model().objects.get_or_create(username="rehearsal", is_staff=True)
-        decisions.approve(assignment, by=researcher)
+        decisions.approve(assignment, by=researcher())
         sync.sync_hit.delay(assignment.hit_id)
 
 

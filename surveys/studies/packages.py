@@ -40,6 +40,20 @@ def is_zip(file: IO[bytes], *, name: str) -> bool:
     return start == ZIP or name.lower().endswith(".zip")
 
 
+def opened(file: IO[bytes], *, name: str, size: int) -> Package:
+    """Return what a file holds: a document, or a ZIP of one with its pictures. Nothing too large is read.
+
+    Raises PackageError.
+    """
+    if is_zip(file, name=name):
+        if size > MOST_BYTES:
+            raise PackageError(f"{name}: The file is larger than {MOST_BYTES // 2**20} MB.")
+        return unpacked(file, name=name)
+    if size > MOST_DOCUMENT_BYTES:
+        raise PackageError(f"{name}: The file is larger than {MOST_DOCUMENT_BYTES // 1000} kB.")
+    return Package(name, file.read())
+
+
 def unpacked(file: IO[bytes], *, name: str) -> Package:
     """Return what a ZIP holds: one document, and pictures named from its folder on. PackageError if it is otherwise.
 

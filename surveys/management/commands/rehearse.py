@@ -12,6 +12,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from surveys.operations.processes.supervisor import ProcessError
+from surveys.protocols import uploads
+from surveys.protocols.definition import Definition
+from surveys.protocols.documents import DocumentError
 from surveys.protocols.registry import DEFINITIONS
 from surveys.rehearsal import stage
 from surveys.rehearsal.hit_page import UnexpectedPage
@@ -19,6 +22,8 @@ from surveys.rehearsal.performance import Terms, perform
 from surveys.rehearsal.stage import ControlError
 from surveys.rehearsal.study import Material
 from surveys.rehearsal.waiting import Stalled
+from surveys.studies import packages
+from surveys.studies.packages import Package, PackageError
 
 FAILURES = (Stalled, UnexpectedPage, ControlError, ProcessError, urllib3.exceptions.HTTPError)
 
@@ -28,7 +33,9 @@ class Command(BaseCommand):
     requires_migrations_checks = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--survey", required=True, choices=list(DEFINITIONS), help="survey type")
+        parser.add_argument(
+            "--survey", required=True, help="survey type, or the file of one's own (YAML or ZIP)"
+        )
         parser.add_argument("--items", required=True, type=Path, help="batch CSV, long CSV or JSONL")
         parser.add_argument("--images", default="", metavar="PLACE", help="folder, ZIP or URL prefix")
         parser.add_argument("--allow-missing-images", action="store_true")
@@ -79,6 +86,7 @@ class Command(BaseCommand):
 
 def _check(options: dict[str, Any]) -> None:
     """Refuse at once what would fail only after minutes."""
+    _type(options["survey"])
     if not options["items"].is_file():
         raise CommandError(f"There is no file {options['items']}.")
     if options["workers"] < 1 or options["seed"] < 0:
@@ -89,7 +97,8 @@ def _check(options: dict[str, Any]) -> None:
 
 def _arguments(options: dict[str, Any]) -> list[str]:
     """Return the options as they are typed, with the results in the caller's data folder if nothing else is said."""
-    out = options["out"] or settings.DATA_DIR / "rehearsals" / f"{options['survey']}-{options['seed']}"
+    definition, _ = _type(options["survey"])
+    out = options["out"] or settings.DATA_DIR / "rehearsals" / f"{definition.key}-{options['seed']}"
     named = {
         name: options[name] for name in ("survey", "items", "images", "workers", "seed", "report", "timeout")
     }
@@ -98,10 +107,29 @@ def _arguments(options: dict[str, Any]) -> list[str]:
     return [*given, *flags]
 
 
+def _type(survey: str) -> tuple[Definition, Package | None]:
+    """Return a built-in type, or one of a file with what is to be kept of it."""
+    if survey in DEFINITIONS:
+        return DEFINITIONS[survey], None
+    path = Path(survey)
+    if not path.is_file():
+        raise CommandError(
+            f"There is no file {survey}, and no survey type of that name: {', '.join(DEFINITIONS)}."
+        )
+    try:
+        with path.open("rb") as file:
+            package = packages.opened(file, name=path.name, size=path.stat().st_size)
+        return uploads.read(package.document, name=package.name, pictures=package.pictures), package
+    except (PackageError, DocumentError) as error:
+        raise CommandError(str(error)) from None
+
+
 def _terms(options: dict[str, Any]) -> Terms:
+    definition, package = _type(options["survey"])
     return Terms(
         material=Material(
-            definition=DEFINITIONS[options["survey"]],
+            definition=definition,
+            package=package,
             items=options["items"],
             images=options["images"],
             allow_missing_images=options["allow_missing_images"],

@@ -12,11 +12,10 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from surveys.models import Protocol
 from surveys.pages.access import researcher
-from surveys.protocols.documents import MOST_BYTES, DocumentError
+from surveys.protocols.documents import DocumentError
 from surveys.protocols.registry import DEFINITIONS
 from surveys.studies import protocols
-from surveys.studies.packages import MOST_BYTES as MOST_ZIP_BYTES
-from surveys.studies.packages import Package, PackageError, is_zip, packed, unpacked
+from surveys.studies.packages import Package, PackageError, opened, packed
 from surveys.studies.protocols import NameTaken
 
 
@@ -67,21 +66,9 @@ class DocumentForm(forms.Form):
         if upload is None:
             text = self.cleaned_data["document"].replace("\r\n", "\n")
             return Package(protocols.PASTED, text.encode())
-        package = _uploaded(upload)
+        package = opened(upload, name=upload.name or protocols.PASTED, size=upload.size or 0)
         self.data = {**self.data, "document": package.document.decode("utf-8-sig", errors="replace")}
         return package
-
-
-def _uploaded(upload: "UploadedFile[bytes]") -> Package:
-    """Return what a file holds: a document, or a ZIP of one with its pictures. Nothing too large is read."""
-    name, size = upload.name or protocols.PASTED, upload.size or 0
-    if is_zip(upload, name=name):
-        if size > MOST_ZIP_BYTES:
-            raise PackageError(f"{name}: The file is larger than {MOST_ZIP_BYTES // 2**20} MB.")
-        return unpacked(upload, name=name)
-    if size > MOST_BYTES:
-        raise PackageError(f"{name}: The file is larger than {MOST_BYTES // 1000} kB.")
-    return Package(name, upload.read())
 
 
 @researcher("surveys.view_survey")

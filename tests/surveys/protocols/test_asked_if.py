@@ -16,6 +16,8 @@ from surveys.answering.answer_copy import (
 )
 from surveys.answering.collection import given_answers, revise_answers
 from surveys.models import Rating, Response
+from surveys.rehearsal.hit_page import parse, read_hit_page
+from surveys.rehearsal.people import REMARK, Kind, Knowledge, answers_for
 from surveys.results.files.layouts import batch_report
 from surveys.results.files.report import make_report
 from surveys.results.frames.csv_table import read_table
@@ -26,6 +28,7 @@ from tests import driven
 from tests.surveys.pages.hit_pages import draft, open_page, post, token_of
 from tests.surveys.pages.results.shown import results
 from tests.surveys.protocols.conditional import DOCUMENT, ITEMS
+from tests.surveys.rehearsal.rehearsal_items import person
 
 FINE = {"answer": "a", "fluent": "yes"}
 # What nobody asked is posted, too, as by a page without scripts.
@@ -113,6 +116,27 @@ def test_what_is_hidden_again_outlives_a_reload_and_is_no_answer(tmp_path: Path)
     assert reloaded.content.decode().count(">\nStyle.</textarea>") == 2
     assert post(visitor, questionnaire, {**fields, "token": token_of(reloaded)}).status_code == 200
     assert ratings() == [("fluent", "yes")] * 2
+
+
+@pytest.mark.django_db
+def test_simulated_people_answer_what_they_are_asked(tmp_path: Path) -> None:
+    questionnaire = driven.study(DOCUMENT, items=ITEMS, folder=tmp_path)
+    knowledge = Knowledge.of_file(tmp_path / "items.csv", definition=questionnaire.batch.definition)
+    for n, kind in enumerate(list(Kind) * 2):
+        visitor, ids = Client(), {"assignmentId": f"ASSIGNMENT{n}", "workerId": f"AWORKER{n}"}
+        opened = open_page(visitor, questionnaire, **ids)
+        (item,) = read_hit_page(parse(opened.content.decode())).items
+        one = person(kind, competence=n % 2, worker_id=f"AWORKER{n}")
+        answers = answers_for(item, person=one, knowledge=knowledge, seed=1)
+        assert post(visitor, questionnaire, {**answers, "token": token_of(opened)}).status_code == 200
+    kept = [(one.response_id, one.output_id, one.criterion, one.value) for one in Rating.objects.all()]
+    given = {(*about, key): value for *about, key, value in kept}
+    severe = {tuple(about) for *about, key, _ in kept if key == "severity"}
+    hard = {response for response, _, key, _ in kept if key == "hard"}
+    assert severe == {tuple(about) for *about, key, value in kept if key == "fluent" and value != "yes"}
+    assert hard == set(Response.objects.filter(answer="b").values_list("pk", flat=True))
+    assert {given[about] for about in given if about[2] == "which"} == {REMARK}
+    assert 0 < len(severe) < 2 * len(Kind) * 2
 
 
 @pytest.mark.django_db

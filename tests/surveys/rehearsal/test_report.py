@@ -88,13 +88,21 @@ def test_each_broken_invariant_is_one_sentence(changes, sentence):
     ("options", "message"),
     [
         ({"items": "nowhere.csv"}, "There is no file nowhere.csv."),
+        ({"survey": "evil"}, "There is no file evil, and no survey type of that name: evil-vqax, "),
+        ({"survey": __file__}, "test_report.py, line 22: This is not YAML"),
         ({"workers": 0}, "--workers must be at least 1"),
         ({"seed": -1}, "and --seed not negative"),
         ({"report": "no/such/folder/report.json"}, "There is no folder for no/such/folder/report.json."),
     ],
 )
 def test_what_must_fail_fails_at_once(options, message):
-    given = {"items": __file__, "workers": 1, "seed": 0, "report": "report.json"} | options
+    given = {
+        "survey": "evil-vqax",
+        "items": __file__,
+        "workers": 1,
+        "seed": 0,
+        "report": "report.json",
+    } | options
     arguments = [f"--{name}={value}" for name, value in given.items()]
     with pytest.raises(CommandError, match=message):
-        call_command("rehearse", "--survey=evil-vqax", *arguments)
+        call_command("rehearse", *arguments)
