@@ -1,6 +1,7 @@
 """Survey types that people here wrote: kept in versions, seen by a team, offered beside the built-in ones."""
 
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
@@ -11,9 +12,11 @@ from surveys.protocols.definition import Definition
 from surveys.protocols.documents import DocumentError
 from surveys.protocols.registry import BUILTIN, DEFINITIONS
 from surveys.protocols.uploads import read
-from surveys.studies.importing.pictures import PictureError, check_picture
-from surveys.studies.packages import Package
 from surveys.teams import Person
+
+if TYPE_CHECKING:
+    from surveys.studies.importing.pictures import CheckedPicture
+    from surveys.studies.packages import Package
 
 PASTED = "protocol.yaml"
 MOST_NAMED = 20
@@ -52,7 +55,7 @@ def built_in(key: str) -> str:
 
 
 def keep(
-    package: Package, *, by: Person, is_shared: bool = False, origin: Protocol | None = None
+    package: "Package", *, by: Person, is_shared: bool = False, origin: Protocol | None = None
 ) -> Protocol:
     """Keep a document as a new type, or as a new version of one of `by`'s teams; nothing is kept where it is refused.
 
@@ -94,10 +97,13 @@ def _pictures_of(protocol: Protocol | None) -> dict[str, bytes]:
 
 def _checked(pictures: dict[str, bytes]) -> list[ProtocolPicture]:
     """Return rows of pictures that are safe to show. DocumentError names those that are none."""
+    # Here, not at the top: the admin loads this module for every command, and few keep a picture.
+    from surveys.studies.importing.pictures import PictureError, check_picture
+
     rows, problems = [], []
     for name, content in pictures.items():
         try:
-            rows.append(_row(name, content))
+            rows.append(_row(name, check_picture(content), content))
         except PictureError as error:
             problems.append(f"The picture “{name}”: {error}")
     if problems:
@@ -105,8 +111,7 @@ def _checked(pictures: dict[str, bytes]) -> list[ProtocolPicture]:
     return rows
 
 
-def _row(name: str, content: bytes) -> ProtocolPicture:
-    checked = check_picture(content)
+def _row(name: str, checked: "CheckedPicture", content: bytes) -> ProtocolPicture:
     return ProtocolPicture(
         name=name,
         code=f"{sha256(checked.data).hexdigest()}.{checked.extension}",
