@@ -56,7 +56,10 @@ def roles_of(definition: Definition) -> tuple[Role, ...]:
     image = columns.image if definition.pictures != "none" else ""
     others = [image, columns.system, OUTPUT_ANSWER if definition.answer else CORRECT, REFERENCES, COLUMN]
     more = [name for name in dict.fromkeys(others) if name and name not in needed]
-    labels = {columns.question: definition.question_label, columns.text: definition.output_label.format(n="")}
+    labels = {
+        columns.question: definition.question_label,
+        columns.text: definition.output_label.replace("{n}", ""),
+    }
     return tuple(
         Role(name, name in needed, (labels.get(name, "") or name).replace("_", " ").strip())
         for name in (*needed, *more)
