@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from django.db.models import Avg, Count, F, Q, QuerySet, StdDev
+from django.db.models import Avg, Count, F, QuerySet, StdDev
 
 from surveys.models import Batch, Rating
 from surveys.protocols.definition import Definition
-from surveys.results.chosen import STRATA, Chosen, responses
+from surveys.results.chosen import Chosen, of_outputs, responses
 
 
 def scales_of(definition: Definition) -> dict[str, str]:
@@ -27,12 +27,9 @@ def by_disagreement(batch: Batch, chosen: Chosen, *, criterion: str, of: str = "
     rated = Rating.objects.filter(response__in=answered, criterion=criterion, output__isnull=False)
     if of:
         rated = rated.filter(output__system=of)
-    if chosen.systems:
-        rated = rated.filter(Q(output__system__in=chosen.systems))
-    if chosen.stratum:
-        rated = rated.filter(output__model_correct=STRATA[chosen.stratum])
     counted = (
-        rated.order_by()
+        rated.filter(of_outputs(chosen, "output__"))
+        .order_by()
         .values("output")
         .annotate(n=Count("pk"), mean=Avg("score"), spread=StdDev("score", sample=True))
     )
