@@ -8,6 +8,7 @@ from io import StringIO
 from surveys.results.figures import criteria_of
 from surveys.results.files.csv_text import safe_text
 from surveys.results.files.report import Report
+from surveys.results.printed import NOTHING, number, p_value
 from surveys.results.statistics.comparison import Comparison, Difference
 from surveys.results.statistics.inference import Interval
 
@@ -151,9 +152,17 @@ def _difference(one: Difference, against: str) -> Iterator[Value]:
 
 def _printed(one: Difference, label: str) -> tuple[str, ...]:
     places = one.interval.places if one.interval else 2
-    mean = f"{_number(one.mean, places)}{'†' if one.dagger else ''}"
-    size = _number(one.standardised, 2)
-    return (one.system, label, mean, _between(one.interval, places), _p(one.corrected), size, str(one.items))
+    mean = f"{number(one.mean, places=places)}{'†' if one.dagger else ''}"
+    size = number(one.standardised, places=2)
+    return (
+        one.system,
+        label,
+        mean,
+        _between(one.interval, places),
+        NOTHING if one.corrected is None else p_value(one.corrected),
+        size,
+        str(one.items),
+    )
 
 
 def agreement(report: Report) -> PaperTable:
@@ -166,8 +175,8 @@ def agreement(report: Report) -> PaperTable:
         (
             one.system,
             one.criterion,
-            f"{_number(one.alpha, 3)} {_between(one.alpha_interval, 2)}".strip(),
-            f"{_number(one.ac2, 3)} {_between(one.ac2_interval, 2)}".strip(),
+            f"{number(one.alpha, places=3)} {_between(one.alpha_interval, 2)}".strip(),
+            f"{number(one.ac2, places=3)} {_between(one.ac2_interval, 2)}".strip(),
             "–" if one.percent is None else f"{100 * one.percent:.1f} %",
             str(one.ratings),
         )
@@ -189,18 +198,10 @@ def agreement(report: Report) -> PaperTable:
     )
 
 
-def _number(value: float | None, places: int) -> str:
-    return "–" if value is None else f"{round(value, places) + 0.0:.{places}f}".replace("-", "−")
-
-
 def _between(interval: Interval | None, places: int) -> str:
-    return f"[{_number(interval.low, places)}, {_number(interval.high, places)}]" if interval else ""
-
-
-def _p(p: float | None) -> str:
-    if p is None:
-        return "–"
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return (
+        f"[{number(interval.low, places=places)}, {number(interval.high, places=places)}]" if interval else ""
+    )
 
 
 TABLES: dict[str, Callable[[Report], PaperTable]] = {

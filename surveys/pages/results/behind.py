@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import parse_qsl, urlencode
 
-from surveys.pages.results.cells import NOTHING, Block, Cell, Row
+from surveys.pages.results.cells import Block, Cell, Row
 from surveys.results.chosen import KEPT, STRATA, Chosen
+from surveys.results.printed import NOTHING
 from surveys.results.statistics.numbers import Selection
 
 Among = tuple[Chosen, str]  # answers, and of which system; "": of items as a whole

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from surveys.results.printed import NOTHING, number, p_value
 from surveys.results.statistics.choices import Preferred
 from surveys.results.statistics.comparison import Difference
-from surveys.results.statistics.inference import ALPHA, Effect, Interval
+from surveys.results.statistics.inference import Effect, Interval
 from surveys.results.statistics.numbers import CriterionSummary, Share
 
-NOTHING = "–"
 DAGGER = "†"
 
 
@@ -111,15 +111,10 @@ def few(found: Difference | Preferred | None) -> str:
 
 def probability(p: float) -> str:
     """Return a p value, never rounded across the limit."""
-    if p < 0.001:
-        return "p < 0.001"
-    return f"p = {p:.4f}" if abs(p - ALPHA) < 0.0005 else f"p = {p:.3f}"
+    text = p_value(p)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
 
 
 def places_of(criterion: CriterionSummary) -> int:
     """Return how many decimal places a mean deserves: four on a scale from 0 to 1, two on longer ones."""
     return 4 if max(criterion.scale, default=1) - min(criterion.scale, default=0) <= 1 else 2
-
-
-def number(value: float | None, *, places: int = 4) -> str:
-    return NOTHING if value is None else f"{round(value, places) + 0.0:.{places}f}".replace("-", "−")

@@ -7,7 +7,8 @@ too, and its letters keep their size. Plots: both in pixels.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from surveys.pages.results.cells import number, places_of
+from surveys.pages.results.cells import places_of
+from surveys.results.printed import number
 from surveys.results.statistics.correlation import Correlation
 from surveys.results.statistics.numbers import BLANK, CriterionSummary, Selection, Share
 

@@ -15,10 +15,11 @@ from django.views.decorators.http import require_safe
 
 from surveys.models import Batch, Survey
 from surveys.pages.access import researcher
-from surveys.pages.results.cells import Cell, number, probability, tested_cell
+from surveys.pages.results.cells import Cell, probability, tested_cell
 from surveys.pages.results.results import Shown, wanted
 from surveys.protocols.registry import DEFINITIONS
 from surveys.results import kept
+from surveys.results.printed import number
 from surveys.results.statistics.across import Across, Contrast, Pairing, StudyNumbers
 from surveys.results.statistics.inference import Effect
 from surveys.results.statistics.numbers import CriterionSummary

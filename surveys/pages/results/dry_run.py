@@ -18,12 +18,13 @@ from surveys.pages.access import batch_for, researcher
 from surveys.pages.enqueue import enqueue
 from surveys.pages.publishing.batch_form import policy_in_words
 from surveys.pages.publishing.policy_form import ApplyForm, PolicyForm
-from surveys.pages.results.cells import number, places_of
+from surveys.pages.results.cells import places_of
 from surveys.pages.results.charts import Chart, score_chart
 from surveys.protocols.policy import Policy, label_of, parse, rule_version
 from surveys.protocols.rules import PolicyError
 from surveys.results.dry_run import NOW, DryRun, dry_run
 from surveys.results.kept import state_of
+from surveys.results.printed import number
 from surveys.results.statistics.numbers import Selection
 from surveys.review.decisions import outdated
 from surveys.review.errors import CannotDecide

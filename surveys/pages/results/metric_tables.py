@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from surveys.pages.results.cells import NOTHING, Cell, Row, number
+from surveys.pages.results.cells import Cell, Row
+from surveys.results.printed import NOTHING, number
 from surveys.results.statistics.correlation import Coefficient, Correlation
 from surveys.results.statistics.metrics import MetricMean, MetricSummary, RatingMean
 

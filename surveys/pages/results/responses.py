@@ -17,7 +17,6 @@ from annotators.people.pseudonyms import called
 from surveys.models import Batch, Output, Rating, Response
 from surveys.pages.access import batch_for, researcher
 from surveys.pages.people.labels import labels_of
-from surveys.pages.results.cells import number
 from surveys.pages.results.chosen_form import ChosenForm
 from surveys.pages.results.tables import ROWS
 from surveys.pages.review.answers import AnsweredItem, answered_item
@@ -26,6 +25,7 @@ from surveys.results.chosen import STRATA, Chosen, responses
 from surveys.results.disagreement import by_disagreement, scales_of
 from surveys.results.frames.base import NO_PREFERENCE, PREFERRED, rating_keys
 from surveys.results.frames.pseudonyms import Pseudonyms
+from surveys.results.printed import number
 from surveys.results.statistics.criteria import GOOD
 
 ANSWERS_PER_PAGE = 5  # each as tall as its outputs; so the page stays within a few screens

@@ -14,12 +14,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from surveys.models import Batch, SharedResults
 from surveys.pages.access import batch_for, researcher
 from surveys.pages.answering.link_page import with_headers
-from surveys.pages.results.cells import number
 from surveys.pages.results.chosen_form import ChosenForm
 from surveys.pages.results.results import arranged, wanted
 from surveys.results import sharing
 from surveys.results.chosen import Chosen, read_chosen
 from surveys.results.kept import report_key, report_version
+from surveys.results.printed import number
 from surveys.results.reports import Kept
 
 SHARE = ("surveys.view_batch", "surveys.change_batch")

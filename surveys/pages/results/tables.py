@@ -6,7 +6,6 @@ from functools import partial
 
 from surveys.pages.results.cells import (
     DAGGER,
-    NOTHING,
     Block,
     Cell,
     Row,
@@ -16,13 +15,13 @@ from surveys.pages.results.cells import (
     in_percent,
     interval_cell,
     interval_row,
-    number,
     places_of,
     probability,
     share_cell,
     tested_cell,
 )
 from surveys.results.frames.base import SELECTED
+from surveys.results.printed import NOTHING, number
 from surveys.results.statistics.agreement import Agreement, Within
 from surveys.results.statistics.choices import Choices, Preferred
 from surveys.results.statistics.comparison import Comparison, Difference, Estimate

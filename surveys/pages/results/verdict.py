@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from surveys.pages.results.cells import ends, few, number, probability
+from surveys.pages.results.cells import ends, few, probability
+from surveys.results.printed import number
 from surveys.results.statistics.comparison import Comparison, Difference
 from surveys.results.statistics.numbers import CriterionSummary, Summary
 

@@ -1,0 +1,13 @@
+"""How numbers of results are written."""
+
+import pytest
+
+from surveys.results.printed import p_value
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [(0.0004, "< 0.001"), (0.0123, "0.012"), (0.0498, "0.0498"), (0.05004, "0.0500"), (0.3, "0.300")],
+)
+def test_a_p_value_is_not_rounded_across_the_limit(p: float, text: str) -> None:
+    assert p_value(p) == text
