@@ -187,7 +187,15 @@ def finish(batch: Batch) -> bool:
 
 
 def _can_finish(batch: Batch) -> bool:
-    return not batch.questionnaires.filter(hit=None).exists() and _is_filled(batch)
+    """A place that is planned may be open already, and taken: what is known of it is written down first."""
+    is_published = not batch.questionnaires.filter(hit=None).exists()
+    return is_published and not _being_opened(batch).exists() and _is_filled(batch)
+
+
+def _being_opened(batch: Batch) -> QuerySet[Assignment]:
+    """Return the assignments whose replacement is planned and not known to be open; none of a HIT that is gone."""
+    planned = unreplaced().filter(replacement__isnull=False, hit__questionnaire__batch=batch)
+    return planned.filter(hit__gone_at=None)
 
 
 def _not_wanted_again() -> QuerySet[Assignment]:

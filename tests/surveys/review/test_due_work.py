@@ -290,6 +290,25 @@ def test_a_hit_that_is_gone_is_not_filled_by_what_nobody_handed_in() -> None:
     assert due_work.finish(Batch.objects.get()) is False
 
 
+def test_a_planned_place_that_somebody_took_before_it_was_noted_keeps_a_batch_open() -> None:
+    """The process that opened it stopped before it could write so: the money for it is still to come until then."""
+    hit = hit_with("Rejected", "Approved", "Approved", max_assignments=3)
+    planned = Replacement.objects.create(
+        replaces=hit.assignments.get(status="Rejected"), questionnaire=hit.questionnaire, opened_by="extend"
+    )
+    assert (due_work.finish(Batch.objects.get()), due()) == (False, [hit])
+    Replacement.objects.filter(pk=planned.pk).update(opened_at=timezone.now())
+    assert (due_work.finish(Batch.objects.get()), due()) == (True, [])
+
+
+def test_a_planned_place_on_a_hit_that_is_gone_is_not_waited_for() -> None:
+    hit = hit_with("Rejected", "Approved", "Approved", max_assignments=3)
+    rejected = hit.assignments.get(status="Rejected")
+    Replacement.objects.create(replaces=rejected, questionnaire=hit.questionnaire, opened_by="extend")
+    HIT.objects.filter(pk=hit.pk).update(gone_at=timezone.now())
+    assert due_work.finish(Batch.objects.get()) is True
+
+
 def test_answers_left_out_while_a_batch_is_being_finished_keep_it_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
