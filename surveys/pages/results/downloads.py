@@ -1,8 +1,9 @@
-"""Files to take away. The raw file of MTurk's format is sent while it is read, HIT by HIT: no batch is held in memory.
+"""Files to take away. One that has a row for each answer is sent while it is read, some assignments at a time.
 
-Every other is made from the whole batch, in memory, and then written to disk before its first byte is sent, so that one
-that fails sends nothing. Both happen when the answer is read: the server does that beside its pages (config.streams).
-Only such a file with worker ids is made before, by a page's thread: the audit trail has its rows before it is sent.
+What is said of a whole batch (a table, a summary, OFA-X's layout, correlations) is made from all of it, in memory, and
+written to disk before its first byte is sent, so that one that fails sends nothing. Both happen when the answer is
+read: the server does that beside its pages (config.streams). With worker ids, a file whose rows can't be counted
+beforehand is written by a page's thread first: the audit trail has its rows before it is sent.
 """
 
 from collections.abc import Callable, Iterable, Iterator

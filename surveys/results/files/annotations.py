@@ -7,7 +7,7 @@ VTT's files lack say who did it, where it came from and what became of it; see `
 import json
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import IO, Any
+from typing import Any
 
 import pandas as pd
 
@@ -16,7 +16,7 @@ from surveys.models import Batch, Output
 from surveys.protocols.definition import Criterion
 from surveys.results.frames.annotations import SKIP_MARK
 from surveys.results.frames.base import Frame, column
-from surveys.results.frames.database import read_batch
+from surveys.results.frames.database import read_parts
 from surveys.results.frames.pseudonyms import names_for_raw
 
 OWN = (
@@ -34,25 +34,27 @@ OWN = (
 TIME = "%Y-%m-%d %H:%M:%S"
 
 
-def write_annotations(batch: Batch, stream: IO[str], *, worker_ids: bool = False) -> None:
-    """Write every submitted response of a batch, in the order of HITs."""
-    frame = read_batch(batch, pseudonyms=names_for_raw(worker_ids=worker_ids))
-    references, times = _references(batch), _times(batch)
-    for line in _lines(frame):
-        labels = references.get((line["id"], line["exp"]), [])
-        line |= {"label": labels, **times.get(line["assignment_id"], {})}
-        stream.write(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n")
+def annotation_lines(batch: Batch, *, worker_ids: bool = False) -> Iterator[str]:
+    """Return the file's lines, every submitted response of a batch in the order of HITs."""
+    for frame in read_parts(batch, pseudonyms=names_for_raw(worker_ids=worker_ids)):
+        references, times = _references(batch, frame), _times(batch, frame)
+        for line in _lines(frame):
+            labels = references.get((line["id"], line["exp"]), [])
+            line |= {"label": labels, **times.get(line["assignment_id"], {})}
+            yield json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _references(batch: Batch) -> dict[tuple[str, str], list[str]]:
-    outputs = Output.objects.filter(item__slots__questionnaire__batch=batch)
+def _references(batch: Batch, frame: Frame) -> dict[tuple[str, str], list[str]]:
+    subjects = set(frame.responses["item_id"])
+    outputs = Output.objects.filter(item__slots__questionnaire__batch=batch, item__subject__in=subjects)
     rows = outputs.values_list("item__subject", "system", "item__references")
     return {(subject, system): texts[0].split("\n") for subject, system, texts in rows if texts}
 
 
-def _times(batch: Batch) -> dict[str, dict[str, str]]:
+def _times(batch: Batch, frame: Frame) -> dict[str, dict[str, str]]:
     """Return when each assignment was begun and submitted, in UTC."""
-    rows = Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
+    own = Assignment.objects.filter(assignment_id__in=set(frame.responses["assignment_id"]))
+    rows = own.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
     return {
         assignment_id: {"start_time": _time(start), "end_time": _time(end)}
         for assignment_id, start, end in rows.values_list("assignment_id", "accepted_at", "submitted_at")

@@ -11,7 +11,7 @@ the csv module does not quote a lone carriage return, and readers would take it 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 import pandas as pd
@@ -62,8 +62,14 @@ def quoted(text: str) -> str:
 
 def write_csv(table: pd.DataFrame, stream: IO[str]) -> None:
     """Write header and rows, without the index."""
-    stream.write(",".join(map(quoted, table.columns)) + "\n")
-    stream.writelines(",".join(cells) + "\n" for cells in zip(*_columns(table), strict=True))
+    stream.writelines(csv_parts([table]))
+
+
+def csv_parts(tables: Iterable[pd.DataFrame]) -> Iterator[str]:
+    """Yield tables of the same columns as the text of one: the header, then each table's rows."""
+    for n, table in enumerate(tables):
+        header = "" if n else ",".join(map(quoted, table.columns)) + "\n"
+        yield header + "".join(",".join(cells) + "\n" for cells in zip(*_columns(table), strict=True))
 
 
 def _columns(table: pd.DataFrame) -> Iterator[list[str]]:

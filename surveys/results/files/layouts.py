@@ -7,17 +7,20 @@ from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any
 
+import pandas as pd
+
 from surveys.models import Batch, MetricScore, Output
-from surveys.results.files.annotations import write_annotations
+from surveys.results.files.annotations import annotation_lines
+from surveys.results.files.csv_text import csv_parts
 from surveys.results.files.legacy import write_legacy
 from surveys.results.files.pairs import LayoutError, has_pairs, is_paired
-from surveys.results.files.processed import write_processed
-from surveys.results.files.raw import count_raw, paired_systems, raw_lines, write_raw
+from surveys.results.files.processed import processed_rows
+from surveys.results.files.raw import count_raw, paired_systems, raw_lines
 from surveys.results.files.report import Report, make_report, write_summary
-from surveys.results.files.responses import write_responses, write_tidy
+from surveys.results.files.responses import response_lines, tidy_rows
 from surveys.results.files.table import write_correlations, write_metrics, write_table
 from surveys.results.frames.base import Frame
-from surveys.results.frames.database import read_batch
+from surveys.results.frames.database import read_batch, read_parts
 from surveys.results.statistics.comparison import CLUSTERED, POOLED, Method
 
 CSV = "text/csv"
@@ -63,21 +66,29 @@ JSON, JSONL = "application/json", "application/jsonl"
 
 @dataclass(frozen=True, slots=True)
 class FrameLayout:
-    """A file made from a frame alone. Streams must be opened with newline=""."""
+    """A file made from a frame alone. Streams must be opened with newline="".
+
+    `rows` makes that of a frame's rows which comes of them alone, so that a large batch is written part by part.
+    """
 
     label: str
     filename: str
     content_type: str
     write: Callable[[Frame, IO[str]], None]
+    rows: Callable[[Frame], pd.DataFrame] | None = None
+
+
+def _by_row(label: str, filename: str, rows: Callable[[Frame], pd.DataFrame]) -> FrameLayout:
+    def write(frame: Frame, stream: IO[str]) -> None:
+        stream.writelines(csv_parts([rows(frame)]))
+
+    return FrameLayout(label, filename, CSV, write, rows)
 
 
 FRAME_LAYOUTS: dict[str, FrameLayout] = {
-    "processed": FrameLayout("Processed", "processed.csv", CSV, write_processed),
-    "processed_filtered": FrameLayout(
-        "Processed, right answers only",
-        "processed_filtered.csv",
-        CSV,
-        partial(write_processed, filtered=True),
+    "processed": _by_row("Processed", "processed.csv", processed_rows),
+    "processed_filtered": _by_row(
+        "Processed, right answers only", "processed_filtered.csv", partial(processed_rows, filtered=True)
     ),
     "legacy": FrameLayout("As OFA-X published", "legacy_processed.csv", CSV, write_legacy),
     "legacy_filtered": FrameLayout(
@@ -86,7 +97,7 @@ FRAME_LAYOUTS: dict[str, FrameLayout] = {
         CSV,
         partial(write_legacy, filtered=True),
     ),
-    "tidy": FrameLayout("Tidy, one line per rating", "tidy.csv", CSV, write_tidy),
+    "tidy": _by_row("Tidy, one line per rating", "tidy.csv", tidy_rows),
     "table": FrameLayout("Table of results", "table.csv", CSV, write_table),
     "summary": FrameLayout("Summary", "summary.json", JSON, write_summary),
 }
@@ -132,8 +143,8 @@ class Layout:
 
     `write_with_ids` writes a raw file with the marketplace's worker ids, where pseudonyms stand otherwise. Raw files
     are for those who may export them, with ids or without: comments, exact times and approval rates tell a lot.
-    `check` raises LayoutError where a batch can't be written so. `lines` are for what can be sent while it is read,
-    of which `count` tells the number of rows.
+    `check` raises LayoutError where a batch can't be written so. `lines` are for what can be sent while it is read, in
+    parts of some assignments; what needs all of a batch has none. `count` tells the number of rows beforehand.
     """
 
     label: str
@@ -154,13 +165,32 @@ def _from_frame(layout: FrameLayout, *, check: Callable[[Batch], object]) -> Lay
     def write(batch: Batch, stream: IO[str]) -> None:
         layout.write(read_batch(batch), stream)
 
-    return Layout(layout.label, layout.filename, layout.content_type, write, check=check)
+    rows = layout.rows
+    lines = (lambda batch: csv_parts(map(rows, read_parts(batch)))) if rows else None
+    return Layout(
+        layout.label,
+        layout.filename,
+        layout.content_type,
+        partial(_write_lines, lines) if lines else write,
+        check=check,
+        lines=lines,
+    )
 
 
 def _raw(
-    label: str, filename: str, content_type: str, write: Callable[..., None], **rest: Callable[..., Any]
+    label: str,
+    filename: str,
+    content_type: str,
+    lines: Callable[..., Iterator[str]],
+    **rest: Callable[..., Any],
 ) -> Layout:
-    return Layout(label, filename, content_type, write, partial(write, worker_ids=True), **rest)
+    write = partial(_write_lines, lines)
+    with_ids = partial(_write_lines, partial(lines, worker_ids=True))
+    return Layout(label, filename, content_type, write, with_ids, lines=lines, **rest)
+
+
+def _write_lines(lines: Callable[[Batch], Iterator[str]], batch: Batch, stream: IO[str]) -> None:
+    stream.writelines(lines(batch))
 
 
 PUBLISHED = ("raw", "legacy", "legacy_filtered")
@@ -169,13 +199,12 @@ LAYOUTS: dict[str, Layout] = {
         "Raw, MTurk batch format",
         "raw.csv",
         CSV,
-        write_raw,
+        raw_lines,
         check=paired_systems,
-        lines=raw_lines,
         count=count_raw,
     ),
-    "responses": _raw("Raw, one line per response", "responses.csv", CSV, write_responses),
-    "annotations": _raw("Raw, as VTT's files", "annotations.jsonl", JSONL, write_annotations),
+    "responses": _raw("Raw, one line per response", "responses.csv", CSV, response_lines),
+    "annotations": _raw("Raw, as VTT's files", "annotations.jsonl", JSONL, annotation_lines),
     **{
         name: _from_frame(layout, check=paired_systems if name in PUBLISHED else bool)
         for name, layout in FRAME_LAYOUTS.items()

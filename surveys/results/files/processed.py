@@ -1,11 +1,11 @@
 """Our own processed layout: the published columns with the right values, and what is needed to check them."""
 
 from collections.abc import Mapping
-from typing import IO, Any
+from typing import Any
 
 import pandas as pd
 
-from surveys.results.files.csv_text import neutralised, write_csv
+from surveys.results.files.csv_text import neutralised
 from surveys.results.files.pairs import SHORTCOMINGS, Pairs, is_paired
 from surveys.results.frames.base import REPEAT, Frame, column, rating_keys, score_maps
 
@@ -25,12 +25,12 @@ def processed_table(frame: Frame, rows: pd.DataFrame) -> pd.DataFrame:
     return _single(frame, rows) if frame.definition.outputs_per_item == 1 else _general(frame, rows)
 
 
-def write_processed(frame: Frame, stream: IO[str], *, filtered: bool = False) -> None:
-    """Write all kept rows, or those whose answer was right; repeats too, which a last column tells."""
+def processed_rows(frame: Frame, *, filtered: bool = False) -> pd.DataFrame:
+    """Return all kept rows, or those whose answer was right; repeats too, which a last column tells."""
     rows = frame.with_repeats(frame.kept, frame.kept_repeats)
     rows = frame.rightly(rows) if filtered else rows
     table = processed_table(frame, rows)
-    write_csv(neutralised(table.assign(is_repeat=rows[REPEAT]) if frame.has_repeats else table), stream)
+    return neutralised(table.assign(is_repeat=rows[REPEAT]) if frame.has_repeats else table)
 
 
 def _paired(frame: Frame, rows: pd.DataFrame) -> pd.DataFrame:

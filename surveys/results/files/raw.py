@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import lru_cache
-from typing import IO, Any
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
@@ -215,14 +215,6 @@ FIXED = (
 COLUMN = "Answer.taskAnswers"
 REVIEW = ("Approve", "Reject")
 PACIFIC = ZoneInfo("America/Los_Angeles")
-
-
-def write_raw(batch: Batch, stream: IO[str], *, worker_ids: bool = False) -> None:
-    """Write every submitted assignment of a batch; `stream` must be opened with newline="".
-
-    Raises LayoutError for a survey type whose questions MTurk's file has no place for.
-    """
-    stream.writelines(raw_lines(batch, worker_ids=worker_ids))
 
 
 def raw_lines(batch: Batch, *, worker_ids: bool = False) -> Iterator[str]:

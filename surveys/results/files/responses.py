@@ -6,14 +6,15 @@ what was said stays what it was.
 
 import csv
 from collections.abc import Iterator
-from typing import IO, Any
+from io import StringIO
+from typing import Any
 
 import pandas as pd
 
 from surveys.models import Batch
-from surveys.results.files.csv_text import neutralised, write_csv
+from surveys.results.files.csv_text import neutralised
 from surveys.results.frames.base import REPEAT, Frame, column, rating_keys
-from surveys.results.frames.database import read_batch
+from surveys.results.frames.database import read_parts
 from surveys.results.frames.pseudonyms import names_for_raw
 from surveys.results.frames.responses import COLUMNS, PLACE, RESPONSE_CELLS
 
@@ -21,14 +22,17 @@ RENAMED = {"worker_id": "worker"}
 OUTPUT_NAMES = {"output_answer": "answer"}
 
 
-def write_responses(batch: Batch, stream: IO[str], *, worker_ids: bool = False) -> None:
-    """Write every submitted response of a batch; `stream` must be opened with newline=""."""
-    frame = read_batch(batch, pseudonyms=names_for_raw(worker_ids=worker_ids)).everything
-    writer = csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    places = [PLACE] if frame.responses[PLACE].notna().any() else []
-    last = [*places, REPEAT] if frame.has_repeats else places
-    writer.writerow([*COLUMNS, *_keys(frame), *last])
-    writer.writerows(_lines(frame, last))
+def response_lines(batch: Batch, *, worker_ids: bool = False) -> Iterator[str]:
+    """Return the file's lines, every submitted response of a batch; some assignments are held at a time."""
+    for n, part in enumerate(read_parts(batch, pseudonyms=names_for_raw(worker_ids=worker_ids))):
+        frame = part.everything
+        last = [name for name, has in ((PLACE, frame.has_places), (REPEAT, frame.has_repeats)) if has]
+        text = StringIO(newline="")
+        writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
+        if n == 0:
+            writer.writerow([*COLUMNS, *_keys(frame), *last])
+        writer.writerows(_lines(frame, last))
+        yield text.getvalue()
 
 
 def _keys(frame: Frame) -> list[str]:
@@ -68,5 +72,5 @@ def _cell(value: Any) -> str:
     return "" if value is None or pd.isna(value) else str(value)
 
 
-def write_tidy(frame: Frame, stream: IO[str]) -> None:
-    write_csv(neutralised(frame.tidy(repeats=True)), stream)
+def tidy_rows(frame: Frame) -> pd.DataFrame:
+    return neutralised(frame.tidy(repeats=True))

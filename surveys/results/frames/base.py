@@ -68,6 +68,14 @@ def rating_keys(criterion: Criterion) -> list[str]:
     return [criterion.key]
 
 
+def rating_names(definition: Definition, *, systems: Iterable[str]) -> list[tuple[str, str]]:
+    """Return (system, stored criterion) of all that is asked; system "" is the item itself."""
+    per_output = [key for criterion in definition.output_criteria for key in rating_keys(criterion)]
+    per_output += [definition.preference.key] if definition.preference else []
+    per_item = [key for criterion in definition.item_criteria for key in rating_keys(criterion)]
+    return [*((system, key) for system in systems for key in per_output), *(("", key) for key in per_item)]
+
+
 class Numbers(dict[str, float]):
     """The scores of numbers, which are the numbers themselves."""
 
@@ -108,6 +116,15 @@ def only(rows: pd.DataFrame, chosen: "pd.Series[bool]") -> pd.DataFrame:
 
 
 @dataclass(frozen=True, slots=True)
+class Whole:
+    """What only all of a study's rows together tell; each part of a large one is told."""
+
+    is_graded: bool
+    has_repeats: bool
+    has_places: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """Answers of one study, wide.
 
@@ -123,6 +140,8 @@ class Frame:
 
     `repeats` are further rows of the same columns, each the second answer of somebody on an item that their page asked
     twice by design (`is_repeat`): agreement within raters is made of them, files have them, and no score counts them.
+
+    `whole` is there where these are the rows of some assignments only, for a file that is written part by part.
     """
 
     definition: Definition
@@ -133,6 +152,7 @@ class Frame:
         default_factory=dict
     )  # of a system on the whole test set, where entered
     repeats: pd.DataFrame = field(default_factory=pd.DataFrame)
+    whole: Whole | None = None
 
     @property
     def kept(self) -> pd.DataFrame:
@@ -151,11 +171,15 @@ class Frame:
 
     @property
     def kept_repeats(self) -> pd.DataFrame:
-        return only(self.repeats, self.repeats["included"]) if self.has_repeats else self.repeats
+        return self.repeats if self.repeats.empty else only(self.repeats, self.repeats["included"])
 
     @property
     def has_repeats(self) -> bool:
-        return not self.repeats.empty
+        return self.whole.has_repeats if self.whole else not self.repeats.empty
+
+    @property
+    def has_places(self) -> bool:
+        return self.whole.has_places if self.whole else bool(self.responses["place"].notna().any())
 
     def with_repeats(self, rows: pd.DataFrame, repeats: pd.DataFrame) -> pd.DataFrame:
         """Return rows and repeats of assignments together, an assignment's repeats after its first answers."""
@@ -172,7 +196,7 @@ class Frame:
 
     @property
     def is_graded(self) -> bool:
-        return bool(self.responses["answer_correct"].notna().any())
+        return self.whole.is_graded if self.whole else bool(self.responses["answer_correct"].notna().any())
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -190,14 +214,9 @@ class Frame:
 
     def rating_columns(self) -> Iterator[tuple[str, str, str]]:
         """Yield (system, stored criterion, column) for every rating column there is."""
-        definition = self.definition
-        per_output = [key for criterion in definition.output_criteria for key in rating_keys(criterion)]
-        per_output += [definition.preference.key] if definition.preference else []
-        per_item = [key for criterion in definition.item_criteria for key in rating_keys(criterion)]
-        for system, keys in [*((system, per_output) for system in self.systems), ("", per_item)]:
-            for key in keys:
-                if column(system, key) in self.responses:
-                    yield system, key, column(system, key)
+        for system, key in rating_names(self.definition, systems=self.systems):
+            if column(system, key) in self.responses:
+                yield system, key, column(system, key)
 
     def tidy(self, *, repeats: bool = False) -> pd.DataFrame:
         """Return one row per rating given, with TIDY_COLUMNS. A blank has no row.

@@ -1,4 +1,4 @@
-"""The door for a batch of our own: six queries, seven with a quiz, whatever the batch's size.
+"""The door for a batch of our own: six queries, seven with a quiz, whatever the batch's size; or that for each part.
 
 A large batch has hundreds of thousands of ratings that say a handful of things. Rows come in parts and are kept as
 numbers: which response, which column, which of the values known so far. What many responses share, of an assignment,
@@ -8,7 +8,7 @@ an item or a worker, is kept once and laid beside them by number.
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, cast
 
@@ -21,12 +21,22 @@ from django.db.models.functions import Cast
 from annotators.models import SUBMITTED, Assignment, Worker
 from surveys.models import Batch, Item, MetricScore, Output, Rating, Response
 from surveys.publishing.design import methods_in_words
-from surveys.results.frames.base import RESPONSE_COLUMNS, Frame, build_frame, column, used
+from surveys.results.frames.base import (
+    RESPONSE_COLUMNS,
+    Frame,
+    Whole,
+    build_frame,
+    column,
+    rating_names,
+    used,
+)
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.review.surplus import surplus_of
 from surveys.studies.planted_checks import COLUMN
 
 AT_ONCE = 10_000  # rows
+PART = 500  # assignments
+IN_ORDER = ("hit__questionnaire__position", "submitted_at", "pk")
 Places = npt.NDArray[np.intp]
 MISSING = -1
 SHOWN = re.compile(r'"outputs": ?\[[0-9, ]*\]')  # a quote within a text of the JSON has a backslash before it
@@ -39,16 +49,52 @@ def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
     What is rejected or left out is there with `included` False; what is merely accepted or saved is not there, nor are
     answers to planted checks.
     """
-    rows = _responses(batch)
-    outputs = _outputs(batch, rows)
+    return _frame(batch, _Read(), pseudonyms or Pseudonyms())
+
+
+def read_parts(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Iterator[Frame]:
+    """Yield the frame of `read_batch` as frames of PART assignments, at least one, for what is written row by row.
+
+    Each has the systems and columns of the whole. Never more than one of them is held, whatever the batch's size.
+    """
+    whole, systems = _whole(batch), _shown_systems(batch)
+    rated, surplus = _rated(batch, systems), set(surplus_of(batch).order_by().values_list("pk", flat=True))
+    keys = list(_submitted(batch).order_by(*IN_ORDER).values_list("pk", flat=True))
+    for start in range(0, max(len(keys), 1), PART):
+        own = keys[start : start + PART]
+        some = _Read(tuple(own), tuple(surplus.intersection(own)), systems, rated)
+        yield replace(_frame(batch, some, pseudonyms or Pseudonyms()), whole=whole)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Which assignments of a batch are read: all, or those of `keys`, with the systems and rated columns of all.
+
+    `surplus`: which of these keys are; where all is read, the database knows.
+    """
+
+    keys: tuple[int, ...] | None = None
+    surplus: tuple[int, ...] = ()
+    systems: tuple[str, ...] = ()
+    rated: tuple[str, ...] = ()
+
+    def of(self, path: str) -> Q:
+        """Choose the rows that belong to what is read; `path` leads to their assignment."""
+        return Q() if self.keys is None else Q(**{f"{path}__in": self.keys})
+
+
+def _frame(batch: Batch, read: _Read, pseudonyms: Pseudonyms) -> Frame:
+    rows = _responses(batch, read)
+    outputs = _outputs(batch, rows, read)
     return build_frame(
         definition=batch.definition,
         systems=outputs.systems,
-        responses=_response_columns(rows, batch=batch, pseudonyms=pseudonyms or Pseudonyms()),
+        responses=_response_columns(rows, batch=batch, pseudonyms=pseudonyms),
         outputs={
+            **{name: [None] * len(rows.of_item) for name in read.rated},
             **outputs.columns(),
             **_shown_columns(rows, outputs),
-            **_rating_columns(rows, outputs, batch),
+            **_rating_columns(rows, outputs, batch, read),
         },
         design=methods_in_words(batch.design, changes=batch.definition.changes) if batch.design else "",
         accuracies={row.system: float(row.accuracy) for row in batch.survey.accuracies.order_by("pk")},
@@ -86,10 +132,11 @@ class _Rows:
     of_worker: Places
 
 
-def _responses(batch: Batch) -> _Rows:
+def _responses(batch: Batch, read: _Read) -> _Rows:
     """Read what responses stand beside, then the responses: of what came in or went meanwhile there are none."""
-    assignments, items, workers = _assignments(batch), _items(batch), _workers(batch)
-    shown = Response.objects.filter(batch=batch).annotate(shown_text=Cast("shown", TextField())).order_by()
+    assignments, items, workers = _assignments(batch, read), _items(batch, read), _workers(batch, read)
+    own = Response.objects.filter(read.of("assignment"), batch=batch)
+    shown = own.annotate(shown_text=Cast("shown", TextField())).order_by()
     given = _columns(shown, RESPONSE)
     of_assignment, of_item, of_worker = (
         _Places(table["pk"]).of(given.pop(name))
@@ -109,23 +156,29 @@ def _responses(batch: Batch) -> _Rows:
     )
 
 
-def _assignments(batch: Batch) -> Columns:
+def _submitted(batch: Batch) -> QuerySet[Assignment]:
+    return Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
+
+
+def _assignments(batch: Batch, read: _Read) -> Columns:
     """HIT by HIT in the order of publishing, then as work came in."""
-    found = Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
-    marked = found.annotate(is_surplus=Q(pk__in=surplus_of(batch).order_by().values("pk")))
-    return _columns(marked.order_by("hit__questionnaire__position", "submitted_at", "pk"), ASSIGNMENT)
+    found = _submitted(batch) if read.keys is None else Assignment.objects.filter(read.of("pk"))
+    surplus = surplus_of(batch).order_by().values("pk") if read.keys is None else read.surplus
+    marked = found.annotate(is_surplus=Q(pk__in=surplus))
+    return _columns(marked.order_by(*IN_ORDER), ASSIGNMENT)
 
 
-def _items(batch: Batch) -> Columns:
+def _items(batch: Batch, read: _Read) -> Columns:
     """Without planted checks, which are no part of the results."""
-    return _columns(
-        Item.objects.filter(survey=batch.survey).exclude(payload__has_key=COLUMN).order_by(), ITEM
-    )
+    own = Item.objects.filter(survey=batch.survey)
+    if read.keys is not None:
+        own = own.filter(pk__in=Response.objects.filter(read.of("assignment")).values("item"))
+    return _columns(own.exclude(payload__has_key=COLUMN).order_by(), ITEM)
 
 
-def _workers(batch: Batch) -> Columns:
-    found = Worker.objects.filter(assignments__hit__questionnaire__batch=batch)
-    return _columns(found.order_by().distinct(), WORKER)
+def _workers(batch: Batch, read: _Read) -> Columns:
+    given = Assignment.objects.filter(read.of("pk") if read.keys else Q(hit__questionnaire__batch=batch))
+    return _columns(Worker.objects.filter(pk__in=given.values("worker")).order_by(), WORKER)
 
 
 def _columns(rows: "QuerySet[Any]", names: Sequence[str]) -> dict[str, list[Any]]:
@@ -255,14 +308,25 @@ class _Outputs:
         return _spread(cells, of_item[self.rows.of_item], dtype=dtype)
 
 
-def _outputs(batch: Batch, rows: _Rows) -> _Outputs:
-    found = Output.objects.filter(item__slots__questionnaire__batch=batch).order_by("pk").distinct()
-    given = _columns(found, OUTPUT)
-    return _Outputs(given, _systems(given["system"], reference=batch.definition.reference_system), rows)
+def _outputs(batch: Batch, rows: _Rows, read: _Read) -> _Outputs:
+    found = _shown_outputs(batch)
+    if read.keys is not None:
+        found = found.filter(item__in=rows.items["pk"])
+    given = _columns(found.order_by("pk").distinct(), OUTPUT)
+    return _Outputs(given, read.systems or _systems(given["system"], batch), rows)
 
 
-def _systems(names: Iterable[str], *, reference: str) -> tuple[str, ...]:
-    found = sorted(set(names))
+def _shown_outputs(batch: Batch) -> QuerySet[Output]:
+    return Output.objects.filter(item__slots__questionnaire__batch=batch)
+
+
+def _shown_systems(batch: Batch) -> tuple[str, ...]:
+    names = _shown_outputs(batch).order_by().values_list("system", flat=True)
+    return _systems(names.distinct(), batch)
+
+
+def _systems(names: Iterable[str], batch: Batch) -> tuple[str, ...]:
+    found, reference = sorted(set(names)), batch.definition.reference_system
     return (*(s for s in found if s != reference), *(s for s in found if s == reference))
 
 
@@ -291,10 +355,11 @@ class _Codes(dict[str, int]):
         return self[text]
 
 
-def _rating_columns(rows: _Rows, outputs: _Outputs, batch: Batch) -> dict[str, Any]:
+def _rating_columns(rows: _Rows, outputs: _Outputs, batch: Batch, read: _Read) -> dict[str, Any]:
     """Return a column for every criterion anybody rated, about each system or (system "") the item."""
     names, values = _Codes(), _Codes()
-    about, places, codes = (np.concatenate(parts) for parts in _coded(rows, outputs, batch, names, values))
+    given = Rating.objects.filter(read.of("response__assignment"), response__batch=batch).order_by()
+    about, places, codes = (np.concatenate(parts) for parts in _coded(rows, outputs, given, names, values))
     texts = list(values)
     columns = {}
     for name in sorted(names):
@@ -306,16 +371,15 @@ def _rating_columns(rows: _Rows, outputs: _Outputs, batch: Batch) -> dict[str, A
 
 
 def _coded(
-    rows: _Rows, outputs: _Outputs, batch: Batch, names: _Codes, values: _Codes
+    rows: _Rows, outputs: _Outputs, given: QuerySet[Rating], names: _Codes, values: _Codes
 ) -> tuple[list[Places], list[Places], list[Places]]:
     """Return of every rating, part by part, the number of its column, the row it belongs to, that of its value."""
     system_of = {
         pk: f"{system}." for pk, system in zip(outputs.given["pk"], outputs.given["system"], strict=True)
     }
-    found = Rating.objects.filter(response__batch=batch).order_by()
     rows_of, nothing = _Places(rows.responses["pk"]), np.array([], "intp")
     about, places, codes = [nothing], [nothing], [nothing]
-    for part in _parts(found.values_list(*RATING)):
+    for part in _parts(given.values_list(*RATING)):
         responses, of_outputs, criteria, said = zip(*part, strict=True)
         own = rows_of.of(responses)
         columns = [system_of.get(o, ".") + c for o, c in zip(of_outputs, criteria, strict=True)]
@@ -324,6 +388,29 @@ def _coded(
         about.append(np.fromiter(map(names.__getitem__, columns), "intp", len(part))[kept])
         codes.append(np.fromiter(map(values.__getitem__, said), "intp", len(part))[kept])
     return about, places, codes
+
+
+def _whole(batch: Batch) -> Whole:
+    """Say of all of a batch what its parts can't tell."""
+    counted = Response.objects.filter(batch=batch, assignment__status__in=SUBMITTED)
+    counted = counted.exclude(item__payload__has_key=COLUMN)
+    return Whole(
+        is_graded=counted.exclude(item__gold="").filter(is_repeat=False).exists(),
+        has_repeats=counted.filter(is_repeat=True).exists(),
+        has_places=counted.filter(shown__has_key="place").exists(),
+    )
+
+
+def _rated(batch: Batch, systems: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of what anybody rated, each looked for by itself: the first rating found will do."""
+    given = Rating.objects.filter(response__batch=batch).order_by()
+    return tuple(
+        column(system, key)
+        for system, key in rating_names(batch.definition, systems=systems)
+        if given.filter(
+            criterion=key, **({"output__system": system} if system else {"output": None})
+        ).exists()
+    )
 
 
 COLUMNS = {

@@ -11,7 +11,7 @@ from surveys.results.files import raw
 from surveys.results.files.input_sheet import _widened
 from surveys.results.files.layouts import LAYOUTS
 from surveys.results.files.pairs import LayoutError
-from surveys.results.files.raw import Rate, approval_rates, count_raw, write_raw
+from surveys.results.files.raw import Rate, approval_rates, count_raw, raw_lines
 from surveys.results.files.report import make_report
 from surveys.results.frames.database import read_batch
 from surveys.results.frames.mturk_csv import frame_from_csv
@@ -26,7 +26,7 @@ OURS = ("RequesterAnnotation", "LifetimeApprovalRate", "Last30DaysApprovalRate",
 
 def written(batch, **options):
     stream = io.StringIO(newline="")
-    write_raw(batch, stream, **options)
+    stream.writelines(raw_lines(batch, **options))
     return stream.getvalue()
 
 
@@ -161,7 +161,7 @@ def test_a_batch_without_pairs_has_no_raw_file(batch):
     )
 
     with pytest.raises(LayoutError):
-        write_raw(empty, io.StringIO())
+        raw_lines(empty)
 
 
 @pytest.mark.parametrize(("n_parts", "n_queries"), [(1, 19), (2, 28), (3, 37)])

@@ -9,7 +9,7 @@ from django.utils import timezone
 from surveys.models import Batch, MetricScore, Output, Questionnaire
 from surveys.publishing import questionnaires
 from surveys.results.files.layouts import LAYOUTS
-from surveys.results.files.raw import write_raw
+from surveys.results.files.raw import raw_lines
 from surveys.results.files.report import make_report
 from surveys.results.frames.csv_table import read_table
 from surveys.results.frames.database import read_batch, read_scores
@@ -111,7 +111,7 @@ def test_where_nothing_was_asked_twice_nothing_is_said():
         LAYOUTS[layout].write(plain, stream)
         assert "is_repeat" not in stream.getvalue()
     stream = io.StringIO(newline="")
-    write_raw(plain, stream)
+    stream.writelines(raw_lines(plain))
     assert "repeat_of" not in stream.getvalue()
 
 

@@ -9,8 +9,7 @@ from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys.models import Decision, Inclusion, Questionnaire, Response
-from surveys.results.files.responses import write_responses, write_tidy
-from surveys.results.frames.database import read_batch
+from surveys.results.files.layouts import LAYOUTS
 from surveys.review.surplus import is_surplus, surplus_of
 from tests.factories import make_assignment, make_hit, make_published, make_questionnaire, submitted
 
@@ -146,10 +145,9 @@ def test_files_say_what_is_surplus():
     for minute in (1, 2):
         done = submitted(questionnaire)
         Assignment.objects.filter(pk=done.pk).update(submitted_at=timezone.now() + timedelta(minutes=minute))
-    tidy, responses = io.StringIO(newline=""), io.StringIO(newline="")
-    write_tidy(read_batch(questionnaire.batch), tidy)
-    write_responses(questionnaire.batch, responses)
-    for stream in (tidy, responses):
+    for layout in ("tidy", "responses"):
+        stream = io.StringIO(newline="")
+        LAYOUTS[layout].write(questionnaire.batch, stream)
         lines = csv.DictReader(io.StringIO(stream.getvalue(), newline=""))
         given = {(line["assignment_id"], line["surplus"]) for line in lines}
         assert sorted(surplus for _, surplus in given) == ["False", "True"]
