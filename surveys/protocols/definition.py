@@ -262,6 +262,26 @@ class QuizQuestion:
     feedback: str
 
 
+# Where a text that people read stands, by names: ("criteria", "justifies", "choices", "yes", "label").
+Place = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedText:
+    """A text in another language, and the place of the one it stands for."""
+
+    at: Place
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What people read of a protocol in the language `lang` (BCP 47), as far as it is translated."""
+
+    lang: str
+    texts: tuple[TranslatedText, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A survey type.
@@ -276,6 +296,8 @@ class Definition:
     may skip an item that can't be judged. `minimum_correct` right answers of a HIT are what the protocol asks for; 0
     where nobody's work is ever rejected. Questions that lack their `question_ending` are shown with it.
     `changes` says, a sentence each for a paper's methods, what is otherwise than in the protocol's publication.
+    `language` (BCP 47) is what its texts are written in; `translations` are what people read in others, of which no
+    stored value and no number depends.
     """
 
     key: str
@@ -301,6 +323,8 @@ class Definition:
     question_ending: str = ""
     changes: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
+    language: str = "en"
+    translations: tuple[Translation, ...] = ()
 
     def __post_init__(self) -> None:
         if problems := list(problems_of(self)):
@@ -343,7 +367,7 @@ class Definition:
 
 # Fields that came when there were batches already, with what they say of a protocol from before. Names of HITs are made
 # of a snapshot's bytes, so that a draft published again after a restore finds its HITs: these are left out of it.
-LATER = {"asked_if": None, "format": "plain"}
+LATER = {"asked_if": None, "format": "plain", "language": "en", "translations": ()}
 
 
 def _without_later(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
