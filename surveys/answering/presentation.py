@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, Model, OuterRef, Q
+from django.utils.translation import get_language
 
 from annotators.constraints import is_about
 from annotators.crowds.base import crowd_of, has_market
@@ -24,9 +25,10 @@ from surveys.answering.orders import (
     shuffled,
     slots_in_order,
 )
-from surveys.models import AnnotationSlot, Item, Output, Picture, Questionnaire, Response
+from surveys.models import AnnotationSlot, Batch, Item, Output, Picture, Questionnaire, Response
 from surveys.protocols.blocks import Block, Part
 from surveys.protocols.definition import Choice, Definition, numbered
+from surveys.protocols.languages import in_language
 from surveys.publishing import quota
 from surveys.publishing.quota import cap_of, has_reached_cap
 
@@ -203,6 +205,11 @@ def opened_responses(assignment: Assignment, *, position: int | None = None) -> 
     return sorted(responses.prefetch_related("item__pictures", "item__outputs"), key=attrgetter("place"))
 
 
+def shown_definition(batch: Batch) -> Definition:
+    """Return what a batch asks in the language of the page, as far as it is translated; names and values as stored."""
+    return in_language(batch.definition, get_language() or settings.LANGUAGE_CODE)
+
+
 def shown_items(assignment: Assignment) -> list[ShownItem]:
     """Return the items of an opened assignment as this worker sees them, in a constant number of queries."""
     return [shown_item(response) for response in opened_responses(assignment)]
@@ -214,7 +221,7 @@ def shown_item(response: Response) -> ShownItem:
         response.item,
         position=response.position,
         place=response.place,
-        definition=response.batch.definition,
+        definition=shown_definition(response.batch),
         order=response.shown["outputs"],
         values=response.shown["choices"],
         draft=response.draft,
@@ -223,7 +230,7 @@ def shown_item(response: Response) -> ShownItem:
 
 def preview_items(questionnaire: Questionnaire) -> list[ShownItem]:
     """Return the items as anybody sees them before accepting, in an order drawn from the seed alone."""
-    definition, seed = questionnaire.batch.definition, questionnaire.batch.seed
+    definition, seed = shown_definition(questionnaire.batch), questionnaire.batch.seed
     items = [slot.item for slot in slots_in_order(questionnaire)]
     return [
         _shown_item(

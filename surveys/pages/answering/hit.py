@@ -14,7 +14,13 @@ from annotators.failpoints import reach
 from annotators.models import Assignment
 from surveys.answering import quizzes
 from surveys.answering.collection import save_answers, task_answers
-from surveys.answering.presentation import CannotServe, open_assignment, preview_items, read_claims
+from surveys.answering.presentation import (
+    CannotServe,
+    open_assignment,
+    preview_items,
+    read_claims,
+    shown_definition,
+)
 from surveys.models import Batch, Questionnaire
 from surveys.operations import log_context
 from surveys.pages.access import address_of
@@ -115,7 +121,7 @@ def _questionnaire(pk: uuid.UUID) -> Questionnaire:
 
 
 def _preview(questionnaire: Questionnaire) -> HttpResponse:
-    form = HitForm(definition=questionnaire.batch.definition, items=preview_items(questionnaire))
+    form = HitForm(definition=shown_definition(questionnaire.batch), items=preview_items(questionnaire))
     return HttpResponse(_render_page(questionnaire.batch, form, is_preview=True, is_first_visit=True))
 
 

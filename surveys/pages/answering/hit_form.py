@@ -121,7 +121,7 @@ class HitForm(forms.Form):
         found = [
             (
                 group.place,
-                Problem(f"{name}-1", group.where, str(group.label), error.messages[0], error.code),
+                Problem(f"{name}-1", group.where, group.label, error.messages[0], error.code),
             )
             for name, group in self._groups()
             if name in self.errors

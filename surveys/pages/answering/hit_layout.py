@@ -142,10 +142,9 @@ class ItemBlock:
         return self.definition.shown_question(self.item.question)
 
     @property
-    def count(self) -> str:
-        """Return "2 of 5 · Question", or as much of it as there is to say."""
-        place = f"{self.item.place} of {self.of}" if self.of > 1 else ""
-        return " · ".join(filter(None, [place, self.definition.question_label]))
+    def place(self) -> str:
+        """Return "2 of 5"; "" where there is one item."""
+        return f"{self.item.place} of {self.of}" if self.of > 1 else ""
 
     @property
     def states(self) -> Iterator[tuple[ShownPicture | None, str | None]]:

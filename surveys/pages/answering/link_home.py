@@ -5,6 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from surveys.answering.admissions import Admission, NotAdmitted, admit, admit_by_code, admit_panel, completion
+from surveys.answering.presentation import shown_definition
 from surveys.pages.answering.link_page import linked, on_to_next, render, surroundings, to
 from surveys.pages.answering.work_page import pay_rule, time_allowed
 
@@ -82,7 +83,7 @@ def _home(request: HttpRequest, admission: Admission, form: NumberForm) -> HttpR
         **around,
         form=form,
         number=form["number"].value() if form.is_bound else around["suggested"],
-        instructions=admission.batch.definition.instructions,
+        instructions=shown_definition(admission.batch).instructions,
         time_allowed=time_allowed(admission.batch),
         pay_rule=pay_rule(admission.batch),
     )

@@ -12,7 +12,7 @@ from django.http import HttpRequest, JsonResponse
 from annotators.failpoints import reach
 from annotators.models import Assignment
 from surveys.answering.collection import given_answers, save_draft
-from surveys.answering.presentation import ShownItem, opened_responses, shown_item
+from surveys.answering.presentation import ShownItem, opened_responses, shown_definition, shown_item
 from surveys.models import Batch, Response
 from surveys.pages.answering.hit_form import DraftForm, HitForm, Progress, draft_from
 from surveys.pages.answering.tokens import TokenError
@@ -28,7 +28,7 @@ def assignment_form(assignment: Assignment, *, batch: Batch, data: Any = None) -
     items = [shown_item(response) for response in responses]
     return HitForm(
         data,
-        definition=batch.definition,
+        definition=shown_definition(batch),
         items=_as_answered(items, assignment, batch) if assignment.saved_at else items,
         progress={r.position: Progress(r.draft_version, r.active_seconds, r.saved_at) for r in responses},
     )
@@ -37,7 +37,7 @@ def assignment_form(assignment: Assignment, *, batch: Batch, data: Any = None) -
 def _form_of_one(assignment: Assignment, *, position: int) -> HitForm:
     """Return the form of one item: a draft is of one, and needs no other."""
     items = [shown_item(response) for response in opened_responses(assignment, position=position)]
-    return HitForm(definition=batch_of(assignment).definition, items=items)
+    return HitForm(definition=shown_definition(batch_of(assignment)), items=items)
 
 
 def _as_answered(items: list[ShownItem], assignment: Assignment, batch: Batch) -> list[ShownItem]:
