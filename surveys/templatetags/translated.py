@@ -29,8 +29,8 @@ def text_dir(text: str) -> str:
 
 @register.filter
 def lang_dir(language: str) -> str:
-    """Return the direction of an item's text in this language, auto where there is none."""
-    return direction(language) if language else "auto"
+    """Return rtl for an item's text in such a language, even if it begins with a name in Latin letters, else auto."""
+    return "rtl" if language and direction(language) == "rtl" else "auto"
 
 
 @register.filter

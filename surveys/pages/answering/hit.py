@@ -28,6 +28,7 @@ from surveys.pages.answering import quiz, tokens
 from surveys.pages.answering.framing import framed, record_fault
 from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.work_page import (
+    answered_in,
     assignment_form,
     draft_answer,
     is_first_visit,
@@ -100,7 +101,8 @@ def _keep(form: HitForm, assignment: Assignment) -> bool:
         keep_what_was_given(form, assignment)
         return False
     reach("submit.received")
-    return save_answers(assignment, answers=form.answers(), comment=form.cleaned_data["comment"])
+    comment, language = form.cleaned_data["comment"], answered_in(assignment)
+    return save_answers(assignment, answers=form.answers(), comment=comment, language=language)
 
 
 def _quiz_context(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]:

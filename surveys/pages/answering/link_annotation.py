@@ -28,7 +28,13 @@ from surveys.pages.answering.link_page import (
     surroundings,
     to,
 )
-from surveys.pages.answering.work_page import assignment_form, batch_of, draft_answer, keep_what_was_given
+from surveys.pages.answering.work_page import (
+    answered_in,
+    assignment_form,
+    batch_of,
+    draft_answer,
+    keep_what_was_given,
+)
 from surveys.protocols.policy import judges
 
 Status = Assignment.Status
@@ -152,7 +158,8 @@ def _save(assignment: Assignment, form: HitForm, *, revision: str, batch: Batch)
     if revision != _revision(locked) or _is_closed(locked, batch):
         return False
     write = revise_answers if locked.saved_at else save_answers
-    write(locked, answers=form.answers(), comment=form.cleaned_data["comment"])
+    comment, language = form.cleaned_data["comment"], answered_in(assignment)
+    write(locked, answers=form.answers(), comment=comment, language=language)
     return True
 
 

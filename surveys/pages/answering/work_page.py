@@ -53,6 +53,12 @@ def batch_of(assignment: Assignment) -> Batch:
     return assignment.hit.questionnaire.batch
 
 
+def answered_in(assignment: Assignment) -> str:
+    """Return the language that the questions are read in, "" where their protocol is in one alone."""
+    batch = batch_of(assignment)
+    return shown_definition(batch).language if batch.definition.translations else ""
+
+
 def draft_answer(request: HttpRequest, *, author: Callable[[str], Assignment]) -> JsonResponse:
     """Keep one item's draft: 200 saved, 409 a newer one is there or the answers are complete, 400, 403.
 

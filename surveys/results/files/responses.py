@@ -12,7 +12,7 @@ import pandas as pd
 
 from surveys.models import Batch
 from surveys.results.files.csv_text import neutralised, write_csv
-from surveys.results.frames.base import REPEAT, Frame, column, rating_keys
+from surveys.results.frames.base import Frame, column, rating_keys
 from surveys.results.frames.database import read_batch
 from surveys.results.frames.pseudonyms import names_for_raw
 from surveys.results.frames.responses import COLUMNS, PLACE, RESPONSE_CELLS
@@ -23,10 +23,11 @@ OUTPUT_NAMES = {"output_answer": "answer"}
 
 def write_responses(batch: Batch, stream: IO[str], *, worker_ids: bool = False) -> None:
     """Write every submitted response of a batch; `stream` must be opened with newline=""."""
-    frame = read_batch(batch, pseudonyms=names_for_raw(worker_ids=worker_ids)).everything
+    read = read_batch(batch, pseudonyms=names_for_raw(worker_ids=worker_ids))
+    frame = read.everything
     writer = csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n")
     places = [PLACE] if frame.responses[PLACE].notna().any() else []
-    last = [*places, REPEAT] if frame.has_repeats else places
+    last = [*places, *read.last_columns]
     writer.writerow([*COLUMNS, *_keys(frame), *last])
     writer.writerows(_lines(frame, last))
 

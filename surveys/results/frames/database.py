@@ -31,6 +31,7 @@ Places = npt.NDArray[np.intp]
 MISSING = -1
 SHOWN = re.compile(r'"outputs": ?\[[0-9, ]*\]')  # a quote within a text of the JSON has a backslash before it
 PLACE = re.compile(r'"place": ?([0-9]+)')
+SPOKEN = re.compile(r'"language": ?"([A-Za-z0-9-]+)"')
 
 
 def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
@@ -189,6 +190,7 @@ def _response_columns(rows: _Rows, *, batch: Batch, pseudonyms: Pseudonyms) -> d
         "skip_reason": [reason or None for reason in given["skip_reason"]],
         "is_repeat": given["is_repeat"],
         "place": [int(match[1]) if (match := PLACE.search(shown)) else None for shown in given["shown_text"]],
+        "language": [match[1] if (match := SPOKEN.search(shown)) else None for shown in given["shown_text"]],
     }
 
 
