@@ -28,12 +28,6 @@ def text_dir(text: str) -> str:
 
 
 @register.filter
-def lang_dir(language: str) -> str:
-    """Return rtl for an item's text in such a language, even if it begins with a name in Latin letters, else auto."""
-    return "rtl" if language and direction(language) == "rtl" else "auto"
-
-
-@register.filter
 def dir_attribute(text: str) -> str:
     """Return the attribute for what stands around a text, if that runs against the page; else nothing."""
     if not isinstance(text, TextIn) or direction(text.language) == direction(get_language() or ""):
