@@ -59,6 +59,10 @@ class TextIn(str):
         self.language = language
         return self
 
+    def __getnewargs__(self) -> tuple[str, str]:
+        """Return what a copy is made of."""
+        return str(self), self.language
+
     def replace(self, old: str, new: str, count: SupportsIndex = -1, /) -> "TextIn":
         """Return the text with a part of it replaced, in its language still."""
         return TextIn(super().replace(old, new, count), self.language)

@@ -1,5 +1,6 @@
 """Which texts people read, and in which language each of them is found."""
 
+from copy import deepcopy
 from dataclasses import fields, replace
 from typing import get_type_hints
 
@@ -101,6 +102,11 @@ def test_gaps_are_places_with_words_that_a_translation_leaves_out() -> None:
 def test_a_label_keeps_its_language_when_it_is_numbered() -> None:
     label = TextIn("Объяснение {n}", "ru").replace("{n}", "2")
     assert (label, label.language) == ("Объяснение 2", "ru")
+
+
+def test_a_definition_in_another_language_is_copied_with_its_languages() -> None:
+    copied = deepcopy(in_language(translated(ru={YES: "Да"}), "ru"))
+    assert labels(copied) == [("Да", "ru"), ("No", "en")]
 
 
 @pytest.mark.parametrize(

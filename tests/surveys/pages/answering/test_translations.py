@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from dataclasses import replace
 from html import unescape
@@ -14,6 +15,7 @@ from django.utils import timezone, translation
 from annotators.models import Assignment
 from surveys.models import Questionnaire, Rating, Response
 from surveys.protocols.definition import Definition, TranslatedText, Translation
+from surveys.results.files.annotations import write_annotations
 from surveys.results.files.responses import write_responses
 from surveys.results.frames.database import read_batch
 from tests.builders import make_questionnaire
@@ -131,3 +133,6 @@ def test_whoever_comes_by_link_reads_the_list_and_the_work_in_their_language(rus
     assert "Картинки нет или она чёрная" in ada.open(1).content.decode()
     ada.answer(1)
     assert Response.objects.get().shown["language"] == "ru"
+    stream = io.StringIO()
+    write_annotations(batch, stream)
+    assert json.loads(stream.getvalue())["language"] == "ru"
