@@ -53,13 +53,14 @@ class TextIn(str):
     """A text that says which `language` it is in (BCP 47)."""
 
     __slots__ = ("language",)
+    language: str
 
     def __new__(cls, text: str, language: str) -> "TextIn":
         self = super().__new__(cls, text)
         self.language = language
         return self
 
-    def __getnewargs__(self) -> tuple[str, str]:
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         """Return what a copy is made of."""
         return str(self), self.language
 
@@ -86,7 +87,8 @@ def in_language(definition: Definition, code: str) -> Definition:
                 return TextIn(known[lang][place], lang)
         return TextIn(original, definition.language if _has_words(original) else order[0])
 
-    return replace(_changed(definition, (), best), language=order[0], translations=())
+    shown: Definition = _changed(definition, (), best)
+    return replace(shown, language=order[0], translations=())
 
 
 def languages_of(definition: Definition) -> tuple[str, ...]:
@@ -125,7 +127,7 @@ def direction(code: str) -> str:
     """Return "rtl" of a language that is written from right to left, else "ltr"."""
     try:
         script = langcodes.Language.get(code).maximize().script
-    except langcodes.LanguageTagError:
+    except ValueError:  # no code
         return "ltr"
     return "rtl" if script in RIGHT_TO_LEFT else "ltr"
 

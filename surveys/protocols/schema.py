@@ -28,7 +28,7 @@ def schema() -> dict[str, Any]:
     whole = _object(Definition, kinds)
     del kinds["Translation"], kinds["TranslatedText"]  # as they are kept, not as they are written
     properties = {documents.KEY: whole["properties"].pop("key"), **whole["properties"]}
-    properties[documents.SCALES] = {
+    properties[translations.SCALES] = {
         "type": "object",
         "additionalProperties": {"type": "array", "items": {"$ref": "#/$defs/Choice"}},
         "description": "Lists of choices by name, for criteria that share one.",

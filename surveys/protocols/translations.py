@@ -7,7 +7,7 @@ entry for each of the original's. A text alone is a label. What is missing is no
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
@@ -182,11 +182,14 @@ def _pairs(node: yaml.Node, path: Path, note: Note) -> Iterator[Pair]:
 
 def _place(definition: Definition, path: Path) -> Place:
     """Return a path in a document, where entries of lists are numbers, as a place by their names."""
-    place, part = list[str](), definition
+    place, part = list[str](), cast(Any, definition)
     for step in path:
-        names = list(names_in(part)) if isinstance(part, tuple) else []
-        place.append(names[step - 1] if isinstance(step, int) else step)
-        part = part[step - 1] if isinstance(step, int) else getattr(part, step)
+        if isinstance(step, int):
+            place.append(list(names_in(part))[step - 1])
+            part = part[step - 1]
+        else:
+            place.append(step)
+            part = getattr(part, step)
     return tuple(place)
 
 

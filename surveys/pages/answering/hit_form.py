@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from crispy_forms.helper import FormHelper
 from django import forms
@@ -121,7 +121,7 @@ class HitForm(forms.Form):
         found = [
             (
                 group.place,
-                Problem(f"{name}-1", group.where, group.label, error.messages[0], error.code),
+                Problem(f"{name}-1", group.where, cast(str, group.label), error.messages[0], error.code),
             )
             for name, group in self._groups()
             if name in self.errors
