@@ -109,7 +109,9 @@ class _Texts:
                 self.found |= {(*place, *at): text for at, text in shared.found.items()}
 
     def _part(self, original: Any, node: yaml.Node, place: Place, path: Path) -> None:
-        """Read what stands for a part of the original: a text, a list, or something with keys."""
+        """Read what stands for a part of the original: a text, a list, or something with keys; nothing is a gap."""
+        if _is_nothing(node):
+            return
         if isinstance(original, str):
             self._text(original, node, place, path)
         elif not original:
@@ -153,7 +155,7 @@ class _Texts:
         if not isinstance(node, yaml.ScalarNode):
             self.note("Here belongs text.", node, path)
             return
-        text = "" if node.tag == "tag:yaml.org,2002:null" else node.value.strip()
+        text = node.value.strip()
         if text and (sentence := _why_not(text, original, place)):
             self.note(sentence, node, path)
         elif text:
@@ -163,9 +165,13 @@ class _Texts:
 Pair = tuple[str, yaml.Node, yaml.Node]
 
 
+def _is_nothing(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
+
+
 def _pairs(node: yaml.Node, path: Path, note: Note) -> Iterator[Pair]:
     """Yield (name, its node, what it says) of a mapping, each name once; of nothing there is nothing."""
-    if isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null":
+    if _is_nothing(node):
         return
     if not isinstance(node, yaml.MappingNode):
         note("Here belong keys with values.", node, path)

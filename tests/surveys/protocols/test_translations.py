@@ -84,7 +84,8 @@ def test_a_scale_is_translated_once_for_all_questions_but_those_with_words_of_th
 
 def test_what_is_missing_or_empty_is_no_mistake_but_a_gap() -> None:
     definition = read(
-        document("    title: Оцените\n    criteria: {fluent: {label: ''}}\n    quiz: [null]\n"), name="c"
+        document("    title: Оцените\n    criteria: {fluent: {label: ''}}\n    quiz: [null]\n    blocks:\n"),
+        name="c",
     )
     assert definition.translations == (Translation("ru", (TranslatedText(("title",), "Оцените"),)),)
     assert gaps(definition, definition.translations[0])[:3] == [
