@@ -18,7 +18,7 @@ from surveys.answering.presentation import CannotServe, open_assignment, preview
 from surveys.models import Batch, Questionnaire
 from surveys.operations import log_context
 from surveys.pages.access import address_of
-from surveys.pages.answering import quiz, tokens
+from surveys.pages.answering import language, quiz, tokens
 from surveys.pages.answering.framing import framed, record_fault
 from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.work_page import (
@@ -35,7 +35,7 @@ from surveys.pages.answering.work_page import (
 @require_http_methods(["GET", "POST"])
 def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Preview, working page, receipt: what the address and the state of the work ask for."""
-    questionnaire = _questionnaire(pk)
+    questionnaire = _questionnaire(request, pk)
     if request.method == "POST":
         return _submit(request, questionnaire)
     claims = read_claims(request.GET.dict(), endpoint=questionnaire.batch.endpoint)
@@ -56,7 +56,7 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @require_POST
 def draft(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Keep one item's draft."""
-    questionnaire = _questionnaire(pk)
+    questionnaire = _questionnaire(request, pk)
     return draft_answer(
         request, author=lambda token: tokens.read(token, questionnaire=questionnaire).assignment
     )
@@ -106,10 +106,11 @@ def _quiz_context(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]
     }
 
 
-def _questionnaire(pk: uuid.UUID) -> Questionnaire:
+def _questionnaire(request: HttpRequest, pk: uuid.UUID) -> Questionnaire:
     found = Questionnaire.objects.select_related("batch__survey", "hit").filter(pk=pk).first()
     if found is None:
         raise CannotServe("unknown", "There is no such HIT here. Please return it.")
+    language.follow(found.batch, request)
     log_context.bind(batch=found.batch_id, hit=found.hit and found.hit.hit_id)
     return found
 

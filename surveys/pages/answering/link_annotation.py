@@ -17,10 +17,11 @@ from surveys.answering.answer_copy import content
 from surveys.answering.collection import given_answers, revise_answers, save_answers
 from surveys.models import Batch
 from surveys.operations import log_context
-from surveys.pages.answering import quiz, tokens
+from surveys.pages.answering import language, quiz, tokens
 from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.link_page import (
     KEPT,
+    admitted,
     linked,
     on_to_next,
     record_fault,
@@ -41,7 +42,7 @@ def work(request: HttpRequest, token: str, number: int) -> HttpResponse:
     """One annotation: its form as far as it is answered; posted, its answers."""
     if request.method == "POST":
         return _submit(request, token, number)
-    admission = admit(token)
+    admission = admitted(request, token)
     assignment = _assignment(admission, number)
     log_context.bind(assignment=assignment.pk, batch=admission.batch.pk)
     if number != (current := assignment.annotation_slot.number):
@@ -93,6 +94,7 @@ def _submit(request: HttpRequest, token: str, number: int) -> HttpResponse:
     form = assignment_form(author, batch=batch_of(author), data=request.POST)
     try:
         admission = _admission(token, author)
+        language.follow(admission.batch, request)
         assignment = _assignment(admission, number)
     except (NotAdmitted, NotYours, NothingLeft) as error:
         if not quiz.is_quiz(request):

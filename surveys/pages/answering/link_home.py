@@ -4,8 +4,8 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_GET, require_http_methods
 
-from surveys.answering.admissions import Admission, NotAdmitted, admit, admit_by_code, admit_panel, completion
-from surveys.pages.answering.link_page import linked, on_to_next, render, surroundings, to
+from surveys.answering.admissions import Admission, NotAdmitted, admit_by_code, admit_panel, completion
+from surveys.pages.answering.link_page import admitted, linked, on_to_next, render, surroundings, to
 from surveys.pages.answering.work_page import pay_rule, time_allowed
 
 NUMBER_MAX = 2**31 - 1
@@ -34,7 +34,7 @@ class SignInForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 def home(request: HttpRequest, token: str) -> HttpResponse:
     """What this is about, what is done, and Start: with an annotation id, or with the next one."""
-    admission = admit(token)
+    admission = admitted(request, token)
     form = NumberForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
         return _home(request, admission, form)
@@ -47,7 +47,7 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
 @require_GET
 def finish(request: HttpRequest, token: str) -> HttpResponse:
     """The end: thanks, a panel's completion code, and the way back to change something."""
-    admission = admit(token)
+    admission = admitted(request, token)
     around = surroundings(admission, just_saved=request.GET.get("saved", ""))
     return render("finish", **around, completion=completion(admission))
 

@@ -11,9 +11,10 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.views.decorators.csrf import csrf_exempt
 
-from surveys.answering.admissions import Admission, NotAdmitted
+from surveys.answering.admissions import Admission, NotAdmitted, admit
 from surveys.answering.allocation import NothingLeft, NotYours, n_free, own, suggest, take
 from surveys.models import Batch
+from surveys.pages.answering import language
 from surveys.pages.answering.framing import NOT_KEPT, UNREADABLE_REQUEST
 from surveys.pages.answering.tokens import TokenError
 
@@ -96,6 +97,13 @@ def to(name: str, *args: str | int, query: str = "") -> HttpResponse:
 def render(template: str, *, status: int = 200, **context: Any) -> HttpResponse:
     """Render without the request: its context processors would bring the session, thus a cookie."""
     return HttpResponse(render_to_string(f"answering/links/{template}.html", context), status=status)
+
+
+def admitted(request: HttpRequest, token: str) -> Admission:
+    """Admit the bearer of a link, in the language their study asks for. Raises NotAdmitted."""
+    admission = admit(token)
+    language.follow(admission.batch, request)
+    return admission
 
 
 def on_to_next(admission: Admission, *, query: str = "") -> HttpResponse:
