@@ -40,7 +40,7 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         return _submit(request, questionnaire)
     claims = read_claims(request.GET.dict(), endpoint=questionnaire.batch.endpoint)
     if claims.is_preview:
-        return _preview(questionnaire)
+        return _preview(request, questionnaire)
     agent = request.headers.get("User-Agent", "")
     assignment = open_assignment(questionnaire, claims=claims, user_agent=agent, address=address_of(request))
     log_context.bind(assignment=assignment.pk)
@@ -115,9 +115,10 @@ def _questionnaire(request: HttpRequest, pk: uuid.UUID) -> Questionnaire:
     return found
 
 
-def _preview(questionnaire: Questionnaire) -> HttpResponse:
+def _preview(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
     form = HitForm(definition=questionnaire.batch.definition, items=preview_items(questionnaire))
-    return HttpResponse(_render_page(questionnaire.batch, form, is_preview=True, is_first_visit=True))
+    shown = _render_page(questionnaire.batch, form, query=request.GET, is_preview=True, is_first_visit=True)
+    return HttpResponse(shown)
 
 
 def _page(
@@ -132,6 +133,7 @@ def _page(
     html = _render_page(
         questionnaire.batch,
         form,
+        query=request.GET,
         action=request.get_full_path(),
         draft_url=reverse("draft", args=[questionnaire.pk]),
         token=tokens.issue(bearer.assignment, submit_to=bearer.submit_to),
