@@ -30,6 +30,11 @@ def _catalogue(language: str) -> dict[str, str]:
 
 
 @register.filter
+def usd_cents(cents: int) -> str:
+    return usd(Decimal(cents) / 100)
+
+
+@register.filter
 def usd(amount: Decimal | int) -> str:
     """Write dollars as the language does, with cents: $1,234.50."""
     written = number_format(amount, decimal_pos=2, use_l10n=True, force_grouping=True)

@@ -38,8 +38,10 @@ KEYWORDS = {
     "ngettext": (1, 2),
     "ngettext_lazy": (1, 2),
     "pgettext": ((1, "c"), 2),
+    "pgettext_lazy": ((1, "c"), 2),
     "npgettext": ((1, "c"), 2, 3),
     "_": None,
+    "say": None,
 }
 COMMENT = ["Translators:"]
 DATES = re.compile(r'^"(?:POT-Creation|PO-Revision)-Date:.*\n', re.MULTILINE)
@@ -68,8 +70,10 @@ def _of_file(path: Path, *, kind: str) -> Iterator[tuple[int, str | tuple[str, .
         kind == "template"
     ):  # as calls, between names that mean nothing; their indentation means nothing either
         source = "\n".join(line.lstrip() for line in templatize(source).splitlines())
-    method = "javascript" if kind == "javascript" else "python"
-    yield from extract(method, BytesIO(source.encode()), keywords=KEYWORDS, comment_tags=COMMENT)
+    if kind == "javascript":
+        yield from extract(kind, BytesIO(source.encode()), keywords={"gettext": None}, comment_tags=COMMENT)
+    else:
+        yield from extract("python", BytesIO(source.encode()), keywords=KEYWORDS, comment_tags=COMMENT)
 
 
 def catalogue(language: str, domain: str) -> Catalog:

@@ -8,6 +8,7 @@ from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotators.failpoints import reach
@@ -109,7 +110,7 @@ def _quiz_context(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]
 def _questionnaire(request: HttpRequest, pk: uuid.UUID) -> Questionnaire:
     found = Questionnaire.objects.select_related("batch__survey", "hit").filter(pk=pk).first()
     if found is None:
-        raise CannotServe("unknown", "There is no such HIT here. Please return it.")
+        raise CannotServe("unknown", gettext("There is no such HIT here. Please return it."))
     language.follow(found.batch, request)
     log_context.bind(batch=found.batch_id, hit=found.hit and found.hit.hit_id)
     return found

@@ -6,6 +6,7 @@ from typing import Any
 from django.db import DatabaseError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotators.failpoints import reach
@@ -99,7 +100,7 @@ def _submit(request: HttpRequest, token: str, number: int) -> HttpResponse:
     except (NotAdmitted, NotYours, NothingLeft) as error:
         if not quiz.is_quiz(request):
             keep_what_was_given(form, author)
-            error.add_note(KEPT)
+            error.add_note(str(KEPT))
         raise
     if assignment != author:
         raise tokens.TokenError
@@ -230,5 +231,5 @@ def _page(
         kept_under=tokens.kept_under(assignment),
         revision=_revision(assignment),
         instructions=form.definition.instructions,
-        submit_label="Save the changes" if assignment.saved_at else "Submit",
+        submit_label=gettext("Save the changes") if assignment.saved_at else gettext("Submit"),
     )

@@ -2,6 +2,7 @@
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
 from surveys.answering.admissions import Admission, NotAdmitted, admit_by_code, admit_panel, completion
@@ -9,7 +10,7 @@ from surveys.pages.answering.link_page import admitted, linked, on_to_next, rend
 from surveys.pages.answering.work_page import pay_rule, time_allowed
 
 NUMBER_MAX = 2**31 - 1
-NO_NUMBER = "An annotation id is a whole number from 1."
+NO_NUMBER = gettext_lazy("An annotation id is a whole number from 1.")
 
 
 class NumberForm(forms.Form):
@@ -26,8 +27,10 @@ class NumberForm(forms.Form):
 class SignInForm(forms.Form):
     """Who somebody is, without their personal link at hand."""
 
-    name = forms.CharField(max_length=200, error_messages={"required": "Give your name."})
-    access_code = forms.CharField(max_length=128, error_messages={"required": "Give your access code."})
+    name = forms.CharField(max_length=200, error_messages={"required": gettext_lazy("Give your name.")})
+    access_code = forms.CharField(
+        max_length=128, error_messages={"required": gettext_lazy("Give your access code.")}
+    )
 
 
 @linked

@@ -2,6 +2,7 @@
 
 from django import forms
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from surveys.answering.admissions import owner
@@ -16,7 +17,9 @@ from surveys.pages.answering.link_page import linked, render
 class DeleteForm(forms.Form):
     """Whether they mean it."""
 
-    confirmed = forms.BooleanField(error_messages={"required": "Tick the box if you want that."})
+    confirmed = forms.BooleanField(
+        error_messages={"required": gettext_lazy("Tick the box if you want that.")}
+    )
 
 
 @linked

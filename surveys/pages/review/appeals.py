@@ -9,6 +9,7 @@ from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
@@ -25,10 +26,14 @@ logger = logging.getLogger(__name__)
 
 FROM_ONE_ADDRESS = Throttle("appeals:address", limit=10, seconds=15 * 60)
 FROM_ALL = Throttle("appeals", limit=1000, seconds=15 * 60)
-UNKNOWN = "There is no appeal with this code. Please compare it with the one in the message."
-TOO_MANY = "Too many codes that are none of ours. Please wait a quarter of an hour, then try again."
-UNREADABLE = "What was sent is too large or damaged. Please go back, shorten your text and send it again."
-BROKEN = (
+UNKNOWN = gettext_lazy("There is no appeal with this code. Please compare it with the one in the message.")
+TOO_MANY = gettext_lazy(
+    "Too many codes that are none of ours. Please wait a quarter of an hour, then try again."
+)
+UNREADABLE = gettext_lazy(
+    "What was sent is too large or damaged. Please go back, shorten your text and send it again."
+)
+BROKEN = gettext_lazy(
     "The fault is ours, and we have a record of it. Please go back to your text, and send it again later."
 )
 
@@ -46,11 +51,11 @@ def alone(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         try:
             response = view(request, *args, **kwargs)
         except UNREADABLE_REQUEST:
-            response = _failure("This could not be read", UNREADABLE, status=400)
+            response = _failure(gettext("This could not be read"), UNREADABLE, status=400)
         except Exception:
             logger.exception("Page %s failed", view.__name__)
             got_request_exception.send(sender=None, request=request)
-            response = _failure("Something went wrong here", BROKEN, status=500)
+            response = _failure(gettext("Something went wrong here"), BROKEN, status=500)
         response["X-Robots-Tag"] = "noindex, nofollow"
         return with_headers(response)
 
