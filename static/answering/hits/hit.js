@@ -100,9 +100,10 @@
   }
 
   function tellAsked([first, ...others]) {
-    const n = others.length + 1;
-    const more = others.length ? gettext("{n} more questions, the first: {question}", { n, question: first }) : gettext("One more question: {question}", { question: first });
-    asked.textContent = first ? more : "";
+    const n = others.length + 1, question = first;
+    const one = gettext("One more question: {question}", { question });
+    const more = gettext("{n} more questions, the first: {question}", { n, question });
+    asked.textContent = first ? (n > 1 ? more : one) : "";
   }
 
   // -- One question at a time ----------------------------------------------------------------------------
@@ -122,7 +123,8 @@
     items.forEach((item, index) => {
       const isDone = isComplete(item), button = marks[index];
       button.textContent = isDone ? "✓" : index + 1;
-      button.setAttribute("aria-label", isDone ? gettext("Question {n}, complete", { n: index + 1 }) : gettext("Question {n}, not complete", { n: index + 1 }));
+      const n = index + 1, complete = gettext("Question {n}, complete", { n }), open = gettext("Question {n}, not complete", { n });
+      button.setAttribute("aria-label", isDone ? complete : open);
       button.toggleAttribute("data-done", isDone);
       index === current ? button.setAttribute("aria-current", "step") : button.removeAttribute("aria-current");
       item.groups.forEach((group) => group.classList.toggle("active", group === active));
@@ -271,8 +273,9 @@
     if (!open.length) return;
     if (!keepsDrafts) return say("changed", gettext("Changed, not saved yet"));
     if (refusal) {
-      const where = isKept ? gettext("Saved on this device only: {why}. Reload to go on.", { why: refusal }) : gettext("Not saved: {why}. Reload to go on.", { why: refusal });
-      return say("failed", where, { isNews: true });
+      const here = gettext("Saved on this device only: {why}. Reload to go on.", { why: refusal });
+      const nowhere = gettext("Not saved: {why}. Reload to go on.", { why: refusal });
+      return say("failed", isKept ? here : nowhere, { isNews: true });
     }
     if (!trouble) return say("saving", gettext("Saving…"));
     if (isKept) return say("kept", gettext("Saved on this device – retrying"), { isNews: true });
