@@ -48,28 +48,34 @@ CROWD_SCRIPT = re.compile(
 SCRIPTS = "marketplace/site/task_frame.js", "marketplace/site/crowd.js"
 
 
-def shown(hit: HIT, assignment: Assignment | None = None) -> dict[str, Any]:
-    """Return what the template needs: `form`, or `frame` with url and height; without assignment a preview."""
+def shown(hit: HIT, assignment: Assignment | None = None, *, language: str = "") -> dict[str, Any]:
+    """Return what the template needs: `form`, or `frame` with url and height; without assignment a preview.
+
+    `language`: what the worker chose here; a frame of another site sees no cookie of ours.
+    """
     question = hit_questions.parse(hit.question)
     if isinstance(question, QuestionForm):
         return {"form": AnswerForm(question)}
-    address = _address(question, hit, assignment)
+    address = _address(question, hit, assignment, language=language)
     return {
         "frame": {"url": address, "height": question.frame_height, "sandbox": permissions(has_origin=True)}
     }
 
 
-def _address(question: ExternalQuestion | HTMLQuestion, hit: HIT, assignment: Assignment | None) -> str:
+def _address(
+    question: ExternalQuestion | HTMLQuestion, hit: HIT, assignment: Assignment | None, *, language: str
+) -> str:
     ours = reverse("task-frame", kwargs={"hit_id": hit.hit_id})
     url = ours if isinstance(question, HTMLQuestion) else question.url
     if assignment is None:
-        return hit_questions.frame_url(url, hit_id=hit.hit_id)
+        return hit_questions.frame_url(url, hit_id=hit.hit_id, language=language)
     return hit_questions.frame_url(
         url,
         hit_id=hit.hit_id,
         assignment_id=assignment.assignment_id,
         worker_id=assignment.worker.worker_id,
         submit_to=settings.MARKETPLACE_URL,
+        language=language,
     )
 
 

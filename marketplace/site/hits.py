@@ -49,7 +49,7 @@ def preview(request: HttpRequest, identifier: str) -> HttpResponse:
         "accepts_next": _goes_to_next(request),
     }
     if hit and requirements.may("Preview", hit_type, record=record):
-        context |= frames.shown(hit)
+        context |= frames.shown(hit, language=_chosen_language(request))
     return frames.page(request, "marketplace/site/preview.html", context)
 
 
@@ -94,9 +94,15 @@ def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> 
         address = reverse("after", kwargs={"assignment_id": assignment.assignment_id})
         return redirect(f"{address}?stay")
     context = _work_context(assignment, now=now)
-    response = _work_page(request, context | frames.shown(assignment.hit, assignment))
+    task = frames.shown(assignment.hit, assignment, language=_chosen_language(request))
+    response = _work_page(request, context | task)
     remember_in_frames(response, worker=worker)
     return response
+
+
+def _chosen_language(request: HttpRequest) -> str:
+    """Return the language the worker chose on this site; "" where the browser's is good enough for both."""
+    return getattr(request, "chosen_language", "")
 
 
 def _latest(worker: Worker, **lookup: str) -> Assignment:
