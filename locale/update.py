@@ -117,7 +117,7 @@ def problems(language: str, domain: str) -> list[str]:
     found += [f"{error}: {_text(message)!r}" for message, errors in known.check() for error in errors]
     files = {"po": written(known), "mo": compiled(known)}
     stale = [suffix for suffix, data in files.items() if _data(language, domain, suffix) != data]
-    found += [f"django.{suffix} is not what update.py writes" for suffix in stale]
+    found += [f"{domain}.{suffix} is not what update.py writes" for suffix in stale]
     return [f"{language}/{domain}: {sentence}" for sentence in found]
 
 
