@@ -24,7 +24,9 @@ def texts() -> SafeString:
 
 @cache
 def _catalogue(language: str) -> dict[str, str]:
-    of_scripts = DjangoTranslation(language, domain="djangojs", localedirs=settings.LOCALE_PATHS)
+    of_scripts = DjangoTranslation(
+        language, domain="djangojs", localedirs=[str(path) for path in settings.LOCALE_PATHS]
+    )
     known = dict(of_scripts._catalog.items())  # type: ignore[attr-defined]
     return {text: told for text, told in known.items() if text and isinstance(text, str) and told}
 

@@ -60,7 +60,7 @@ def texts(domain: str) -> Catalog:
         for path in sorted(root.glob(pattern)):
             for _, message, comments, context in _of_file(path, kind=kind):
                 name = path.relative_to(ROOT).as_posix()
-                found.add(message, None, [(name, None)], auto_comments=comments, context=context)
+                found.add(message, None, [(name, 0)], auto_comments=comments, context=context)
     return found
 
 

@@ -102,7 +102,7 @@ def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> 
 
 def _chosen_language(request: HttpRequest) -> str:
     """Return the language the worker chose on this site; "" where the browser's is good enough for both."""
-    return getattr(request, "chosen_language", "")
+    return str(getattr(request, "chosen_language", ""))
 
 
 def _latest(worker: Worker, **lookup: str) -> Assignment:

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
 from annotators.crowds.base import CROWDS, Crowd
@@ -36,7 +37,7 @@ class NotAdmitted(Exception):
     after too many wrong codes.
     """
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, kind: str, message: str | Promise) -> None:
         super().__init__(message)
         self.kind = kind
 

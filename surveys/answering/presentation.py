@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, Model, OuterRef, Q
+from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
 from annotators.constraints import is_about
@@ -59,7 +60,7 @@ ALL_IN = gettext_lazy(
 class CannotServe(Exception):
     """This work can't be given to this person; the message tells them what to do. `kind` is for the page."""
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, kind: str, message: str | Promise) -> None:
         super().__init__(message)
         self.kind = kind
 

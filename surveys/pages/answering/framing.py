@@ -11,6 +11,7 @@ from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
+from django.utils.functional import Promise
 from django.utils.log import log_response
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
@@ -101,7 +102,7 @@ def _not_served(error: CannotServe, request: HttpRequest) -> HttpResponse:
     return response
 
 
-def refusal(title: str, message: str, *, status: int, reload_url: str = "") -> HttpResponse:
+def refusal(title: str, message: str | Promise, *, status: int, reload_url: str = "") -> HttpResponse:
     context: dict[str, Any] = {"title": title, "message": message, "reload_url": reload_url}
     return HttpResponse(render_to_string("answering/hits/refused.html", context), status=status)
 

@@ -9,6 +9,7 @@ from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 
@@ -165,7 +166,9 @@ def _refused(error: Exception, *, token: str) -> HttpResponse:
     return _refusal(gettext("This page can’t be used"), FOREIGN, status=403, token=token)
 
 
-def _refusal(title: str, message: str, *, status: int, token: str = "", **context: Any) -> HttpResponse:
+def _refusal(
+    title: str | Promise, message: str | Promise, *, status: int, token: str = "", **context: Any
+) -> HttpResponse:
     home_url = reverse("link", args=[token]) if token else ""
     return render("refused", status=status, title=title, message=message, home_url=home_url, **context)
 

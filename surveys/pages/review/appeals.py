@@ -9,6 +9,7 @@ from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
@@ -137,9 +138,9 @@ def _count(request: HttpRequest) -> None:
         FROM_ONE_ADDRESS.count(address)
 
 
-def _refuse(code: str, message: str, *, status: int) -> HttpResponse:
+def _refuse(code: str, message: str | Promise, *, status: int) -> HttpResponse:
     form = CodeForm({"code": code})
-    form.add_error("code", message) if form.is_valid() else None
+    form.add_error("code", str(message)) if form.is_valid() else None
     return _ask(form, status=status)
 
 
@@ -147,7 +148,7 @@ def _ask(form: CodeForm, *, status: int) -> HttpResponse:
     return _page("enter", {"form": form}, status=status)
 
 
-def _failure(title: str, message: str, *, status: int) -> HttpResponse:
+def _failure(title: str, message: str | Promise, *, status: int) -> HttpResponse:
     return _page("failure", {"title": title, "message": message}, status=status)
 
 
