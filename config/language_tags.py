@@ -33,6 +33,7 @@ def _catalogue(language: str) -> dict[str, str]:
 
 @register.filter
 def usd_cents(cents: int) -> str:
+    """Write cents as dollars."""
     return usd(Decimal(cents) / 100)
 
 

@@ -16,10 +16,12 @@ from django.utils.cache import patch_vary_headers
 
 PARAMETER = "language"
 COOKIE_SECONDS = 365 * 86_400
-# The app's pages for workers; the marketplace's are all its pages but what requesters' programs call.
+# The app's pages for workers. The marketplace's are all its pages but what requesters' programs call, and the
+# documents that requesters wrote.
 WORKERS_PAGES = re.compile(r"/(hits|links|panel)/|/appeals/(?!open/|\d+/answer$)")
-MACHINES_PAGES = re.compile(r"/control/")
-FRAMED_PAGES = re.compile(r"/hits/")
+OTHERS_PAGES = re.compile(r"/(control|frames)/")
+# What another site's frame opens or sends: an answer may be called `language`, too.
+FRAMED_PAGES = re.compile(r"/hits/|/mturk/externalSubmit")
 
 
 class WorkerLanguageMiddleware:
@@ -37,8 +39,9 @@ class WorkerLanguageMiddleware:
         request.chosen_language = _chosen(request)  # type: ignore[attr-defined]
         with translation.override(_chosen(request) or translation.get_language_from_request(request)):
             response = self.get_response(request)
-            response.headers.setdefault("Content-Language", translation.get_language())
-        patch_vary_headers(response, ["Accept-Language", "Cookie"])
+            if response.get("Content-Type", "").startswith("text/html"):
+                response["Content-Language"] = translation.get_language()
+                patch_vary_headers(response, ["Accept-Language", "Cookie"])
         return response
 
 
@@ -46,7 +49,7 @@ def _is_for_workers(request: HttpRequest) -> bool:
     if getattr(request, "urlconf", None) != settings.MARKETPLACE_URLCONF:
         return WORKERS_PAGES.match(request.path) is not None
     is_call = request.method == "POST" and request.path == "/"
-    return not is_call and not MACHINES_PAGES.match(request.path)
+    return not is_call and not OTHERS_PAGES.match(request.path)
 
 
 def _known(language: str | None) -> str:

@@ -89,3 +89,14 @@ def test_nothing_is_told_where_nothing_was_chosen(publish: Callable[..., Any]) -
     client = Client(headers={"host": "localhost", "accept-language": "ru"})
     preview = page_of(client, f"/projects/{kind.type_id}/tasks")
     assert "language=" not in re.findall(r'<iframe[^>]* src="([^"]+)"', preview)[0]
+
+
+def test_an_answer_that_is_called_language_is_an_answer(worker: Client, publish: Callable[..., Any]) -> None:
+    kind = publish(external_question(TASK))
+    worker.post(f"/projects/{kind.type_id}/tasks/accept_random")
+    held = Assignment.objects.get()
+    sent = {"assignmentId": held.assignment_id, "language": "en"}
+    response = worker.get("/mturk/externalSubmit", sent)
+    held.refresh_from_db()
+    assert (response.status_code, held.status) == (200, "Submitted")
+    assert re.findall(r"language</QuestionIdentifier>\s*<FreeText>(\w+)", held.answer) == ["en"]
