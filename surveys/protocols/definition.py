@@ -1,7 +1,7 @@
 """What every survey type declares: an answer to choose, criteria to rate, a preference, instructions."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from math import isfinite
@@ -78,12 +78,15 @@ class Number:
     step: float | None = None
     unit: str = ""
 
-    def read(self, text: str) -> str:
-        """Return the number in its one spelling ("3", "-0.5"), as it is stored. ValueError says what is wanted."""
+    def read(self, text: str, *, say: Callable[[str], str] = str) -> str:
+        """Return the number in its one spelling ("3", "-0.5"), as it is stored. ValueError says what is wanted.
+
+        `say` puts an English text into somebody's language.
+        """
         if not NUMERAL.fullmatch(text.strip()):
-            raise ValueError("Write a number, such as 3 or 0.5.")
+            raise ValueError(say("Write a number, such as 3 or 0.5."))
         number = Decimal(text.strip())
-        self._check(number)
+        self._check(number, say)
         plain = f"{number:f}"
         plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
         return plain if number else "0"
@@ -94,14 +97,15 @@ class Number:
         least = self.min if self.min is not None else min(0.0, self.max or 0.0)
         return f"{_exact(least):f}"
 
-    def _check(self, number: Decimal) -> None:
+    def _check(self, number: Decimal, say: Callable[[str], str]) -> None:
         if self.min is not None and number < _exact(self.min):
-            raise ValueError(f"Write a number from {self.min:.15g} on.")
+            raise ValueError(say("Write a number from %(least)s on.") % {"least": f"{self.min:.15g}"})
         if self.max is not None and number > _exact(self.max):
-            raise ValueError(f"Write a number up to {self.max:.15g}.")
+            raise ValueError(say("Write a number up to %(most)s.") % {"most": f"{self.max:.15g}"})
         if self.step is not None and (number - _exact(self.min or 0)) % _exact(self.step):
-            steps = "a whole number" if self.step == 1 else f"a number in steps of {self.step:.15g}"
-            raise ValueError(f"Write {steps}.")
+            if self.step == 1:
+                raise ValueError(say("Write a whole number."))
+            raise ValueError(say("Write a number in steps of %(step)s.") % {"step": f"{self.step:.15g}"})
 
 
 def _exact(bound: float) -> Decimal:

@@ -17,6 +17,7 @@ from django.forms import Form
 from django.template import Context, Template
 from django.template.loader import get_template
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 
 from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture
 from surveys.answering.quizzes import Marked
@@ -144,7 +145,7 @@ class ItemBlock:
     @property
     def place(self) -> str:
         """Return "2 of 5"; "" where there is one item."""
-        return f"{self.item.place} of {self.of}" if self.of > 1 else ""
+        return gettext("%(n)d of %(of)d") % {"n": self.item.place, "of": self.of} if self.of > 1 else ""
 
     @property
     def states(self) -> Iterator[tuple[ShownPicture | None, str | None]]:

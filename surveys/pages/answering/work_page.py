@@ -8,6 +8,7 @@ from typing import Any
 from django.core.exceptions import RequestDataTooBig
 from django.db.models import Q
 from django.http import HttpRequest, JsonResponse
+from django.utils.translation import gettext, ngettext
 
 from annotators.failpoints import reach
 from annotators.models import Assignment
@@ -119,8 +120,9 @@ def is_first_visit(assignment: Assignment) -> bool:
 def spoken(minutes: int) -> str:
     """Return a length of time as people say it: 90 is "1 hour 30 minutes"."""
     hours, rest = divmod(minutes, 60)
-    parts = [f"{n} {word}{'s' * (n != 1)}" for n, word in ((hours, "hour"), (rest, "minute")) if n]
-    return " ".join(parts) or "less than a minute"
+    parts = [ngettext("%(n)d hour", "%(n)d hours", hours) % {"n": hours}] if hours else []
+    parts += [ngettext("%(n)d minute", "%(n)d minutes", rest) % {"n": rest}] if rest else []
+    return " ".join(parts) or gettext("less than a minute")
 
 
 def time_allowed(batch: Batch) -> str:
@@ -130,4 +132,6 @@ def time_allowed(batch: Batch) -> str:
 
 def pay_rule(batch: Batch) -> str:
     """Say in the worker's words what the batch's review policy does to their pay."""
-    return policy.told(policy.parse(batch.review_policy), is_automatic=batch.rejects_automatically)
+    return policy.told(
+        policy.parse(batch.review_policy), is_automatic=batch.rejects_automatically, say=gettext
+    )
