@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --requir
 # Many processes start here, and each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-processes test-sqlite test-load test-faults flows mutants lint architecture venv lock clean
+.PHONY: demo test test-processes test-sqlite test-load test-faults flows mutants lint architecture translations venv lock clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/python manage.py demo $(ARGS)
@@ -60,6 +60,10 @@ lint: venv
 # Draw docs/architecture.svg from the code.
 architecture: venv
 	$(BIN)/python docs/draw_architecture.py
+
+# Take the texts of workers' pages into the catalogues and compile them; lists what is not translated: docs/translating.md.
+translations: venv
+	@$(BIN)/python locale/update.py
 
 # What runs.
 $(VENV)/.run-installed: requirements.txt | $(VENV)/.created

@@ -97,6 +97,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.sites.UrlconfByHostMiddleware",
+    "config.languages.WorkerLanguageMiddleware",
     "config.admin_requests.MalformedAdminRequestMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -140,6 +141,8 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
+            "builtins": ["django.templatetags.i18n"],
+            "libraries": {"language": "config.language_tags"},
         },
     }
 ]
@@ -261,11 +264,16 @@ LOGIN_REDIRECT_URL = "admin:index"
 AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
 if OIDC_IS_ON:
     AUTHENTICATION_BACKENDS.append("surveys.pages.sign_in.provider.UniversityBackend")
-LANGUAGE_CODE = "en-gb"
 TIME_ZONE = env("TIME_ZONE", "UTC")
-USE_I18N = False
-FORMAT_MODULE_PATH = "config.formats"
 USE_TZ = True
+
+# -- Languages of workers' pages (config.languages); everything else is English ---------------------------------
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("ru", "Русский")]  # each in its own words
+LANGUAGE_COOKIE_NAME = "language"
+USE_I18N = True
+LOCALE_PATHS = [BASE_DIR / "locale"]
+FORMAT_MODULE_PATH = "config.formats"
 
 # -- E-mail to researchers -----------------------------------------------------------------------------------
 MAIL = read_mail_url(env("EMAIL_URL"))

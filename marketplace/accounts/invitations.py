@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import F
+from django.utils.translation import gettext
 
 from marketplace.accounts import keys
 from marketplace.models import Invitation, Worker
@@ -45,5 +46,5 @@ def take(token: str, *, now: datetime) -> tuple[Worker, str]:
         Invitation.objects.filter(pk=found.pk, is_active=True, used__lt=F("most_uses")) if found else None
     )
     if usable is None or not usable.update(used=F("used") + 1):
-        raise WorkerRefusal("This invitation was used up, withdrawn, or has expired.")
+        raise WorkerRefusal(gettext("This invitation was used up, withdrawn, or has expired."))
     return keys.create_worker()

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from marketplace.models import Worker
 from marketplace.refusals import WorkerRefusal
@@ -35,7 +36,7 @@ def lock_account(worker: Worker) -> None:
     """
     locked = Worker.objects.select_for_update(no_key=True).filter(pk=worker.pk).first()
     if locked is None or not locked.is_active:
-        raise WorkerRefusal("This account is closed.")
+        raise WorkerRefusal(gettext("This account is closed."))
 
 
 def sign_in(request: HttpRequest, *, worker: Worker) -> None:

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext
 
 from marketplace import ids, refusals
 from marketplace.accounts.sessions import lock_account
@@ -40,9 +41,9 @@ def accept(hit: HIT, *, worker: Worker, now: datetime) -> Assignment:
     """Give the worker an assignment of the HIT. Raises WorkerRefusal when there is none to give."""
     hit = HIT.objects.locked(hit.pk)
     if hit.status(now=now) != HIT.Status.ASSIGNABLE:
-        raise WorkerRefusal("No more of this HIT is available.")
+        raise WorkerRefusal(gettext("No more of this HIT is available."))
     if hit.assignments.filter(worker=worker, status__in=LIVE).exists():
-        raise WorkerRefusal("You already have, or have done, this HIT.")
+        raise WorkerRefusal(gettext("You already have, or have done, this HIT."))
     lock_account(worker)
     assignment = Assignment.objects.create(
         assignment_id=_next_assignment_id(hit, worker=worker),
@@ -78,13 +79,13 @@ def extend(assignment: Assignment, *, now: datetime) -> None:
     unchanged = Assignment.objects.filter(pk=assignment.pk, status=Status.OPEN, deadline=assignment.deadline)
     more = more_time(assignment)
     if not more or not unchanged.filter(deadline__gt=now).update(deadline=assignment.deadline + more):
-        raise WorkerRefusal("There is no more time for this HIT.")
+        raise WorkerRefusal(gettext("There is no more time for this HIT."))
 
 
 def give_back(assignment: Assignment, *, now: datetime) -> None:
     """Return an open assignment. Raises WorkerRefusal when it is not open any more."""
     if not _release(assignment, Q(), status=Status.RETURNED, now=now):
-        raise WorkerRefusal("This assignment is not open any more.")
+        raise WorkerRefusal(gettext("This assignment is not open any more."))
 
 
 def abandon(assignment: Assignment, *, now: datetime) -> bool:
@@ -117,7 +118,7 @@ def submit(assignment: Assignment, *, answer: str, now: datetime) -> None:
         auto_approval_at=now + hit.hit_type.auto_approval_delay,
     )
     if not recorded:
-        raise WorkerRefusal("This assignment is not open any more.")
+        raise WorkerRefusal(gettext("This assignment is not open any more."))
     hit.pending -= 1
     hit.submitted += 1
     ledger.settle(hit, now=now)

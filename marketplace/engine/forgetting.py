@@ -16,6 +16,7 @@ from django.contrib.admin.models import LogEntry
 from django.contrib.contenttypes.models import ContentType
 from django.db import transaction
 from django.db.models import Exists, JSONField, OuterRef, Q, QuerySet
+from django.utils.translation import ngettext
 
 from marketplace import ids
 from marketplace.engine.assignments import OVERRIDE_WITHIN
@@ -52,11 +53,19 @@ class Report:
 def holding(worker: Worker, *, now: datetime) -> list[str]:
     """Return what has to be settled before the account can be erased, as sentences for its owner."""
     mine = Assignment.objects.filter(worker=worker)
-    rows = {
-        "in your queue. Submit it or return it first.": mine.filter(status=Status.OPEN),
-        "submitted and not decided yet. You would not be paid for it.": mine.filter(status=Status.SUBMITTED),
-    }
-    return [f"{_counted(n)} {sentence}" for sentence, found in rows.items() if (n := found.count())]
+    n_open = mine.filter(status=Status.OPEN).count()
+    n_submitted = mine.filter(status=Status.SUBMITTED).count()
+    in_queue = ngettext(
+        "%(n)d HIT is in your queue. Submit it or return it first.",
+        "%(n)d HITs are in your queue. Submit it or return it first.",
+        n_open,
+    )
+    undecided = ngettext(
+        "%(n)d HIT is submitted and not decided yet. You would not be paid for it.",
+        "%(n)d HITs are submitted and not decided yet. You would not be paid for it.",
+        n_submitted,
+    )
+    return [words % {"n": n} for words, n in ((in_queue, n_open), (undecided, n_submitted)) if n]
 
 
 def _counted(n: int) -> str:

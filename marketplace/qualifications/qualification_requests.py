@@ -3,6 +3,8 @@
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
+from django.utils.formats import date_format
+from django.utils.translation import gettext, gettext_lazy
 
 from marketplace import ids
 from marketplace.accounts.sessions import lock_account
@@ -19,18 +21,18 @@ from marketplace.questions.answer_forms import AnswerForm
 from marketplace.refusals import Refusal, WorkerRefusal
 
 Status = QualificationRequest.Status
-TIME_IS_UP = "The time for this test is over; what came later does not count."
+TIME_IS_UP = gettext_lazy("The time for this test is over; what came later does not count.")
 
 
 def check(kind: QualificationType, *, worker: Worker, now: datetime) -> None:
     """Raise WorkerRefusal when the worker cannot ask for the qualification now."""
     if kind.status != QualificationType.Status.ACTIVE or kind.disposed_at is not None:
-        raise WorkerRefusal("This qualification cannot be requested at present.")
+        raise WorkerRefusal(gettext("This qualification cannot be requested at present."))
     held = Qualification.objects.filter(
         qualification_type=kind, worker=worker, status=Qualification.Status.GRANTED
     )
     if not kind.is_retakeable and held.exists():
-        raise WorkerRefusal("You have this qualification.")
+        raise WorkerRefusal(gettext("You have this qualification."))
     last = QualificationRequest.objects.filter(qualification_type=kind, worker=worker).order_by("pk").last()
     if last is not None:
         _check_retry(kind, last=last, now=now)
@@ -39,14 +41,18 @@ def check(kind: QualificationType, *, worker: Worker, now: datetime) -> None:
 def _check_retry(kind: QualificationType, *, last: QualificationRequest, now: datetime) -> None:
     """Without a RetryDelayInSeconds a worker asks once (API reference, CreateQualificationType)."""
     if last.status == Status.STARTED and last.deadline is not None and last.deadline > now:
-        raise WorkerRefusal("You are taking the test of this qualification.")
+        raise WorkerRefusal(gettext("You are taking the test of this qualification."))
     if last.status == Status.PENDING:
-        raise WorkerRefusal("You have requested this qualification; the requester has not answered yet.")
+        raise WorkerRefusal(
+            gettext("You have requested this qualification; the requester has not answered yet.")
+        )
     if kind.retry_seconds is None:
-        raise WorkerRefusal("This qualification can be requested once, and you have done so.")
+        raise WorkerRefusal(gettext("This qualification can be requested once, and you have done so."))
     again_at = last.submitted_at + timedelta(seconds=kind.retry_seconds)
     if again_at > now:
-        raise WorkerRefusal(f"You can request this qualification again on {again_at:%d %B %Y at %H:%M} UTC.")
+        words = gettext("You can request this qualification again on %(day)s at %(time)s UTC.")
+        day, time = date_format(again_at, "d E Y"), date_format(again_at, "H:i")
+        raise WorkerRefusal(words % {"day": day, "time": time})
 
 
 @transaction.atomic
@@ -64,7 +70,7 @@ def submit(kind: QualificationType, *, worker: Worker, now: datetime) -> Qualifi
                 status=Status.GRANTED if kind.auto_granted else Status.PENDING,
             )
     except IntegrityError as error:
-        raise WorkerRefusal("You have requested this qualification already.") from error
+        raise WorkerRefusal(gettext("You have requested this qualification already.")) from error
     if kind.auto_granted:
         value = kind.auto_granted_value
         qualification_types.grant(kind, worker=worker, value=value, notify=False, now=now)
@@ -128,7 +134,7 @@ def start_test(kind: QualificationType, *, worker: Worker, now: datetime) -> Qua
                 answer_key=kind.answer_key,
             )
     except IntegrityError as error:
-        raise WorkerRefusal("You have begun this test already.") from error
+        raise WorkerRefusal(gettext("You have begun this test already.")) from error
 
 
 def running_test(kind: QualificationType, *, worker: Worker, now: datetime) -> QualificationRequest | None:

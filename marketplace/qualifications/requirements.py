@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import Count, Q
+from django.utils.translation import gettext, gettext_noop, pgettext_lazy
 
 from marketplace import refusals
 from marketplace.models import Assignment, Block, HITType, Qualification, QualificationType, Worker
@@ -18,12 +19,12 @@ APPROVAL_RATE = "000000000000000000L0"
 HITS_APPROVED = "00000000000000000040"
 LOCALE = "00000000000000000071"
 SYSTEM_NAMES = {
-    APPROVAL_RATE: "HIT approval rate (%)",
-    HITS_APPROVED: "Number of HITs approved",
-    LOCALE: "Location",
-    "00000000000000000060": "Adult content",
-    "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH": "Masters",
-    "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6": "Masters (sandbox)",
+    APPROVAL_RATE: gettext_noop("HIT approval rate (%)"),
+    HITS_APPROVED: gettext_noop("Number of HITs approved"),
+    LOCALE: gettext_noop("Location"),
+    "00000000000000000060": gettext_noop("Adult content"),
+    "2F1QJWKUDD8XADTFD2Q0G6UTO95ALH": gettext_noop("Masters"),
+    "2ARFPLSP75KLA8M8DH1HTEQVJT3SY6": gettext_noop("Masters (sandbox)"),
 }
 COUNTED = frozenset({APPROVAL_RATE, HITS_APPROVED})
 RATE_COUNTS_FROM = 100  # a new worker's rate reads 100 % until then (psiTurk's notes on its settings)
@@ -41,16 +42,16 @@ COMPARE: dict[str, Callable[[int, list[int]], bool]] = {
     "DoesNotExist": lambda value, given: False,
 }
 WORDS = {
-    "LessThan": "less than",
-    "LessThanOrEqualTo": "at most",
-    "GreaterThan": "more than",
-    "GreaterThanOrEqualTo": "at least",
-    "EqualTo": "exactly",
-    "NotEqualTo": "not",
-    "In": "one of",
-    "NotIn": "none of",
-    "Exists": "any value",
-    "DoesNotExist": "no value",
+    "LessThan": pgettext_lazy("of a qualification's value", "less than"),
+    "LessThanOrEqualTo": pgettext_lazy("of a qualification's value", "at most"),
+    "GreaterThan": pgettext_lazy("of a qualification's value", "more than"),
+    "GreaterThanOrEqualTo": pgettext_lazy("of a qualification's value", "at least"),
+    "EqualTo": pgettext_lazy("of a qualification's value", "exactly"),
+    "NotEqualTo": pgettext_lazy("of a qualification's value", "not"),
+    "In": pgettext_lazy("of a qualification's value", "one of"),
+    "NotIn": pgettext_lazy("of a qualification's value", "none of"),
+    "Exists": pgettext_lazy("of a qualification's value", "any value"),
+    "DoesNotExist": pgettext_lazy("of a qualification's value", "no value"),
 }
 TRUE_WITHOUT_VALUE = frozenset({"DoesNotExist", "NotEqualTo", "NotIn"})
 WITHOUT_OPERAND = frozenset({"Exists", "DoesNotExist"})
@@ -210,7 +211,7 @@ class Line:
 
 def lines(hit_type: HITType, *, record: Record) -> list[Line]:
     """Describe what HITs of the type ask of a worker. At most one query."""
-    names = dict(SYSTEM_NAMES)
+    names = {type_id: gettext(name) for type_id, name in SYSTEM_NAMES.items()}
     own = []
     if any(row["QualificationTypeId"] not in names for row in hit_type.requirements):
         own = list(hit_type.qualification_types.all())

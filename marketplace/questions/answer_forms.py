@@ -9,6 +9,7 @@ from typing import Any
 import regex
 from django import forms
 from django.utils.datastructures import MultiValueDict
+from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from marketplace.questions import answer_documents, documents
 from marketplace.questions.question_forms import (
@@ -24,7 +25,7 @@ from marketplace.questions.question_forms import (
 
 SELECTS = frozenset({"dropdown", "combobox", "list"})
 OPEN_LISTS = frozenset({"list", "multichooser"})
-MISSING = "This question needs an answer."
+MISSING = gettext_lazy("This question needs an answer.")
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)", re.ASCII)
 SECONDS_PER_PATTERN = 0.2
 Given = list[tuple[str, str]]
@@ -47,7 +48,9 @@ def size_of(answer: ChoiceAnswer) -> int:
 def hint_of(answer: TextAnswer | ChoiceAnswer) -> str:
     """Return a sentence about what is asked; empty when anything goes."""
     if isinstance(answer, ChoiceAnswer):
-        return "" if control_of(answer) in {"radio", "select"} else f"Choose {count_in_words(answer)}."
+        if control_of(answer) in {"radio", "select"}:
+            return ""
+        return gettext("Choose %(count)s.") % {"count": count_in_words(answer)}
     parts = [number_in_words(answer)] if answer.is_numeric else []
     if answer.shortest or answer.longest < LONGEST_TEXT:
         parts.append(length_in_words(answer))
@@ -57,29 +60,33 @@ def hint_of(answer: TextAnswer | ChoiceAnswer) -> str:
 
 def count_in_words(answer: ChoiceAnswer) -> str:
     if answer.fewest == answer.most:
-        return f"exactly {answer.most}"
-    return f"{answer.fewest} to {answer.most}" if answer.fewest else f"up to {answer.most}"
+        return gettext("exactly %(n)d") % {"n": answer.most}
+    if answer.fewest:
+        return gettext("%(fewest)d to %(most)d") % {"fewest": answer.fewest, "most": answer.most}
+    return gettext("up to %(n)d") % {"n": answer.most}
 
 
 def length_in_words(answer: TextAnswer) -> str:
-    if answer.shortest == answer.longest:
-        return f"exactly {_characters(answer.longest)}"
-    if answer.longest == LONGEST_TEXT and answer.shortest:
-        return f"at least {_characters(answer.shortest)}"
-    low = f"{answer.shortest} to " if answer.shortest else "at most "
-    return f"{low}{_characters(answer.longest)}"
-
-
-def _characters(number: int) -> str:
-    return "1 character" if number == 1 else f"{number} characters"
+    n, least = answer.longest, answer.shortest
+    if least == n:
+        return ngettext("exactly %(n)d character", "exactly %(n)d characters", n) % {"n": n}
+    if n == LONGEST_TEXT and least:
+        return ngettext("at least %(n)d character", "at least %(n)d characters", least) % {"n": least}
+    if least:
+        words = ngettext("%(least)d to %(n)d character", "%(least)d to %(n)d characters", n)
+        return words % {"least": least, "n": n}
+    return ngettext("at most %(n)d character", "at most %(n)d characters", n) % {"n": n}
 
 
 def number_in_words(answer: TextAnswer) -> str:
     if answer.lowest is not None and answer.highest is not None:
-        return f"a number from {answer.lowest} to {answer.highest}"
+        words = gettext("a number from %(least)s to %(most)s")
+        return words % {"least": answer.lowest, "most": answer.highest}
     if answer.lowest is not None:
-        return f"a number of at least {answer.lowest}"
-    return "a number" if answer.highest is None else f"a number of at most {answer.highest}"
+        return gettext("a number of at least %(least)s") % {"least": answer.lowest}
+    if answer.highest is None:
+        return gettext("a number")
+    return gettext("a number of at most %(most)s") % {"most": answer.highest}
 
 
 class TextField(forms.CharField):
@@ -100,7 +107,8 @@ class TextField(forms.CharField):
             return
         if not self.answer.shortest <= len(value) <= self.answer.longest:
             raise forms.ValidationError(
-                f"This answer has {length_in_words(self.answer)}; yours has {len(value)}."
+                gettext("This answer has %(length)s; yours has %(n)d.")
+                % {"length": length_in_words(self.answer), "n": len(value)}
             )
         if self.answer.is_numeric:
             _check_number(value, self.answer)
@@ -113,7 +121,7 @@ def _check_number(value: str, answer: TextAnswer) -> None:
     is_low = number is not None and answer.lowest is not None and number < answer.lowest
     is_high = number is not None and answer.highest is not None and number > answer.highest
     if number is None or is_low or is_high:
-        raise forms.ValidationError(f"Enter {number_in_words(answer)}.")
+        raise forms.ValidationError(gettext("Enter %(number)s.") % {"number": number_in_words(answer)})
 
 
 def _check_pattern(value: str, pattern: Pattern) -> None:
@@ -141,7 +149,10 @@ class ChoiceField(forms.MultipleChoiceField):
     def validate(self, value: Any) -> None:
         super().validate(value)
         if value and not self.answer.fewest <= len(value) <= self.answer.most:
-            raise forms.ValidationError(f"Choose {count_in_words(self.answer)}; you chose {len(value)}.")
+            raise forms.ValidationError(
+                gettext("Choose %(count)s; you chose %(n)d.")
+                % {"count": count_in_words(self.answer), "n": len(value)}
+            )
 
     def clean(self, value: Any) -> list[str]:
         return [self.identifiers[number] for number in super().clean(value)]
@@ -171,7 +182,7 @@ class Row:
 
     @property
     def title(self) -> str:
-        return self.question.name or f"Question {self.number}"
+        return self.question.name or gettext("Question %(n)d") % {"n": self.number}
 
     @property
     def problems(self) -> list[str]:

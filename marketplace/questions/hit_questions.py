@@ -1,7 +1,7 @@
 """Question documents in, what the worker's frame shows out."""
 
 from dataclasses import dataclass
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 from xml.etree import ElementTree
 
 from marketplace.questions import question_forms
@@ -87,10 +87,22 @@ def check_url(url: str, *, allow_http: bool) -> None:
 
 
 def frame_url(
-    url: str, *, hit_id: str, assignment_id: str = PREVIEW_ID, worker_id: str = "", submit_to: str = ""
+    url: str,
+    *,
+    hit_id: str,
+    assignment_id: str = PREVIEW_ID,
+    worker_id: str = "",
+    submit_to: str = "",
+    language: str = "",
 ) -> str:
-    """Return the ExternalURL with MTurk's parameters appended; a preview has no workerId."""
+    """Return the ExternalURL with MTurk's parameters appended; a preview has no workerId.
+
+    `language` is ours: what the worker chose on the worker site, "" where nothing was chosen. An address that says
+    one by itself keeps it.
+    """
     parameters = {"assignmentId": assignment_id, "hitId": hit_id}
+    if language and "language" not in parse_qs(urlsplit(url).query, keep_blank_values=True):
+        parameters["language"] = language
     if worker_id:
         parameters |= {"workerId": worker_id, "turkSubmitTo": submit_to}
     address, mark, fragment = url.partition("#")

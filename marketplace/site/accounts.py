@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from marketplace import clock
@@ -23,12 +24,12 @@ class SignInForm(forms.Form):
 
     worker_id = forms.CharField(
         max_length=64,
-        label="Worker id",
+        label=gettext_lazy("Worker id"),
         widget=forms.TextInput(attrs={"autofocus": True, "autocomplete": "username"}),
     )
     access_code = forms.CharField(
         max_length=64,
-        label="Access code",
+        label=gettext_lazy("Access code"),
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
     worker: Worker
@@ -43,11 +44,11 @@ class SignInForm(forms.Form):
         visitor = {"worker_id": worker_id, "address": self.address}
         if limits.is_blocked(**visitor, now=timezone.now()):
             self.is_blocked = True
-            raise forms.ValidationError("Too many attempts have failed. Wait a quarter of an hour.")
+            raise forms.ValidationError(gettext("Too many attempts have failed. Wait a quarter of an hour."))
         worker = Worker.objects.filter(worker_id=worker_id, is_active=True).first()
         if worker is None or not keys.check_code(worker, code=self.cleaned_data.get("access_code", "")):
             limits.note_failure(**visitor, now=timezone.now())
-            raise forms.ValidationError("This worker id and access code do not belong together.")
+            raise forms.ValidationError(gettext("This worker id and access code do not belong together."))
         limits.forget(worker_id=worker_id)
         self.worker = worker
         return self.cleaned_data

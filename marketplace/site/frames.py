@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from django.shortcuts import get_object_or_404, render
 from django.templatetags.static import static
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
@@ -47,28 +48,34 @@ CROWD_SCRIPT = re.compile(
 SCRIPTS = "marketplace/site/task_frame.js", "marketplace/site/crowd.js"
 
 
-def shown(hit: HIT, assignment: Assignment | None = None) -> dict[str, Any]:
-    """Return what the template needs: `form`, or `frame` with url and height; without assignment a preview."""
+def shown(hit: HIT, assignment: Assignment | None = None, *, language: str = "") -> dict[str, Any]:
+    """Return what the template needs: `form`, or `frame` with url and height; without assignment a preview.
+
+    `language`: what the worker chose here; a frame of another site sees no cookie of ours.
+    """
     question = hit_questions.parse(hit.question)
     if isinstance(question, QuestionForm):
         return {"form": AnswerForm(question)}
-    address = _address(question, hit, assignment)
+    address = _address(question, hit, assignment, language=language)
     return {
         "frame": {"url": address, "height": question.frame_height, "sandbox": permissions(has_origin=True)}
     }
 
 
-def _address(question: ExternalQuestion | HTMLQuestion, hit: HIT, assignment: Assignment | None) -> str:
+def _address(
+    question: ExternalQuestion | HTMLQuestion, hit: HIT, assignment: Assignment | None, *, language: str
+) -> str:
     ours = reverse("task-frame", kwargs={"hit_id": hit.hit_id})
     url = ours if isinstance(question, HTMLQuestion) else question.url
     if assignment is None:
-        return hit_questions.frame_url(url, hit_id=hit.hit_id)
+        return hit_questions.frame_url(url, hit_id=hit.hit_id, language=language)
     return hit_questions.frame_url(
         url,
         hit_id=hit.hit_id,
         assignment_id=assignment.assignment_id,
         worker_id=assignment.worker.worker_id,
         submit_to=settings.MARKETPLACE_URL,
+        language=language,
     )
 
 
@@ -143,7 +150,7 @@ def external_submit(request: HttpRequest) -> HttpResponse:
     """Record the fields of an open assignment, or say in the frame why they were not recorded."""
     try:
         if request.method == "HEAD":
-            raise WorkerRefusal("A HEAD request submits nothing.")
+            raise WorkerRefusal(gettext("A HEAD request submits nothing."))
         assignment = _record(_form(request), visitor=submitting_worker_id(request))
     except WorkerRefusal as refusal:
         return render(request, "marketplace/site/frame_refused.html", {"reason": str(refusal)}, status=400)
@@ -154,9 +161,9 @@ def _form(request: HttpRequest) -> dict[str, list[str]]:
     try:
         return dict([*request.GET.lists(), *request.POST.lists()])
     except (RequestDataTooBig, TooManyFieldsSent) as error:
-        raise WorkerRefusal("The answers are too large to be recorded.") from error
+        raise WorkerRefusal(gettext("The answers are too large to be recorded.")) from error
     except UnreadablePostError as error:
-        raise WorkerRefusal("The connection ended before the answers had arrived.") from error
+        raise WorkerRefusal(gettext("The connection ended before the answers had arrived.")) from error
 
 
 def _record(form: dict[str, list[str]], *, visitor: str) -> Assignment:
@@ -165,7 +172,7 @@ def _record(form: dict[str, list[str]], *, visitor: str) -> Assignment:
     assignment = _open_assignment(form, visitor=visitor)
     fields = answer_documents.fields_of(form.items())
     if not fields:
-        raise WorkerRefusal("The task sent no answer besides the assignment's own number.")
+        raise WorkerRefusal(gettext("The task sent no answer besides the assignment's own number."))
     assignments.submit(assignment, answer=answer_documents.document(fields), now=now)
     return assignment
 
@@ -174,18 +181,18 @@ def _open_assignment(form: dict[str, list[str]], *, visitor: str) -> Assignment:
     """Return the open assignment, if it is whose the page says, and of `visitor`: this browser's WorkerId, or ""."""
     assignment_id = form.get("assignmentId", [""])[0]
     if assignment_id in {"", hit_questions.PREVIEW_ID}:
-        raise WorkerRefusal("This was a preview. Accept the HIT before you submit it.")
+        raise WorkerRefusal(gettext("This was a preview. Accept the HIT before you submit it."))
     rows = Assignment.objects.filter(
         assignment_id=documents.legal(assignment_id), status=Assignment.Status.OPEN
     )
     assignment = rows.select_related("worker", "hit").first()
     if assignment is None:
         raise WorkerRefusal(
-            "This assignment is not open. It was submitted already, returned, or its time ran out."
+            gettext("This assignment is not open. It was submitted already, returned, or its time ran out.")
         )
     _check_whose(assignment, named=form.get("workerId", [""])[0], visitor=visitor)
     if hit_questions.is_form(assignment.hit.question):
-        raise WorkerRefusal("This HIT is answered on its own page, where the answers are checked.")
+        raise WorkerRefusal(gettext("This HIT is answered on its own page, where the answers are checked."))
     return assignment
 
 
@@ -196,6 +203,8 @@ def _check_whose(assignment: Assignment, *, named: str, visitor: str) -> None:
     """
     holder = assignment.worker.worker_id
     if named not in {"", holder}:
-        raise WorkerRefusal("This assignment now belongs to another worker.")
+        raise WorkerRefusal(gettext("This assignment now belongs to another worker."))
     if visitor not in {"", holder}:
-        raise WorkerRefusal("This assignment belongs to another worker than the one who is signed in here.")
+        raise WorkerRefusal(
+            gettext("This assignment belongs to another worker than the one who is signed in here.")
+        )

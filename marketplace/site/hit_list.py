@@ -9,6 +9,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, Max, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from marketplace import clock, ids
@@ -21,10 +22,10 @@ from marketplace.questions import documents
 
 GROUPS_PER_PAGE = 25
 SORTS = {
-    "newest": ("Newest first", "-newest"),
-    "reward": ("Highest reward first", "-hit_type__reward_cents"),
-    "time": ("Least time allowed first", "hit_type__duration_seconds"),
-    "hits": ("Most HITs first", "-available"),
+    "newest": (gettext_lazy("Newest first"), "-newest"),
+    "reward": (gettext_lazy("Highest reward first"), "-hit_type__reward_cents"),
+    "time": (gettext_lazy("Least time allowed first"), "hit_type__duration_seconds"),
+    "hits": (gettext_lazy("Most HITs first"), "-available"),
 }
 
 

@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
@@ -48,7 +49,7 @@ def preview(request: HttpRequest, identifier: str) -> HttpResponse:
         "accepts_next": _goes_to_next(request),
     }
     if hit and requirements.may("Preview", hit_type, record=record):
-        context |= frames.shown(hit)
+        context |= frames.shown(hit, language=_chosen_language(request))
     return frames.page(request, "marketplace/site/preview.html", context)
 
 
@@ -60,7 +61,7 @@ def accept(request: HttpRequest, worker: Worker, identifier: str) -> HttpRespons
     _keep_switch(request)
     deadlines.sweep(now=now)
     if not requirements.may("Accept", hit_type, record=requirements.record_of(worker, hit_type=hit_type)):
-        messages.error(request, "Your account does not meet the requirements of these HITs.")
+        messages.error(request, gettext("Your account does not meet the requirements of these HITs."))
         return redirect("preview", identifier=hit_type.type_id)
     wanted = HIT.objects.filter(
         hit_id=documents.legal(request.POST.get("hitId", "")), hit_type=hit_type
@@ -73,7 +74,7 @@ def accept(request: HttpRequest, worker: Worker, identifier: str) -> HttpRespons
             return _to_work(assignments.accept(hit, worker=worker, now=now))
         except WorkerRefusal:
             wanted = None
-    messages.error(request, "There is no more of these HITs for you at the moment.")
+    messages.error(request, gettext("There is no more of these HITs for you at the moment."))
     return redirect("preview", identifier=hit_type.type_id)
 
 
@@ -93,9 +94,15 @@ def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> 
         address = reverse("after", kwargs={"assignment_id": assignment.assignment_id})
         return redirect(f"{address}?stay")
     context = _work_context(assignment, now=now)
-    response = _work_page(request, context | frames.shown(assignment.hit, assignment))
+    task = frames.shown(assignment.hit, assignment, language=_chosen_language(request))
+    response = _work_page(request, context | task)
     remember_in_frames(response, worker=worker)
     return response
+
+
+def _chosen_language(request: HttpRequest) -> str:
+    """Return the language the worker chose on this site; "" where the browser's is good enough for both."""
+    return str(getattr(request, "chosen_language", ""))
 
 
 def _latest(worker: Worker, **lookup: str) -> Assignment:
@@ -165,7 +172,7 @@ def give_back(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpR
     except WorkerRefusal as refusal:
         messages.error(request, str(refusal))
     else:
-        messages.success(request, "You returned the HIT. Returning does not count against you.")
+        messages.success(request, gettext("You returned the HIT. Returning does not count against you."))
     return redirect("preview", identifier=assignment.hit.hit_type.type_id)
 
 

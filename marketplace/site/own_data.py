@@ -4,6 +4,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from marketplace import clock
@@ -12,7 +13,7 @@ from marketplace.accounts.sessions import worker_required
 from marketplace.engine import deadlines, forgetting
 from marketplace.models import Worker
 
-TOO_OFTEN = "Too many attempts have failed. Wait a quarter of an hour."
+TOO_OFTEN = gettext_lazy("Too many attempts have failed. Wait a quarter of an hour.")
 
 
 class DeleteForm(forms.Form):
@@ -20,7 +21,7 @@ class DeleteForm(forms.Form):
 
     access_code = forms.CharField(
         max_length=64,
-        label="Your access code, to delete the account",
+        label=gettext_lazy("Your access code, to delete the account"),
         widget=forms.PasswordInput(attrs={"autocomplete": "current-password"}),
     )
 
@@ -31,7 +32,7 @@ class DeleteForm(forms.Form):
             self.add_error("access_code", TOO_OFTEN)
         elif not keys.check_code(worker, code=self.cleaned_data["access_code"]):
             limits.note_failure(**visitor, now=timezone.now())
-            self.add_error("access_code", "This is not the access code of this account.")
+            self.add_error("access_code", gettext("This is not the access code of this account."))
         return self.is_valid()
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
@@ -46,9 +47,8 @@ def _ask(request: HttpRequest, worker: Worker, kind: QualificationType, *, now: 
         messages.error(request, str(refusal))
         return "qualification"
     is_granted = made.status == QualificationRequest.Status.GRANTED
-    messages.success(
-        request, "The qualification is yours." if is_granted else "The requester will see your request."
-    )
+    granted, asked = gettext("The qualification is yours."), gettext("The requester will see your request.")
+    messages.success(request, granted if is_granted else asked)
     return "qualification"
 
 
@@ -111,6 +111,7 @@ def _hand_in(request: HttpRequest, under_way: QualificationRequest, form: Answer
         messages.error(request, str(refusal))
         return
     if value is None:
-        messages.success(request, "The requester will see your answers and decide.")
+        messages.success(request, gettext("The requester will see your answers and decide."))
     else:
-        messages.success(request, f"Your result is {value}. The qualification with this value is yours.")
+        words = gettext("Your result is %(value)d. The qualification with this value is yours.")
+        messages.success(request, words % {"value": value})

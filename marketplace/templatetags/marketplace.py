@@ -1,11 +1,17 @@
 """How money and spans of time are written on the worker site."""
 
 from django import template
+from django.utils.translation import ngettext_lazy
 
 from marketplace.money import ledger
 
 register = template.Library()
-UNITS = ((86_400, "day"), (3600, "hour"), (60, "minute"), (1, "second"))
+UNITS = (
+    (86_400, ngettext_lazy("%(n)d day", "%(n)d days", "n")),
+    (3600, ngettext_lazy("%(n)d hour", "%(n)d hours", "n")),
+    (60, ngettext_lazy("%(n)d minute", "%(n)d minutes", "n")),
+    (1, ngettext_lazy("%(n)d second", "%(n)d seconds", "n")),
+)
 
 
 @register.filter
@@ -17,8 +23,8 @@ def dollars(cents: int) -> str:
 def timespan(seconds: int) -> str:
     """Write seconds with their two largest units: `1 hour 30 minutes`."""
     parts = []
-    for length, name in UNITS:
+    for length, words in UNITS:
         number, seconds = divmod(max(0, seconds), length)
         if number:
-            parts.append(f"{number} {name}{'' if number == 1 else 's'}")
-    return " ".join(parts[:2]) or "0 seconds"
+            parts.append(words % {"n": number})
+    return " ".join(parts[:2]) or UNITS[-1][1] % {"n": 0}

@@ -7,6 +7,8 @@ from urllib.parse import quote
 
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy
 
 from annotators.crowds.base import CROWDS, Crowd
 from annotators.crowds.links import addresses
@@ -22,7 +24,7 @@ SIGN_IN = Throttle("links.sign-in", limit=5, seconds=15 * 60)
 RUNNING_OUT = (Batch.Status.STOPPED, Batch.Status.COMPLETE)
 
 
-UNPROVEN = (
+UNPROVEN = gettext_lazy(
     "This link does not prove who you are: a panel or a marketplace knows you, and not we. Ask there, or ask the "
     "researchers through it, and give them the id that you have there."
 )
@@ -35,7 +37,7 @@ class NotAdmitted(Exception):
     after too many wrong codes.
     """
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, kind: str, message: str | Promise) -> None:
         super().__init__(message)
         self.kind = kind
 
@@ -90,7 +92,7 @@ def owner(token: str) -> Invitation:
     if holder.kind == "visit" or (invitation and invitation.worker.source != Source.LINK):
         raise NotAdmitted("unproven", UNPROVEN)
     if invitation is None or invitation.revoked_at:
-        raise NotAdmitted("revoked", "This link leads to nobody any more, or was taken back.")
+        raise NotAdmitted("revoked", gettext("This link leads to nobody any more, or was taken back."))
     return invitation
 
 
@@ -101,14 +103,14 @@ def admit_by_code(batch_code: int | str, *, name: str, access_code: str) -> Admi
     """
     attempt = f"{batch_code}:{one_line(name).casefold()}"
     if SIGN_IN.is_closed(attempt):
-        raise NotAdmitted("throttled", "Too many wrong codes. Please wait a quarter of an hour.")
+        raise NotAdmitted("throttled", gettext("Too many wrong codes. Please wait a quarter of an hour."))
     batches = (
         Batch.objects.filter(pk=int(batch_code)) if str(batch_code).isdecimal() else Batch.objects.none()
     )
     named = _invitations().filter(batch__in=batches, name__iexact=one_line(name)).first()
     if not addresses.is_code(access_code, hashed=named.access_code if named else ""):
         SIGN_IN.count(attempt)
-        raise NotAdmitted("unknown", "The name and the access code don't belong together.")
+        raise NotAdmitted("unknown", gettext("The name and the access code don't belong together."))
     return _admitted(named)
 
 
@@ -117,7 +119,7 @@ def admit_panel(panel_code: str, params: Mapping[str, str]) -> Admission:
     panel = Panel.objects.select_related("batch__survey").filter(code=panel_code).first()
     if panel is None:
         raise NotAdmitted(
-            "unknown", "There is no such study here. Please start again from your panel's page."
+            "unknown", gettext("There is no such study here. Please start again from your panel's page.")
         )
     person = _panel_person(panel, params)
     worker = worker_of(f"{panel.provider}:{person.worker_id}", source=Source.PANEL)
@@ -146,12 +148,16 @@ def _invitations() -> QuerySet[Invitation]:
 def _admitted(invitation: Invitation | None) -> Admission:
     if invitation is None:
         raise NotAdmitted(
-            "revoked", "This address was replaced by a newer one. Please use the newest you got."
+            "revoked", gettext("This address was replaced by a newer one. Please use the newest you got.")
         )
     if invitation.revoked_at:
-        raise NotAdmitted("revoked", "This invitation was taken back. Please ask whoever sent it to you.")
+        raise NotAdmitted(
+            "revoked", gettext("This invitation was taken back. Please ask whoever sent it to you.")
+        )
     if invitation.expires_at <= timezone.now():
-        raise NotAdmitted("expired", "This invitation has expired. Please ask whoever sent it to you.")
+        raise NotAdmitted(
+            "expired", gettext("This invitation has expired. Please ask whoever sent it to you.")
+        )
     _check_open(invitation.batch, invitation.worker)
     Invitation.objects.filter(pk=invitation.pk, opened_at=None).update(opened_at=timezone.now())
     return Admission(
@@ -169,7 +175,9 @@ def _admitted_visit(key: uuid.UUID, *, token: str) -> Admission:
     visits = PanelVisit.objects.select_related("panel__batch__survey", "worker")
     visit = visits.filter(key=key).first()
     if visit is None:
-        raise NotAdmitted("unknown", "This visit is over. Please start again from your panel's page.")
+        raise NotAdmitted(
+            "unknown", gettext("This visit is over. Please start again from your panel's page.")
+        )
     _check_open(visit.panel.batch, visit.worker)
     return _visiting(visit)
 
@@ -196,13 +204,13 @@ def _panel_limit(panel: Panel) -> int:
 def _check_open(batch: Batch, worker: Worker) -> None:
     """Let in where there is work; once a batch is over, and of the excluded, only who comes back to what they did."""
     if worker.standing == Worker.Standing.EXCLUDED and not _works(batch, worker).exists():
-        raise NotAdmitted("closed", "This study is not open to you.")
+        raise NotAdmitted("closed", gettext("This study is not open to you."))
     if batch.status == Batch.Status.OPEN and quota.has_slots(batch):
         return
     if batch.status not in RUNNING_OUT:
-        raise NotAdmitted("closed", "This study has not begun yet. Please come back later.")
+        raise NotAdmitted("closed", gettext("This study has not begun yet. Please come back later."))
     if not _works(batch, worker).exists():
-        raise NotAdmitted("closed", "This study is over. Thank you for your interest!")
+        raise NotAdmitted("closed", gettext("This study is over. Thank you for your interest!"))
 
 
 def _panel_person(panel: Panel, params: Mapping[str, str]) -> addresses.PanelPerson:
@@ -213,7 +221,7 @@ def _panel_person(panel: Panel, params: Mapping[str, str]) -> addresses.PanelPer
         raise NotAdmitted("unknown", str(error)) from error
     if panel.study_id and person.study != panel.study_id:
         raise NotAdmitted(
-            "unknown", "Your panel sent you for another study. Please start again from its page."
+            "unknown", gettext("Your panel sent you for another study. Please start again from its page.")
         )
     return person
 
@@ -221,7 +229,7 @@ def _panel_person(panel: Panel, params: Mapping[str, str]) -> addresses.PanelPer
 def _new_visit(panel: Panel, worker: Worker, person: addresses.PanelPerson) -> PanelVisit:
     if not quota.free_slots(panel.batch, worker=worker).exists():
         raise NotAdmitted(
-            "full", "All places in this study are taken. Please return it on your panel's page."
+            "full", gettext("All places in this study are taken. Please return it on your panel's page.")
         )
     visit, _ = PanelVisit.objects.get_or_create(
         panel=panel, worker=worker, defaults={"study": person.study, "session": person.session}

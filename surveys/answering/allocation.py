@@ -13,6 +13,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 from django.db.models import Model
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotators.constraints import is_about
 from annotators.crowds.base import by_market, crowd_of
@@ -61,7 +62,7 @@ def take(batch: Batch, *, worker: Worker, channel: str, limit: int | None = None
     for _ in range(TRIES):
         with suppress(_Overtaken), _noticing_who_was_quicker():
             return _taken(batch, worker=worker, channel=channel, limit=limit)
-    raise NothingLeft("Somebody was quicker. Please try again.")
+    raise NothingLeft(gettext("Somebody was quicker. Please try again."))
 
 
 def take_number(
@@ -80,7 +81,9 @@ def take_number(
         with _noticing_who_was_quicker():
             return _given_number(slot, worker=worker, channel=channel, limit=limit)
     except _Overtaken as error:
-        raise NotYours(f"Annotation {number} shows what you have seen already.") from error
+        raise NotYours(
+            gettext("Annotation %(n)d shows what you have seen already.") % {"n": number}
+        ) from error
 
 
 def own(batch: Batch, *, worker: Worker) -> list[Annotation]:
@@ -149,7 +152,7 @@ def _taken(batch: Batch, *, worker: Worker, channel: str, limit: int | None) -> 
     _check_may_take(batch, worker=worker, limit=limit)
     slot = quota.lock_free(quota.free_slots(batch, worker=worker))
     if slot is None:
-        raise NothingLeft("There is nothing left to do here for you. Thank you!")
+        raise NothingLeft(gettext("There is nothing left to do here for you. Thank you!"))
     return _opened_within_budget(slot, worker=worker, channel=channel)
 
 
@@ -175,13 +178,15 @@ def _opened_within_budget(slot: AnnotationSlot, *, worker: Worker, channel: str)
         with budget.spending(slot.batch):
             return _opened(slot, worker=worker, channel=channel)
     except budget.OverBudget as error:
-        raise NothingLeft("There is nothing to do here at the moment. Please come back later.") from error
+        raise NothingLeft(
+            gettext("There is nothing to do here at the moment. Please come back later.")
+        ) from error
 
 
 def _opened(slot: AnnotationSlot, *, worker: Worker, channel: str) -> Assignment:
     questionnaire = _lock_questionnaire(slot)
     if questionnaire.hit is None:
-        raise NothingLeft("This study is not ready yet. Please come back later.")
+        raise NothingLeft(gettext("This study is not ready yet. Please come back later."))
     assignment = Assignment.objects.create(
         hit=questionnaire.hit,
         worker=worker,
@@ -216,19 +221,19 @@ def _open_one(batch: Batch, worker: Worker) -> Assignment | None:
 def _check_may_take(batch: Batch, *, worker: Worker, limit: int | None) -> None:
     status = Batch.objects.values_list("status", flat=True).get(pk=batch.pk)
     if status != Batch.Status.OPEN:
-        raise NothingLeft("This study takes no more annotations. Thank you!")
+        raise NothingLeft(gettext("This study takes no more annotations. Thank you!"))
     if worker.standing == Worker.Standing.EXCLUDED:
-        raise NothingLeft("This study is not open to you.")
+        raise NothingLeft(gettext("This study is not open to you."))
     n_given = AnnotationSlot.objects.filter(batch=batch, assignment__worker=worker).count()
     if limit is not None and n_given >= limit:
-        raise NothingLeft("You have done all that was meant for you. Thank you!")
+        raise NothingLeft(gettext("You have done all that was meant for you. Thank you!"))
 
 
 def _numbered(batch: Batch, *, number: int) -> AnnotationSlot:
     slots = AnnotationSlot.objects.filter(batch=batch, number=number)
     slot = slots.select_related("batch", "reopens", "assignment__worker").first()
     if slot is None:
-        raise NotYours(f"There is no annotation {number} in this study.")
+        raise NotYours(gettext("There is no annotation %(n)d in this study.") % {"n": number})
     return slot
 
 
@@ -251,8 +256,8 @@ def _why_not(slot: AnnotationSlot, *, worker: Worker) -> str:
         batch=slot.batch, worker=worker, item__slots__questionnaire=slot.questionnaire_id
     )
     if seen.exists():
-        return f"Annotation {slot.number} shows what you have seen already."
-    return f"Annotation {slot.number} was given to somebody else."
+        return gettext("Annotation %(n)d shows what you have seen already.") % {"n": slot.number}
+    return gettext("Annotation %(n)d was given to somebody else.") % {"n": slot.number}
 
 
 def _state(assignment: Assignment, skipped: set[Any]) -> str:

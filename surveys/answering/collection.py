@@ -66,20 +66,27 @@ def save_draft(
 
 
 @transaction.atomic
-def save_answers(assignment: Assignment, *, answers: list[ItemAnswer], comment: str = "") -> bool:
-    """Write a complete set of answers, once. False, and no change, if one was written before."""
+def save_answers(
+    assignment: Assignment, *, answers: list[ItemAnswer], comment: str = "", language: str = ""
+) -> bool:
+    """Write a complete set of answers, once. False, and no change, if one was written before.
+
+    `language` is what the questions were read in, where there was a choice; "" leaves what is known of it.
+    """
     first = Assignment.objects.filter(pk=assignment.pk, saved_at__isnull=True)
     now, before = timezone.now(), assignment.comment
     if not first.update(saved_at=now, comment=comment):
         return False
     assignment.saved_at, assignment.comment = now, comment
-    _write(assignment, answers, comment_before=before)
+    _write(assignment, answers, comment_before=before, language=language)
     reach("submit.writing")
     return True
 
 
 @transaction.atomic
-def revise_answers(assignment: Assignment, *, answers: list[ItemAnswer], comment: str = "") -> bool:
+def revise_answers(
+    assignment: Assignment, *, answers: list[ItemAnswer], comment: str = "", language: str = ""
+) -> bool:
     """Put other complete answers in the place of those written before, which are kept as a revision.
 
     False, and no change, if none were written before or the new ones say the same.
@@ -91,7 +98,7 @@ def revise_answers(assignment: Assignment, *, answers: list[ItemAnswer], comment
     )
     if locked is None or (locked.comment == comment and content(given_answers(locked)) == content(answers)):
         return False
-    _write(locked, answers, comment_before=locked.comment)
+    _write(locked, answers, comment_before=locked.comment, language=language)
     Assignment.objects.filter(pk=assignment.pk).update(saved_at=timezone.now(), comment=comment)
     assignment.refresh_from_db()
     return True
@@ -151,7 +158,7 @@ def _seconds(measured: float) -> float:
     return min(measured, SECONDS_MAX) if measured > 0 else 0.0
 
 
-def _write(assignment: Assignment, answers: list[ItemAnswer], *, comment_before: str) -> None:
+def _write(assignment: Assignment, answers: list[ItemAnswer], *, comment_before: str, language: str) -> None:
     """Write complete answers; those that are there already are kept as a revision."""
     by_position = {answer.position: answer for answer in answers}
     responses, ratings = _complete(assignment), list[Rating]()
@@ -162,8 +169,11 @@ def _write(assignment: Assignment, answers: list[ItemAnswer], *, comment_before:
     for response in responses:
         answer = by_position[response.position]
         _fill_in(response, answer)
+        response.shown |= {"language": language} if language else {}
         ratings.extend(_ratings(response, answer))
-    Response.objects.bulk_update(responses, ["answer", "is_correct", "skip_reason", "active_seconds"])
+    Response.objects.bulk_update(
+        responses, ["answer", "is_correct", "skip_reason", "active_seconds", "shown"]
+    )
     Rating.objects.bulk_create(ratings)
 
 

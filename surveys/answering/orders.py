@@ -1,7 +1,8 @@
 """In which order things are shown: drawn from the batch seed, balanced within the item and within the worker.
 
 `Response.shown` keeps it: `outputs` and `choices`, and `place`, from 1, where the item stands on this person's page.
-Without `place` (a batch published before designs were drawn) the page has the order of the questionnaire.
+Without `place` (a batch published before designs were drawn) the page has the order of the questionnaire. Answers given
+in one of several languages add `language` (`collection`).
 """
 
 import random

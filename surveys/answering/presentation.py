@@ -8,6 +8,8 @@ from typing import Any
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, Model, OuterRef, Q
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext, gettext_lazy
 
 from annotators.constraints import is_about
 from annotators.crowds.base import crowd_of, has_market
@@ -24,9 +26,10 @@ from surveys.answering.orders import (
     shuffled,
     slots_in_order,
 )
-from surveys.models import AnnotationSlot, Item, Output, Picture, Questionnaire, Response
+from surveys.models import AnnotationSlot, Batch, Item, Output, Picture, Questionnaire, Response
 from surveys.protocols.blocks import Block, Part
 from surveys.protocols.definition import Choice, Definition, numbered
+from surveys.protocols.languages import in_language
 from surveys.publishing import quota
 from surveys.publishing.quota import cap_of, has_reached_cap
 
@@ -35,22 +38,30 @@ ONCE_EACH: tuple[tuple[type[Model], str], ...] = (
     (Assignment, "assignment_id_once_per_worker"),
     (Response, "worker_sees_item_once_per_batch"),
 )
+# What a file is called that its survey type gives no name.
+FILE_KINDS = {
+    "audio": gettext_lazy("Audio"),
+    "picture": gettext_lazy("Picture"),
+    "video": gettext_lazy("Video"),
+}
 PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
-SEEN_BEFORE = (
+SEEN_BEFORE = gettext_lazy(
     "You have already worked on these questions in another HIT. Please return this one; it costs you nothing."
 )
-SHARE_DONE = (
+SHARE_DONE = gettext_lazy(
     "You have done as many of these HITs as one person may do ({most}), so that many people are heard. Please return "
     "this one: you lose nothing by it, and nothing is rejected because of it. Thank you for your work!"
 )
-EXCLUDED = "This HIT is not open to you. Please return it; returning costs you nothing."
-ALL_IN = "All answers that are wanted here have come in. Please return the HIT; it costs you nothing."
+EXCLUDED = gettext_lazy("This HIT is not open to you. Please return it; returning costs you nothing.")
+ALL_IN = gettext_lazy(
+    "All answers that are wanted here have come in. Please return the HIT; it costs you nothing."
+)
 
 
 class CannotServe(Exception):
     """This work can't be given to this person; the message tells them what to do. `kind` is for the page."""
 
-    def __init__(self, kind: str, message: str) -> None:
+    def __init__(self, kind: str, message: str | Promise) -> None:
         super().__init__(message)
         self.kind = kind
 
@@ -138,12 +149,15 @@ def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
     that could have sent anybody.
     """
     if not has_market(endpoint):
-        raise CannotServe("unknown", "People come to this study by a personal link. Please use yours.")
+        raise CannotServe(
+            "unknown", gettext("People come to this study by a personal link. Please use yours.")
+        )
     given = {key.removeprefix("amp;"): value.strip() for key, value in params.items()}
     submit_to = given.get("turkSubmitTo", "").rstrip("/")
     if submit_to and submit_to not in settings.MTURK_ENDPOINTS[endpoint]["submit_origins"]:
         raise CannotServe(
-            "bad_claims", "This page was opened from an address we don't know. Please return the HIT."
+            "bad_claims",
+            gettext("This page was opened from an address we don't know. Please return the HIT."),
         )
     return Claims(
         assignment_id=given.get("assignmentId", "")[:64],
@@ -203,6 +217,11 @@ def opened_responses(assignment: Assignment, *, position: int | None = None) -> 
     return sorted(responses.prefetch_related("item__pictures", "item__outputs"), key=attrgetter("place"))
 
 
+def shown_definition(batch: Batch) -> Definition:
+    """Return what a batch asks in the language of the page, as far as it is translated; names and values as stored."""
+    return in_language(batch.definition, get_language() or settings.LANGUAGE_CODE)
+
+
 def shown_items(assignment: Assignment) -> list[ShownItem]:
     """Return the items of an opened assignment as this worker sees them, in a constant number of queries."""
     return [shown_item(response) for response in opened_responses(assignment)]
@@ -214,7 +233,7 @@ def shown_item(response: Response) -> ShownItem:
         response.item,
         position=response.position,
         place=response.place,
-        definition=response.batch.definition,
+        definition=shown_definition(response.batch),
         order=response.shown["outputs"],
         values=response.shown["choices"],
         draft=response.draft,
@@ -223,7 +242,7 @@ def shown_item(response: Response) -> ShownItem:
 
 def preview_items(questionnaire: Questionnaire) -> list[ShownItem]:
     """Return the items as anybody sees them before accepting, in an order drawn from the seed alone."""
-    definition, seed = questionnaire.batch.definition, questionnaire.batch.seed
+    definition, seed = shown_definition(questionnaire.batch), questionnaire.batch.seed
     items = [slot.item for slot in slots_in_order(questionnaire)]
     return [
         _shown_item(
@@ -242,12 +261,12 @@ def preview_items(questionnaire: Questionnaire) -> list[ShownItem]:
 def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
     if questionnaire.hit is None:
         raise CannotServe(
-            "not_published", "This HIT is just being published. Please open it again in a moment."
+            "not_published", gettext("This HIT is just being published. Please open it again in a moment.")
         )
     is_ours = claims.hit_id == questionnaire.hit.hit_id and not claims.is_preview
     if not is_ours or not is_entity_id(claims.worker_id) or not is_entity_id(claims.assignment_id):
         raise CannotServe(
-            "bad_claims", "This address does not belong to this HIT. Please open it from your queue."
+            "bad_claims", gettext("This address does not belong to this HIT. Please open it from your queue.")
         )
     return questionnaire.hit
 
@@ -363,18 +382,26 @@ def shown_blocks(
 def _shown_files(item: Item, block: Block, *, place: int) -> Iterator[ShownFile]:
     """Yield a block's files, called by its label or kind, by number if they are several, and by the item's place."""
     found = [file for file in item.pictures.all() if file.block == block.column] if block.file_kind else []
-    name = block.label or block.file_kind.capitalize()
+    name = block.label or FILE_KINDS.get(block.file_kind, "")
     for n, file in enumerate(found, 1):
         alt = f"{name} {n}" if len(found) > 1 else name
         url = file.get_absolute_url() if file.file else ""
-        yield ShownFile(url, file.width, file.height, f"{alt} for question {place}")
+        yield ShownFile(
+            url,
+            file.width,
+            file.height,
+            gettext("%(name)s for question %(place)d") % {"name": alt, "place": place},
+        )
 
 
 def _with_alternatives(item: Item, definition: Definition, place: int) -> list[tuple[Picture, str]]:
     pictures = [picture for picture in item.pictures.all() if not picture.block]
     if definition.is_sequence:
-        return [(picture, f"State {n} of {len(pictures)}") for n, picture in enumerate(pictures, 1)]
-    return [(picture, f"Picture for question {place}") for picture in pictures]
+        return [
+            (picture, gettext("State %(n)d of %(of)d") % {"n": n, "of": len(pictures)})
+            for n, picture in enumerate(pictures, 1)
+        ]
+    return [(picture, gettext("Picture for question %(place)d") % {"place": place}) for picture in pictures]
 
 
 def _shown_output(output: Output, label: str) -> ShownOutput:

@@ -7,6 +7,7 @@ else uses them up, or sees them.
 from dataclasses import dataclass
 
 from annotators.models import Worker
+from surveys.answering.presentation import shown_definition
 from surveys.models import Batch, QuizAttempt
 from surveys.protocols.definition import QuizQuestion
 
@@ -54,7 +55,7 @@ def mark(
 
 def marked(attempt: QuizAttempt) -> list[Marked]:
     """Return each question with the choice that was made and whether it was right."""
-    questions = attempt.batch.definition.quiz
+    questions = shown_definition(attempt.batch).quiz
     return [
         Marked(question, chosen, chosen == question.answer)
         for question, chosen in zip(questions, attempt.answers, strict=True)

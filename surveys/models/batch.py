@@ -91,6 +91,12 @@ class Batch(models.Model):
     uses_quiz = models.BooleanField(
         "begins with the quiz", default=False, help_text="Two tries, part of the paid time."
     )
+    page_language = models.CharField(
+        "language of the pages",
+        max_length=16,
+        blank=True,
+        help_text="Of buttons, hints and messages around the questions. Workers can choose another.",
+    )
     seed = models.PositiveIntegerField(default=new_seed)
     assumed_minutes = models.DecimalField(
         "assumed minutes per assignment",

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from annotators.crowds.base import MORE_TIME
 from annotators.models import IS_LOST, IS_UNTOLD, Assignment, Call, Worker
@@ -60,7 +61,7 @@ def waiting(worker: Worker) -> list[str]:
     """Return what has to be settled before a person can be forgotten, as sentences for them: money is on its way."""
     rules = [rule for rule in _rules() if rule.sentence]
     counts = [(rule.sentence, rule.rows.filter(**{rule.worker: worker}).count()) for rule in rules]
-    return [f"{sentence} ({n})." for sentence, n in counts if n]
+    return [f"{gettext(sentence)} ({n})." for sentence, n in counts if n]
 
 
 def _rules() -> Iterator[Rule]:
@@ -73,7 +74,7 @@ def _rules() -> Iterator[Rule]:
         "assignment__worker",
         f"assignment__{BATCH}",
         "is named in a call that is not settled",
-        "A payment to you is under way",
+        gettext_noop("A payment to you is under way"),
     )
 
 
@@ -91,7 +92,7 @@ def _undecided() -> Iterator[Rule]:
     work, now, is_paid = Assignment.objects.order_by(), timezone.now(), Q(**{f"{BATCH}__reward__gt": 0})
     undecided = work.filter(status=Status.SUBMITTED).exclude(IS_LOST)
     reason = "has work in {batch} that nobody has decided on"
-    sentence = "Nobody has decided yet about your pay for work you handed in"
+    sentence = gettext_noop("Nobody has decided yet about your pay for work you handed in")
     yield Rule(undecided.filter(is_paid), "worker", BATCH, reason, sentence)
     yield Rule(undecided.exclude(is_paid), "worker", BATCH, reason)
     deadline = ExpressionWrapper(
@@ -111,7 +112,7 @@ def _rejected() -> Iterator[Rule]:
         "assignment__worker",
         f"assignment__{BATCH}",
         "waits for the answer to an appeal in {batch}",
-        "An appeal of yours has no answer yet",
+        gettext_noop("An appeal of yours has no answer yet"),
     )
 
 

@@ -1,7 +1,7 @@
 """What every survey type declares: an answer to choose, criteria to rate, a preference, instructions."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from math import isfinite
@@ -78,12 +78,15 @@ class Number:
     step: float | None = None
     unit: str = ""
 
-    def read(self, text: str) -> str:
-        """Return the number in its one spelling ("3", "-0.5"), as it is stored. ValueError says what is wanted."""
+    def read(self, text: str, *, say: Callable[[str], str] = str) -> str:
+        """Return the number in its one spelling ("3", "-0.5"), as it is stored. ValueError says what is wanted.
+
+        `say` puts an English text into somebody's language.
+        """
         if not NUMERAL.fullmatch(text.strip()):
-            raise ValueError("Write a number, such as 3 or 0.5.")
+            raise ValueError(say("Write a number, such as 3 or 0.5."))
         number = Decimal(text.strip())
-        self._check(number)
+        self._check(number, say)
         plain = f"{number:f}"
         plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
         return plain if number else "0"
@@ -94,14 +97,15 @@ class Number:
         least = self.min if self.min is not None else min(0.0, self.max or 0.0)
         return f"{_exact(least):f}"
 
-    def _check(self, number: Decimal) -> None:
+    def _check(self, number: Decimal, say: Callable[[str], str]) -> None:
         if self.min is not None and number < _exact(self.min):
-            raise ValueError(f"Write a number from {self.min:.15g} on.")
+            raise ValueError(say("Write a number from %(least)s on.") % {"least": f"{self.min:.15g}"})
         if self.max is not None and number > _exact(self.max):
-            raise ValueError(f"Write a number up to {self.max:.15g}.")
+            raise ValueError(say("Write a number up to %(most)s.") % {"most": f"{self.max:.15g}"})
         if self.step is not None and (number - _exact(self.min or 0)) % _exact(self.step):
-            steps = "a whole number" if self.step == 1 else f"a number in steps of {self.step:.15g}"
-            raise ValueError(f"Write {steps}.")
+            if self.step == 1:
+                raise ValueError(say("Write a whole number."))
+            raise ValueError(say("Write a number in steps of %(step)s.") % {"step": f"{self.step:.15g}"})
 
 
 def _exact(bound: float) -> Decimal:
@@ -262,6 +266,26 @@ class QuizQuestion:
     feedback: str
 
 
+# Where a text that people read stands, by names: ("criteria", "justifies", "choices", "yes", "label").
+Place = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedText:
+    """A text in another language, and the place of the one it stands for."""
+
+    at: Place
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What people read of a protocol in the language `lang` (BCP 47), as far as it is translated."""
+
+    lang: str
+    texts: tuple[TranslatedText, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A survey type.
@@ -276,6 +300,8 @@ class Definition:
     may skip an item that can't be judged. `minimum_correct` right answers of a HIT are what the protocol asks for; 0
     where nobody's work is ever rejected. Questions that lack their `question_ending` are shown with it.
     `changes` says, a sentence each for a paper's methods, what is otherwise than in the protocol's publication.
+    `language` (BCP 47) is what its texts are written in; `translations` are what people read in others, of which no
+    stored value and no number depends.
     """
 
     key: str
@@ -301,6 +327,8 @@ class Definition:
     question_ending: str = ""
     changes: tuple[str, ...] = ()
     blocks: tuple[Block, ...] = ()
+    language: str = "en"
+    translations: tuple[Translation, ...] = ()
 
     def __post_init__(self) -> None:
         if problems := list(problems_of(self)):
@@ -343,7 +371,7 @@ class Definition:
 
 # Fields that came when there were batches already, with what they say of a protocol from before. Names of HITs are made
 # of a snapshot's bytes, so that a draft published again after a restore finds its HITs: these are left out of it.
-LATER = {"asked_if": None, "format": "plain"}
+LATER = {"asked_if": None, "format": "plain", "language": "en", "translations": ()}
 
 
 def _without_later(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

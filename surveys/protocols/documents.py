@@ -7,7 +7,7 @@ word. A score may be a fraction (2/3). Docs: docs/protocol-files.md; its schema 
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import MISSING, Field, asdict, fields, is_dataclass
+from dataclasses import MISSING, Field, asdict, fields, is_dataclass, replace
 from difflib import get_close_matches
 from fractions import Fraction
 from math import isfinite
@@ -16,6 +16,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import yaml
 
+from surveys.protocols import translations
 from surveys.protocols.definition import (
     Choice,
     Criterion,
@@ -24,6 +25,9 @@ from surveys.protocols.definition import (
     Path,
     Problem,
 )
+from surveys.protocols.languages import standard
+from surveys.protocols.texts import why_no_summary, why_no_title, why_not
+from surveys.protocols.translations import SCALES
 
 MOST_BYTES = 500_000
 DEEPEST = 20
@@ -31,16 +35,12 @@ MOST_NODES = 20_000
 MOST_PROBLEMS = 20
 MOST_QUESTIONS = 50
 MOST_LISTED = 100
-MOST_TEXT = 10_000
-MOST_TITLE, MOST_SUMMARY = 128, 2000  # MTurk's CreateHITType
 MOST_NAME = 64  # Rating.criterion
 MOST_VALUE = 200
 MOST_SHOWN = 100
 PROTOCOL_KEY = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 QUESTION_KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
-NOT_SHOWN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 KEY = "protocol"  # of the document, for the definition's `key`
-SCALES = "scales"
 TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 
 
@@ -84,6 +84,7 @@ def read(text: str | bytes, *, name: str, also: Check | None = None) -> Definiti
         else:
             found = (*limits(definition), *(also(definition) if also else ()))
             document.problems = [document.line_of(problem) for problem in found]
+            definition = document.translated(definition)
     if document.problems:
         raise DocumentError(document.problems[:MOST_PROBLEMS])
     return definition
@@ -99,13 +100,13 @@ def limits(definition: Definition) -> Iterator[Problem]:
     yield from _texts(asdict(definition), ())
     for n, criterion in enumerate(definition.criteria, 1):
         yield from _values(criterion, path=("criteria", n))
-    if len(definition.title) > MOST_TITLE:
-        yield Problem(("title",), f"A marketplace takes titles of up to {MOST_TITLE} characters.")
-    if len(definition.instructions.summary) > MOST_SUMMARY:
-        yield Problem(
-            ("instructions", "summary"),
-            f"A marketplace takes descriptions of up to {MOST_SUMMARY} characters.",
-        )
+    if sentence := why_no_title(definition.title):
+        yield Problem(("title",), sentence)
+    if sentence := why_no_summary(definition.instructions.summary):
+        yield Problem(("instructions", "summary"), sentence)
+    if (code := standard(definition.language)) != definition.language:
+        wanted = f"is written {code}" if code else "is no language, such as en or pt-BR"
+        yield Problem(("language",), f"{definition.language[:50]!r} {wanted}.")
     for name in ("outputs_per_item", "items_per_hit"):
         if not 1 <= getattr(definition, name) <= MOST_SHOWN:
             yield Problem((name,), f"A page shows 1 to {MOST_SHOWN}.")
@@ -135,10 +136,8 @@ def _values(criterion: Criterion, *, path: Path) -> Iterator[Problem]:
 def _texts(value: Any, path: Path) -> Iterator[Problem]:
     """Look at every text and list in a definition's plain data."""
     if isinstance(value, str):
-        if len(value) > MOST_TEXT:
-            yield Problem(path, f"The text has more than {MOST_TEXT:,} characters.")
-        if NOT_SHOWN.search(value):
-            yield Problem(path, "The text holds a character that can't be shown.")
+        if sentence := why_not(value):
+            yield Problem(path, sentence)
     elif isinstance(value, dict):
         for key, one in value.items():
             yield from _texts(one, (*path, key))
@@ -202,17 +201,29 @@ class _Document:
         self.problems: list[str] = []
         self.lines: dict[Path, int] = {}
         self.scales: dict[str, tuple[Choice, ...]] = {}
+        self.uses: dict[str, list[Path]] = {}
+        self.translations: yaml.Node | None = None
 
     def definition(self, root: yaml.MappingNode) -> dict[str, Any]:
         """Return the definition's fields; what could not be read is missing and stands in `problems`."""
         pairs = self._pairs(root, ())
         if scales := pairs.pop(SCALES, None):
             self._read_scales(scales)
+        self.translations = pairs.pop(translations.SECTION, None)
         if "key" in pairs:
             self._note(f"A protocol has no “key”; its own is called “{KEY}”.", pairs.pop("key"), ("key",))
         if KEY in pairs:
             pairs["key"] = pairs.pop(KEY)
         return self._fields(Definition, pairs, root, ())
+
+    def translated(self, definition: Definition) -> Definition:
+        """Return the definition with its translations, which are read beside it."""
+        if self.translations is None:
+            return definition
+        found = translations.read(
+            self.translations, definition, scales=self.scales, uses=self.uses, note=self._note
+        )
+        return replace(definition, translations=found)
 
     def line_of(self, problem: Problem) -> str:
         """Return a contradiction with the line of what it is about, or of the nearest thing around that."""
@@ -284,15 +295,16 @@ class _Document:
 
     def _list(self, kind: Any, node: yaml.Node, path: Path) -> tuple[Any, ...]:
         if kind is Choice and isinstance(node, yaml.ScalarNode) and not _is_null(node):
-            return self._scale(node)
+            return self._scale(node, path)
         if not isinstance(node, yaml.SequenceNode):
             raise Trouble("Here belongs a list, a line with “- ” for each.", node)
         return tuple(self._value(kind, one, (*path, n)) for n, one in enumerate(node.value, 1))
 
-    def _scale(self, node: yaml.ScalarNode) -> tuple[Choice, ...]:
+    def _scale(self, node: yaml.ScalarNode, path: Path) -> tuple[Choice, ...]:
         if node.value not in self.scales:
             known = f" Known: {', '.join(self.scales)}." if self.scales else ""
             raise Trouble(f"There is no scale {node.value!r} under “{SCALES}”.{known}", node)
+        self.uses.setdefault(node.value, []).append(path)
         return self.scales[node.value]
 
 

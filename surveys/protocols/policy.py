@@ -21,6 +21,7 @@ from surveys.protocols.rules import (
     PlantedChecks,
     PolicyError,
     Rule,
+    Say,
     StraightLining,
     TooFast,
     Verdict,
@@ -187,10 +188,7 @@ def _reject_at(given: Any) -> int | None:
 
 
 NEVER_REJECTS = "Never reject: everybody who submits is paid."
-ALL_PAID = "Every complete assignment is paid. Your opinions are never a reason to reject."
-OPINIONS_FREE = "Your opinions about the rest are never a reason to reject."
 OTHER_LABELS = {"watched": "Watched worker"}
-OPINIONS_WEIGHED = "An opinion that others don’t share is never enough to reject."
 
 
 def label_of(kind: str) -> str:
@@ -211,17 +209,24 @@ def in_words(policy: Policy) -> str:
     return " ".join([*sentences, *(rule.in_words() for rule in uncounted)])
 
 
-def told(policy: Policy, *, is_automatic: bool) -> str:
-    """Return what the policy does to a worker's pay, in the worker's words. `is_automatic`: no person decides."""
+def told(policy: Policy, *, is_automatic: bool, say: Say = str) -> str:
+    """Return what the policy does to a worker's pay, in the worker's words.
+
+    `is_automatic`: no person decides. `say` puts an English text into the worker's language.
+    """
     alone, others, uncounted = _apart(policy)
     sentences = []
     if alone:
-        consequence = "is not paid" if is_automatic else "may be rejected, after a person has looked at it"
-        sentences.append(f"An assignment {_either(alone)} {consequence}.")
+        if is_automatic:
+            words = say("An assignment %(rules)s is not paid.")
+        else:
+            words = say("An assignment %(rules)s may be rejected, after a person has looked at it.")
+        sentences.append(words % {"rules": _either(alone, say)})
     if others:
-        sentences.append(f"A person looks at an assignment {_either(others)} before it is paid.")
-    sentences.append(_of_opinions([*alone, *others]))
-    return " ".join([*sentences, *(rule.told() for rule in uncounted)])
+        words = say("A person looks at an assignment %(rules)s before it is paid.")
+        sentences.append(words % {"rules": _either(others, say)})
+    sentences.append(_of_opinions([*alone, *others], say))
+    return " ".join([*sentences, *(rule.told(say) for rule in uncounted)])
 
 
 def _apart(policy: Policy) -> tuple[list[Rule], list[Rule], list[Rule]]:
@@ -232,14 +237,16 @@ def _apart(policy: Policy) -> tuple[list[Rule], list[Rule], list[Rule]]:
     return alone, others, [rule for rule in policy.rules if not rule.counts]
 
 
-def _of_opinions(counted: Sequence[Rule]) -> str:
+def _of_opinions(counted: Sequence[Rule], say: Say) -> str:
     if not counted:
-        return ALL_PAID
-    return OPINIONS_FREE if all(rule.needs_gold for rule in counted) else OPINIONS_WEIGHED
+        return say("Every complete assignment is paid. Your opinions are never a reason to reject.")
+    if all(rule.needs_gold for rule in counted):
+        return say("Your opinions about the rest are never a reason to reject.")
+    return say("An opinion that others don’t share is never enough to reject.")
 
 
-def _either(rules: Iterable[Rule]) -> str:
-    return ", or ".join(rule.told() for rule in rules)
+def _either(rules: Iterable[Rule], say: Say) -> str:
+    return say(", or ").join(rule.told(say) for rule in rules)
 
 
 def _number(n: int) -> str:

@@ -1,10 +1,13 @@
 """What a policy looks at, what a rule notices, and what comes out of both."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import floor, sqrt
 from statistics import StatisticsError, correlation
 from typing import ClassVar
+
+Say = Callable[[str], str]  # puts an English text into somebody's language
 
 PRIOR = 1.0  # answers' worth of the batch's overall share: nobody is certain to be right, or wrong
 JEFFREYS = 0.5
@@ -153,8 +156,11 @@ class Rule:
         """Return the rule as a researcher reads it: the end of "Flagged: ..."; a sentence where it is not counted."""
         raise NotImplementedError
 
-    def told(self) -> str:
-        """Return the rule as a worker reads it before the work: what follows "An assignment ...", or a sentence."""
+    def told(self, say: Say) -> str:
+        """Return the rule as a worker reads it before the work: what follows "An assignment ...", or a sentence.
+
+        `say` puts an English text into the worker's language.
+        """
         raise NotImplementedError
 
 
@@ -201,8 +207,9 @@ class MinimumCorrect(Rule):
     def in_words(self) -> str:
         return f"fewer than {self.minimum} of {self.out_of} answers right"
 
-    def told(self) -> str:
-        return f"with fewer than {self.minimum} of {self.out_of} right answers"
+    def told(self, say: Say) -> str:
+        words = say("with fewer than %(minimum)d of %(out_of)d right answers")
+        return words % {"minimum": self.minimum, "out_of": self.out_of}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,8 +254,8 @@ class DifficultyAdjusted(Rule):
     def in_words(self) -> str:
         return f"right answers more than {-self.below:g} deviations below what others reach on the same items"
 
-    def told(self) -> str:
-        return "by somebody with far fewer right answers than other people have on the same questions"
+    def told(self, say: Say) -> str:
+        return say("by somebody with far fewer right answers than other people have on the same questions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -294,8 +301,8 @@ class TooFast(Rule):
     def in_words(self) -> str:
         return f"less active time than reading takes, or less than the median divided by {self.divisor:g}"
 
-    def told(self) -> str:
-        return "finished faster than it can be read"
+    def told(self, say: Say) -> str:
+        return say("finished faster than it can be read")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,8 +334,8 @@ class StraightLining(Rule):
     def in_words(self) -> str:
         return f"the same rating everywhere, with {self.at_least} ratings or more"
 
-    def told(self) -> str:
-        return "with the same rating everywhere"
+    def told(self, say: Say) -> str:
+        return say("with the same rating everywhere")
 
 
 LEAST = 10  # below that a correlation of .1 is noise
@@ -366,8 +373,8 @@ class Agreement(Rule):
     def in_words(self) -> str:
         return f"ratings that correlate less than {self.below:g} with everybody else’s"
 
-    def told(self) -> str:
-        return "by somebody whose ratings have nothing in common with everybody else’s"
+    def told(self, say: Say) -> str:
+        return say("by somebody whose ratings have nothing in common with everybody else’s")
 
 
 LEAST_FAILED = 2
@@ -401,8 +408,8 @@ class PlantedChecks(Rule):
     def in_words(self) -> str:
         return f"{self.failed} or more planted checks failed"
 
-    def told(self) -> str:
-        return "by somebody who failed the attention checks among the questions"
+    def told(self, say: Say) -> str:
+        return say("by somebody who failed the attention checks among the questions")
 
 
 SHARE = 0.1
@@ -442,8 +449,9 @@ class WorkerCap(Rule):
     def in_words(self) -> str:
         return f"One worker may do at most {self.share:.0%} of the batch."
 
-    def told(self) -> str:
-        return f"One person may do at most {self.share:.0%} of these HITs."
+    def told(self, say: Say) -> str:
+        words = say("One person may do at most %(percent)s of these HITs.")
+        return words % {"percent": f"{self.share:.0%}"}
 
 
 def most_assignments(share: float, *, n_wanted: int) -> int:

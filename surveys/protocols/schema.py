@@ -10,8 +10,9 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from surveys.protocols import documents
+from surveys.protocols import documents, translations
 from surveys.protocols.definition import Choice, Definition
+from surveys.protocols.languages import NAMED, READ
 
 SCALARS: dict[type, dict[str, Any]] = {
     str: {"type": ["string", "number", "boolean"]},
@@ -25,11 +26,18 @@ def schema() -> dict[str, Any]:
     """Return the schema, in JSON Schema's draft 2020-12."""
     kinds: dict[str, Any] = {}
     whole = _object(Definition, kinds)
+    del kinds["Translation"], kinds["TranslatedText"]  # as they are kept, not as they are written
     properties = {documents.KEY: whole["properties"].pop("key"), **whole["properties"]}
-    properties[documents.SCALES] = {
+    properties[translations.SCALES] = {
         "type": "object",
         "additionalProperties": {"type": "array", "items": {"$ref": "#/$defs/Choice"}},
         "description": "Lists of choices by name, for criteria that share one.",
+    }
+    properties[translations.SECTION] = {
+        "type": "object",
+        "maxProperties": translations.MOST_LANGUAGES,
+        "additionalProperties": _translated(Definition, kinds),
+        "description": "What people read, by language (BCP 47); what is missing is read in the protocol's own.",
     }
     required = [documents.KEY if name == "key" else name for name in whole["required"]]
     return {
@@ -40,6 +48,33 @@ def schema() -> dict[str, Any]:
         "required": required,
         "$defs": dict(sorted(kinds.items())),
     }
+
+
+def _translated(kind: Any, kinds: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of what stands for a part of a protocol in another language: its texts alone."""
+    if kind is str:
+        return {"type": ["string", "number", "boolean", "null"]}
+    if get_origin(kind) is tuple:
+        return _translated_list(get_args(kind)[0], kinds)
+    if get_origin(kind) in {Union, UnionType}:
+        (kind,) = (one for one in get_args(kind) if one is not NoneType)
+    name = f"Translated{kind.__name__}"
+    if name not in kinds:
+        hints = get_type_hints(kind)
+        texts = {field: _translated(hints[field], kinds) for field in READ[kind]}
+        kinds[name] = {"type": "object", "additionalProperties": False, "properties": texts}
+        if kind is Definition:
+            scale = _translated_list(Choice, kinds)
+            texts[translations.SCALES] = {"type": "object", "additionalProperties": scale}
+    found = {"$ref": f"#/$defs/{name}"}
+    return {"anyOf": [found, _translated(str, kinds)]} if "label" in READ[kind] else found
+
+
+def _translated_list(kind: Any, kinds: dict[str, Any]) -> dict[str, Any]:
+    entry = _translated(kind, kinds)
+    several = {"type": "array", "items": entry}
+    by_name = {"type": "object", "additionalProperties": entry}
+    return {"anyOf": [by_name, several]} if kind in NAMED else several
 
 
 def _object(kind: type, kinds: dict[str, Any]) -> dict[str, Any]:

@@ -17,9 +17,9 @@ MOST_VERSION = 1_000_000
 # Columns of the exported files, and what a page's script looks for.
 COLUMNS = {
     "answer", "answer_correct", "assignment_id", "active_seconds", "about", "batch", "channel", "decision",
-    "definition", "gold", "hit_id", "included", "is_repeat", "is_skipped", "item_id", "model_correct", "output_answer",
-    "place", "position", "quiz_passed", "seconds", "shown_position", "skip_reason", "status", "study", "surplus",
-    "system", "text", "work_seconds", "worker", "worker_id",
+    "definition", "gold", "hit_id", "included", "is_repeat", "is_skipped", "item_id", "language", "model_correct",
+    "output_answer", "place", "position", "quiz_passed", "seconds", "shown_position", "skip_reason", "status", "study",
+    "surplus", "system", "text", "work_seconds", "worker", "worker_id",
 }  # fmt: skip
 
 

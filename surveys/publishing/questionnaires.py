@@ -3,6 +3,7 @@
 import json
 import uuid
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from operator import attrgetter
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -140,7 +141,8 @@ def keys(batch: Batch) -> list[uuid.UUID]:
     """Return the keys of the questionnaires that publishing the draft as it is now writes.
 
     They are made of what the draft says, so that a draft published after a backup, and again after its restore,
-    finds the HITs it was given. One that says anything else gets others.
+    finds the HITs it was given. One that says anything else gets others. Translations count for nothing here, so that a
+    draft from before its type had any finds its HITs, too.
     """
     return [_key(batch, position, group) for position, group in enumerate(_blocks(batch)[0], 1)]
 
@@ -150,9 +152,8 @@ def _key(batch: Batch, position: int, group: Sequence[Item]) -> uuid.UUID:
     design = (batch.seed, batch.assignments_per_hit, batch.auto_approval_delay, batch.lifetime)
     made = [batch.pk, batch.created_at.isoformat(), position, [item.pk for item in group]]
     made += [batch.repeats_per_hit] if batch.repeats_per_hit else []
-    said = json.dumps(
-        [*map(str, terms + design), made, batch.survey.definition.to_snapshot()], sort_keys=True
-    )
+    asked = replace(batch.survey.definition, translations=()).to_snapshot()
+    said = json.dumps([*map(str, terms + design), made, asked], sort_keys=True)
     return uuid.uuid5(uuid.NAMESPACE_URL, said)
 
 

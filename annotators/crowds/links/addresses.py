@@ -9,6 +9,7 @@ from typing import Literal
 
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.core import signing
+from django.utils.translation import gettext
 
 SALT = "annotators.links"  # part of every signature: another one would make all links void
 CODE_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"  # nothing that reads like something else
@@ -65,7 +66,9 @@ def read(token: str) -> Holder:
         kind: Kind = {"i": "invitation", "v": "visit"}[text[:1]]  # type: ignore[assignment]
         return Holder(kind, uuid.UUID(text[1:]))
     except (signing.BadSignature, KeyError, ValueError) as error:
-        raise BadLink("This address is not complete. Please copy it again from where you got it.") from error
+        raise BadLink(
+            gettext("This address is not complete. Please copy it again from where you got it.")
+        ) from error
 
 
 def new_access_code() -> str:
@@ -92,7 +95,7 @@ def read_panel(params: Mapping[str, str], *, names: ParameterNames, provider: st
     longest = WORKER_ID_MAX - len(provider) - 1
     worker_id = _parameter(params, names.worker)
     if not worker_id or len(worker_id) > longest:
-        raise BadLink("Your panel did not say who you are. Please start again from its page.")
+        raise BadLink(gettext("Your panel did not say who you are. Please start again from its page."))
     return PanelPerson(worker_id, _parameter(params, names.study), _parameter(params, names.session))
 
 
@@ -107,5 +110,8 @@ def _plain(code: str) -> str:
 def _parameter(params: Mapping[str, str], name: str) -> str:
     value = params.get(name, "").strip() if name else ""
     if value and not PANEL_VALUE.fullmatch(value):
-        raise BadLink(f"The address says something about {name} that is no id. Please start again.")
+        raise BadLink(
+            gettext("The address says something about %(name)s that is no id. Please start again.")
+            % {"name": name}
+        )
     return value

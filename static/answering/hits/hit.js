@@ -1,7 +1,7 @@
 "use strict";
 // The HIT works without this file. With it: one question at a time, keys, drafts saved as they change.
 (() => {
-  const { kept, send } = window;
+  const { gettext, kept, send } = window;
   const find = (selector, root = document) => root.querySelector(selector);
   const address = location.pathname + location.search;
   // A page that send.js put into the place of another has an entry of its own in the history.
@@ -100,8 +100,10 @@
   }
 
   function tellAsked([first, ...others]) {
-    const more = others.length ? `${others.length + 1} more questions, the first: ` : "One more question: ";
-    asked.textContent = first ? more + first : "";
+    const n = others.length + 1, question = first;
+    const one = gettext("One more question: {question}", { question });
+    const more = gettext("{n} more questions, the first: {question}", { n, question });
+    asked.textContent = first ? (n > 1 ? more : one) : "";
   }
 
   // -- One question at a time ----------------------------------------------------------------------------
@@ -121,7 +123,8 @@
     items.forEach((item, index) => {
       const isDone = isComplete(item), button = marks[index];
       button.textContent = isDone ? "✓" : index + 1;
-      button.setAttribute("aria-label", `Question ${index + 1}, ${isDone ? "complete" : "not complete"}`);
+      const n = index + 1, complete = gettext("Question {n}, complete", { n }), open = gettext("Question {n}, not complete", { n });
+      button.setAttribute("aria-label", isDone ? complete : open);
       button.toggleAttribute("data-done", isDone);
       index === current ? button.setAttribute("aria-current", "step") : button.removeAttribute("aria-current");
       item.groups.forEach((group) => group.classList.toggle("active", group === active));
@@ -268,14 +271,15 @@
     if (isSubmitting || isOver) return;
     const open = items.filter((item) => item.isDirty || item.isSending), isKept = open.every((item) => item.isKept);
     if (!open.length) return;
-    if (!keepsDrafts) return say("changed", "Changed, not saved yet");
+    if (!keepsDrafts) return say("changed", gettext("Changed, not saved yet"));
     if (refusal) {
-      const where = isKept ? "Saved on this device only" : "Not saved";
-      return say("failed", `${where}: ${refusal}. Reload to go on.`, { isNews: true });
+      const here = gettext("Saved on this device only: {why}. Reload to go on.", { why: refusal });
+      const nowhere = gettext("Not saved: {why}. Reload to go on.", { why: refusal });
+      return say("failed", isKept ? here : nowhere, { isNews: true });
     }
-    if (!trouble) return say("saving", "Saving…");
-    if (isKept) return say("kept", "Saved on this device – retrying", { isNews: true });
-    say("failed", `Not saved: ${trouble} – retrying`, { isNews: true });
+    if (!trouble) return say("saving", gettext("Saving…"));
+    if (isKept) return say("kept", gettext("Saved on this device – retrying"), { isNews: true });
+    say("failed", gettext("Not saved: {why} – retrying", { why: trouble }), { isNews: true });
   }
 
   function changed(item) {
@@ -319,7 +323,7 @@
 
   async function post(body) {
     const slow = setTimeout(() => {
-      trouble ||= "the network is slow";
+      trouble ||= gettext("the network is slow");
       tell();
     }, PATIENCE_MS);
     try {
@@ -339,18 +343,18 @@
     if (item.isDirty) return wait(item, 0);
     [{ key, position: item.position, tab }, ...item.adopted.splice(0)].forEach((record) => kept.drop(record).catch(() => {}));
     if (isOver || items.some((other) => other.isDirty || other.isSending)) return tell();
-    const time = new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-    say("saved", `Saved ${time}`);
+    const time = new Date().toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+    say("saved", gettext("Saved {time}", { time }));
   }
 
   function refused(status) {
-    refusal = status === 409 ? "the answers were changed in another tab" : "this page has expired";
+    refusal = status === 409 ? gettext("the answers were changed in another tab") : gettext("this page has expired");
     tell();
   }
 
   function failed(item) {
     item.tries += 1;
-    trouble = navigator.onLine ? "the server can’t be reached" : "offline";
+    trouble = navigator.onLine ? gettext("the server can’t be reached") : gettext("offline");
     tell();
     wait(item, Math.min(1000 * 2 ** item.tries, LONGEST_WAIT_MS));
   }
@@ -399,15 +403,15 @@
   function offer(item, other) {
     if (other.tab === "server") kept.put(other).catch(() => {});
     const banner = document.createElement("div"), text = document.createElement("p");
-    const [swap, leave] = ["Show those instead", "Keep what is shown"].map((label) => {
+    const [swap, leave] = [gettext("Show those instead"), gettext("Keep what is shown")].map((label) => {
       const button = document.createElement("button");
       Object.assign(button, { type: "button", textContent: label });
       return button;
     });
-    const time = new Date(other.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+    const time = new Date(other.at).toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     banner.className = "banner other";
     banner.setAttribute("role", "status");
-    text.textContent = `Other answers to this were given at ${time}, in another tab or on another device.`;
+    text.textContent = gettext("Other answers to this were given at {time}, in another tab or on another device.", { time });
     banner.append(text, swap, leave);
     item.node.prepend(banner);
     swap.addEventListener("click", () => {
@@ -427,8 +431,8 @@
   // -- The deadline, where the page around this one knows it; that one speaks it, too --------------------
   const timeLeft = find("#time-left");
   const TIMES = [
-    [300, () => (timeLeft.textContent = "Less than 5 minutes left")],
-    [60, () => (timeLeft.textContent = "Less than a minute left")],
+    [300, () => (timeLeft.textContent = gettext("Less than 5 minutes left"))],
+    [60, () => (timeLeft.textContent = gettext("Less than a minute left"))],
     [0, timeIsOver],
   ];
 
@@ -445,8 +449,8 @@
   function timeIsOver() {
     if (isSubmitting) return (timeLeft.hidden = true);
     isOver = true;
-    timeLeft.textContent = "Time is over: go on from My work";
-    say("failed", "Not submitted");
+    timeLeft.textContent = gettext("Time is over: go on from My work");
+    say("failed", gettext("Not submitted"));
   }
 
   window.addEventListener("message", ({ source, data }) => {
@@ -461,7 +465,7 @@
     isSubmitting = true;
     const body = new URLSearchParams(new FormData(form));
     if (event.submitter?.name) body.set(event.submitter.name, event.submitter.value);
-    say("saving", "Submitting…");
+    say("saving", gettext("Submitting…"));
     submitUntilAnswered(body);
   });
 
@@ -470,9 +474,11 @@
     const retry = find("#retry"), button = find("button", retry);
     form.inert = true;
     const failed = (why) => {
-      const where = items.every((item) => item.isKept) ? " Your answers are saved on this device." : "";
-      find("p", retry).textContent = `Not submitted yet: ${why}.${where} It is tried again until it arrives.`;
-      say("failed", "Not submitted – retrying");
+      const isKept = items.every((item) => item.isKept);
+      find("p", retry).textContent = isKept
+        ? gettext("Not submitted yet: {why}. Your answers are saved on this device. It is tried again until it arrives.", { why })
+        : gettext("Not submitted yet: {why}. It is tried again until it arrives.", { why });
+      say("failed", gettext("Not submitted – retrying"));
       retry.hidden = false;
     };
     const page = await send.untilAnswered(form, body, { failed, button });
@@ -522,6 +528,6 @@
   if (gap) (gap.matches("textarea, input") ? gap : inputs(gap)[0]).focus();
   else if (errors) errors.focus();
   else if (!instructions.open) find("h2", items[current].node).focus({ preventScroll: true }); // the keys work at once
-  if (!errors && items.some((item) => item.version > 0)) say("saved", "Saved");
+  if (!errors && items.some((item) => item.version > 0)) say("saved", gettext("Saved"));
   restore().then((isRestored) => isRestored && showFirst());
 })();

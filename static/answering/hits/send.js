@@ -1,6 +1,7 @@
 "use strict";
 // Sends a form without leaving its page before there is another to show: a cut network never shows a broken frame.
 window.send = (() => {
+  const { gettext } = window;
   const TIMEOUT_MS = 20_000, LONGEST_WAIT_MS = 30_000;
 
   // A request that hangs counts as failed.
@@ -18,9 +19,9 @@ window.send = (() => {
     try {
       const response = await post(form.action, body), text = await response.text();
       const isOurs = response.status < 500 && text.includes("answering/hits/hit");
-      return isOurs ? { url: response.url, text } : { why: "the server can’t take it just now" };
+      return isOurs ? { url: response.url, text } : { why: gettext("the server can’t take it just now") };
     } catch {
-      return { why: navigator.onLine ? "the server can’t be reached" : "offline" };
+      return { why: navigator.onLine ? gettext("the server can’t be reached") : gettext("offline") };
     }
   }
 

@@ -7,7 +7,7 @@ document.querySelectorAll("button[data-copy]").forEach((button) => {
   button.addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(source.value);
-      button.textContent = "Copied";
+      button.textContent = button.dataset.done ?? "Copied";
     } catch {
       if ("select" in source) source.select();
       else getSelection().selectAllChildren(source);

@@ -6,9 +6,9 @@ const secondsLeft = () => (end - performance.now()) / 1000;
 const more = document.getElementById("more-time"), WARNED_SECONDS = 300;
 let calm = ""; // what is said when nothing has to be
 const WARNINGS = [
-  [0, `The time is over. ${note.dataset.over}`],
-  [60, "Less than a minute is left."],
-  [WARNED_SECONDS, "Less than five minutes are left."],
+  [0, gettext("The time is over. {next}", { next: note.dataset.over })],
+  [60, gettext("Less than a minute is left.")],
+  [WARNED_SECONDS, gettext("Less than five minutes are left.")],
 ];
 
 function show() {
@@ -35,11 +35,11 @@ more?.addEventListener("submit", async (event) => {
     const response = await fetch(more.action, { method: "POST", body: new FormData(more), headers: { Accept: "application/json" } });
     const { seconds } = await response.json();
     end = performance.now() + 1000 * seconds;
-    calm = "You have more time.";
+    calm = gettext("You have more time.");
     document.querySelector("iframe#task")?.contentWindow.postMessage({ seconds }, "*");
     show();
   } catch {
-    button.textContent = "Not reached: try again";
+    button.textContent = gettext("Not reached: try again");
   }
 });
 

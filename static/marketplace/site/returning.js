@@ -12,5 +12,5 @@ window.addEventListener("blur", () => document.activeElement === answered && (is
 
 returning.querySelector("button").removeAttribute("name");
 returning.addEventListener("submit", (event) => {
-  if (isAnswered && !confirm("Return this HIT? What you have answered is not submitted, and not paid.")) event.preventDefault();
+  if (isAnswered && !confirm(gettext("Return this HIT? What you have answered is not submitted, and not paid."))) event.preventDefault();
 });

@@ -11,7 +11,9 @@ from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponse, UnreadablePostError
 from django.http.multipartparser import MultiPartParserError
 from django.template.loader import render_to_string
+from django.utils.functional import Promise
 from django.utils.log import log_response
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 
 from surveys.answering.presentation import CannotServe
@@ -23,13 +25,15 @@ View = Callable[..., HttpResponse]
 
 # Too large, forged or broken off: what was sent, and none of our faults.
 UNREADABLE_REQUEST = (SuspiciousOperation, MultiPartParserError, UnreadablePostError)
-EXPIRED = "This page was open for too long. What you answered is kept: open the HIT again and carry on."
-FOREIGN = "This page does not belong to this HIT. Please open the HIT again from your queue."
-UNREADABLE = (
+EXPIRED = gettext_lazy(
+    "This page was open for too long. What you answered is kept: open the HIT again and carry on."
+)
+FOREIGN = gettext_lazy("This page does not belong to this HIT. Please open the HIT again from your queue.")
+UNREADABLE = gettext_lazy(
     "What was sent is too large or damaged. What was saved before is kept: open the HIT again and carry on."
 )
-BROKEN = "The fault is ours, and we have a record of it. Open the HIT again in a little while."
-NOT_KEPT = (
+BROKEN = gettext_lazy("The fault is ours, and we have a record of it. Open the HIT again in a little while.")
+NOT_KEPT = gettext_lazy(
     "The fault is ours, and we have a record of it. What you have just sent was not kept. What was saved before "
     "is kept: open this page again in a little while and carry on."
 )
@@ -70,8 +74,10 @@ def record_fault(request: HttpRequest) -> None:
 def _broken(request: HttpRequest) -> HttpResponse:
     """Say what is true: of what was sent nothing is kept, as a full disk keeps nothing. No way leads off its page."""
     if request.method == "POST":
-        return refusal("This was not kept", NOT_KEPT, status=500)
-    return refusal("Something went wrong here", BROKEN, status=500, reload_url=request.get_full_path())
+        return refusal(gettext("This was not kept"), NOT_KEPT, status=500)
+    return refusal(
+        gettext("Something went wrong here"), BROKEN, status=500, reload_url=request.get_full_path()
+    )
 
 
 def _refused(error: Exception, request: HttpRequest) -> HttpResponse:
@@ -80,14 +86,14 @@ def _refused(error: Exception, request: HttpRequest) -> HttpResponse:
         return _not_served(error, request)
     url = request.get_full_path()
     if isinstance(error, TokenExpired):
-        return refusal("This page has expired", EXPIRED, status=403, reload_url=url)
+        return refusal(gettext("This page has expired"), EXPIRED, status=403, reload_url=url)
     if isinstance(error, TokenError):
-        return refusal("This page can't be used", FOREIGN, status=403)
-    return refusal("This could not be read", UNREADABLE, status=400, reload_url=url)
+        return refusal(gettext("This page can't be used"), FOREIGN, status=403)
+    return refusal(gettext("This could not be read"), UNREADABLE, status=400, reload_url=url)
 
 
 def _not_served(error: CannotServe, request: HttpRequest) -> HttpResponse:
-    title, status = "This HIT can't be shown to you", STATUS.get(error.kind, 403)
+    title, status = gettext("This HIT can't be shown to you"), STATUS.get(error.kind, 403)
     if status != 503:
         return refusal(title, str(error), status=status)
     response = refusal(title, str(error), status=status, reload_url=request.get_full_path())
@@ -96,7 +102,7 @@ def _not_served(error: CannotServe, request: HttpRequest) -> HttpResponse:
     return response
 
 
-def refusal(title: str, message: str, *, status: int, reload_url: str = "") -> HttpResponse:
+def refusal(title: str, message: str | Promise, *, status: int, reload_url: str = "") -> HttpResponse:
     context: dict[str, Any] = {"title": title, "message": message, "reload_url": reload_url}
     return HttpResponse(render_to_string("answering/hits/refused.html", context), status=status)
 

@@ -8,20 +8,28 @@ from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotators.failpoints import reach
 from annotators.models import Assignment
 from surveys.answering import quizzes
 from surveys.answering.collection import save_answers, task_answers
-from surveys.answering.presentation import CannotServe, open_assignment, preview_items, read_claims
+from surveys.answering.presentation import (
+    CannotServe,
+    open_assignment,
+    preview_items,
+    read_claims,
+    shown_definition,
+)
 from surveys.models import Batch, Questionnaire
 from surveys.operations import log_context
 from surveys.pages.access import address_of
-from surveys.pages.answering import quiz, tokens
+from surveys.pages.answering import language, quiz, tokens
 from surveys.pages.answering.framing import framed, record_fault
 from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.work_page import (
+    answered_in,
     assignment_form,
     draft_answer,
     is_first_visit,
@@ -35,12 +43,12 @@ from surveys.pages.answering.work_page import (
 @require_http_methods(["GET", "POST"])
 def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Preview, working page, receipt: what the address and the state of the work ask for."""
-    questionnaire = _questionnaire(pk)
+    questionnaire = _questionnaire(request, pk)
     if request.method == "POST":
         return _submit(request, questionnaire)
     claims = read_claims(request.GET.dict(), endpoint=questionnaire.batch.endpoint)
     if claims.is_preview:
-        return _preview(questionnaire)
+        return _preview(request, questionnaire)
     agent = request.headers.get("User-Agent", "")
     assignment = open_assignment(questionnaire, claims=claims, user_agent=agent, address=address_of(request))
     log_context.bind(assignment=assignment.pk)
@@ -56,7 +64,7 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 @require_POST
 def draft(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Keep one item's draft."""
-    questionnaire = _questionnaire(pk)
+    questionnaire = _questionnaire(request, pk)
     return draft_answer(
         request, author=lambda token: tokens.read(token, questionnaire=questionnaire).assignment
     )
@@ -94,7 +102,8 @@ def _keep(form: HitForm, assignment: Assignment) -> bool:
         keep_what_was_given(form, assignment)
         return False
     reach("submit.received")
-    return save_answers(assignment, answers=form.answers(), comment=form.cleaned_data["comment"])
+    comment, language = form.cleaned_data["comment"], answered_in(assignment)
+    return save_answers(assignment, answers=form.answers(), comment=comment, language=language)
 
 
 def _quiz_context(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]:
@@ -106,17 +115,19 @@ def _quiz_context(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]
     }
 
 
-def _questionnaire(pk: uuid.UUID) -> Questionnaire:
+def _questionnaire(request: HttpRequest, pk: uuid.UUID) -> Questionnaire:
     found = Questionnaire.objects.select_related("batch__survey", "hit").filter(pk=pk).first()
     if found is None:
-        raise CannotServe("unknown", "There is no such HIT here. Please return it.")
+        raise CannotServe("unknown", gettext("There is no such HIT here. Please return it."))
+    language.follow(found.batch, request)
     log_context.bind(batch=found.batch_id, hit=found.hit and found.hit.hit_id)
     return found
 
 
-def _preview(questionnaire: Questionnaire) -> HttpResponse:
-    form = HitForm(definition=questionnaire.batch.definition, items=preview_items(questionnaire))
-    return HttpResponse(_render_page(questionnaire.batch, form, is_preview=True, is_first_visit=True))
+def _preview(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
+    form = HitForm(definition=shown_definition(questionnaire.batch), items=preview_items(questionnaire))
+    shown = _render_page(questionnaire.batch, form, query=request.GET, is_preview=True, is_first_visit=True)
+    return HttpResponse(shown)
 
 
 def _page(
@@ -131,6 +142,7 @@ def _page(
     html = _render_page(
         questionnaire.batch,
         form,
+        query=request.GET,
         action=request.get_full_path(),
         draft_url=reverse("draft", args=[questionnaire.pk]),
         token=tokens.issue(bearer.assignment, submit_to=bearer.submit_to),

@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext, gettext_lazy
 
 from surveys.answering.answer_copy import NOT_XML
 from surveys.answering.collection import SECONDS_MAX
@@ -59,8 +60,8 @@ class OneOf(GroupField):
     """Choose exactly one; cleans to its value."""
 
     default_error_messages = {
-        "required": "Choose one.",
-        "unknown": "Choose one of the choices shown.",
+        "required": gettext_lazy("Choose one."),
+        "unknown": gettext_lazy("Choose one of the choices shown."),
     }
 
     def validate(self, value: Any) -> None:
@@ -82,9 +83,9 @@ class AnyOf(GroupField):
     widget = forms.SelectMultiple
     type = "checkbox"
     default_error_messages = {
-        "required": "Tick at least one.",
-        "unknown": "Tick only choices shown.",
-        "exclusive": "“{label}” can’t be ticked together with others.",
+        "required": gettext_lazy("Tick at least one."),
+        "unknown": gettext_lazy("Tick only choices shown."),
+        "exclusive": gettext_lazy("“%(label)s” can’t be ticked together with others."),
     }
 
     def __init__(self, *, exclusive: str = "", **kwargs: Any) -> None:
@@ -111,7 +112,7 @@ class AnyOf(GroupField):
 
     def _exclusive_message(self) -> str:
         label = next(choice.label for choice in self.choices if choice.value == self.exclusive)
-        return self.error_messages["exclusive"].format(label=label)
+        return self.error_messages["exclusive"] % {"label": label}
 
 
 class Written(GroupField):
@@ -120,8 +121,8 @@ class Written(GroupField):
     type = "text"
     template = "text"
     default_error_messages = {
-        "required": "Write a few words.",
-        "too_long": f"Write at most {TEXT_MAX} characters.",
+        "required": gettext_lazy("Write a few words."),
+        "too_long": gettext_lazy("Write at most %(most)d characters.") % {"most": TEXT_MAX},
     }
 
     def to_python(self, value: Any) -> str:
@@ -142,7 +143,7 @@ class Numeral(GroupField):
 
     type = "text"
     template = "number"
-    default_error_messages = {"required": "Write a number."}
+    default_error_messages = {"required": gettext_lazy("Write a number.")}
 
     def __init__(self, *, number: Number, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -159,7 +160,7 @@ class Numeral(GroupField):
     def clean(self, value: Any) -> str:
         given = str(super().clean(value))
         try:
-            return self.number.read(given) if given else ""
+            return self.number.read(given, say=gettext) if given else ""
         except ValueError as error:
             raise ValidationError(str(error), code="number") from None
 
@@ -171,7 +172,10 @@ class Numeral(GroupField):
 class SkipReason(OneOf):
     """Why an item can't be judged. Asked only of those who skip, who must say."""
 
-    default_error_messages = {"required": "Choose why you skip it.", "unknown": "Choose one of the reasons."}
+    default_error_messages = {
+        "required": gettext_lazy("Choose why you skip it."),
+        "unknown": gettext_lazy("Choose one of the reasons."),
+    }
 
 
 class CommentField(forms.CharField):

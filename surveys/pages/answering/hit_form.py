@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from crispy_forms.helper import FormHelper
 from django import forms
+from django.utils.translation import gettext
 
 from surveys.answering.answer_copy import ItemAnswer, only_asked
 from surveys.answering.collection import SECONDS_MAX, VERSION_MAX
@@ -121,7 +122,7 @@ class HitForm(forms.Form):
         found = [
             (
                 group.place,
-                Problem(f"{name}-1", group.where, str(group.label), error.messages[0], error.code),
+                Problem(f"{name}-1", group.where, cast(str, group.label), error.messages[0], error.code),
             )
             for name, group in self._groups()
             if name in self.errors
@@ -292,7 +293,10 @@ def _questions(definition: Definition, item: ShownItem) -> Iterator[tuple[str, G
             OneOf(label=definition.preference.label, place=at, choices=choices),
         )
     if definition.skip_reasons:
-        yield SKIP, SkipReason(label="Why can’t it be judged?", place=at, choices=definition.skip_reasons)
+        yield (
+            SKIP,
+            SkipReason(label=gettext("Why can’t it be judged?"), place=at, choices=definition.skip_reasons),
+        )
 
 
 def _only_if(criterion: Criterion, definition: Definition, *, item: ShownItem, prefix: str) -> OnlyIf | None:
@@ -303,10 +307,16 @@ def _only_if(criterion: Criterion, definition: Definition, *, item: ShownItem, p
     if (is_answer := condition.question not in others) and definition.answer:
         others[ANSWER] = (definition.answer.label, definition.answer.choices)
     label, choices = others[condition.question]
-    named = " or ".join(f"“{choice.label}”" for choice in choices if choice.value in condition.values)
-    said = f"ticked {named} in" if condition.ticked else f"answered {named} to"
+    named = gettext(" or ").join(
+        f"“{choice.label}”" for choice in choices if choice.value in condition.values
+    )
+    said = {"answers": named, "question": label}
+    if condition.ticked:
+        sentence = gettext("Only if you ticked %(answers)s in “%(question)s” above.") % said
+    else:
+        sentence = gettext("Only if you answered %(answers)s to “%(question)s” above.") % said
     name = f"i{item.position}-{'' if is_answer else prefix}{condition.question}"
-    return OnlyIf(name, condition.values, f"Only if you {said} “{label}” above.")
+    return OnlyIf(name, condition.values, sentence)
 
 
 def _rating(

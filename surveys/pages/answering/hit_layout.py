@@ -17,6 +17,7 @@ from django.forms import Form
 from django.template import Context, Template
 from django.template.loader import get_template
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 
 from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture
 from surveys.answering.quizzes import Marked
@@ -142,10 +143,9 @@ class ItemBlock:
         return self.definition.shown_question(self.item.question)
 
     @property
-    def count(self) -> str:
-        """Return "2 of 5 · Question", or as much of it as there is to say."""
-        place = f"{self.item.place} of {self.of}" if self.of > 1 else ""
-        return " · ".join(filter(None, [place, self.definition.question_label]))
+    def place(self) -> str:
+        """Return "2 of 5"; "" where there is one item."""
+        return gettext("%(n)d of %(of)d") % {"n": self.item.place, "of": self.of} if self.of > 1 else ""
 
     @property
     def states(self) -> Iterator[tuple[ShownPicture | None, str | None]]:

@@ -6,6 +6,7 @@ from typing import Any
 from django.db import DatabaseError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotators.failpoints import reach
@@ -17,10 +18,11 @@ from surveys.answering.answer_copy import content
 from surveys.answering.collection import given_answers, revise_answers, save_answers
 from surveys.models import Batch
 from surveys.operations import log_context
-from surveys.pages.answering import quiz, tokens
+from surveys.pages.answering import language, quiz, tokens
 from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.link_page import (
     KEPT,
+    admitted,
     linked,
     on_to_next,
     record_fault,
@@ -28,7 +30,13 @@ from surveys.pages.answering.link_page import (
     surroundings,
     to,
 )
-from surveys.pages.answering.work_page import assignment_form, batch_of, draft_answer, keep_what_was_given
+from surveys.pages.answering.work_page import (
+    answered_in,
+    assignment_form,
+    batch_of,
+    draft_answer,
+    keep_what_was_given,
+)
 from surveys.protocols.policy import judges
 
 Status = Assignment.Status
@@ -41,7 +49,7 @@ def work(request: HttpRequest, token: str, number: int) -> HttpResponse:
     """One annotation: its form as far as it is answered; posted, its answers."""
     if request.method == "POST":
         return _submit(request, token, number)
-    admission = admit(token)
+    admission = admitted(request, token)
     assignment = _assignment(admission, number)
     log_context.bind(assignment=assignment.pk, batch=admission.batch.pk)
     if number != (current := assignment.annotation_slot.number):
@@ -93,11 +101,12 @@ def _submit(request: HttpRequest, token: str, number: int) -> HttpResponse:
     form = assignment_form(author, batch=batch_of(author), data=request.POST)
     try:
         admission = _admission(token, author)
+        language.follow(admission.batch, request)
         assignment = _assignment(admission, number)
     except (NotAdmitted, NotYours, NothingLeft) as error:
         if not quiz.is_quiz(request):
             keep_what_was_given(form, author)
-            error.add_note(KEPT)
+            error.add_note(str(KEPT))
         raise
     if assignment != author:
         raise tokens.TokenError
@@ -152,7 +161,8 @@ def _save(assignment: Assignment, form: HitForm, *, revision: str, batch: Batch)
     if revision != _revision(locked) or _is_closed(locked, batch):
         return False
     write = revise_answers if locked.saved_at else save_answers
-    write(locked, answers=form.answers(), comment=form.cleaned_data["comment"])
+    comment, language = form.cleaned_data["comment"], answered_in(assignment)
+    write(locked, answers=form.answers(), comment=comment, language=language)
     return True
 
 
@@ -228,5 +238,5 @@ def _page(
         kept_under=tokens.kept_under(assignment),
         revision=_revision(assignment),
         instructions=form.definition.instructions,
-        submit_label="Save the changes" if assignment.saved_at else "Submit",
+        submit_label=gettext("Save the changes") if assignment.saved_at else gettext("Submit"),
     )

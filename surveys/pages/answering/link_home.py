@@ -2,14 +2,16 @@
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
-from surveys.answering.admissions import Admission, NotAdmitted, admit, admit_by_code, admit_panel, completion
-from surveys.pages.answering.link_page import linked, on_to_next, render, surroundings, to
+from surveys.answering.admissions import Admission, NotAdmitted, admit_by_code, admit_panel, completion
+from surveys.answering.presentation import shown_definition
+from surveys.pages.answering.link_page import admitted, linked, on_to_next, render, surroundings, to
 from surveys.pages.answering.work_page import pay_rule, time_allowed
 
 NUMBER_MAX = 2**31 - 1
-NO_NUMBER = "An annotation id is a whole number from 1."
+NO_NUMBER = gettext_lazy("An annotation id is a whole number from 1.")
 
 
 class NumberForm(forms.Form):
@@ -26,15 +28,17 @@ class NumberForm(forms.Form):
 class SignInForm(forms.Form):
     """Who somebody is, without their personal link at hand."""
 
-    name = forms.CharField(max_length=200, error_messages={"required": "Give your name."})
-    access_code = forms.CharField(max_length=128, error_messages={"required": "Give your access code."})
+    name = forms.CharField(max_length=200, error_messages={"required": gettext_lazy("Give your name.")})
+    access_code = forms.CharField(
+        max_length=128, error_messages={"required": gettext_lazy("Give your access code.")}
+    )
 
 
 @linked
 @require_http_methods(["GET", "POST"])
 def home(request: HttpRequest, token: str) -> HttpResponse:
     """What this is about, what is done, and Start: with an annotation id, or with the next one."""
-    admission = admit(token)
+    admission = admitted(request, token)
     form = NumberForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
         return _home(request, admission, form)
@@ -47,7 +51,7 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
 @require_GET
 def finish(request: HttpRequest, token: str) -> HttpResponse:
     """The end: thanks, a panel's completion code, and the way back to change something."""
-    admission = admit(token)
+    admission = admitted(request, token)
     around = surroundings(admission, just_saved=request.GET.get("saved", ""))
     return render("finish", **around, completion=completion(admission))
 
@@ -82,7 +86,7 @@ def _home(request: HttpRequest, admission: Admission, form: NumberForm) -> HttpR
         **around,
         form=form,
         number=form["number"].value() if form.is_bound else around["suggested"],
-        instructions=admission.batch.definition.instructions,
+        instructions=shown_definition(admission.batch).instructions,
         time_allowed=time_allowed(admission.batch),
         pay_rule=pay_rule(admission.batch),
     )

@@ -9,11 +9,14 @@ from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 
-from surveys.answering.admissions import Admission, NotAdmitted
+from surveys.answering.admissions import Admission, NotAdmitted, admit
 from surveys.answering.allocation import NothingLeft, NotYours, n_free, own, suggest, take
 from surveys.models import Batch
+from surveys.pages.answering import language
 from surveys.pages.answering.framing import NOT_KEPT, UNREADABLE_REQUEST
 from surveys.pages.answering.tokens import TokenError
 
@@ -26,22 +29,26 @@ CONTENT_SECURITY_POLICY = (
     "form-action 'self'; frame-ancestors 'none'"
 )
 TITLES = {
-    "unknown": "This link is not valid",
-    "expired": "This link has expired",
-    "revoked": "This link was withdrawn",
-    "closed": "This study is closed",
-    "full": "There is nothing left to do here",
-    "throttled": "Please wait a little",
-    "unproven": "We can’t show this here",
+    "unknown": gettext_lazy("This link is not valid"),
+    "expired": gettext_lazy("This link has expired"),
+    "revoked": gettext_lazy("This link was withdrawn"),
+    "closed": gettext_lazy("This study is closed"),
+    "full": gettext_lazy("There is nothing left to do here"),
+    "throttled": gettext_lazy("Please wait a little"),
+    "unproven": gettext_lazy("We can’t show this here"),
 }
 STATUS = {"unknown": 404, "throttled": 429}
 HAVE_DATA = {"expired", "closed", "full"}
-FOREIGN = "What was sent does not belong to this annotation, or not to you. Open it again from your list."
-UNREADABLE = (
+FOREIGN = gettext_lazy(
+    "What was sent does not belong to this annotation, or not to you. Open it again from your list."
+)
+UNREADABLE = gettext_lazy(
     "What was sent is too large or damaged. What was saved before is kept: open your list and carry on."
 )
-BROKEN = "The fault is ours, and we have a record of it. Open your list again in a little while."
-KEPT = "What you had answered on the page before is kept as a draft."
+BROKEN = gettext_lazy(
+    "The fault is ours, and we have a record of it. Open your list again in a little while."
+)
+KEPT = gettext_lazy("What you had answered on the page before is kept as a draft.")
 
 
 def linked(view: View) -> View:
@@ -60,15 +67,15 @@ def linked(view: View) -> View:
             response = _refused(error, token=kwargs.get("token", ""))
         except UNREADABLE_REQUEST:
             response = _refusal(
-                "This could not be read", UNREADABLE, status=400, token=kwargs.get("token", "")
+                gettext("This could not be read"), UNREADABLE, status=400, token=kwargs.get("token", "")
             )
         except Exception:
             record_fault(view.__name__, request)
             token = kwargs.get("token", "")
             title, message = (
-                ("This was not kept", NOT_KEPT)
+                (gettext("This was not kept"), NOT_KEPT)
                 if request.method == "POST"
-                else ("Something went wrong here", BROKEN)
+                else (gettext("Something went wrong here"), BROKEN)
             )
             response = _refusal(title, message, status=500, token=token)
         return with_headers(response)
@@ -96,6 +103,13 @@ def to(name: str, *args: str | int, query: str = "") -> HttpResponse:
 def render(template: str, *, status: int = 200, **context: Any) -> HttpResponse:
     """Render without the request: its context processors would bring the session, thus a cookie."""
     return HttpResponse(render_to_string(f"answering/links/{template}.html", context), status=status)
+
+
+def admitted(request: HttpRequest, token: str) -> Admission:
+    """Admit the bearer of a link, in the language their study asks for. Raises NotAdmitted."""
+    admission = admit(token)
+    language.follow(admission.batch, request)
+    return admission
 
 
 def on_to_next(admission: Admission, *, query: str = "") -> HttpResponse:
@@ -143,14 +157,18 @@ def _refused(error: Exception, *, token: str) -> HttpResponse:
         status = STATUS.get(error.kind, 403)
         return _refusal(TITLES[error.kind], str(error), kept=kept, status=status, data_url=data_url)
     if isinstance(error, NotYours):
-        title = "This annotation is not yours"
+        title = gettext("This annotation is not yours")
         return _refusal(title, str(error), kept=kept, status=404, token=token, is_starting=True)
     if isinstance(error, NothingLeft):
-        return _refusal("There is nothing left to do here", str(error), kept=kept, status=403, token=token)
-    return _refusal("This page can’t be used", FOREIGN, status=403, token=token)
+        return _refusal(
+            gettext("There is nothing left to do here"), str(error), kept=kept, status=403, token=token
+        )
+    return _refusal(gettext("This page can’t be used"), FOREIGN, status=403, token=token)
 
 
-def _refusal(title: str, message: str, *, status: int, token: str = "", **context: Any) -> HttpResponse:
+def _refusal(
+    title: str | Promise, message: str | Promise, *, status: int, token: str = "", **context: Any
+) -> HttpResponse:
     home_url = reverse("link", args=[token]) if token else ""
     return render("refused", status=status, title=title, message=message, home_url=home_url, **context)
 

@@ -2,6 +2,7 @@
 
 from django import forms
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_POST
 
 from surveys.answering.admissions import owner
@@ -9,20 +10,25 @@ from surveys.models import Invitation
 from surveys.operations.holding import waiting
 from surveys.operations.own_data import forget
 from surveys.operations.own_data import own_data as data_of
+from surveys.pages.answering import language
 from surveys.pages.answering.link_page import linked, render
 
 
 class DeleteForm(forms.Form):
     """Whether they mean it."""
 
-    confirmed = forms.BooleanField(error_messages={"required": "Tick the box if you want that."})
+    confirmed = forms.BooleanField(
+        error_messages={"required": gettext_lazy("Tick the box if you want that.")}
+    )
 
 
 @linked
 @require_GET
 def own_data(request: HttpRequest, token: str) -> HttpResponse:
     """Show what is kept, and what a deletion would take away and leave."""
-    return _page(owner(token), token=token, form=DeleteForm())
+    invitation = owner(token)
+    language.follow(invitation.batch, request)
+    return _page(invitation, token=token, form=DeleteForm())
 
 
 @linked
@@ -37,6 +43,7 @@ def download(request: HttpRequest, token: str) -> HttpResponse:
 @require_POST
 def delete(request: HttpRequest, token: str) -> HttpResponse:
     invitation, form = owner(token), DeleteForm(request.POST)
+    language.follow(invitation.batch, request)
     if not form.is_valid():
         return _page(invitation, token=token, form=form, status=422)
     if forget(invitation.worker):

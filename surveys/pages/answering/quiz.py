@@ -10,6 +10,7 @@ from django.template.loader import render_to_string
 
 from annotators.models import Worker
 from surveys.answering import quizzes
+from surveys.answering.presentation import shown_definition
 from surveys.answering.quizzes import TRIES, Marked
 from surveys.models import Batch, QuizAttempt
 from surveys.pages.answering.hit_fields import OneOf
@@ -71,7 +72,8 @@ def ask(
     """Return the page with the questions of the next try; bound to `data`, with what is missing there (422)."""
     attempt = quizzes.last_try(batch, worker=worker, claimed_from=claimed_from)
     before = quizzes.marked(attempt) if attempt else []
-    form = QuizForm(data, questions=batch.definition.quiz, before=before)
+    definition = shown_definition(batch)
+    form = QuizForm(data, questions=definition.quiz, before=before)
     context = {
         "batch": batch,
         "action": action,
@@ -79,7 +81,7 @@ def ask(
         "form": form,
         "attempt": attempt,
         "number": attempt.number + 1 if attempt else 1,
-        "instructions": batch.definition.instructions,
+        "instructions": definition.instructions,
     }
     return HttpResponse(
         render_to_string("answering/hits/quiz.html", context), status=422 if form.is_bound else 200
@@ -92,7 +94,7 @@ def answered(
     """Mark what was posted, and show what there is to say: the questions again, or the way to the work."""
     who: dict[str, Any] = {"worker": worker, "claimed_from": claimed_from}
     if quizzes.is_due(batch, **who):
-        form = QuizForm(request.POST, questions=batch.definition.quiz)
+        form = QuizForm(request.POST, questions=shown_definition(batch).quiz)
         if not form.is_valid():
             return ask(batch, **who, action=action, token=token, data=request.POST)
         number = form.cleaned_data["number"]

@@ -8,11 +8,12 @@ from typing import Any
 from django.core.exceptions import RequestDataTooBig
 from django.db.models import Q
 from django.http import HttpRequest, JsonResponse
+from django.utils.translation import gettext, ngettext
 
 from annotators.failpoints import reach
 from annotators.models import Assignment
 from surveys.answering.collection import given_answers, save_draft
-from surveys.answering.presentation import ShownItem, opened_responses, shown_item
+from surveys.answering.presentation import ShownItem, opened_responses, shown_definition, shown_item
 from surveys.models import Batch, Response
 from surveys.pages.answering.hit_form import DraftForm, HitForm, Progress, draft_from
 from surveys.pages.answering.tokens import TokenError
@@ -28,7 +29,7 @@ def assignment_form(assignment: Assignment, *, batch: Batch, data: Any = None) -
     items = [shown_item(response) for response in responses]
     return HitForm(
         data,
-        definition=batch.definition,
+        definition=shown_definition(batch),
         items=_as_answered(items, assignment, batch) if assignment.saved_at else items,
         progress={r.position: Progress(r.draft_version, r.active_seconds, r.saved_at) for r in responses},
     )
@@ -37,7 +38,7 @@ def assignment_form(assignment: Assignment, *, batch: Batch, data: Any = None) -
 def _form_of_one(assignment: Assignment, *, position: int) -> HitForm:
     """Return the form of one item: a draft is of one, and needs no other."""
     items = [shown_item(response) for response in opened_responses(assignment, position=position)]
-    return HitForm(definition=batch_of(assignment).definition, items=items)
+    return HitForm(definition=shown_definition(batch_of(assignment)), items=items)
 
 
 def _as_answered(items: list[ShownItem], assignment: Assignment, batch: Batch) -> list[ShownItem]:
@@ -51,6 +52,12 @@ def _as_answered(items: list[ShownItem], assignment: Assignment, batch: Batch) -
 def batch_of(assignment: Assignment) -> Batch:
     """Return the batch that an assignment belongs to."""
     return assignment.hit.questionnaire.batch
+
+
+def answered_in(assignment: Assignment) -> str:
+    """Return the language that the questions are read in, "" where their protocol is in one alone."""
+    batch = batch_of(assignment)
+    return shown_definition(batch).language if batch.definition.translations else ""
 
 
 def draft_answer(request: HttpRequest, *, author: Callable[[str], Assignment]) -> JsonResponse:
@@ -113,8 +120,9 @@ def is_first_visit(assignment: Assignment) -> bool:
 def spoken(minutes: int) -> str:
     """Return a length of time as people say it: 90 is "1 hour 30 minutes"."""
     hours, rest = divmod(minutes, 60)
-    parts = [f"{n} {word}{'s' * (n != 1)}" for n, word in ((hours, "hour"), (rest, "minute")) if n]
-    return " ".join(parts) or "less than a minute"
+    parts = [ngettext("%(n)d hour", "%(n)d hours", hours) % {"n": hours}] if hours else []
+    parts += [ngettext("%(n)d minute", "%(n)d minutes", rest) % {"n": rest}] if rest else []
+    return " ".join(parts) or gettext("less than a minute")
 
 
 def time_allowed(batch: Batch) -> str:
@@ -124,4 +132,6 @@ def time_allowed(batch: Batch) -> str:
 
 def pay_rule(batch: Batch) -> str:
     """Say in the worker's words what the batch's review policy does to their pay."""
-    return policy.told(policy.parse(batch.review_policy), is_automatic=batch.rejects_automatically)
+    return policy.told(
+        policy.parse(batch.review_policy), is_automatic=batch.rejects_automatically, say=gettext
+    )

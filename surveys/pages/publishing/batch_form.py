@@ -11,6 +11,7 @@ from django.conf import settings
 from annotators.crowds.base import has_market
 from annotators.models import Endpoint
 from surveys.models import Batch, Survey
+from surveys.pages.answering import language
 from surveys.pages.publishing.policy_form import SHOWN, PolicyFields, initial_of, rows_for, with_cap
 from surveys.protocols.definition import Definition
 from surveys.protocols.policy import NEVER as NEVER_REJECT
@@ -108,7 +109,7 @@ POLICIES = {
 
 # What is decided about a batch, by sections: of a draft's form, of its page, and of the page of a published batch.
 STUDY = ("survey", "name", "endpoint", "takes_links")
-LISTED = ("title", "description", "keywords")
+LISTED = ("title", "description", "keywords", "page_language")
 TERMS = (
     "items_per_hit", "repeats_per_hit", "assignments_per_hit", "reward", "assumed_minutes", "budget", "uses_quiz",
 )  # fmt: skip
@@ -178,6 +179,7 @@ class BatchForm(PolicyFields, BatchModelForm):
     description = forms.CharField(
         max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 2, "class": "vLargeTextField"})
     )
+    page_language = forms.ChoiceField(label="Language of the pages", choices=language.choices, required=False)
     items_per_hit = forms.IntegerField(label="Items per HIT", required=False, min_value=1, max_value=100)
     assignment_duration = DurationField(
         label="Time for one assignment",
@@ -211,6 +213,7 @@ class BatchForm(PolicyFields, BatchModelForm):
             "end. The first answer counts; both together say how far people agree with themselves.",
             "reward": "US dollars for one assignment. It may be 0 where there is no marketplace.",
             "assumed_minutes": "Until a pilot has measured it. Used for the hourly wage.",
+            "page_language": Batch._meta.get_field("page_language").help_text,
             "seed": "Draws the order and the side everything is shown on.",
         }
 

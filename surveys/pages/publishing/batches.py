@@ -16,6 +16,7 @@ from annotators.outbox import holds
 from surveys import sync, teams
 from surveys.models import Batch
 from surveys.pages.access import batch_for, researcher
+from surveys.pages.answering import language
 from surveys.pages.enqueue import enqueue
 from surveys.pages.publishing.batch_form import (
     ENDPOINTS,
@@ -161,6 +162,7 @@ def terms(batch: Batch) -> list[tuple[str, str]]:
         ("Title", batch.title),
         ("Description", batch.description),
         ("Keywords", batch.keywords or "none"),
+        ("Language of the pages", dict(language.choices()).get(batch.page_language, batch.page_language)),
         ("Items per HIT", str(batch.items_per_hit)),
         ("Asked twice", _of_repeats(batch)),
         ("Assignments per HIT", str(batch.assignments_per_hit)),

@@ -20,6 +20,7 @@ FAIR_WAGE = Decimal(12)  # dollars an hour: what Prolific recommends to pay at l
 MINUTES_PER_ITEM = Decimal("1.6")  # until it is measured: eight minutes for five items
 AS_LAST_TIME = (
     "endpoint", "takes_links", "items_per_hit", "assignments_per_hit", "reward", "assumed_minutes", "uses_quiz",
+    "page_language",
 )  # fmt: skip
 NAME_MAX = 180  # so that a number fits behind it
 

@@ -4,14 +4,17 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext_lazy
 
 from annotators.outbox.market import FEEDBACK_MAX
 from surveys.answering.answer_copy import NOT_XML
 from surveys.models import Appeal
 from surveys.review import appeal_codes
 
-NO_CODE = "This is no code of ours. It has 20 letters and digits, and stands in the message about your work."
-UNREADABLE = (
+NO_CODE = gettext_lazy(
+    "This is no code of ours. It has 20 letters and digits, and stands in the message about your work."
+)
+UNREADABLE = gettext_lazy(
     "Some characters could not be kept and are taken out below. Please look at your text and send it again."
 )
 
@@ -34,7 +37,7 @@ class CodeForm(forms.Form):
     """The code of a message. `code` is cleaned to the way we write it."""
 
     code = forms.CharField(
-        max_length=200, error_messages={"required": "Give the code.", "max_length": NO_CODE}
+        max_length=200, error_messages={"required": gettext_lazy("Give the code."), "max_length": NO_CODE}
     )
 
     def clean_code(self) -> str:
@@ -50,8 +53,10 @@ class AppealForm(forms.Form):
     text = PlainText(
         max_length=appeal_codes.TEXT_MAX,
         error_messages={
-            "required": "Write a few words.",
-            "max_length": "This is %(show_value)d characters long; at most %(limit_value)d can be sent.",
+            "required": gettext_lazy("Write a few words."),
+            "max_length": gettext_lazy(
+                "This is %(show_value)d characters long; at most %(limit_value)d can be sent."
+            ),
         },
     )
 

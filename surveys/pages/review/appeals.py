@@ -9,6 +9,8 @@ from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
@@ -25,10 +27,14 @@ logger = logging.getLogger(__name__)
 
 FROM_ONE_ADDRESS = Throttle("appeals:address", limit=10, seconds=15 * 60)
 FROM_ALL = Throttle("appeals", limit=1000, seconds=15 * 60)
-UNKNOWN = "There is no appeal with this code. Please compare it with the one in the message."
-TOO_MANY = "Too many codes that are none of ours. Please wait a quarter of an hour, then try again."
-UNREADABLE = "What was sent is too large or damaged. Please go back, shorten your text and send it again."
-BROKEN = (
+UNKNOWN = gettext_lazy("There is no appeal with this code. Please compare it with the one in the message.")
+TOO_MANY = gettext_lazy(
+    "Too many codes that are none of ours. Please wait a quarter of an hour, then try again."
+)
+UNREADABLE = gettext_lazy(
+    "What was sent is too large or damaged. Please go back, shorten your text and send it again."
+)
+BROKEN = gettext_lazy(
     "The fault is ours, and we have a record of it. Please go back to your text, and send it again later."
 )
 
@@ -46,11 +52,11 @@ def alone(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
         try:
             response = view(request, *args, **kwargs)
         except UNREADABLE_REQUEST:
-            response = _failure("This could not be read", UNREADABLE, status=400)
+            response = _failure(gettext("This could not be read"), UNREADABLE, status=400)
         except Exception:
             logger.exception("Page %s failed", view.__name__)
             got_request_exception.send(sender=None, request=request)
-            response = _failure("Something went wrong here", BROKEN, status=500)
+            response = _failure(gettext("Something went wrong here"), BROKEN, status=500)
         response["X-Robots-Tag"] = "noindex, nofollow"
         return with_headers(response)
 
@@ -132,9 +138,9 @@ def _count(request: HttpRequest) -> None:
         FROM_ONE_ADDRESS.count(address)
 
 
-def _refuse(code: str, message: str, *, status: int) -> HttpResponse:
+def _refuse(code: str, message: str | Promise, *, status: int) -> HttpResponse:
     form = CodeForm({"code": code})
-    form.add_error("code", message) if form.is_valid() else None
+    form.add_error("code", str(message)) if form.is_valid() else None
     return _ask(form, status=status)
 
 
@@ -142,7 +148,7 @@ def _ask(form: CodeForm, *, status: int) -> HttpResponse:
     return _page("enter", {"form": form}, status=status)
 
 
-def _failure(title: str, message: str, *, status: int) -> HttpResponse:
+def _failure(title: str, message: str | Promise, *, status: int) -> HttpResponse:
     return _page("failure", {"title": title, "message": message}, status=status)
 
 

@@ -8,11 +8,14 @@ from django.contrib.admin import site
 from django.core.files.uploadedfile import UploadedFile
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.translation import get_language_info
 from django.views.decorators.http import require_http_methods, require_safe
 
 from surveys.models import Protocol
 from surveys.pages.access import researcher
+from surveys.protocols.definition import Definition
 from surveys.protocols.documents import DocumentError
+from surveys.protocols.languages import gaps
 from surveys.protocols.registry import DEFINITIONS
 from surveys.studies import protocols
 from surveys.studies.packages import Package, PackageError, opened, packed
@@ -78,13 +81,31 @@ def survey_types(request: HttpRequest) -> HttpResponse:
     context = {
         **site.each_context(request),
         "title": "Survey types",
-        "built_in": DEFINITIONS.values(),
+        "built_in": [(definition, _translations(definition)) for definition in DEFINITIONS.values()],
         "own": [
-            (protocol, protocol.definition, protocol.surveys.count())
+            (protocol, definition, protocol.surveys.count(), _translations(definition))
             for protocol in protocols.newest(request.user).values()
+            for definition in [protocol.definition]
         ],
     }
     return render(request, "study/survey_types.html", context)
+
+
+def _translations(definition: Definition) -> list[tuple[str, list[str]]]:
+    """Return (language, places that it leaves to the original) of each translation, in words."""
+    return [
+        (_language(one.lang), [", ".join(place) for place in gaps(definition, one)])
+        for one in definition.translations
+    ]
+
+
+def _language(code: str) -> str:
+    """Return "Russian (ru-RU)"; the code alone where Django has no name for it."""
+    try:
+        name = get_language_info(code.lower())["name"]
+    except KeyError:
+        return code
+    return f"{name} ({code})"
 
 
 @researcher("surveys.add_survey")

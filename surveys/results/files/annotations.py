@@ -15,7 +15,7 @@ from annotators.models import SUBMITTED, Assignment
 from surveys.models import Batch, Output
 from surveys.protocols.definition import Criterion
 from surveys.results.frames.annotations import SKIP_MARK
-from surveys.results.frames.base import Frame, column
+from surveys.results.frames.base import LANGUAGE, Frame, column
 from surveys.results.frames.database import read_parts
 from surveys.results.frames.pseudonyms import names_for_raw
 
@@ -82,6 +82,7 @@ def _lines(frame: Frame) -> Iterator[dict[str, Any]]:
                     "worker_id": row["worker"],
                     **{name: _plain(row[name]) for name in OWN},
                     **({} if pd.isna(row["place"]) else {"place": int(row["place"])}),
+                    **({} if pd.isna(row[LANGUAGE]) else {LANGUAGE: row[LANGUAGE]}),
                 }
 
 

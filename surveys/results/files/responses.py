@@ -13,7 +13,7 @@ import pandas as pd
 
 from surveys.models import Batch
 from surveys.results.files.csv_text import neutralised
-from surveys.results.frames.base import REPEAT, Frame, column, rating_keys
+from surveys.results.frames.base import Frame, column, rating_keys
 from surveys.results.frames.database import read_parts
 from surveys.results.frames.pseudonyms import names_for_raw
 from surveys.results.frames.responses import COLUMNS, PLACE, RESPONSE_CELLS
@@ -26,7 +26,7 @@ def response_lines(batch: Batch, *, worker_ids: bool = False) -> Iterator[str]:
     """Return the file's lines, every submitted response of a batch; some assignments are held at a time."""
     for n, part in enumerate(read_parts(batch, pseudonyms=names_for_raw(worker_ids=worker_ids))):
         frame = part.everything
-        last = [name for name, has in ((PLACE, frame.has_places), (REPEAT, frame.has_repeats)) if has]
+        last = [*([PLACE] if part.has_places else []), *part.last_columns]
         text = StringIO(newline="")
         writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
         if n == 0:

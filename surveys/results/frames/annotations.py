@@ -40,6 +40,7 @@ OWN_KEYS: dict[str, tuple[type, ...]] = {
     "quiz_passed": (bool,),
     "surplus": (bool,),
     "model_correct": (bool,),
+    "language": (str,),
 }
 
 

@@ -36,6 +36,7 @@ RESPONSE_COLUMNS: dict[str, str] = {
     "surplus": "boolean",
     "place": "Int64",
     "is_repeat": "bool",
+    "language": "str",
 }
 OUTPUT_COLUMNS: dict[str, str] = {
     "text": "str",
@@ -54,6 +55,7 @@ TIDY_COLUMNS = (
 
 
 REPEAT = "is_repeat"
+LANGUAGE = "language"  # what the questions were read in, where there was a choice
 
 
 def column(system: str, name: str) -> str:
@@ -122,6 +124,7 @@ class Whole:
     is_graded: bool
     has_repeats: bool
     has_places: bool
+    has_languages: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +198,14 @@ class Frame:
         return replace(self, responses=self.with_repeats(self.responses, self.repeats))
 
     @property
+    def has_languages(self) -> bool:
+        return (
+            self.whole.has_languages
+            if self.whole
+            else bool(self.everything.responses[LANGUAGE].notna().any())
+        )
+
+    @property
     def is_graded(self) -> bool:
         return self.whole.is_graded if self.whole else bool(self.responses["answer_correct"].notna().any())
 
@@ -221,12 +232,19 @@ class Frame:
     def tidy(self, *, repeats: bool = False) -> pd.DataFrame:
         """Return one row per rating given, with TIDY_COLUMNS. A blank has no row.
 
-        A skipped response has one row per output shown: criterion "skip", the reason as value, no score. Where items
-        were asked twice, `repeats` adds the second ratings, and a last column, `is_repeat`.
+        A skipped response has one row per output shown: criterion "skip", the reason as value, no score. `repeats`
+        adds the second ratings of items that were asked twice, and `last_columns`.
         """
-        if repeats and self.has_repeats:
-            return self.everything._tidy((*TIDY_COLUMNS, REPEAT))
+        if repeats:
+            return self.everything._tidy((*TIDY_COLUMNS, *self.last_columns))
         return self._tidy(TIDY_COLUMNS)
+
+    @property
+    def last_columns(self) -> list[str]:
+        """Return columns that files end with where they say anything: `is_repeat` and `language`."""
+        is_question = LANGUAGE in {criterion.key for criterion in self.definition.criteria}
+        has_languages = self.has_languages and not is_question
+        return [*([REPEAT] if self.has_repeats else []), *([LANGUAGE] if has_languages else [])]
 
     def _tidy(self, names: Sequence[str]) -> pd.DataFrame:
         parts = [self._ratings(*names) for names in self.rating_columns()]

@@ -22,6 +22,7 @@ from annotators.models import SUBMITTED, Assignment, Worker
 from surveys.models import Batch, Item, MetricScore, Output, Rating, Response
 from surveys.publishing.design import methods_in_words
 from surveys.results.frames.base import (
+    LANGUAGE,
     RESPONSE_COLUMNS,
     Frame,
     Whole,
@@ -41,6 +42,7 @@ Places = npt.NDArray[np.intp]
 MISSING = -1
 SHOWN = re.compile(r'"outputs": ?\[[0-9, ]*\]')  # a quote within a text of the JSON has a backslash before it
 PLACE = re.compile(r'"place": ?([0-9]+)')
+SPOKEN = re.compile(r'"language": ?"([A-Za-z0-9-]+)"')
 
 
 def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
@@ -242,6 +244,7 @@ def _response_columns(rows: _Rows, *, batch: Batch, pseudonyms: Pseudonyms) -> d
         "skip_reason": [reason or None for reason in given["skip_reason"]],
         "is_repeat": given["is_repeat"],
         "place": [int(match[1]) if (match := PLACE.search(shown)) else None for shown in given["shown_text"]],
+        "language": [match[1] if (match := SPOKEN.search(shown)) else None for shown in given["shown_text"]],
     }
 
 
@@ -398,6 +401,7 @@ def _whole(batch: Batch) -> Whole:
         is_graded=counted.exclude(item__gold="").filter(is_repeat=False).exists(),
         has_repeats=counted.filter(is_repeat=True).exists(),
         has_places=counted.filter(shown__has_key="place").exists(),
+        has_languages=counted.filter(shown__has_key=LANGUAGE).exists(),
     )
 
 

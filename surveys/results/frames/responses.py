@@ -13,6 +13,7 @@ from typing import Any
 from surveys.protocols.definition import Definition
 from surveys.protocols.registry import DEFINITIONS
 from surveys.results.frames.base import (
+    LANGUAGE,
     REPEAT,
     RESPONSE_COLUMNS,
     Frame,
@@ -81,7 +82,8 @@ OUTPUT_CELLS: dict[str, Callable[[str], Any]] = {
 }
 PLACE = "place"
 COLUMNS = ("definition", *RESPONSE_CELLS, "system", *OUTPUT_CELLS)
-LAST = {PLACE: _whole, REPEAT: truth}  # columns where items were drawn a place on each page, or asked twice
+# Columns where items were drawn a place on each page, or asked twice, or could be read in several languages.
+LAST = {PLACE: _whole, REPEAT: truth, LANGUAGE: _text}
 
 
 def is_responses(table: CsvTable) -> bool:

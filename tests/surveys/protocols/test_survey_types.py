@@ -5,6 +5,7 @@ import re
 import pytest
 
 from surveys.protocols.definition import Definition
+from surveys.protocols.languages import gaps, in_language, texts_of
 from surveys.protocols.registry import DEFINITIONS
 from surveys.studies.importing.pictures import check_picture
 from tests.policy_data import NEVER
@@ -126,3 +127,11 @@ def test_what_is_otherwise_than_published_is_told() -> None:
     assert ["colours" in d.changes[0] for d in (VQAX, ESNLIVE, VCR)] == [True] * 3
     assert ["no place of its own" in " ".join(d.changes) for d in (VQAX, ESNLIVE, VCR)] == [True, False, True]
     assert ["The side each explanation" in d.changes[-1] for d in (VQAX, ESNLIVE, VCR)] == [True] * 3
+
+
+@pytest.mark.parametrize("key", DEFINITIONS)
+def test_every_built_in_type_can_be_read_in_russian_without_a_gap(key: str) -> None:
+    definition = DEFINITIONS[key]
+    assert [(one.lang, gaps(definition, one)) for one in definition.translations] == [("ru", [])]
+    russian = texts_of(in_language(definition, "ru"))
+    assert [place for place, text in russian.items() if re.search("[A-Za-z]", text.replace("{n}", ""))] == []

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -12,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotators.models import HIT, Assignment, Call
 from marketplace import models as marketplace
 from surveys.models import AuditEntry, Batch, Decision, Picture, Questionnaire, Replacement
+from surveys.protocols import registry
 from surveys.publishing import hits, preconditions, pricing, questionnaires, stopping
 from surveys.publishing.questionnaires import CannotPublish
 from tests.factories import (
@@ -84,6 +86,16 @@ def test_missing_pictures_stand_in_the_way_of_paying_endpoints_only(settings: An
     assert preconditions.problems(make_draft(survey, endpoint="production")) == [
         "1 items still wait for their pictures; paid HITs need all of them."
     ]
+
+
+def test_a_draft_finds_its_hits_when_its_type_was_translated_since(monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = make_draft(make_survey(n_items=11))
+    definition = batch.survey.definition
+    now = questionnaires.keys(batch)
+    monkeypatch.setitem(registry.DEFINITIONS, definition.key, replace(definition, translations=()))
+    assert questionnaires.keys(batch) == now
+    monkeypatch.setitem(registry.DEFINITIONS, definition.key, replace(definition, title="Another"))
+    assert set(questionnaires.keys(batch)) & set(now) == set()
 
 
 def test_publishing_freezes_the_definition_and_writes_questionnaires() -> None:

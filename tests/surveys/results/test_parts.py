@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from surveys.models import Batch, Questionnaire
+from surveys.models import Batch, Questionnaire, Response
 from surveys.publishing import questionnaires
 from surveys.results.files.layouts import FRAME_LAYOUTS, LAYOUTS, layouts_for
 from surveys.results.frames import database
@@ -41,9 +41,16 @@ def pairs() -> Batch:
     return Batch.objects.get(pk=draft.pk)
 
 
+def in_two_languages() -> Batch:
+    batch = rated_batch(ROWS, definition=single(texts=True))
+    last = Response.objects.latest("pk")
+    Response.objects.filter(pk=last.pk).update(shown=last.shown | {"language": "ru"})
+    return batch
+
+
 STUDIES = {
     "pairs": pairs,
-    "each its own item": lambda: rated_batch(ROWS, definition=single(texts=True)),
+    "each its own item": in_two_languages,
     "several outputs": lambda: rated_batch(ROWS, definition=single(texts=True, outputs_per_item=2)),
     "nothing came in": lambda: make_batch(make_survey()),
 }

@@ -184,3 +184,15 @@ def test_a_new_batch_begins_with_its_study(researcher: Client, survey: Survey) -
 )
 def test_a_reward_pays_at_least_the_wage(wage: str, minutes: str, expected: str) -> None:
     assert reward_for(Decimal(wage), minutes=Decimal(minutes)) == Decimal(expected)
+
+
+def test_a_batch_asks_for_a_language_of_its_pages_and_the_next_one_begins_with_it(
+    researcher: Client, survey: Survey
+) -> None:
+    page = researcher.get(reverse("launch", args=[survey.slug]))
+    offered = page.context["form"].fields["page_language"].choices
+    assert list(offered) == [("", "As the browser says"), ("en", "English"), ("ru", "Russian")]
+    assert posted(researcher, survey, do="save", page_language="xx").status_code == 422
+    posted(researcher, survey, do="save", page_language="ru")
+    assert Batch.objects.get().page_language == "ru"
+    assert shown(researcher, survey)["page_language"] == "ru"

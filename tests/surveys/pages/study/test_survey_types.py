@@ -1,5 +1,6 @@
 """Survey types of one's own: written as a file, offered for import, followed by versions, seen by their team."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from surveys.models import Protocol, Survey
+from surveys.protocols.registry import DEFINITIONS
 from surveys.publishing.questionnaires import start_publishing
 from surveys.studies.protocols import built_in
 from tests.factories import make_draft
@@ -190,3 +192,15 @@ def test_strangers_and_readers_write_nothing(ann: Client) -> None:
     assert Client().post(WRITE, {"document": CAPTIONS}).status_code == 302
     assert write(signed_in("rita", role="Assistant")).status_code == 403
     assert Protocol.objects.count() == 0
+
+
+def test_the_page_lists_what_a_translation_leaves_to_the_original(ann: Client) -> None:
+    text = CAPTIONS + "translations:\n  ar: {title: قيّم}\n  zgh: {title: ⵎ, output_label: ⵎ}\n"
+    assert write(ann, text).status_code == 302
+    page = ann.get(reverse("survey_types")).content.decode()
+    assert re.findall(r"<summary>(Also[^<]+)", page) == [
+        "Also in Arabic (ar), but for 6 texts",
+        "Also in zgh, but for 5 texts",
+    ]
+    assert re.findall("<li>([^<]+)</li>", page)[:2] == ["output_label", "criteria, faithful, label"]
+    assert page.count("Also in Russian (ru)") == len(DEFINITIONS)
