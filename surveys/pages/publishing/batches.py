@@ -14,21 +14,21 @@ from django.views.decorators.http import require_POST, require_safe
 from annotators.models import Assignment
 from annotators.outbox import holds
 from surveys import sync, teams
+from surveys.enqueue import enqueue
 from surveys.models import Batch
 from surveys.pages.access import batch_for, researcher
-from surveys.pages.enqueue import enqueue
-from surveys.pages.publishing.batch_form import (
+from surveys.pages.publishing.money import BudgetForm, money_block, money_counts
+from surveys.protocols.policy import judges
+from surveys.publishing import gone, preconditions, pricing, stopping
+from surveys.publishing.design import methods_in_words
+from surveys.publishing.quota import has_slots
+from surveys.publishing.terms.batch_form import (
     ENDPOINTS,
     PublishForm,
     duration_in_words,
     is_paying,
     policy_in_words,
 )
-from surveys.pages.publishing.money import BudgetForm, money_block, money_counts
-from surveys.protocols.policy import judges
-from surveys.publishing import gone, preconditions, pricing, stopping
-from surveys.publishing.design import methods_in_words
-from surveys.publishing.quota import has_slots
 from surveys.review.progress import undecided, urgent, warning_time
 from surveys.review.surplus import surplus_of
 

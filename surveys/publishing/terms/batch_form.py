@@ -11,12 +11,12 @@ from django.conf import settings
 from annotators.crowds.base import has_market
 from annotators.models import Endpoint
 from surveys.models import Batch, Survey
-from surveys.pages.publishing.policy_form import SHOWN, PolicyFields, initial_of, rows_for, with_cap
 from surveys.protocols.definition import Definition
 from surveys.protocols.policy import NEVER as NEVER_REJECT
 from surveys.protocols.policy import in_words, judges, parse, rule_data
 from surveys.protocols.registry import DEFINITIONS
 from surveys.protocols.rules import PolicyError
+from surveys.publishing.terms.policy_form import SHOWN, PolicyFields, initial_of, rows_for, with_cap
 
 if TYPE_CHECKING:
     BatchModelForm = forms.ModelForm[Batch]
