@@ -3,6 +3,7 @@
 from surveys.models.access import AnnotationSlot, Invitation, Panel, PanelVisit
 from surveys.models.alarms import Alarm
 from surveys.models.answers import AnswerRevision, QuizAttempt, Rating, Response, is_skipped
+from surveys.models.api import ApiRequest, ApiToken
 from surveys.models.audit import AuditEntry
 from surveys.models.batch import (
     Batch,
@@ -44,6 +45,8 @@ __all__ = [
     "Alarm",
     "AnnotationSlot",
     "AnswerRevision",
+    "ApiRequest",
+    "ApiToken",
     "Appeal",
     "AuditEntry",
     "Batch",
