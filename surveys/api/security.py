@@ -43,12 +43,6 @@ def token_of(request: HttpRequest) -> ApiToken | None:
     return row
 
 
-def bearer(header: str) -> str:
-    """Return the token in an Authorization header, "" if there is none."""
-    kind, _, token = header.partition(" ")
-    return token.strip() if kind.lower() == "bearer" else ""
-
-
 def person(request: HttpRequest) -> User:
     """Return who asks; for operations behind a Bearer."""
     found: Any = token_of(request)
@@ -57,7 +51,7 @@ def person(request: HttpRequest) -> User:
 
 
 def _look_up(request: HttpRequest) -> ApiToken | None:
-    token = bearer(request.headers.get("Authorization", ""))
+    token = tokens.bearer(request.headers.get("Authorization", ""))
     row = tokens.find(token) if token else None
     if row is None:
         return None

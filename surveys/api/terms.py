@@ -99,7 +99,7 @@ def form_for(terms: Terms, *, survey: Survey, draft: Batch | None = None) -> Lau
     untouched = as_shown(LaunchForm(survey=survey, instance=draft)).data
     given = terms.dict(exclude_unset=True)
     data = {**untouched, **_fields(given)}
-    for name in [name for name, value in data.items() if value in (None, False)]:
+    for name in [name for name, value in data.items() if value is None or value is False]:
         del data[name]  # as a browser sends no empty box
     form = LaunchForm(data, survey=survey, instance=draft)
     if not form.is_valid():

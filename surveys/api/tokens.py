@@ -16,6 +16,12 @@ USED_EVERY = timedelta(minutes=1)  # more often its last use is not written down
 A_MINUTE = Throttle("api:token", limit=600, seconds=60)
 
 
+def bearer(header: str) -> str:
+    """Return the token in an Authorization header, "" if there is none."""
+    kind, _, token = header.partition(" ")
+    return token.strip() if kind.lower() == "bearer" else ""
+
+
 def make(user: User, *, name: str, expires_at: datetime | None, is_read_only: bool) -> tuple[ApiToken, str]:
     """Return a new token's row, and the token itself, which nobody can show again."""
     token = f"{PREFIX}{secrets.token_urlsafe(32)}"

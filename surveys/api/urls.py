@@ -5,7 +5,9 @@ from functools import wraps
 from http import HTTPStatus
 from typing import Any
 
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.http import HttpRequest, HttpResponse
+from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
 from django.views.decorators.csrf import csrf_exempt
@@ -18,6 +20,10 @@ from surveys.models import ApiRequest
 
 View = Callable[..., HttpResponseBase]
 app_name = "api"
+UNREADABLE = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent, MultiPartParserError)
+TOO_MUCH = (
+    "The body can't be read: it is no form, or holds more than belongs into one. Files are sent as files."
+)
 JSON = ("application/json", problems.CONTENT_TYPE)
 
 
@@ -30,6 +36,8 @@ def answering(view: View) -> View:
             response = _once(view, request, arguments)
         except Refusal as refusal:
             response = refusal.response()
+        except UNREADABLE:
+            response = Refusal(HTTPStatus.BAD_REQUEST, "malformed", TOO_MUCH).response()
         if response.status_code >= HTTPStatus.BAD_REQUEST and response["Content-Type"] not in JSON:
             response = _as_problem(response)
         response["Cache-Control"] = "no-store"
@@ -60,11 +68,11 @@ def _once(view: View, request: HttpRequest, arguments: dict[str, Any]) -> HttpRe
 
 def _as_problem(response: HttpResponseBase) -> HttpResponse:
     """Return what ninja says in plain text, as a method that an address does not have."""
-    detail = f"There is no such method here; there is {response['Allow']}." if "Allow" in response else ""
-    problem = Refusal(response.status_code, "other", detail or response.reason_phrase).response()
-    if "Allow" in response:
-        problem["Allow"] = response["Allow"]
-    return problem
+    if "Allow" not in response:
+        return Refusal(response.status_code, "other", response.reason_phrase).response()
+    allowed = ", ".join(sorted(response["Allow"].split(", ")))
+    detail = f"There is no such method here; there is {allowed}."
+    return Refusal(response.status_code, "other", detail, headers={"Allow": allowed}).response()
 
 
 def _addresses() -> list[URLPattern]:

@@ -38,7 +38,8 @@ PAGES = {
     "/batches/{batch}/assignments/{assignment}/", "/batches/{batch}/policy/", "/batches/{batch}/audit/",
     "/batches/{people}/people/", "/batches/{batch}/results/", "/batches/{batch}/results/answers/",
     "/batches/{batch}/results/disagreement/", "/batches/{batch}/results/share", "/shared/{read_only}/",
-    "/studies/{slug}/launch/", "/workers/{worker}/", "/hits/{questionnaire}/", "/links/{token}/",
+    "/studies/{slug}/launch/", "/studies/{slug}/script/", "/tokens/", "/workers/{worker}/",
+    "/hits/{questionnaire}/", "/links/{token}/",
 }  # fmt: skip
 
 

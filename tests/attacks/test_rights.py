@@ -116,6 +116,10 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "oidc_authentication_callback": (ANYBODY, "get", lambda w: []),
     "second_factor_code": (ANYBODY, "get", lambda w: []),
     "leave_sign_in": (ANYBODY, "post", lambda w: []),
+    # Every member of staff has these for themselves; tests/surveys/api/test_tokens.py says who has not.
+    "api_tokens": (ANYBODY, "get", lambda w: []),
+    "revoke_token": (ANYBODY, "post", lambda w: [1]),
+    "study_script": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),
     "second_factor": (ANYBODY, "get", lambda w: []),
     "worker": (ASSISTANT, "get", lambda w: [w.assignment.worker_id]),
 }

@@ -18,6 +18,7 @@ PLACES = {
     "study_items": "Items",
     "study_design": "Design",
     "study_settings": "Settings",
+    "study_script": "Settings",
     "launch": "Launch",
     "batch_launch": "Launch",
     "batch": "Launch",
