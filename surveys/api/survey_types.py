@@ -9,6 +9,7 @@ from ninja import File, Form, Router, Schema, Status, UploadedFile
 from surveys.api.problems import Mistake, invalid, not_found
 from surveys.api.schemas import Text
 from surveys.api.security import Bearer, person
+from surveys.models import Protocol
 from surveys.protocols.definition import Definition
 from surveys.protocols.documents import DocumentError
 from surveys.protocols.registry import DEFINITIONS
@@ -67,7 +68,7 @@ def upload_survey_type(
     return Status(HTTPStatus.CREATED, _shown(kept.key, kept.definition))
 
 
-def _kept(by: Person, file: UploadedFile, *, is_shared: bool) -> protocols.Protocol:
+def _kept(by: Person, file: UploadedFile, *, is_shared: bool) -> Protocol:
     try:
         package = opened(file, name=file.name or protocols.PASTED, size=file.size or 0)
         return protocols.keep(package, by=by, is_shared=is_shared)

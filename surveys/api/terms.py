@@ -84,13 +84,14 @@ class TermsOf(Strict):
 
 
 def terms_of(batch: Batch) -> TermsOf:
+    terms: dict[str, Any] = {name: getattr(batch, name) for name in PLAIN}
+    terms |= {f"{name}_seconds": int(getattr(batch, name).total_seconds()) for name in DURATIONS}
     return TermsOf(
-        **{name: getattr(batch, name) for name in PLAIN},
+        **terms,
         reward=dollars(batch.reward),
         assumed_minutes=f"{batch.assumed_minutes.normalize():f}",
         budget=None if batch.budget is None else dollars(batch.budget),
         review_policy=batch.review_policy,
-        **{f"{name}_seconds": int(getattr(batch, name).total_seconds()) for name in DURATIONS},
     )
 
 

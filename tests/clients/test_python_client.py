@@ -8,10 +8,9 @@ import pytest
 
 from assent_client import Client, Conflict, FileRefused, Invalid, Money, NotFound, NotSignedIn
 from surveys import sync
-from surveys.models import Batch, Questionnaire, Survey
-from tests.factories import make_hit, submitted
+from surveys.models import Batch, Survey
 from tests.services_site import Site
-from tests.surveys.api.asking import person_of, token_of
+from tests.surveys.api.asking import hand_in, person_of, token_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ITEMS = b"""item_id,image,question,answer,choices,system,explanation
@@ -27,16 +26,6 @@ def client(site: Site, monkeypatch: pytest.MonkeyPatch) -> Client:
     monkeypatch.setattr(sync.publish_batch, "delay", lambda pk: None)
     monkeypatch.setattr(sync.make_report, "delay", sync.make_report)
     return Client(site.app_url, token_of(person_of("Researcher")))
-
-
-def hand_in(batch: Batch) -> None:
-    """Two people hand in the only HIT, as a marketplace would tell it."""
-    Batch.objects.filter(pk=batch.pk).update(status="open")
-    questionnaire = Questionnaire.objects.get(batch=batch)
-    questionnaire.hit = make_hit(max_assignments=2)
-    questionnaire.save()
-    for _ in range(2):
-        submitted(questionnaire, n_correct=2)
 
 
 def test_a_study_from_its_token_to_its_results(client: Client, tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from datetime import timedelta
 from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
-from django.contrib.admin.views.decorators import staff_member_required
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -16,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from surveys.api import tokens
 from surveys.models import ApiToken
-from surveys.pages.access import address_of
+from surveys.pages.access import address_of, researcher
 from surveys.pages.sign_in import factors
 from surveys.pages.sign_in.second_factor import CodeForm, ProofForm
 
@@ -50,7 +49,7 @@ class TokenForm(forms.Form):
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-@staff_member_required(login_url="admin:login")
+@researcher()
 def api_tokens(request: HttpRequest) -> HttpResponse:
     """List one's own tokens, and make one: for a code of the app, or the password where there is no app."""
     user = request.user
@@ -76,7 +75,7 @@ def api_tokens(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@staff_member_required(login_url="admin:login")
+@researcher()
 def revoke_token(request: HttpRequest, token_pk: int) -> HttpResponse:
     """Close one of one's own tokens. Nobody else's is there."""
     user = request.user

@@ -8,8 +8,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from surveys.models import Survey
+from surveys.models import Batch, Survey
 from surveys.pages.access import researcher, study_for
+from surveys.publishing import pricing
 
 CURL = 'curl -H "Authorization: Bearer $ASSENT_TOKEN"'
 JSON = '-H "Content-Type: application/json"'
@@ -69,11 +70,9 @@ def steps_of(survey: Survey) -> list[ScriptStep]:
         ),
         ScriptStep(
             "Publish it at that price, once",
-            f'{CURL} {JSON} \\\n  -H "Idempotency-Key: $(uuidgen)" \\\n  -d \'{{"total": {{"amount": "9.60"}}}}\' '
-            f'"{one}/publish"',
-            "batch = draft.publish()"
-            if newest is None
-            else f"batch = client.batch({batch})\nbatch.publish()",
+            f'{CURL} {JSON} \\\n  -H "Idempotency-Key: publish-{batch}" '
+            f"""-d '{{"total": {{"amount": "{_total(newest)}"}}}}' \\\n  "{one}/publish\"""",
+            "batch = draft.publish()" if newest is None else f"batch = client.batch({batch}).publish()",
         ),
         ScriptStep("See how far it is", f'{CURL} "{one}/progress"', "batch.wait(show=print)"),
         ScriptStep(
@@ -82,3 +81,8 @@ def steps_of(survey: Survey) -> list[ScriptStep]:
             'report = batch.report()\nbatch.save("tidy", "tidy.csv")',
         ),
     ]
+
+
+def _total(batch: Batch | None) -> str:
+    """Return the price of a draft; of no batch yet, one as an example."""
+    return f"{pricing.quote(batch).total:.2f}" if batch else "9.60"

@@ -6,6 +6,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from surveys.api import tokens
+from surveys.models import Batch, Questionnaire
+from tests.factories import make_hit, submitted
 from tests.people import role_of
 
 
@@ -47,3 +49,13 @@ def problem(answer: Any) -> tuple[int, str]:
     assert answer["Content-Type"] == "application/problem+json"
     assert answer.json()["status"] == answer.status_code
     return answer.status_code, answer.json()["type"].rpartition(":")[2]
+
+
+def hand_in(batch: Batch) -> None:
+    """As many people as are wanted hand in each HIT of a batch, as a marketplace would tell it."""
+    Batch.objects.filter(pk=batch.pk).update(status="open")
+    for questionnaire in Questionnaire.objects.filter(batch=batch):
+        questionnaire.hit = questionnaire.hit or make_hit(max_assignments=questionnaire.target_assignments)
+        questionnaire.save()
+        for _ in range(questionnaire.target_assignments):
+            submitted(questionnaire, n_correct=9)

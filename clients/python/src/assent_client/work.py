@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from assent_client.errors import AssentError, Mistake
 from assent_client.transport import Transport
 
 POLL_SECONDS = 5.0
 Content = str | Path | bytes
-T = TypeVar("T", bound="_Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +56,13 @@ class Price:
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:
-        amounts = ("total", "fee_total", "worst_case_total", "hourly_wage")
-        counts = ("n_hits", "n_assignments")
         return cls(
-            **{name: Money.of(data[name]) for name in amounts}, **{name: data[name] for name in counts}
+            total=Money.of(data["total"]),
+            fee_total=Money.of(data["fee_total"]),
+            worst_case_total=Money.of(data["worst_case_total"]),
+            hourly_wage=Money.of(data["hourly_wage"]),
+            n_hits=data["n_hits"],
+            n_assignments=data["n_assignments"],
         )
 
 
