@@ -21,7 +21,8 @@ from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Call
 from annotators.outbox import holds, journal, market
 from surveys.answering import allocation, answer_copy, claiming, collection
-from surveys.models import Batch, Questionnaire, Survey
+from surveys.models import ApiRequest, Batch, Questionnaire, Survey
+from surveys.models.api import KEPT
 from surveys.operations import accounts, alarms, disk, purging, reconciling
 from surveys.publishing import gone, hits, preconditions, stopping
 from surveys.publishing.budget import OverBudget
@@ -124,6 +125,12 @@ def score_surveys() -> None:
     """Find outputs without a score of today's metrics."""
     for survey in scoring.unscored():
         score_outputs.delay(survey.pk)
+
+
+@shared_task
+def forget_api_requests() -> None:
+    """Delete what was answered under idempotency keys that have ended."""
+    ApiRequest.objects.filter(begun_at__lt=timezone.now() - KEPT).delete()
 
 
 @shared_task

@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from surveys.api.problems import Refusal
 from surveys.models import ApiRequest, ApiToken
+from surveys.models.api import KEPT
 
-KEPT = timedelta(hours=24)
 LEASE = timedelta(minutes=10)
 LONGEST = 255
 HEADER, REPLAYED = "Idempotency-Key", "Idempotency-Replayed"

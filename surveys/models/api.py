@@ -1,10 +1,13 @@
 """What scripts come with: tokens of people, and what was asked under an idempotency key."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+
+
+KEPT = timedelta(hours=24)  # an idempotency key with what was answered
 
 
 class ApiToken(models.Model):

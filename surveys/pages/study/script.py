@@ -12,8 +12,9 @@ from surveys.models import Batch, Survey
 from surveys.pages.access import researcher, study_for
 from surveys.publishing import pricing
 
-CURL = 'curl -H "Authorization: Bearer $ASSENT_TOKEN"'
-JSON = '-H "Content-Type: application/json"'
+NEXT = " \\\n  "  # a command goes on in the next line
+CURL = f'curl -H "Authorization: Bearer $ASSENT_TOKEN"{NEXT}'
+JSON = f'-H "Content-Type: application/json"{NEXT}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,36 +49,36 @@ def steps_of(survey: Survey) -> list[ScriptStep]:
     return [
         ScriptStep(
             "Look at the study",
-            f'{CURL} "{study}"',
+            f'{CURL}"{study}"',
             "import os\nfrom assent_client import Client\n\n"
             'client = Client(os.environ["ASSENT_URL"], os.environ["ASSENT_TOKEN"])\n'
             f'study = client.study("{slug}")',
         ),
         ScriptStep(
             "Look at a file before it is imported",
-            f'{CURL} -F items=@items.csv \\\n  "{study}/items?dry_run=true"',
+            f'{CURL}-F items=@items.csv{NEXT}"{study}/items?dry_run=true"',
             'looked = study.import_items("items.csv", dry_run=True)\nprint(looked.problems)',
         ),
         ScriptStep(
             "Import it, with its pictures",
-            f'{CURL} -F items=@items.csv -F archive=@pictures.zip \\\n  "{study}/items"',
+            f'{CURL}-F items=@items.csv -F archive=@pictures.zip{NEXT}"{study}/items"',
             'study.import_items("items.csv", pictures="pictures.zip")',
         ),
         ScriptStep(
             "Draft a batch; the answer has its price",
-            f"""{CURL} {JSON} \\\n  -d '{{"reward": {{"amount": "0.50"}}}}' "{study}/batches\"""",
+            f"""{CURL}{JSON}-d '{{"reward": {{"amount": "0.50"}}}}'{NEXT}"{study}/batches\"""",
             'draft = study.draft(reward="0.50")\nprint(draft.price, draft.problems)',
         ),
         ScriptStep(
             "Publish it at that price, once",
-            f'{CURL} {JSON} \\\n  -H "Idempotency-Key: publish-{batch}" '
-            f"""-d '{{"total": {{"amount": "{_total(newest)}"}}}}' \\\n  "{one}/publish\"""",
+            f"""{CURL}{JSON}-H "Idempotency-Key: publish-{batch}"{NEXT}"""
+            f"""-d '{{"total": {{"amount": "{_total(newest)}"}}}}'{NEXT}"{one}/publish\"""",
             "batch = draft.publish()" if newest is None else f"batch = client.batch({batch}).publish()",
         ),
-        ScriptStep("See how far it is", f'{CURL} "{one}/progress"', "batch.wait(show=print)"),
+        ScriptStep("See how far it is", f'{CURL}"{one}/progress"', "batch.wait(show=print)"),
         ScriptStep(
             "Take the results",
-            f'{CURL} "{one}/report"\n{CURL} -o tidy.csv "{one}/files/tidy"',
+            f'{CURL}"{one}/report"\n{CURL}-o tidy.csv "{one}/files/tidy"',
             'report = batch.report()\nbatch.save("tidy", "tidy.csv")',
         ),
     ]

@@ -10,6 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.utils import timezone
 
+from surveys import sync
 from surveys.api import idempotency
 from surveys.models import ApiRequest, AuditEntry, Batch, Survey
 from tests.factories import make_draft, make_survey
@@ -69,6 +70,15 @@ def test_after_a_day_a_key_is_new(script: Asking) -> None:
     script.post("/studies", STUDY, key="k1")
     ApiRequest.objects.update(begun_at=timezone.now() - timedelta(hours=24, seconds=1))
     assert script.post("/studies", {**STUDY, "name": "Snow"}, key="k1").status_code == 201
+
+
+def test_what_has_ended_is_deleted_though_nobody_asks_again(script: Asking) -> None:
+    for key in ("old", "young"):
+        script.post("/studies", {**STUDY, "name": key}, key=key)
+    ApiRequest.objects.filter(key="old").update(begun_at=timezone.now() - timedelta(hours=25))
+    for _ in range(2):
+        sync.forget_api_requests()
+    assert [row.key for row in ApiRequest.objects.all()] == ["young"]
 
 
 @pytest.mark.parametrize(("age", "status"), [(timedelta(minutes=9), 409), (timedelta(minutes=11), 201)])
