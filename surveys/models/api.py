@@ -6,7 +6,6 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-
 KEPT = timedelta(hours=24)  # an idempotency key with what was answered
 
 
