@@ -21,7 +21,7 @@ from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Call
 from annotators.outbox import holds, journal, market
 from surveys.answering import allocation, answer_copy, claiming, collection
-from surveys.models import ApiRequest, Batch, Questionnaire, Survey
+from surveys.models import ApiRequest, Batch, Questionnaire, Survey, Webhook
 from surveys.models.api import KEPT
 from surveys.operations import accounts, alarms, disk, purging, reconciling
 from surveys.publishing import gone, hits, preconditions, stopping
@@ -51,6 +51,8 @@ def sweep() -> None:
     for pk in set(stopping.hits_to_expire().values_list("questionnaire__batch", flat=True)):
         expire_batch.delay(pk)
     send_alarms.delay()
+    if Webhook.objects.exists():
+        send_webhooks.delay()
     sweep_claims.delay()
     for pk in kept.due():
         make_report.delay(pk)
@@ -100,6 +102,16 @@ def send_alarms() -> None:
     alarms.send_due()
     reconciling.remind()
     disk.warn()
+
+
+@shared_task
+def send_webhooks() -> None:
+    """Tell the webhooks of studies what has happened, and try again what has not arrived."""
+    # Here, not at the top: it loads Pillow, by what it shares with the fetching of pictures.
+    from surveys.operations import webhooks
+
+    webhooks.notice()
+    webhooks.send_due()
 
 
 @shared_task

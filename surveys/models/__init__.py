@@ -40,6 +40,7 @@ from surveys.models.study import (
     definition_choices,
     new_code,
 )
+from surveys.models.webhooks import Delivery, Webhook
 
 __all__ = [
     "Alarm",
@@ -51,6 +52,7 @@ __all__ = [
     "AuditEntry",
     "Batch",
     "Decision",
+    "Delivery",
     "Inclusion",
     "Invitation",
     "Item",
@@ -72,6 +74,7 @@ __all__ = [
     "SharedResults",
     "Survey",
     "TaskAccuracy",
+    "Webhook",
     "create_token",
     "default_review_policy",
     "definition_choices",

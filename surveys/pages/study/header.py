@@ -19,6 +19,7 @@ PLACES = {
     "study_design": "Design",
     "study_settings": "Settings",
     "study_script": "Settings",
+    "study_webhooks": "Settings",
     "launch": "Launch",
     "batch_launch": "Launch",
     "batch": "Launch",

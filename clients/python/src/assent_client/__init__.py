@@ -13,6 +13,7 @@ from assent_client.errors import (
     TooManyRequests,
     Unreachable,
 )
+from assent_client.webhooks import is_signed
 from assent_client.work import Assignment, Batch, Imported, Item, Money, Price, Progress, Study, SurveyType
 
 __all__ = [
@@ -36,4 +37,5 @@ __all__ = [
     "SurveyType",
     "TooManyRequests",
     "Unreachable",
+    "is_signed",
 ]
