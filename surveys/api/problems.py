@@ -132,6 +132,6 @@ def invalid(mistakes: list[Mistake]) -> Refusal:
 
 
 def _mistake(error: dict[str, Any]) -> Mistake:
-    place = [str(part) for part in error.get("loc", ())][1:]  # without body, query or path
-    named = place[1:] if len(place) > 1 and place[0] in {"terms", "payload"} else place
-    return Mistake(detail=str(error.get("msg", "It is wrong.")), field=".".join(named) or None)
+    kind, *place = map(str, error["loc"])
+    named = place[1:] if kind == "body" else place  # a body's first part is what we call all of it
+    return Mistake(detail=str(error["msg"]), field=".".join(named) or None)

@@ -5,13 +5,12 @@ from typing import Annotated, Literal
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.shortcuts import get_object_or_404
 from ninja import Path, Schema
 from pydantic import ConfigDict, StringConstraints
 
+from surveys import teams
 from surveys.api.security import person
 from surveys.models import Batch, Survey
-from surveys.teams import seen_by
 
 CENT = Decimal("0.01")
 Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]  # a null byte is none a database keeps
@@ -47,11 +46,9 @@ def url_of(path: str) -> str:
 
 def study_for(request: HttpRequest, slug: str) -> Survey:
     """Return a study. Raises Http404 if there is none, or it is hidden from who asks."""
-    surveys = Survey.objects.select_related("protocol")
-    return get_object_or_404(seen_by(person(request), surveys), slug=slug)
+    return teams.study_for(person(request), slug)
 
 
 def batch_for(request: HttpRequest, pk: int) -> Batch:
     """Return a batch. Raises Http404 if there is none, or its study is hidden from who asks."""
-    batches = Batch.objects.select_related("survey__protocol", "hit_type")
-    return get_object_or_404(seen_by(person(request), batches), pk=pk)
+    return teams.batch_for(person(request), pk)

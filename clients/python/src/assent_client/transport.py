@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from assent_client.errors import AssentError, TooManyRequests, Unreachable, error_of
+from assent_client.errors import AssentError, Conflict, TooManyRequests, Unreachable, error_of
 
 TRIES = 4
 FIRST_WAIT = 0.5  # seconds; doubled with each try
@@ -97,8 +97,9 @@ class Transport:
         for attempt in range(TRIES):
             try:
                 return self._once(request)
-            except (Unreachable, TooManyRequests):
-                if attempt == TRIES - 1:
+            except (Unreachable, TooManyRequests, Conflict) as error:
+                is_done = isinstance(error, Conflict) and error.kind != "key-in-use"
+                if is_done or attempt == TRIES - 1:
                     raise
                 time.sleep(FIRST_WAIT * 2**attempt)
         raise AssertionError

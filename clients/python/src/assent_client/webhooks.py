@@ -8,7 +8,7 @@ FRESH_SECONDS = 300
 
 
 def is_signed(body: bytes, *, signature: str, secret: str, within: float = FRESH_SECONDS) -> bool:
-    """Tell whether the header `Assent-Signature` was made of this body with this secret, in the last `within` seconds."""
+    """Tell whether `Assent-Signature` was made of this body with this secret, in the last `within` seconds."""
     parts = dict(part.split("=", 1) for part in signature.split(",") if "=" in part)
     at, signed = parts.get("t", ""), parts.get("v1", "")
     if not (at.isascii() and at.isdecimal()) or abs(time.time() - int(at)) > within:
