@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from pytest_playwright.pytest_playwright import CreateContextCallback
 
 from surveys.models import Delivery, Webhook
+from surveys.operations.webhooks import BEFORE
 from tests.accessible import faults
 from tests.factories import make_published
 from tests.services_site import Site
@@ -45,9 +46,15 @@ def states(page: Page) -> Iterator[State]:
     expect(page.get_by_label("Token", exact=True)).to_have_value(re.compile("^assent_"))
     yield "made", page
     webhook = Webhook.objects.create(survey=make_published().batch.survey, url="https://lab.example/told")
-    states_of_one = [{"due_at": timezone.now(), "attempts": 2, "error": "lab.example does not answer."}, {"attempts": 8},
-                     {"arrived_at": timezone.now(), "attempts": 1}, {"due_at": timezone.now()}, {}]  # fmt: skip
-    for n, values in enumerate(states_of_one):
+    now = timezone.now()
+    said = [
+        {"due_at": now, "attempts": 2, "error": "lab.example does not answer."},
+        {"attempts": 8, "error": "lab.example does not answer."},
+        {"arrived_at": now, "attempts": 1},
+        {"due_at": now},
+        {"error": BEFORE},
+    ]
+    for n, values in enumerate(said):
         Delivery.objects.create(webhook=webhook, event="batch.done", about=str(n), body="{}", **values)
     page.goto(f"/studies/{webhook.survey.slug}/webhooks/")
     yield "webhooks", page
