@@ -5,7 +5,8 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from django.db.models import Count
+from django.db.models import Count, OuterRef, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import reverse
 from ninja import Field, File, Form, Query, Router, Schema, Status, UploadedFile
@@ -14,7 +15,7 @@ from surveys.api.paging import Paged, PageOf, page
 from surveys.api.problems import Mistake, invalid, mistake_of, of_form, of_rows
 from surveys.api.schemas import Strict, Text, study_for, url_of
 from surveys.api.security import Bearer, person
-from surveys.models import Item, Survey
+from surveys.models import Batch, Item, Survey
 from surveys.studies import founding
 from surveys.studies.importing import uploads
 from surveys.studies.importing.import_forms import ImportForm
@@ -166,8 +167,13 @@ def shown(survey: Any) -> Study:
 
 
 def _counted() -> Any:
-    counts = {"n_items": Count("items", distinct=True), "n_batches": Count("batches", distinct=True)}
-    return Survey.objects.annotate(**counts)
+    """Return all studies with n_items and n_batches, each counted by itself: a study may have many of both."""
+    return Survey.objects.annotate(n_items=_number_of(Item), n_batches=_number_of(Batch))
+
+
+def _number_of(model: type[Item | Batch]) -> Coalesce:
+    rows = model._default_manager.filter(survey=OuterRef("pk")).order_by().values("survey")
+    return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
 
 
 def _shown_item(item: Item) -> StudyItem:

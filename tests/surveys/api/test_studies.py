@@ -6,7 +6,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from surveys.models import Item, Survey
-from tests.factories import make_item, make_survey
+from tests.factories import make_draft, make_item, make_survey
 from tests.surveys.api.asking import Asking, person_of, problem, token_of
 
 pytestmark = pytest.mark.django_db
@@ -91,6 +91,17 @@ def test_a_list_by_cursor_shows_each_once_whatever_comes_meanwhile(script: Askin
     third = script.get("/studies", limit=2, cursor=second["next"]).json()
     shown = [one["slug"] for page in (first, second, third) for one in page["results"]]
     assert (shown, third["next"]) == (made[::-1], None)
+
+
+def test_a_study_says_how_much_is_in_it(script: Asking) -> None:
+    survey = make_survey(slug="full", n_items=3)
+    for _ in range(2):
+        make_draft(survey)
+    make_survey(slug="empty")
+    counts = {
+        one["slug"]: (one["n_items"], one["n_batches"]) for one in script.get("/studies").json()["results"]
+    }
+    assert counts == {"full": (3, 2), "empty": (0, 0)}
 
 
 def test_items_come_in_the_order_of_their_file(script: Asking, study: Survey) -> None:
