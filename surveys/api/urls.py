@@ -9,7 +9,7 @@ from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooMany
 from django.http import HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
-from django.urls import URLPattern, path
+from django.urls import URLPattern, re_path
 from django.views.decorators.csrf import csrf_exempt
 
 from surveys.api import idempotency, problems
@@ -81,4 +81,7 @@ def _addresses() -> list[URLPattern]:
     return [URLPattern(one.pattern, answering(one.callback), name=one.name) for one in found]
 
 
-urlpatterns = [*_addresses(), path("<path:rest>", answering(missing))]
+urlpatterns = [
+    *_addresses(),
+    re_path(r"^(?P<rest>(?s:.*))\Z", answering(missing)),
+]  # a path may hold line ends

@@ -151,7 +151,8 @@ def test_raw_files_are_for_those_who_may_export_them(lab: Lab) -> None:
 
 
 def test_what_is_no_address_is_a_problem_too() -> None:
-    assert problem(Client().get("/api/v1/nowhere")) == (404, "not-found")
+    for path in ("nowhere", "", "studies/a%0Ab", "studies/%00"):
+        assert problem(Client().get(f"/api/v1/{path}")) == (404, "not-found")
     answer = Client().delete("/api/v1/studies")
     assert (problem(answer), answer["Allow"]) == ((405, "other"), "GET, POST")
 
