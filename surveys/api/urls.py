@@ -6,7 +6,7 @@ from http import HTTPStatus
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, re_path
@@ -36,6 +36,8 @@ def answering(view: View) -> View:
             response = _once(view, request, arguments)
         except Refusal as refusal:
             response = refusal.response()
+        except Http404:
+            response = problems.not_found().response()
         except UNREADABLE:
             response = Refusal(HTTPStatus.BAD_REQUEST, "malformed", TOO_MUCH).response()
         if response.status_code >= HTTPStatus.BAD_REQUEST and response["Content-Type"] not in JSON:
@@ -83,5 +85,5 @@ def _addresses() -> list[URLPattern]:
 
 urlpatterns = [
     *_addresses(),
-    re_path(r"^(?P<rest>(?s:.*))\Z", answering(missing)),
-]  # a path may hold line ends
+    re_path(r"^(?P<rest>(?s:.*))\Z", answering(missing)),  # a path may hold line ends
+]
