@@ -127,7 +127,8 @@ def test_a_page_of_a_batch_asks_whose_it_is_before_anything_else(
     def ask(*_: object) -> None:
         raise Asked
 
-    monkeypatch.setattr(teams, "seen_by", ask)
+    monkeypatch.setattr(teams, "batch_for", ask)
+    monkeypatch.setattr(teams, "study_for", ask)
     answers = []
     for method in (admin_client.get, admin_client.post):
         try:
