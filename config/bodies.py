@@ -2,7 +2,8 @@
 
 Nobody's rights are known before the request is run, so a body that anybody may send is no larger than a form, all of
 them together have a fixed share of the disk, and each has a time to be there. What is larger needs a session of
-somebody who is signed in. Tested by tests/config/test_bodies.py; the sums are in docs/security.md.
+somebody who is signed in, or at the API a token. Tested by tests/config/test_bodies.py; the sums are in
+docs/security.md.
 """
 
 import errno
@@ -23,6 +24,7 @@ from django.http.cookie import parse_cookie
 
 Environ = dict[str, Any]
 MB = 2**20
+API = "/api/v1/"
 BLOCK = 64 * 1024  # bytes; what is longer waits on disk
 FORM = 3 * MB  # above what Django reads of a form (DATA_UPLOAD_MAX_MEMORY_SIZE)
 LARGEST_BODY = (
@@ -105,7 +107,7 @@ def largest_body(path: str) -> int:
     """Return the bytes that may be sent to an address: what is uploaded there, and a form around it."""
     if path == "/import/pictures":
         return settings.IMAGE_ARCHIVE_MAX_BYTES + LARGEST_BODY
-    if path.startswith(("/import/", "/samples/", "/admin/marketplace/")):
+    if path.startswith(("/import/", "/samples/", "/admin/marketplace/", API)):
         return settings.UPLOAD_MAX_BYTES + LARGEST_BODY
     return LARGEST_BODY
 
@@ -116,12 +118,25 @@ def seconds_for(length: int) -> float:
 
 
 def is_signed_in(environ: Environ) -> bool:
-    """Has whoever asks a session of an account? Needs a database connection; raises DatabaseError."""
+    """Has whoever asks a session of an account, or at the API a token? Needs a connection; raises DatabaseError."""
+    if environ.get("PATH_INFO", "").startswith(API):
+        return _has_token(environ)
     key = parse_cookie(environ.get("HTTP_COOKIE", "")).get(settings.SESSION_COOKIE_NAME)
     if not key:
         return False
     close_old_connections()  # as before a request: no signal is sent here
     return SESSION_KEY in import_module(settings.SESSION_ENGINE).SessionStore(key)
+
+
+def _has_token(environ: Environ) -> bool:
+    # Here, not at the top: gunicorn reads this module before Django is set up.
+    from surveys.api import tokens
+
+    token = tokens.bearer(environ.get("HTTP_AUTHORIZATION", ""))
+    if not token:
+        return False
+    close_old_connections()
+    return tokens.find(token) is not None
 
 
 def _all_uploads() -> Budget:

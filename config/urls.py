@@ -24,5 +24,6 @@ urlpatterns = [
     path("admin/r/<path:row>", not_found),
     path("admin/login/", sign_in),
     path("admin/", admin.site.urls),
+    path("api/v1/", include("surveys.api.urls")),
     path("", include("surveys.urls")),
 ]

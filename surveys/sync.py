@@ -21,7 +21,8 @@ from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Call
 from annotators.outbox import holds, journal, market
 from surveys.answering import allocation, answer_copy, claiming, collection
-from surveys.models import Batch, Questionnaire, Survey
+from surveys.models import ApiRequest, Batch, Questionnaire, Survey, Webhook
+from surveys.models.api import KEPT
 from surveys.operations import accounts, alarms, disk, purging, reconciling
 from surveys.publishing import gone, hits, preconditions, stopping
 from surveys.publishing.budget import OverBudget
@@ -50,6 +51,8 @@ def sweep() -> None:
     for pk in set(stopping.hits_to_expire().values_list("questionnaire__batch", flat=True)):
         expire_batch.delay(pk)
     send_alarms.delay()
+    if Webhook.objects.exists():
+        send_webhooks.delay()
     sweep_claims.delay()
     for pk in kept.due():
         make_report.delay(pk)
@@ -102,6 +105,16 @@ def send_alarms() -> None:
 
 
 @shared_task
+def send_webhooks() -> None:
+    """Tell the webhooks of studies what has happened, and try again what has not arrived."""
+    # Here, not at the top: it loads Pillow, by what it shares with the fetching of pictures.
+    from surveys.operations import webhooks
+
+    webhooks.notice()
+    webhooks.send_due()
+
+
+@shared_task
 def compare_if_due() -> None:
     """Compare our books with the marketplaces' after a restore, if that is still to be done."""
     reconciling.compare_if_due()
@@ -124,6 +137,12 @@ def score_surveys() -> None:
     """Find outputs without a score of today's metrics."""
     for survey in scoring.unscored():
         score_outputs.delay(survey.pk)
+
+
+@shared_task
+def forget_api_requests() -> None:
+    """Delete what was answered under idempotency keys that have ended."""
+    ApiRequest.objects.filter(begun_at__lt=timezone.now() - KEPT).delete()
 
 
 @shared_task

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model, Q, QuerySet
+from django.shortcuts import get_object_or_404
 
 from annotators.models import HIT, Assignment, Call
 from surveys.models import (
@@ -50,6 +51,17 @@ def hidden_from(person: Person) -> QuerySet[Survey]:
 def seen_by(person: Person, rows: QuerySet[Row]) -> QuerySet[Row]:
     """Return the rows without those of hidden surveys; rows that belong to no survey stay."""
     return rows.exclude(**{f"{SURVEY_OF[rows.model]}__in": hidden_from(person).values("pk")})
+
+
+def batch_for(person: Person, pk: int) -> Batch:
+    """Return a batch. Raises Http404 if there is none, or its survey is hidden from who asks."""
+    batches = Batch.objects.select_related("survey__protocol", "hit_type", "created_by")
+    return get_object_or_404(seen_by(person, batches), pk=pk)
+
+
+def study_for(person: Person, slug: str) -> Survey:
+    """Return a study. Raises Http404 if there is none, or it is hidden from who asks."""
+    return get_object_or_404(seen_by(person, Survey.objects.select_related("protocol")), slug=slug)
 
 
 def sees(person: Person, survey: Survey) -> bool:

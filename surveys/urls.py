@@ -7,8 +7,17 @@ from surveys.pages.people import labels, people, workers
 from surveys.pages.publishing import batches, books, launch, running
 from surveys.pages.results import compare, downloads, dry_run, paper, responses, results_page, sharing
 from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
-from surveys.pages.sign_in import oidc, second_factor
-from surveys.pages.study import import_columns, imports, protocols, samples, settings, studies
+from surveys.pages.sign_in import api_tokens, oidc, second_factor
+from surveys.pages.study import (
+    import_columns,
+    imports,
+    protocols,
+    samples,
+    script,
+    settings,
+    studies,
+    webhooks,
+)
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("appeals/", appeals.enter, name="appeals"),
@@ -103,6 +112,14 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/settings/", settings.settings, name="study_settings"),
     path("studies/<slug:slug>/launch/", launch.launch, name="launch"),
     path("studies/<slug:slug>/launch/price", launch.price, name="launch_price"),
+    path("studies/<slug:slug>/script/", script.study_script, name="study_script"),
+    path("studies/<slug:slug>/webhooks/", webhooks.study_webhooks, name="study_webhooks"),
+    path("studies/<slug:slug>/webhooks/<int:webhook_pk>/test", webhooks.try_webhook, name="try_webhook"),
+    path(
+        "studies/<slug:slug>/webhooks/<int:webhook_pk>/remove", webhooks.remove_webhook, name="remove_webhook"
+    ),
+    path("tokens/", api_tokens.api_tokens, name="api_tokens"),
+    path("tokens/<int:token_pk>/revoke", api_tokens.revoke_token, name="revoke_token"),
     path("workers/<int:worker_pk>/", workers.worker, name="worker"),
     path("workers/<int:worker_pk>/standing", workers.standing, name="worker_standing"),
 ]

@@ -3,6 +3,7 @@
 from surveys.models.access import AnnotationSlot, Invitation, Panel, PanelVisit
 from surveys.models.alarms import Alarm
 from surveys.models.answers import AnswerRevision, QuizAttempt, Rating, Response, is_skipped
+from surveys.models.api import ApiRequest, ApiToken
 from surveys.models.audit import AuditEntry
 from surveys.models.batch import (
     Batch,
@@ -39,15 +40,19 @@ from surveys.models.study import (
     definition_choices,
     new_code,
 )
+from surveys.models.webhooks import Delivery, Webhook
 
 __all__ = [
     "Alarm",
     "AnnotationSlot",
     "AnswerRevision",
+    "ApiRequest",
+    "ApiToken",
     "Appeal",
     "AuditEntry",
     "Batch",
     "Decision",
+    "Delivery",
     "Inclusion",
     "Invitation",
     "Item",
@@ -69,6 +74,7 @@ __all__ = [
     "SharedResults",
     "Survey",
     "TaskAccuracy",
+    "Webhook",
     "create_token",
     "default_review_policy",
     "definition_choices",

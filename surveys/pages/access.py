@@ -10,10 +10,9 @@ from django.conf import settings
 from django.contrib.admin.views.decorators import staff_member_required
 from django.contrib.auth.decorators import permission_required
 from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import get_object_or_404
 
+from surveys import teams
 from surveys.models import Batch, Survey
-from surveys.teams import seen_by
 
 View = Callable[..., HttpResponseBase]
 
@@ -34,13 +33,12 @@ def researcher(*permissions: str) -> Callable[[View], View]:
 
 def batch_for(request: HttpRequest, pk: int) -> Batch:
     """Return the batch a page is about. Raises Http404 if there is none, or its survey is hidden from the reader."""
-    batches = Batch.objects.select_related("survey", "hit_type", "created_by")
-    return get_object_or_404(seen_by(request.user, batches), pk=pk)
+    return teams.batch_for(request.user, pk)
 
 
 def study_for(request: HttpRequest, slug: str) -> Survey:
     """Return the study a page is about. Raises Http404 if there is none, or it is hidden from the reader."""
-    return get_object_or_404(seen_by(request.user, Survey.objects.select_related("protocol")), slug=slug)
+    return teams.study_for(request.user, slug)
 
 
 def address_of(request: HttpRequest) -> str:

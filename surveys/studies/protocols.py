@@ -54,6 +54,14 @@ def built_in(key: str) -> str:
     return (BUILTIN / f"{DEFINITIONS[key].key}.yaml").read_text(encoding="utf-8")
 
 
+def document_of(key: str, *, person: Person) -> str:
+    """Return a type's document as text, "" if they see none of that key."""
+    if key in DEFINITIONS:
+        return built_in(key)
+    protocol = newest(person).get(key)
+    return protocol.document if protocol else ""
+
+
 def keep(
     package: "Package", *, by: Person, is_shared: bool = False, origin: Protocol | None = None
 ) -> Protocol:

@@ -6,7 +6,7 @@ from typing import Any
 from django import template
 
 from surveys import audit
-from surveys.pages.publishing.batch_form import policy_in_words
+from surveys.publishing.terms.batch_form import policy_in_words
 
 NAMES = {
     "n_correct": "right answers",

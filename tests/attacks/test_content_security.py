@@ -38,7 +38,8 @@ PAGES = {
     "/batches/{batch}/assignments/{assignment}/", "/batches/{batch}/policy/", "/batches/{batch}/audit/",
     "/batches/{people}/people/", "/batches/{batch}/results/", "/batches/{batch}/results/answers/",
     "/batches/{batch}/results/disagreement/", "/batches/{batch}/results/share", "/shared/{read_only}/",
-    "/studies/{slug}/launch/", "/workers/{worker}/", "/hits/{questionnaire}/", "/links/{token}/",
+    "/studies/{slug}/launch/", "/studies/{slug}/script/", "/studies/{slug}/webhooks/", "/tokens/", "/workers/{worker}/",
+    "/hits/{questionnaire}/", "/links/{token}/",
 }  # fmt: skip
 
 
@@ -62,6 +63,7 @@ class Study(World):
             "assignment_pk": self.assignment.pk,
             "worker_pk": self.assignment.worker_id,
             "invitation_pk": self.invitation.pk,
+            "webhook_pk": self.webhook.pk,
             "appeal_pk": self.appeal.pk,
             "layout": "tidy",
             "slug": self.batch.survey.slug,

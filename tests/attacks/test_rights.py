@@ -22,6 +22,7 @@ from surveys.models import (
     PersonLabel,
     SharedResults,
     Survey,
+    Webhook,
 )
 from surveys.urls import urlpatterns
 from tests.factories import make_published, submitted
@@ -116,6 +117,13 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "oidc_authentication_callback": (ANYBODY, "get", lambda w: []),
     "second_factor_code": (ANYBODY, "get", lambda w: []),
     "leave_sign_in": (ANYBODY, "post", lambda w: []),
+    # Every member of staff has these for themselves; tests/surveys/api/test_tokens.py says who has not.
+    "api_tokens": (ANYBODY, "get", lambda w: []),
+    "revoke_token": (ANYBODY, "post", lambda w: [1]),
+    "study_webhooks": (RESEARCHER, "get", lambda w: [w.batch.survey.slug]),
+    "try_webhook": (RESEARCHER, "post", lambda w: [w.batch.survey.slug, w.webhook.pk]),
+    "remove_webhook": (RESEARCHER, "post", lambda w: [w.batch.survey.slug, w.webhook.pk]),
+    "study_script": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),
     "second_factor": (ANYBODY, "get", lambda w: []),
     "worker": (ASSISTANT, "get", lambda w: [w.assignment.worker_id]),
 }
@@ -133,6 +141,7 @@ FACTS = (
     SharedResults,
     Survey,
     AuditEntry,
+    Webhook,
 )
 
 
@@ -145,6 +154,7 @@ class World:
         self.shared = SharedResults.objects.create(
             batch=self.batch, token_hash="0" * 64, name="Reviewers", content="{}", numbers_at=timezone.now()
         )
+        self.webhook = Webhook.objects.create(survey=self.batch.survey, url="https://lab.example/told")
         self.link_batch = make_batch()
         self.invitation = invite_one(self.link_batch).invitation
 

@@ -13,10 +13,9 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Call
-from surveys import audit
+from surveys import audit, teams
 from surveys.models import Appeal, Batch, Decision, Picture, Questionnaire, Survey, create_token
 from surveys.operations import alarms
-from surveys.pages import access
 from surveys.urls import urlpatterns
 from tests.attacks.test_rights import ADDRESSES, ANYBODY, World
 from tests.factories import make_draft, make_hit, make_item, make_survey
@@ -128,7 +127,8 @@ def test_a_page_of_a_batch_asks_whose_it_is_before_anything_else(
     def ask(*_: object) -> None:
         raise Asked
 
-    monkeypatch.setattr(access, "seen_by", ask)
+    monkeypatch.setattr(teams, "batch_for", ask)
+    monkeypatch.setattr(teams, "study_for", ask)
     answers = []
     for method in (admin_client.get, admin_client.post):
         try:

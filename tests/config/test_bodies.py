@@ -16,6 +16,7 @@ from config import bodies
 from config.bodies import BLOCK, FORM, MB, Bodies, Budget, Deadlines, is_signed_in, largest_body
 from config.slow_clients import FewThreads
 from tests.people import client_of
+from tests.surveys.api.asking import person_of, token_of
 
 ARCHIVES = "/import/pictures"
 
@@ -63,6 +64,7 @@ class Unread(io.BytesIO):
         ("/hits/1/", 12),
         ("/import/", 19),
         ("/samples/", 19),
+        ("/api/v1/studies/rain/items", 19),
         ("/admin/marketplace/x/", 19),
         (ARCHIVES, 32),
     ],
@@ -187,3 +189,20 @@ def test_who_is_signed_in_is_known_by_a_session_that_is_somebodys(monkeypatch: p
     asked = [asked_by(client) for client in (client_of("Researcher"), stranger, guesser, visitor)]
     assert asked == [True, False, False, False]
     assert not is_signed_in({})
+
+
+@pytest.mark.django_db
+def test_at_the_api_a_token_is_wanted_and_no_session_will_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bodies, "close_old_connections", lambda: None)
+    token = token_of(person_of("Researcher"))
+
+    def asked(path: str, header: str) -> bool:
+        return is_signed_in({"PATH_INFO": path, "HTTP_AUTHORIZATION": header})
+
+    path = "/api/v1/studies/rain/items"
+    assert [asked(path, header) for header in (f"Bearer {token}", "Bearer x", "Bearer", "", token)] == [
+        True, False, False, False, False,
+    ]  # fmt: skip
+    assert not asked("/import/", f"Bearer {token}")
+    session = client_of("Researcher").cookies["sessionid"].value
+    assert not is_signed_in({"PATH_INFO": path, "HTTP_COOKIE": f"sessionid={session}"})

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-HEAVY = ["boto3", "pandas", "scipy", "redis", "openpyxl", "PIL", "config.urls"]
+HEAVY = ["boto3", "pandas", "scipy", "redis", "openpyxl", "PIL", "ninja", "pydantic", "config.urls"]
 START = f"""
 import sys
 import django

@@ -13,7 +13,9 @@ from django.utils.safestring import SafeString
 
 from annotators.admin import ReadOnlyAdmin
 from surveys.models import Batch, Decision, Questionnaire, QuestionnaireItem, Survey
-from surveys.pages.publishing.batch_form import (
+from surveys.pages.study.admin import InlineRows
+from surveys.pages.study.team_admin import OfTeams
+from surveys.publishing.terms.batch_form import (
     FROZEN,
     PUBLISHED_FIELDSETS,
     BatchForm,
@@ -24,8 +26,6 @@ from surveys.pages.publishing.batch_form import (
     policy_in_words,
     write_draft,
 )
-from surveys.pages.study.admin import InlineRows
-from surveys.pages.study.team_admin import OfTeams
 from surveys.review.progress import with_counts
 from surveys.teams import seen_by
 

@@ -14,22 +14,22 @@ from django.views.decorators.http import require_POST, require_safe
 from annotators.models import Assignment
 from annotators.outbox import holds
 from surveys import sync, teams
+from surveys.enqueue import enqueue
 from surveys.models import Batch
 from surveys.pages.access import batch_for, researcher
-from surveys.pages.answering import language
-from surveys.pages.enqueue import enqueue
-from surveys.pages.publishing.batch_form import (
+from surveys.pages.publishing.money import BudgetForm, money_block, money_counts
+from surveys.protocols.policy import judges
+from surveys.publishing import gone, preconditions, pricing, stopping
+from surveys.publishing.design import methods_in_words
+from surveys.publishing.quota import has_slots
+from surveys.publishing.terms.batch_form import (
     ENDPOINTS,
     PublishForm,
     duration_in_words,
     is_paying,
     policy_in_words,
 )
-from surveys.pages.publishing.money import BudgetForm, money_block, money_counts
-from surveys.protocols.policy import judges
-from surveys.publishing import gone, preconditions, pricing, stopping
-from surveys.publishing.design import methods_in_words
-from surveys.publishing.quota import has_slots
+from surveys.publishing.terms.languages import page_languages
 from surveys.review.progress import undecided, urgent, warning_time
 from surveys.review.surplus import surplus_of
 
@@ -162,7 +162,7 @@ def terms(batch: Batch) -> list[tuple[str, str]]:
         ("Title", batch.title),
         ("Description", batch.description),
         ("Keywords", batch.keywords or "none"),
-        ("Language of the pages", dict(language.choices()).get(batch.page_language, batch.page_language)),
+        ("Language of the pages", dict(page_languages()).get(batch.page_language, batch.page_language)),
         ("Items per HIT", str(batch.items_per_hit)),
         ("Asked twice", _of_repeats(batch)),
         ("Assignments per HIT", str(batch.assignments_per_hit)),

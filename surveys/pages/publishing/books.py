@@ -17,11 +17,11 @@ from annotators.crowds.mturk.gateway import MarketError
 from annotators.models import HIT, Hold
 from annotators.outbox import holds
 from surveys import sync
+from surveys.enqueue import enqueue
 from surveys.models import Batch
 from surveys.operations import reconciling
 from surveys.operations.reconciling import CannotSettle, Row
 from surveys.pages.access import researcher
-from surveys.pages.enqueue import enqueue
 from surveys.teams import Person, hidden_from, seen_by
 
 

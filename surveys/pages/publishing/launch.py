@@ -13,12 +13,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from annotators.models import Assignment
 from surveys.models import Batch, Survey
 from surveys.pages.access import batch_for, researcher, study_for
-from surveys.pages.publishing.batch_form import DurationWidget, PublishForm, is_paying, split, write_draft
 from surveys.pages.publishing.batches import people_block
-from surveys.pages.publishing.launch_form import FAIR_WAGE, LaunchForm
 from surveys.pages.publishing.running import start
 from surveys.protocols.policy import judges, read_policy
 from surveys.publishing import preconditions, pricing
+from surveys.publishing.terms.batch_form import PublishForm, is_paying, write_draft
+from surveys.publishing.terms.launch_form import FAIR_WAGE, LaunchForm, as_shown
 from surveys.results.dry_run import dry_run
 from surveys.teams import seen_by
 
@@ -149,18 +149,6 @@ def _priced(request: HttpRequest, form: LaunchForm, *, survey: Survey) -> Contex
         "confirmation": PublishForm(batch=draft),
         **_tried(request, draft),
     }
-
-
-def as_shown(form: LaunchForm) -> LaunchForm:
-    """Return the form as if it had been sent untouched."""
-    sent: dict[str, Any] = {}
-    for field in form:
-        name, value, widget = field.html_name, field.value(), field.field.widget
-        if isinstance(widget, DurationWidget):
-            sent |= dict(zip((f"{name}_number", f"{name}_unit"), split(value), strict=True))
-        elif value not in (None, False):
-            sent[name] = value
-    return LaunchForm(sent, survey=form.survey, instance=form.stored)
 
 
 def _tried(request: HttpRequest, draft: Batch) -> Context:

@@ -5,16 +5,15 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotators.crowds.mturk.gateway import Gateway, MarketError
 from annotators.failpoints import reach
 from surveys import sync
+from surveys.enqueue import enqueue
 from surveys.models import Batch
 from surveys.pages.access import batch_for, researcher
-from surveys.pages.enqueue import enqueue
-from surveys.pages.publishing.batch_form import PublishForm, is_paying
 from surveys.pages.publishing.batches import page_context
 from surveys.pages.publishing.money import BudgetForm
-from surveys.publishing import budget, hits, preconditions, pricing, questionnaires, stopping
+from surveys.publishing import budget, hits, launching, preconditions, pricing, questionnaires, stopping
+from surveys.publishing.terms.batch_form import PublishForm
 
 
 @require_POST
@@ -32,12 +31,13 @@ def publish(request: HttpRequest, pk: int) -> HttpResponse:
 def start(request: HttpRequest, batch: Batch) -> None:
     """Start publishing a batch that somebody has confirmed, and say what became of it."""
     try:
-        _check_account(request, batch)
-        is_first = questionnaires.start_publishing(batch, by=request.user)
+        started = launching.start(batch, by=request.user)
     except questionnaires.CannotPublish as error:
         messages.error(request, str(error))
         return
-    if is_first:
+    if started.warning:
+        messages.warning(request, started.warning)
+    if started.is_first:
         reach("publish.started")
         enqueue(sync.publish_batch, batch.pk)
         reach("publish.requested")
@@ -102,19 +102,3 @@ def set_budget(request: HttpRequest, pk: int) -> HttpResponse:
         enqueue(sync.sync_batch, found.pk)
         messages.success(request, f"The budget is ${form.cleaned_data['budget']:.2f} now.")
     return redirect(found)
-
-
-def _check_account(request: HttpRequest, batch: Batch) -> None:
-    """Raise CannotPublish if the account holds too little, or can't be asked where money is real."""
-    if batch.status != Batch.Status.DRAFT or not batch.has_market or preconditions.problems(batch):
-        return
-    try:
-        problem = preconditions.balance_problem(batch, gateway=Gateway(batch.endpoint))
-    except MarketError as error:
-        unknown = f"The marketplace did not say what the account holds: {error}"
-        if is_paying(batch):
-            raise questionnaires.CannotPublish(f"{unknown} Nothing was published.") from error
-        messages.warning(request, unknown)
-        return
-    if problem:
-        raise questionnaires.CannotPublish(problem)

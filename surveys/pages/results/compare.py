@@ -13,10 +13,11 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
+from surveys.enqueue import wanted
 from surveys.models import Batch, Survey
 from surveys.pages.access import researcher
 from surveys.pages.results.cells import Cell, probability, tested_cell
-from surveys.pages.results.results import Shown, wanted
+from surveys.pages.results.results import Shown
 from surveys.protocols.registry import DEFINITIONS
 from surveys.results import kept
 from surveys.results.printed import number

@@ -6,11 +6,8 @@ read: the server does that beside its pages (config.streams). With worker ids, a
 beforehand is written by a page's thread first: the audit trail has its rows before it is sent.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from io import TextIOWrapper
-from tempfile import TemporaryFile
-from typing import IO
 
 from django import forms
 from django.contrib import admin, messages
@@ -18,15 +15,15 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from surveys import audit
 from surveys.models import Batch
 from surveys.pages.access import batch_for, researcher
-from surveys.results.files.layouts import LAYOUTS, Layout, count_rows, layouts_for
+from surveys.results.files.layouts import Layout, count_rows, layouts_for
 from surveys.results.files.pairs import LayoutError
+from surveys.results.files.taking import EXPORT_RAW, filename, layout_of, may_have, parts, read, written
 
 
 class WorkerIdsForm(forms.Form):
@@ -38,10 +35,6 @@ class WorkerIdsForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3, "class": "wide"}),
         help_text="For example: bonuses paid outside, a worker’s own request. Name nobody here.",
     )
-
-
-EXPORT_RAW = "surveys.export_raw"
-BLOCK = 64 * 1024  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +68,14 @@ def files(request: HttpRequest, pk: int) -> HttpResponse:
 def download(request: HttpRequest, pk: int, layout: str) -> HttpResponseBase:
     """Send one file of a published batch, workers under pseudonyms. Raw files go to those who may export them."""
     batch, wanted = _asked_for(request, pk, layout)
-    if not _may_have(request, wanted):
+    if not may_have(request.user, wanted):
         raise PermissionDenied("This file is raw.")
     try:
         wanted.check(batch)
     except LayoutError as error:
         messages.error(request, str(error))
         return redirect(batch)
-    return _sent(wanted.lines(batch) if wanted.lines else _blocks(batch, wanted.write), batch, wanted)
+    return _sent(parts(batch, wanted), batch, wanted)
 
 
 @never_cache
@@ -101,11 +94,11 @@ def download_with_ids(request: HttpRequest, pk: int, layout: str) -> HttpRespons
     except LayoutError as error:
         messages.error(request, str(error))
         return redirect(batch)
-    parts, n_rows = _with_ids(batch, wanted)
+    sent, n_rows = _with_ids(batch, wanted)
     details = {"file": wanted.filename, "rows": n_rows}
     reason = form.cleaned_data["reason"]
     audit.record(audit.Kind.DOWNLOAD, layout, batch=batch, by=request.user, reason=reason, details=details)
-    return _sent(parts, batch, wanted)
+    return _sent(sent, batch, wanted)
 
 
 def downloads(request: HttpRequest, batch: Batch) -> list[Download]:
@@ -118,20 +111,16 @@ def downloads(request: HttpRequest, batch: Batch) -> list[Download]:
             reverse("batch_download_ids", args=[batch.pk, name]) if layout.is_raw else "",
         )
         for name, layout in layouts_for(batch).items()
-        if _may_have(request, layout)
+        if may_have(request.user, layout)
     ]
 
 
 def _asked_for(request: HttpRequest, pk: int, layout: str) -> tuple[Batch, Layout]:
     batch = batch_for(request, pk)
-    wanted = LAYOUTS.get(layout)
-    if wanted is None or batch.status == Batch.Status.DRAFT:
+    wanted = layout_of(batch, layout)
+    if wanted is None:
         raise Http404("There is no such file.")
     return batch, wanted
-
-
-def _may_have(request: HttpRequest, layout: Layout) -> bool:
-    return not layout.is_raw or request.user.has_perm(EXPORT_RAW)
 
 
 def _confirm(request: HttpRequest, batch: Batch, layout: Layout, form: WorkerIdsForm) -> HttpResponse:
@@ -152,36 +141,14 @@ def _with_ids(batch: Batch, layout: Layout) -> tuple[Iterable[str | bytes], int]
     if layout.lines and layout.count:
         return layout.lines(batch, worker_ids=True), layout.count(batch)
     assert layout.write_with_ids  # noqa: S101 (whoever asks has looked)
-    file = _written(batch, layout.write_with_ids)
+    file = written(batch, layout.write_with_ids)
     n_rows = count_rows(file, content_type=layout.content_type)
     file.seek(0)
-    return _read(file), n_rows
+    return read(file), n_rows
 
 
-def _blocks(batch: Batch, write: Callable[[Batch, IO[str]], None]) -> Iterator[bytes]:
-    """Yield what is written only when the first block is asked for."""
-    yield from _read(_written(batch, write))
-
-
-def _written(batch: Batch, write: Callable[[Batch, IO[str]], None]) -> IO[bytes]:
-    """Return the whole file, at its beginning."""
-    file = TemporaryFile()  # noqa: SIM115 (closed when it is read)
-    text = TextIOWrapper(file, encoding="utf-8", newline="")
-    write(batch, text)
-    text.detach()
-    file.seek(0)
-    return file
-
-
-def _read(file: IO[bytes]) -> Iterator[bytes]:
-    with file:
-        while block := file.read(BLOCK):
-            yield block
-
-
-def _sent(parts: Iterable[str | bytes], batch: Batch, layout: Layout) -> StreamingHttpResponse:
+def _sent(sent: Iterable[str | bytes], batch: Batch, layout: Layout) -> StreamingHttpResponse:
     content_type = f"{layout.content_type}; charset=utf-8"
-    response = StreamingHttpResponse(parts, content_type=content_type)
-    name = f"{slugify(batch.name) or batch.pk}-{layout.filename}"
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    response = StreamingHttpResponse(sent, content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{filename(batch, layout)}"'
     return response

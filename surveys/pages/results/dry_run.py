@@ -13,15 +13,15 @@ from django.views.decorators.http import require_http_methods
 
 from annotators.models import Worker
 from surveys import sync
+from surveys.enqueue import enqueue
 from surveys.models import Batch
 from surveys.pages.access import batch_for, researcher
-from surveys.pages.enqueue import enqueue
-from surveys.pages.publishing.batch_form import policy_in_words
-from surveys.pages.publishing.policy_form import ApplyForm, PolicyForm
 from surveys.pages.results.cells import places_of
 from surveys.pages.results.charts import Chart, score_chart
 from surveys.protocols.policy import Policy, label_of, parse, rule_version
 from surveys.protocols.rules import PolicyError
+from surveys.publishing.terms.batch_form import policy_in_words
+from surveys.publishing.terms.policy_form import ApplyForm, PolicyForm
 from surveys.results.dry_run import NOW, DryRun, dry_run
 from surveys.results.kept import state_of
 from surveys.results.printed import number

@@ -8,10 +8,10 @@ from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from surveys.enqueue import wanted
 from surveys.models import Batch
 from surveys.pages.access import batch_for, researcher
 from surveys.pages.results.chosen_form import ChosenForm
-from surveys.pages.results.results import wanted
 from surveys.results import figures, paper_tables
 from surveys.results.files.report import Report
 from surveys.results.kept import report_key, report_version

@@ -6,9 +6,8 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from surveys import sync
+from surveys.enqueue import wanted
 from surveys.models import Batch
-from surveys.pages.enqueue import enqueue
 from surveys.pages.results.behind import among, linked, linked_differences, linked_row, of, query
 from surveys.pages.results.cells import Block, Cell, Row
 from surveys.pages.results.charts import Chart, Plot, scatter_plot, score_chart, share_chart
@@ -31,7 +30,6 @@ from surveys.results.figures import kinds_for
 from surveys.results.files.report import Report
 from surveys.results.files.report_text import EFFECT_NOTE
 from surveys.results.kept import (
-    ask,
     metrics_key,
     report_key,
     scored_of,
@@ -39,7 +37,7 @@ from surveys.results.kept import (
     version_of,
 )
 from surveys.results.paper_tables import tables_for
-from surveys.results.reports import Kept, kept
+from surveys.results.reports import Kept
 from surveys.results.statistics.agreement import Agreement
 from surveys.results.statistics.choices import FAMILIES
 from surveys.results.statistics.correlation import Correlation
@@ -158,16 +156,6 @@ def metric_results(batch: Batch) -> Shown[MetricResults] | None:
         return None
     found = wanted(metrics_key(batch), version=version_of(scored, state))
     return _shown(found, partial(_arranged_metrics, definition=batch.definition))
-
-
-def wanted(key: str, *, version: str) -> Kept[Any]:
-    """Return what is kept of a report; of another version of the data, the worker is asked to make it, once."""
-    found = kept(key, version=version)
-    if found.is_current:
-        return found
-    if ask(key, version=version):
-        enqueue(sync.make_report, found.pk)
-    return kept(key, version=version)
 
 
 def _shown(found: Kept[Any], arrange: Callable[[Any], T]) -> Shown[T]:

@@ -11,11 +11,12 @@ from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from surveys.enqueue import wanted
 from surveys.models import Batch, SharedResults
 from surveys.pages.access import batch_for, researcher
 from surveys.pages.answering.link_page import with_headers
 from surveys.pages.results.chosen_form import ChosenForm
-from surveys.pages.results.results import arranged, wanted
+from surveys.pages.results.results import arranged
 from surveys.results import sharing
 from surveys.results.chosen import Chosen, read_chosen
 from surveys.results.kept import report_key, report_version

@@ -13,14 +13,15 @@ from django.views.decorators.http import require_POST, require_safe
 from annotators.crowds.base import crowd_of
 from annotators.models import Assignment
 from surveys import sync
+from surveys.enqueue import enqueue
 from surveys.models import Batch
 from surveys.pages.access import batch_for, researcher
-from surveys.pages.enqueue import enqueue
-from surveys.pages.review.decision_forms import ACTIONS, BulkForm, FilterForm
-from surveys.pages.review.decisions import record, suggested_reason, what_follows
+from surveys.pages.review.decision_forms import BulkForm, FilterForm
+from surveys.pages.review.decisions import suggested_reason, what_follows
 from surveys.pages.review.listing import listed, query_of, thumbnails
 from surveys.protocols.rules import PROPOSE
 from surveys.review import errors
+from surveys.review.by_hand import ACTIONS, record
 from surveys.review.progress import urgent
 from surveys.review.surplus import is_surplus
 

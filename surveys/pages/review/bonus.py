@@ -15,8 +15,8 @@ from annotators.crowds.mturk.fees import price
 from annotators.models import Assignment
 from annotators.outbox.market import FEEDBACK_MAX
 from surveys import sync
+from surveys.enqueue import enqueue
 from surveys.pages.access import batch_for, researcher
-from surveys.pages.enqueue import enqueue
 from surveys.publishing import bonuses, budget
 from surveys.publishing.budget import OverBudget
 

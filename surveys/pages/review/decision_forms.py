@@ -9,6 +9,7 @@ from annotators.models import Assignment
 from annotators.outbox.market import FEEDBACK_MAX
 from surveys.models import Decision
 from surveys.review.appeal_codes import REASON_MAX
+from surveys.review.by_hand import ACTIONS
 
 UNDECIDED = "undecided"
 USED, LEFT_OUT = "used", "left_out"
@@ -20,7 +21,6 @@ FIRST = {
     "quickest": "Quickest",
     "hit": "HIT by HIT",
 }
-ACTIONS = {"approve": "Approve", "reject": "Reject", "overturn": "Overturn the rejection"}
 
 
 class FilterForm(forms.Form):
@@ -40,29 +40,6 @@ class FilterForm(forms.Form):
     worker = forms.CharField(label="Worker: id, pseudonym or name", max_length=64, required=False)
     hit = forms.CharField(label="HIT", max_length=64, required=False)
     sort = forms.ChoiceField(label="First", choices=list(FIRST.items()), required=False)
-
-
-class ReasonForm(forms.Form):
-    """A decision by a person. Rejecting and overturning need a reason; the worker reads it."""
-
-    action = forms.ChoiceField(choices=list(ACTIONS.items()))
-    reason = forms.CharField(
-        max_length=FEEDBACK_MAX,
-        required=False,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="The worker reads this.",
-    )
-    use_answers = forms.BooleanField(required=False)
-
-    def clean(self) -> dict[str, Any]:
-        data = super().clean() or self.cleaned_data
-        if data.get("action") in {"reject", "overturn"} and not data.get("reason", "").strip():
-            self.add_error("reason", "Give a reason: the worker reads it.")
-        if data.get("action") == "reject" and len(data.get("reason", "")) > REASON_MAX:
-            self.add_error(
-                "reason", f"A rejection has room for {REASON_MAX} characters, as it says how to appeal."
-            )
-        return data
 
 
 class UseForm(forms.Form):

@@ -15,16 +15,17 @@ from annotators.crowds.base import crowd_of
 from annotators.failpoints import reach
 from annotators.models import Assignment
 from surveys import sync
+from surveys.enqueue import enqueue
 from surveys.models import Batch, Decision, Inclusion
 from surveys.pages.access import batch_for, researcher
-from surveys.pages.enqueue import enqueue
 from surveys.pages.review.answers import answered_items
 from surveys.pages.review.bonus import bonus_block
-from surveys.pages.review.decision_forms import FilterForm, ReasonForm, UseForm
+from surveys.pages.review.decision_forms import FilterForm, UseForm
 from surveys.pages.review.listing import place_of, query_of
 from surveys.pages.review.trail import timeline
 from surveys.protocols.rules import PROPOSE
 from surveys.review import analysis_use, decisions, errors, replacements
+from surveys.review.by_hand import ReasonForm, record
 from surveys.review.decisions import rejection_stands
 
 Status = Assignment.Status
@@ -119,15 +120,6 @@ def _refused(
     messages.error(request, str(error))
     by_now = _assignment(found.hit.questionnaire.batch, found.pk)
     return _detail(request, by_now, form=form)
-
-
-def record(found: Assignment, action: str, *, by: Any, reason: str, use_answers: bool = False) -> Decision:
-    """Record what a person decides about a payment. Raises CannotDecide."""
-    if action == "approve":
-        return decisions.approve(found, by=by, reason=reason)
-    if action == "reject":
-        return decisions.reject(found, by=by, reason=reason)
-    return decisions.overturn(found, by=by, reason=reason, use_answers=use_answers)
 
 
 def suggested_reason(assignment: Assignment, *, batch: Batch) -> str:

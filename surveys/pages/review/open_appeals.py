@@ -11,9 +11,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from surveys import sync
+from surveys.enqueue import enqueue
 from surveys.models import Appeal
 from surveys.pages.access import researcher
-from surveys.pages.enqueue import enqueue
 from surveys.pages.review.appeal_forms import AnswerForm
 from surveys.review import appeal_codes, appeals
 from surveys.review.errors import CannotDecide

@@ -18,6 +18,8 @@ PLACES = {
     "study_items": "Items",
     "study_design": "Design",
     "study_settings": "Settings",
+    "study_script": "Settings",
+    "study_webhooks": "Settings",
     "launch": "Launch",
     "batch_launch": "Launch",
     "batch": "Launch",

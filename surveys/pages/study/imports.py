@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.contrib.admin import site
 from django.core import signing
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST
@@ -18,25 +18,22 @@ from django.views.decorators.http import require_http_methods, require_POST
 from surveys.models import Picture, Survey
 from surveys.pages.access import researcher
 from surveys.pages.study.import_columns import ColumnsPage
-from surveys.pages.study.import_forms import AttachForm, ImportForm
 from surveys.protocols.definition import Definition
+from surveys.studies.importing import uploads
 from surveys.studies.importing.archive import ZipPictures
 from surveys.studies.importing.fetching import fetch_pictures
+from surveys.studies.importing.import_forms import AttachForm, ImportForm
 from surveys.studies.importing.pictures import (
     PictureError,
     Pictures,
     check_picture,
-    check_pictures,
     thumbnail_uri,
 )
-from surveys.studies.importing.plan import Layout, Plan, PlannedItem, Problem, Severity
-from surveys.studies.importing.reading import read_items, read_table
-from surveys.studies.importing.roles import is_understood
+from surveys.studies.importing.plan import Plan, PlannedItem, Problem
 from surveys.studies.importing.staging import (
     KEPT_SECONDS,
     Staged,
     StagedGone,
-    claimed,
     discard,
     load,
     stage,
@@ -46,15 +43,10 @@ from surveys.studies.importing.writing import (
     Attached,
     ImportRefused,
     attach_pictures,
-    taken_ids,
-    told_otherwise,
-    write_items,
 )
-from surveys.studies.protocols import new_survey
 from surveys.teams import Person, hidden_from
 
 SALT = "surveys.import"
-FETCH_SECONDS = 60
 SHOWN_ITEMS = 5
 SHOWN_PROBLEMS = 200
 GONE = "This import is done already, is under way, or was left for more than a day."
@@ -91,10 +83,10 @@ def import_items(request: HttpRequest) -> HttpResponse:
             form.wish(), items=form.cleaned_data["items"].read(), archive=form.cleaned_data["archive"]
         )
         token = preview_token(staged, person=request.user)
-        if not _is_understood(staged, person=request.user):
+        if not uploads.is_understood(staged, person=request.user):
             return redirect("import_columns", token=token)
         try:
-            _fetch(staged, person=request.user)
+            uploads.fetch(staged, person=request.user)
         except PictureError as error:
             discard(staged)
             form.add_error("address", str(error))
@@ -119,22 +111,17 @@ def _form_page(request: HttpRequest, *, form: ImportForm, attach_form: AttachFor
     return render(request, "study/import.html", context, status=status)
 
 
-def _is_understood(staged: Staged, *, person: Person) -> bool:
-    wish = staged.wish
-    definition = _survey(staged, person=person).definition
-    table = read_table(staged.items(), layout=Layout(wish.layout))
-    return wish.layout == Layout.BATCH or is_understood(table, definition=definition)
-
-
 @researcher("surveys.add_item")
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_columns(request: HttpRequest, token: str) -> HttpResponse:
     """Say what the file's columns mean: guessed by their names, changed here, kept with the file."""
     try:
         staged = _staged(request, token=token)
-        page = ColumnsPage.of(staged, survey=_survey(staged, person=request.user), data=request.POST)
+        page = ColumnsPage.of(
+            staged, survey=uploads.survey_of(staged, person=request.user), data=request.POST
+        )
         if request.method == "POST" and not page.problems:
-            _fetch(with_columns(staged, page.chosen), person=request.user)
+            uploads.fetch(with_columns(staged, page.chosen), person=request.user)
             return redirect("import_preview", token=token)
     except StagedGone:
         messages.info(request, GONE)
@@ -148,14 +135,6 @@ def import_columns(request: HttpRequest, token: str) -> HttpResponse:
         "wish": staged.wish,
     }
     return render(request, "study/import_columns.html", context, status=422 if page.problems else 200)
-
-
-def _fetch(staged: Staged, *, person: Person) -> None:
-    prefix = staged.wish.address
-    plan = _read(staged, survey=_survey(staged, person=person)) if prefix else Plan()
-    if prefix and not plan.errors:
-        names = {picture.name for item in plan.items for picture in item.pictures}
-        fetch_pictures(names, prefix=prefix, into=staged.pictures_folder, seconds=FETCH_SECONDS)
 
 
 @researcher("surveys.add_item")
@@ -188,20 +167,12 @@ def _staged(request: HttpRequest, *, token: str) -> Staged:
 
 def _confirm(request: HttpRequest, *, staged: Staged) -> HttpResponse:
     try:
-        with claimed(staged) as ours, ours.pictures() as pictures:
-            survey = _survey(ours, person=request.user)
-            plan = _checked(ours, survey=survey, pictures=pictures)
-            write_items(
-                plan,
-                survey=survey,
-                pictures=pictures,
-                accept_warnings="accept_warnings" in request.POST,
-                founder=request.user,
-            )
+        done = uploads.write(staged, by=request.user, accept_warnings="accept_warnings" in request.POST)
     except ImportRefused as refused:
         return _preview_page(request, staged=staged, refused=refused.problems, status=422)
     except PictureError:
         return _preview_page(request, staged=staged, status=422)
+    plan, survey = done.plan, done.survey
     waiting = f" {len(plan.missing)} pictures are still missing." if plan.missing else ""
     where = format_html('<a href="{}">{}</a>', reverse("study", args=[survey.slug]), survey)
     messages.success(request, format_html("Imported {} items into {}.{}", len(plan.items), where, waiting))
@@ -217,32 +188,6 @@ def _next(person: Person, survey: Survey) -> HttpResponse:
     return redirect("study", survey.slug)
 
 
-def _survey(staged: Staged, *, person: Person) -> Survey:
-    """Return the survey to import into, not yet saved if it is new."""
-    wish = staged.wish
-    if wish.survey_id:
-        return get_object_or_404(Survey, pk=wish.survey_id)
-    return new_survey(person, key=wish.definition_key, name=wish.name, slug=wish.slug)
-
-
-def _read(staged: Staged, *, survey: Survey) -> Plan:
-    wish = staged.wish
-    plan = read_items(
-        staged.items(),
-        definition=survey.definition,
-        system=wish.system,
-        layout=Layout(wish.layout),
-        taken=taken_ids(survey),
-        columns=wish.columns,
-    )
-    return told_otherwise(plan, survey=survey)
-
-
-def _checked(staged: Staged, *, survey: Survey, pictures: Pictures | None) -> Plan:
-    plan = _read(staged, survey=survey)
-    return check_pictures(plan, pictures=pictures, allow_missing=staged.wish.allow_missing)
-
-
 def _preview_page(
     request: HttpRequest, *, staged: Staged, refused: tuple[Problem, ...] = (), status: int = 200
 ) -> HttpResponse:
@@ -251,7 +196,7 @@ def _preview_page(
         **site.each_context(request),
         "title": "Look before importing",
         "wish": staged.wish,
-        "definition": _survey(staged, person=request.user).definition,
+        "definition": uploads.survey_of(staged, person=request.user).definition,
         "columns_address": reverse("import_columns", args=[preview_token(staged, person=request.user)]),
         "shows_columns": plan.header and "id_0" not in plan.header,
         "plan": plan,
@@ -264,15 +209,14 @@ def _preview_page(
 
 
 def _preview(staged: Staged, *, person: Person) -> tuple[Plan, list[PreviewedItem]]:
-    survey = _survey(staged, person=person)
+    survey = uploads.survey_of(staged, person=person)
     try:
         with staged.pictures() as pictures:
-            plan = _checked(staged, survey=survey, pictures=pictures)
+            plan = uploads.checked(staged, survey=survey, pictures=pictures)
             show = partial(_previewed, definition=survey.definition, pictures=pictures)
             return plan, [show(item) for item in plan.items[:SHOWN_ITEMS]]
     except PictureError as error:
-        problem = Problem(Severity.ERROR, str(error), column="pictures")
-        return _read(staged, survey=survey).with_problems([problem]), []
+        return uploads.unopened(staged, survey=survey, error=error), []
 
 
 def _previewed(item: PlannedItem, *, definition: Definition, pictures: Pictures | None) -> PreviewedItem:
@@ -336,5 +280,5 @@ def _attach(form: AttachForm) -> Attached:
             return attach_pictures(survey, pictures=pictures)
     names = set(Picture.objects.filter(item__survey=survey, file="").values_list("name", flat=True))
     with TemporaryDirectory() as folder:
-        fetched = fetch_pictures(names, prefix=address, into=Path(folder), seconds=FETCH_SECONDS)
+        fetched = fetch_pictures(names, prefix=address, into=Path(folder), seconds=uploads.FETCH_SECONDS)
         return attach_pictures(survey, pictures=fetched)

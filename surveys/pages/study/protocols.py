@@ -114,7 +114,9 @@ def write_survey_type(request: HttpRequest) -> HttpResponse:
     """Write a type: from nothing, or from one that is there (`?from=`)."""
     origin = request.GET.get("from", "")
     form = DocumentForm(
-        request.POST or None, request.FILES or None, initial={"document": _text(request, origin)}
+        request.POST or None,
+        request.FILES or None,
+        initial={"document": protocols.document_of(origin, person=request.user)},
     )
     if request.method == "POST" and form.is_valid() and form.keep(request, origin=_origin(request, origin)):
         messages.success(request, f"“{form.protocol}” is kept. Choose it when you import items.")
@@ -133,7 +135,7 @@ def write_survey_type(request: HttpRequest) -> HttpResponse:
 @require_safe
 def survey_type_file(request: HttpRequest, key: str) -> HttpResponse:
     """Send a type as the file it is."""
-    text = _text(request, key)
+    text = protocols.document_of(key, person=request.user)
     if not text:
         raise Http404("No such survey type.")
     return _download(text.encode(), name=f"{key}.yaml", content_type="application/yaml; charset=utf-8")
@@ -143,7 +145,7 @@ def survey_type_file(request: HttpRequest, key: str) -> HttpResponse:
 @require_safe
 def survey_type_package(request: HttpRequest, key: str) -> HttpResponse:
     """Send a type as one file with its pictures, which can be uploaded anywhere."""
-    text = _text(request, key)
+    text = protocols.document_of(key, person=request.user)
     if not text:
         raise Http404("No such survey type.")
     content = packed(key, document=text, protocol=_origin(request, key))
@@ -158,11 +160,3 @@ def _download(content: bytes, *, name: str, content_type: str) -> HttpResponse:
 def _origin(request: HttpRequest, key: str) -> Protocol | None:
     """Return the newest version of a type of one's own, None of a built-in one or where nobody shows it."""
     return None if key in DEFINITIONS else protocols.newest(request.user).get(key)
-
-
-def _text(request: HttpRequest, key: str) -> str:
-    """Return a type's document, "" if nobody shows this reader one of that key."""
-    if key in DEFINITIONS:
-        return protocols.built_in(key)
-    protocol = protocols.newest(request.user).get(key)
-    return protocol.document if protocol else ""

@@ -18,12 +18,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from surveys import sync
+from surveys.enqueue import enqueue
 from surveys.pages.access import researcher
-from surveys.pages.enqueue import enqueue
-from surveys.pages.study.import_forms import ImportForm
 from surveys.pages.study.imports import preview_token
 from surveys.results import kept, reports
 from surveys.results.reports import Drawing, Kept
+from surveys.studies.importing.import_forms import ImportForm
 from surveys.studies.importing.plan import Layout
 from surveys.studies.importing.staging import Wish, stage
 from surveys.studies.sample_files import (

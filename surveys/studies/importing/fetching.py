@@ -6,10 +6,11 @@ import json
 import socket
 import tempfile
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
@@ -112,15 +113,15 @@ def fetch(url: str) -> bytes | None:
     raise PictureError(f"{urlsplit(url).hostname} redirects without end.")
 
 
-def check_address(parts: SplitResult) -> str:
-    """Return the IP address to connect to; PictureError if it is not http(s) to a public host.
+def check_address(parts: SplitResult, *, what: str = "A picture's address") -> str:
+    """Return the IP address to connect to; PictureError if it is not http(s) to a public host. `what` names it there.
 
     The connection goes to this very address, so that the name can't mean another one a moment later.
     """
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise PictureError("A picture's address must start with http:// or https://.")
+        raise PictureError(f"{what} must start with http:// or https://.")
     if parts.username or parts.password:
-        raise PictureError("A picture's address must not hold a password.")
+        raise PictureError(f"{what} must not hold a password.")
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
         found = socket.getaddrinfo(parts.hostname, port, type=socket.SOCK_STREAM)
@@ -140,7 +141,21 @@ def _is_public(address: str) -> bool:
 
 
 def _get(parts: SplitResult, *, address: str) -> urllib3.BaseHTTPResponse:
-    """Ask `address` for the URL under its own host name (and check the certificate for that name)."""
+    return ask("GET", parts, address=address)
+
+
+def ask(
+    method: str,
+    parts: SplitResult,
+    *,
+    address: str,
+    body: bytes | None = None,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> urllib3.BaseHTTPResponse:
+    """Ask `address` for the URL under its own host name (and check the certificate for that name), without redirects.
+
+    PictureError where nobody answers.
+    """
     options: dict[str, Any] = {"port": parts.port, "timeout": TIMEOUT, "retries": False}
     pool: urllib3.HTTPConnectionPool
     if parts.scheme == "https":
@@ -150,9 +165,16 @@ def _get(parts: SplitResult, *, address: str) -> urllib3.BaseHTTPResponse:
         pool = urllib3.HTTPConnectionPool(address, **options)
     host = parts.netloc.rpartition("@")[2]
     target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+    sent = {"Host": host, **headers}
     try:
         return pool.urlopen(
-            "GET", target, headers={"Host": host}, redirect=False, preload_content=False, decode_content=False
+            method,
+            target,
+            body=body,
+            headers=sent,
+            redirect=False,
+            preload_content=False,
+            decode_content=False,
         )
     except (urllib3.exceptions.HTTPError, OSError, ValueError):
         raise PictureError(f"{parts.hostname} does not answer.") from None

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from django.conf import settings
-from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Max
 
 from surveys.models import Item, Output, Picture, Survey
+from surveys.studies.founding import NameTaken, save_new
 from surveys.studies.importing.pictures import CheckedPicture, PictureError, Pictures, check_file
 from surveys.studies.importing.plan import Plan, PlannedItem, Problem, Severity, pair_name
+from surveys.teams import Person
 
 AT_ONCE = 500  # items made together: a large file's rows never all stand in memory beside its plan
 
@@ -88,7 +89,7 @@ def write_items(
     survey: Survey,
     pictures: Pictures | None,
     accept_warnings: bool = False,
-    founder: AbstractBaseUser | AnonymousUser | None = None,
+    founder: Person | None = None,
 ) -> int:
     """Create the plan's items in `survey` and return how many. A new survey is saved: its founder's, or shared.
 
@@ -106,19 +107,13 @@ def write_items(
     return len(plan.items)
 
 
-def _save_new(survey: Survey, *, founder: AbstractBaseUser | AnonymousUser | None) -> None:
+def _save_new(survey: Survey, *, founder: Person | None) -> None:
     if survey.pk is not None:
         return
-    survey.is_shared = founder is None
     try:
-        with transaction.atomic():
-            survey.save()
-    except IntegrityError:
-        survey.pk = None
-        message = f'A survey with the short name "{survey.slug}" exists already.'
-        raise ImportRefused([Problem(Severity.ERROR, message)]) from None
-    if founder and founder.pk:
-        survey.team.add(founder.pk)
+        save_new(survey, founder=founder)
+    except NameTaken as taken:
+        raise ImportRefused([Problem(Severity.ERROR, str(taken))]) from None
 
 
 def _refuse_taken(plan: Plan, *, survey: Survey) -> None:

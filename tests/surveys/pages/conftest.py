@@ -8,8 +8,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from annotators.crowds.mturk.gateway import Gateway
+from surveys import enqueue
 from surveys.models import Batch, Questionnaire
-from surveys.pages.results import results
 from tests.builders import make_questionnaire
 from tests.factories import make_published
 from tests.link_people import invite_one
@@ -40,7 +40,7 @@ def balance(monkeypatch: pytest.MonkeyPatch) -> dict[str, Decimal | Exception]:
 @pytest.fixture(autouse=True)
 def reports_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A report that a page asks for is made before the page goes on; pages never make one themselves."""
-    monkeypatch.setattr(results, "enqueue", lambda task, pk: task(pk))
+    monkeypatch.setattr(enqueue, "enqueue", lambda task, pk: task(pk))
 
 
 @pytest.fixture

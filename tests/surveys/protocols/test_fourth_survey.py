@@ -16,10 +16,10 @@ from django.test import Client
 from annotators.models import Assignment
 from surveys.answering.collection import task_answers
 from surveys.models import Batch, Questionnaire, Rating, Survey
-from surveys.pages.publishing.batch_form import BatchForm
 from surveys.protocols.definition import Definition, DefinitionError
 from surveys.protocols.registry import DEFINITIONS
 from surveys.publishing import hits, questionnaires
+from surveys.publishing.terms.batch_form import BatchForm
 from surveys.results.files.layouts import batch_report
 from surveys.studies.importing.plan import Plan
 from surveys.studies.importing.reading import read_items

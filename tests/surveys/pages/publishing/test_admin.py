@@ -11,8 +11,8 @@ from annotators.models import Assignment, Call, Worker
 from surveys import audit
 from surveys.models import AuditEntry, Batch, Decision, Survey
 from surveys.pages.publishing.admin import BatchAdmin
-from surveys.pages.publishing.batch_form import BatchForm
 from surveys.publishing.questionnaires import start_publishing
+from surveys.publishing.terms.batch_form import BatchForm
 from tests.factories import make_draft, make_item, make_published, make_survey, submitted
 from tests.people import client_of
 from tests.policy_data import NEVER

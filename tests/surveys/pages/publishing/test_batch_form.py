@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from surveys.models import Survey
-from surveys.pages.publishing.batch_form import BatchForm, duration_in_words, policy_in_words
-from surveys.pages.publishing.policy_form import rows_for
 from surveys.protocols.registry import DEFINITIONS
+from surveys.publishing.terms.batch_form import BatchForm, duration_in_words, policy_in_words
+from surveys.publishing.terms.policy_form import rows_for
 from tests.factories import make_draft, make_survey
 from tests.policy_data import NEVER, THREE_OF_FIVE, at_least
 

@@ -8,8 +8,8 @@ from django.test import Client
 from django.urls import reverse
 
 from surveys.models import Batch, Survey
-from surveys.pages.publishing.launch_form import first_terms, free_name
 from surveys.publishing.pricing import People, people_needed, quote, reward_for
+from surveys.publishing.terms.launch_form import first_terms, free_name
 from tests.factories import make_draft, make_published, make_survey, submitted
 from tests.people import client_of
 from tests.policy_data import NEVER

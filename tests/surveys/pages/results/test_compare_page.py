@@ -6,7 +6,6 @@ from django.test import Client
 from django.urls import reverse
 
 from surveys.models import Batch, KeptReport, Survey
-from surveys.pages.results import results as page
 from tests.people import client_of
 from tests.surveys.pages.pages import text_of
 from tests.surveys.results.rated import Rated, rated_batch
@@ -78,7 +77,7 @@ def test_one_batch_is_nothing_to_compare() -> None:
 
 def test_the_report_is_asked_of_the_worker_and_its_progress_told(monkeypatch: pytest.MonkeyPatch) -> None:
     sent = []
-    monkeypatch.setattr(page, "enqueue", lambda *given: sent.append(given))
+    monkeypatch.setattr("surveys.enqueue.enqueue", lambda *given: sent.append(given))
     chosen = {"batch": [batch_of("cst").pk, batch_of("ttnet").pk]}
     client = client_of("Assistant")
     for _ in range(2):

@@ -7,7 +7,6 @@ from django.urls import reverse
 
 from surveys import sync
 from surveys.models import KeptReport, Questionnaire, Survey
-from surveys.pages.results import results as page
 from surveys.results import reports
 from tests.factories import make_published, submitted
 from tests.people import client_of
@@ -21,7 +20,7 @@ MAKING = "The report is being made."
 def sent(monkeypatch: pytest.MonkeyPatch, reports_at_once: None) -> list[tuple[Any, ...]]:
     """What pages ask the worker for, and nobody makes."""
     asked: list[tuple[Any, ...]] = []
-    monkeypatch.setattr(page, "enqueue", lambda *given: asked.append(given))
+    monkeypatch.setattr("surveys.enqueue.enqueue", lambda *given: asked.append(given))
     return asked
 
 

@@ -7,7 +7,6 @@ from django.test import Client
 from django.urls import reverse
 
 from surveys.models import Batch, KeptReport
-from surveys.pages.results import results as page
 from surveys.results import reports
 from tests.factories import make_published, submitted
 from tests.people import client_of
@@ -70,7 +69,7 @@ def test_before_there_is_a_report_one_is_led_to_where_it_is_awaited(
     monkeypatch: pytest.MonkeyPatch, reports_at_once: None
 ) -> None:
     batch, client = study(), client_of("Assistant")
-    monkeypatch.setattr(page, "enqueue", lambda *given: None)
+    monkeypatch.setattr("surveys.enqueue.enqueue", lambda *given: None)
     answer = client.get(reverse("result_table", args=[batch.pk, "systems", "csv"]) + "?rows=filtered")
     assert (answer.status_code, answer["Location"]) == (
         302,

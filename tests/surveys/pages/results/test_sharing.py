@@ -11,7 +11,6 @@ from django.utils import timezone
 
 from annotators.models import Assignment, Worker
 from surveys.models import AuditEntry, Batch, Item, KeptReport, Response, SharedResults
-from surveys.pages.results import results as page
 from surveys.results.frames.pseudonyms import Pseudonyms
 from tests.factories import make_published, submitted
 from tests.people import client_of
@@ -127,7 +126,7 @@ def test_of_a_chosen_part_it_shows_that_part() -> None:
 
 def test_what_is_not_made_yet_is_not_shared(monkeypatch: pytest.MonkeyPatch, reports_at_once: None) -> None:
     batch, client = study(), client_of("Researcher")
-    monkeypatch.setattr(page, "enqueue", lambda *given: None)
+    monkeypatch.setattr("surveys.enqueue.enqueue", lambda *given: None)
     asked = client.post(reverse("share_results", args=[batch.pk]) + "?rows=filtered", {"name": "Me"})
     assert ("There is no report to share yet" in text_of(asked), SharedResults.objects.count()) == (True, 0)
 

@@ -133,7 +133,7 @@ def test_a_failed_import_can_be_tried_again(monkeypatch, folders: Path) -> None:
         raise MemoryError
 
     with monkeypatch.context() as broken:
-        broken.setattr("surveys.pages.study.imports.write_items", fail)
+        broken.setattr("surveys.studies.importing.uploads.write_items", fail)
         with pytest.raises(MemoryError):
             client.post(url)
     assert client.post(url).status_code == 302

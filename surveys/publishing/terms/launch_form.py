@@ -12,9 +12,17 @@ from django.forms import BoundField
 
 from annotators.models import Endpoint
 from surveys.models import Batch, Survey
-from surveys.pages.publishing.batch_form import LISTED, NEVER, TIMES, BatchForm, default_terms
-from surveys.pages.publishing.policy_form import rows_for
 from surveys.publishing.pricing import quote, reward_for
+from surveys.publishing.terms.batch_form import (
+    LISTED,
+    NEVER,
+    TIMES,
+    BatchForm,
+    DurationWidget,
+    default_terms,
+    split,
+)
+from surveys.publishing.terms.policy_form import rows_for
 
 FAIR_WAGE = Decimal(12)  # dollars an hour: what Prolific recommends to pay at least
 MINUTES_PER_ITEM = Decimal("1.6")  # until it is measured: eight minutes for five items
@@ -153,6 +161,18 @@ def free_name(survey: Survey) -> str:
     taken = {*Batch.objects.filter(name__startswith=start).values_list("name", flat=True)}
     numbers = count(survey.batches.count() + 1)
     return next(name for n in numbers if (name := f"{start} {n}") not in taken)
+
+
+def as_shown(form: LaunchForm) -> LaunchForm:
+    """Return the form as if it had been sent untouched."""
+    sent: dict[str, Any] = {}
+    for field in form:
+        name, value, widget = field.html_name, field.value(), field.field.widget
+        if isinstance(widget, DurationWidget):
+            sent |= dict(zip((f"{name}_number", f"{name}_unit"), split(value), strict=True))
+        elif value not in (None, False):
+            sent[name] = value
+    return LaunchForm(sent, survey=form.survey, instance=form.stored)
 
 
 def _has_errors(fields: Iterable[BoundField]) -> bool:

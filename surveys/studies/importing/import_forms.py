@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.utils.text import slugify
 
 from surveys.models import Picture, Survey
+from surveys.studies.founding import name_problem, slug_of
 from surveys.studies.importing.plan import Layout, is_system_name
 from surveys.studies.importing.staging import Wish
 from surveys.studies.protocols import offered
@@ -110,13 +110,9 @@ class ImportForm(PicturesForm):
         return data
 
     def _clean_new_survey(self, data: dict[str, Any]) -> None:
-        data["slug"] = slugify(data.get("name", ""))[:50]
-        if not data["slug"]:
-            self.add_error("name", "Give the new survey a name.")
-        elif Survey.objects.filter(slug=data["slug"]).exists():
-            self.add_error(
-                "name", "This name is taken. Take another one, or choose the survey above if it is there."
-            )
+        data["slug"] = slug_of(data.get("name", ""))
+        if problem := name_problem(data["slug"]):
+            self.add_error("name", problem)
         if not data.get("definition_key"):
             self.add_error("definition_key", "Choose the type of the new survey.")
 

@@ -11,13 +11,13 @@ from django.conf import settings
 from annotators.crowds.base import has_market
 from annotators.models import Endpoint
 from surveys.models import Batch, Survey
-from surveys.pages.answering import language
-from surveys.pages.publishing.policy_form import SHOWN, PolicyFields, initial_of, rows_for, with_cap
 from surveys.protocols.definition import Definition
 from surveys.protocols.policy import NEVER as NEVER_REJECT
 from surveys.protocols.policy import in_words, judges, parse, rule_data
 from surveys.protocols.registry import DEFINITIONS
 from surveys.protocols.rules import PolicyError
+from surveys.publishing.terms.languages import page_languages
+from surveys.publishing.terms.policy_form import SHOWN, PolicyFields, initial_of, rows_for, with_cap
 
 if TYPE_CHECKING:
     BatchModelForm = forms.ModelForm[Batch]
@@ -179,7 +179,7 @@ class BatchForm(PolicyFields, BatchModelForm):
     description = forms.CharField(
         max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 2, "class": "vLargeTextField"})
     )
-    page_language = forms.ChoiceField(label="Language of the pages", choices=language.choices, required=False)
+    page_language = forms.ChoiceField(label="Language of the pages", choices=page_languages, required=False)
     items_per_hit = forms.IntegerField(label="Items per HIT", required=False, min_value=1, max_value=100)
     assignment_duration = DurationField(
         label="Time for one assignment",

@@ -1,0 +1,1 @@
+"""The REST API: what the pages do, for scripts."""

@@ -1,0 +1,31 @@
+"""Handing work to Celery from a request: a page's, or the API's."""
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from celery import Task
+from django.db import transaction
+
+from surveys import sync
+from surveys.results.kept import ask
+
+if TYPE_CHECKING:
+    from surveys.results.reports import Kept
+
+
+def enqueue(task: "Task[..., None]", *args: Any) -> None:
+    """Send a task once the transaction is committed. Without a broker the page still answers: sweep finds the work."""
+    transaction.on_commit(partial(task.delay, *args), robust=True)
+
+
+def wanted(key: str, *, version: str) -> "Kept[Any]":
+    """Return what is kept of a report; of another version of the data, the worker is asked to make it, once."""
+    # Here, not at the top: it loads pandas, and the admin loads this module for every command.
+    from surveys.results.reports import kept
+
+    found = kept(key, version=version)
+    if found.is_current:
+        return found
+    if ask(key, version=version):
+        enqueue(sync.make_report, found.pk)
+    return kept(key, version=version)

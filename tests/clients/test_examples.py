@@ -1,0 +1,96 @@
+"""Every example in docs/api.md, and every step on a study's page, run against the live server."""
+
+import io
+import os
+import re
+import subprocess
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as site_settings
+
+from surveys import sync
+from surveys.models import Batch
+from surveys.pages.study.script import steps_of
+from tests.factories import make_draft, make_survey
+from tests.policy_data import NEVER
+from tests.services_site import Site
+from tests.surveys.api.asking import hand_in, person_of, token_of
+from tests.surveys.studies.importing_cases import png
+
+pytestmark = pytest.mark.django_db(transaction=True)
+BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+Run = Callable[[str], None]
+ITEMS = """item_id,image,question,answer,choices,system,explanation
+one,1.png,Is it raining?,yes,yes|no,ofa-x,People hold umbrellas.
+one,1.png,Is it raining?,yes,yes|no,ground_truth,The street is wet.
+"""
+
+
+@pytest.fixture
+def folder(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the examples run: an address and a token in the environment, a worker that is at once."""
+    monkeypatch.setattr(sync.make_report, "delay", sync.make_report)
+    monkeypatch.setattr("assent_client.work.POLL_SECONDS", 0)
+    monkeypatch.setenv("ASSENT_URL", site.app_url)
+    monkeypatch.setenv("ASSENT_TOKEN", token_of(person_of("Researcher")))
+    monkeypatch.chdir(tmp_path)
+    site_settings.MEDIA_ROOT = tmp_path / "media"
+    return tmp_path
+
+
+class Shell:
+    """Runs one block after the other, each with what the ones before have said."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.before = folder, ""
+
+    def run(self, block: str) -> None:
+        file = self.folder / "state.sh"
+        script = f"set -euo pipefail\n[ ! -e {file} ] || . {file}\n{block}\ndeclare -f > {file}; "
+        script += (
+            f'for name in items batch total; do [ -z "${{!name-}}" ] || declare -p $name >> {file}; done\n'
+        )
+        done = subprocess.run(
+            ["bash", "-c", script], capture_output=True, text=True, check=False, env=os.environ
+        )
+        assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
+
+
+def python() -> Run:
+    names: dict[str, Any] = {}
+    return lambda block: exec(block, names)
+
+
+def test_every_example_of_the_page_about_the_api(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (Path(site_settings.BASE_DIR) / "docs" / "api.md").read_text()
+    run: dict[str, Run] = {"sh": Shell(folder).run, "python": python()}
+    blocks = BLOCK.findall(text)
+    assert len(blocks) == 12
+    for language, block in blocks:
+        run[language](block)
+        if "publish" in block:
+            hand_in(Batch.objects.latest("pk"))
+    assert (folder / "tidy.csv").read_text().startswith("study,")
+    assert "answer" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("said", ["curl", "python"])
+def test_every_step_on_a_studys_page(folder: Path, said: str) -> None:
+    survey = make_survey(slug="rain", n_items=1)
+    draft = make_draft(survey, endpoint="link", items_per_hit=2, assignments_per_hit=1, review_policy=NEVER)
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as zipped:
+        zipped.writestr("1.png", png())
+    (folder / "items.csv").write_text(ITEMS)
+    (folder / "pictures.zip").write_bytes(archive.getvalue())
+    run = Shell(folder).run if said == "curl" else python()
+    for step in steps_of(survey):
+        code = getattr(step, said)
+        run(code.replace("curl ", "curl --silent --show-error --fail-with-body ") if said == "curl" else code)
+        if step.title.startswith("Publish"):
+            hand_in(draft)
+    assert (folder / "tidy.csv").read_text().startswith("study,")
