@@ -13,6 +13,9 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
+from django.utils.translation.trans_real import parse_accept_lang_header
+
+from surveys.answering.presentation import BROWSERS
 
 PARAMETER = "language"
 COOKIE_SECONDS = 365 * 86_400
@@ -38,7 +41,11 @@ class WorkerLanguageMiddleware:
             return _remember(request)
         request.chosen_language = _chosen(request)  # type: ignore[attr-defined]
         with translation.override(_chosen(request) or translation.get_language_from_request(request)):
-            response = self.get_response(request)
+            browsers = BROWSERS.set(() if _chosen(request) else _asked_for(request))
+            try:
+                response = self.get_response(request)
+            finally:
+                BROWSERS.reset(browsers)
             if response.get("Content-Type", "").startswith("text/html"):
                 response["Content-Language"] = translation.get_language()
                 patch_vary_headers(response, ["Accept-Language", "Cookie"])
@@ -58,6 +65,12 @@ def _known(language: str | None) -> str:
 
 def _chosen(request: HttpRequest) -> str:
     return _known(request.GET.get(PARAMETER)) or _known(request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME))
+
+
+def _asked_for(request: HttpRequest) -> tuple[str, ...]:
+    """Return all languages the browser names: a protocol may have one that our pages lack."""
+    header = request.headers.get("Accept-Language", "")
+    return tuple(code for code, _ in parse_accept_lang_header(header.lower()))
 
 
 def _keeps_cookies(request: HttpRequest) -> bool:

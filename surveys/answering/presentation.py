@@ -1,6 +1,7 @@
 """What an annotator is shown. Claims in, an assignment with its drawn orders out. Knows gold; shows none."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -29,7 +30,7 @@ from surveys.answering.orders import (
 from surveys.models import AnnotationSlot, Batch, Item, Output, Picture, Questionnaire, Response
 from surveys.protocols.blocks import Block, Part
 from surveys.protocols.definition import Choice, Definition, numbered
-from surveys.protocols.languages import in_language
+from surveys.protocols.languages import in_language, is_read_in
 from surveys.publishing import quota
 from surveys.publishing.quota import cap_of, has_reached_cap
 
@@ -217,9 +218,20 @@ def opened_responses(assignment: Assignment, *, position: int | None = None) -> 
     return sorted(responses.prefetch_related("item__pictures", "item__outputs"), key=attrgetter("place"))
 
 
+# The languages somebody's browser asks for, the first first; empty where they or the study chose one.
+BROWSERS: ContextVar[tuple[str, ...]] = ContextVar("browsers_languages", default=())
+
+
 def shown_definition(batch: Batch) -> Definition:
-    """Return what a batch asks in the language of the page, as far as it is translated; names and values as stored."""
-    return in_language(batch.definition, get_language() or settings.LANGUAGE_CODE)
+    """Return what a batch asks in the language of its reader, as far as it is translated; names and values as stored.
+
+    That is the page's, unless the browser asks for one before it that the protocol has and our pages lack.
+    """
+    definition = batch.definition
+    page = get_language() or settings.LANGUAGE_CODE
+    return in_language(
+        definition, next((code for code in BROWSERS.get() if is_read_in(definition, code)), page)
+    )
 
 
 def shown_items(assignment: Assignment) -> list[ShownItem]:

@@ -96,6 +96,11 @@ def languages_of(definition: Definition) -> tuple[str, ...]:
     return (definition.language, *(one.lang for one in definition.translations))
 
 
+def is_read_in(definition: Definition, code: str) -> bool:
+    """Tell whether a protocol can be read in this language, of whatever region."""
+    return _first(code) in map(_first, languages_of(definition))
+
+
 def texts_of(definition: Definition) -> dict[Place, str]:
     """Return every text that people read, by its place: ("criteria", "justifies", "choices", "yes", "label")."""
     found: dict[Place, str] = {}

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils import translation
 
+from surveys.answering.presentation import BROWSERS
 from surveys.models import Batch
 
 
@@ -12,3 +13,4 @@ def follow(batch: Batch, request: HttpRequest) -> None:
     is_offered = batch.page_language in dict(settings.LANGUAGES)
     if is_offered and not getattr(request, "chosen_language", ""):
         translation.activate(batch.page_language)
+        BROWSERS.set(())

@@ -13,10 +13,11 @@ from django.test import Client
 from django.utils import timezone, translation
 
 from annotators.models import Assignment
+from surveys.answering.presentation import BROWSERS
 from surveys.models import Questionnaire, Rating, Response
 from surveys.protocols.definition import Definition, TranslatedText, Translation
-from surveys.results.files.annotations import write_annotations
-from surveys.results.files.responses import write_responses
+from surveys.results.files.annotations import annotation_lines
+from surveys.results.files.responses import response_lines
 from surveys.results.frames.database import read_batch
 from tests.builders import make_questionnaire
 from tests.link_people import invite_one
@@ -43,9 +44,7 @@ def translated(lang: str, texts: dict[tuple[str, ...], str], **changes: Any) -> 
 
 
 def responses(questionnaire: Questionnaire) -> list[dict[str, str]]:
-    stream = io.StringIO()
-    write_responses(questionnaire.batch, stream)
-    return list(csv.DictReader(io.StringIO(stream.getvalue())))
+    return list(csv.DictReader(io.StringIO("".join(response_lines(questionnaire.batch)))))
 
 
 def submitted(visitor: Client, questionnaire: Questionnaire, **query: str) -> list[tuple[Any, ...]]:
@@ -133,6 +132,28 @@ def test_whoever_comes_by_link_reads_the_list_and_the_work_in_their_language(rus
     assert "Картинки нет или она чёрная" in ada.open(1).content.decode()
     ada.answer(1)
     assert Response.objects.get().shown["language"] == "ru"
-    stream = io.StringIO()
-    write_annotations(batch, stream)
-    assert json.loads(stream.getvalue())["language"] == "ru"
+    assert [json.loads(line)["language"] for line in annotation_lines(batch)] == ["ru"]
+
+
+@pytest.mark.parametrize(
+    ("accepts", "chosen", "batch_language", "language"),
+    [
+        ("ar-EG,en;q=0.8", "", "", "ar"),
+        ("de,ar;q=0.5", "", "", "ar"),
+        ("en,ar;q=0.5", "", "", "en"),
+        ("ru,ar;q=0.5", "", "", "ar"),
+        ("ar", "en", "", "en"),
+        ("ar", "", "en", "en"),
+        ("de", "", "", "en"),
+    ],
+)
+def test_a_protocol_is_read_in_a_language_of_the_browser_that_pages_lack(
+    accepts: str, chosen: str, batch_language: str, language: str
+) -> None:
+    definition = translated("ar", {LABEL: "هل يبرر؟"})
+    asked = make_questionnaire(n_items=1, definition=definition, page_language=batch_language)
+    visitor = Client(headers={"accept-language": accepts})
+    page = open_page(visitor, asked, **({"language": chosen} if chosen else {})).content.decode()
+    is_arabic = '<legend dir="rtl"><span lang="ar" dir="rtl">هل يبرر؟</span></legend>' in page
+    assert ("ar" if is_arabic else "en") == language
+    assert BROWSERS.get() == ()
