@@ -18,7 +18,6 @@ from django.conf import settings
 from django.db.models import F, Max
 from django.utils import timezone
 
-from annotators.failpoints import reach
 from surveys.models import Batch, Decision, Delivery, Survey, Webhook, is_held
 from surveys.studies.importing.fetching import ask, check_address
 from surveys.studies.importing.pictures import PictureError
@@ -117,7 +116,6 @@ def _sent(delivery: Delivery) -> bool:
     mine = Delivery.objects.filter(pk=delivery.pk, due_at=delivery.due_at)
     if not mine.update(due_at=now + LEASE, attempts=F("attempts") + 1):
         return False  # another process has it
-    reach("webhook.claimed")
     attempts = delivery.attempts + 1
     error = _post(delivery)
     done = Delivery.objects.filter(pk=delivery.pk)
