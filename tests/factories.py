@@ -15,6 +15,7 @@ from surveys.answering.collection import save_answers
 from surveys.answering.presentation import Claims, open_assignment
 from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, Survey
 from surveys.protocols.registry import get_definition
+from surveys.publishing.questionnaires import start_publishing
 
 _ids = itertools.count(1)
 SYSTEMS = ("model", "ground_truth")
@@ -141,6 +142,15 @@ def make_published(*, n_items: int = 5, hit: HIT | None = None, **batch_values: 
     survey = make_survey(n_items=n_items)
     batch = make_batch(survey, **{"items_per_hit": n_items, **batch_values})
     return make_questionnaire(batch, items=list(survey.items.all()), hit=hit or make_hit())
+
+
+def open_batch(draft: Batch) -> list[Questionnaire]:
+    """Publish a draft by its design, as far as a marketplace is asked: each of its questionnaires has a HIT."""
+    start_publishing(draft)
+    Batch.objects.filter(pk=draft.pk).update(status=Batch.Status.OPEN)
+    for questionnaire in draft.questionnaires.all():
+        Questionnaire.objects.filter(pk=questionnaire.pk).update(hit=make_hit())
+    return list(Questionnaire.objects.filter(batch=draft).select_related("batch__survey", "hit"))
 
 
 def make_worker(worker_id: str = "", **values: Any) -> Worker:

@@ -51,32 +51,40 @@ def read_batch(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Frame:
     What is rejected or left out is there with `included` False; what is merely accepted or saved is not there, nor are
     answers to planted checks.
     """
-    return _frame(batch, _Read(), pseudonyms or Pseudonyms())
+    return replace(
+        _frame(batch, _Read(), pseudonyms or Pseudonyms()),
+        design=methods_in_words(batch.design, changes=batch.definition.changes) if batch.design else "",
+        accuracies={row.system: float(row.accuracy) for row in batch.survey.accuracies.order_by("pk")},
+    )
 
 
 def read_parts(batch: Batch, *, pseudonyms: Pseudonyms | None = None) -> Iterator[Frame]:
     """Yield the frame of `read_batch` as frames of PART assignments, at least one, for what is written row by row.
 
-    Each has the systems and columns of the whole. Never more than one of them is held, whatever the batch's size.
+    Each has the systems and columns of the whole, and not what is said of a study beside its rows. Never more than one
+    of them is held, whatever the batch's size.
     """
+    names = pseudonyms or Pseudonyms()
     whole, systems = _whole(batch), _shown_systems(batch)
-    rated, surplus = _rated(batch, systems), set(surplus_of(batch).order_by().values_list("pk", flat=True))
-    keys = list(_submitted(batch).order_by(*IN_ORDER).values_list("pk", flat=True))
+    shared = _Read(
+        workers=_workers(batch),
+        surplus=frozenset(surplus_of(batch).order_by().values_list("pk", flat=True)),
+        systems=systems,
+        rated=_rated(batch, systems),
+    )
+    keys = tuple(_submitted(batch, shared).order_by(*IN_ORDER).values_list("pk", flat=True))
     for start in range(0, max(len(keys), 1), PART):
-        own = keys[start : start + PART]
-        some = _Read(tuple(own), tuple(surplus.intersection(own)), systems, rated)
-        yield replace(_frame(batch, some, pseudonyms or Pseudonyms()), whole=whole)
+        part = replace(shared, keys=keys[start : start + PART])
+        yield replace(_frame(batch, part, names), whole=whole)
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """Which assignments of a batch are read: all, or those of `keys`, with the systems and rated columns of all.
-
-    `surplus`: which of these keys are; where all is read, the database knows.
-    """
+    """Which assignments of a batch are read: all, or those of `keys`, with what is known of all beforehand."""
 
     keys: tuple[int, ...] | None = None
-    surplus: tuple[int, ...] = ()
+    workers: "Columns | None" = None
+    surplus: frozenset[int] = frozenset()
     systems: tuple[str, ...] = ()
     rated: tuple[str, ...] = ()
 
@@ -98,8 +106,6 @@ def _frame(batch: Batch, read: _Read, pseudonyms: Pseudonyms) -> Frame:
             **_shown_columns(rows, outputs),
             **_rating_columns(rows, outputs, batch, read),
         },
-        design=methods_in_words(batch.design, changes=batch.definition.changes) if batch.design else "",
-        accuracies={row.system: float(row.accuracy) for row in batch.survey.accuracies.order_by("pk")},
     )
 
 
@@ -136,7 +142,8 @@ class _Rows:
 
 def _responses(batch: Batch, read: _Read) -> _Rows:
     """Read what responses stand beside, then the responses: of what came in or went meanwhile there are none."""
-    assignments, items, workers = _assignments(batch, read), _items(batch, read), _workers(batch, read)
+    assignments, items = _assignments(batch, read), _items(batch, read)
+    workers = _workers(batch) if read.workers is None else read.workers
     own = Response.objects.filter(read.of("assignment"), batch=batch)
     shown = own.annotate(shown_text=Cast("shown", TextField())).order_by()
     given = _columns(shown, RESPONSE)
@@ -158,15 +165,18 @@ def _responses(batch: Batch, read: _Read) -> _Rows:
     )
 
 
-def _submitted(batch: Batch) -> QuerySet[Assignment]:
-    return Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
+def _submitted(batch: Batch, read: _Read) -> QuerySet[Assignment]:
+    """Return what of a batch is read; the database goes by keys alone where there are any."""
+    own = Q(hit__questionnaire__batch=batch) if read.keys is None else read.of("pk")
+    return Assignment.objects.filter(own, status__in=SUBMITTED)
 
 
 def _assignments(batch: Batch, read: _Read) -> Columns:
     """HIT by HIT in the order of publishing, then as work came in."""
-    found = _submitted(batch) if read.keys is None else Assignment.objects.filter(read.of("pk"))
-    surplus = surplus_of(batch).order_by().values("pk") if read.keys is None else read.surplus
-    marked = found.annotate(is_surplus=Q(pk__in=surplus))
+    surplus: Any = surplus_of(batch).order_by().values("pk")
+    if read.keys is not None:
+        surplus = read.surplus.intersection(read.keys)
+    marked = _submitted(batch, read).annotate(is_surplus=Q(pk__in=surplus))
     return _columns(marked.order_by(*IN_ORDER), ASSIGNMENT)
 
 
@@ -178,9 +188,9 @@ def _items(batch: Batch, read: _Read) -> Columns:
     return _columns(own.exclude(payload__has_key=COLUMN).order_by(), ITEM)
 
 
-def _workers(batch: Batch, read: _Read) -> Columns:
-    given = Assignment.objects.filter(read.of("pk") if read.keys else Q(hit__questionnaire__batch=batch))
-    return _columns(Worker.objects.filter(pk__in=given.values("worker")).order_by(), WORKER)
+def _workers(batch: Batch) -> Columns:
+    found = Worker.objects.filter(assignments__hit__questionnaire__batch=batch)
+    return _columns(found.order_by().distinct(), WORKER)
 
 
 def _columns(rows: "QuerySet[Any]", names: Sequence[str]) -> dict[str, list[Any]]:

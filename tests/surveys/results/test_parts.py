@@ -4,12 +4,11 @@ import io
 
 import pytest
 
-from surveys.models import Batch, Questionnaire, Response
-from surveys.publishing import questionnaires
+from surveys.models import Batch, Response
 from surveys.results.files.layouts import FRAME_LAYOUTS, LAYOUTS, layouts_for
 from surveys.results.frames import database
 from surveys.results.frames.database import read_batch, read_parts
-from tests.factories import make_batch, make_draft, make_hit, make_item, make_survey, submitted
+from tests.factories import make_batch, make_draft, make_item, make_survey, open_batch, submitted
 from tests.surveys.results.rated import Rated, rated_batch, single
 
 pytestmark = pytest.mark.django_db
@@ -30,12 +29,7 @@ def pairs() -> Batch:
     draft = make_draft(
         survey, items_per_hit=2, repeats_per_hit=1, review_policy={"rules": [], "reject_at": 2}
     )
-    questionnaires.start_publishing(draft)
-    Batch.objects.filter(pk=draft.pk).update(status=Batch.Status.OPEN)
-    for one in draft.questionnaires.all():
-        one.hit = make_hit()
-        one.save()
-    for one in Questionnaire.objects.filter(batch=draft).select_related("batch__survey", "hit"):
+    for one in open_batch(draft):
         for worker, n_correct in (("ANN", 2), ("BOB", 1)):
             submitted(one, worker=worker, n_correct=n_correct)
     return Batch.objects.get(pk=draft.pk)
@@ -43,7 +37,8 @@ def pairs() -> Batch:
 
 def in_two_languages() -> Batch:
     batch = rated_batch(ROWS, definition=single(texts=True))
-    last = Response.objects.latest("pk")
+    first, last = Response.objects.earliest("pk"), Response.objects.latest("pk")
+    Response.objects.filter(pk=first.pk).update(worker=last.worker)  # who opened it, and not who handed it in
     Response.objects.filter(pk=last.pk).update(shown=last.shown | {"language": "ru"})
     return batch
 

@@ -7,7 +7,6 @@ import pytest
 from django.utils import timezone
 
 from surveys.models import Batch, MetricScore, Output, Questionnaire
-from surveys.publishing import questionnaires
 from surveys.results.files.layouts import LAYOUTS
 from surveys.results.files.raw import raw_lines
 from surveys.results.files.report import make_report
@@ -16,7 +15,7 @@ from surveys.results.frames.database import read_batch, read_scores
 from surveys.results.frames.mturk_csv import frame_from_csv
 from surveys.results.frames.responses import frame_from_responses
 from surveys.results.statistics.metrics import summarise_metrics
-from tests.factories import make_draft, make_hit, make_survey, submitted
+from tests.factories import make_draft, make_survey, open_batch, submitted
 
 pytestmark = pytest.mark.django_db
 
@@ -30,12 +29,7 @@ def batch() -> Batch:
         repeats_per_hit=2,
         review_policy={"rules": [], "reject_at": 2},
     )
-    questionnaires.start_publishing(draft)
-    Batch.objects.filter(pk=draft.pk).update(status=Batch.Status.OPEN)
-    for one in draft.questionnaires.all():
-        one.hit = make_hit()
-        one.save()
-    for one in Questionnaire.objects.filter(batch=draft).select_related("batch__survey", "hit"):
+    for one in open_batch(draft):
         for worker in ("ANN", "BOB", "CAT"):
             _submit(one, worker)
     return Batch.objects.get(pk=draft.pk)
@@ -99,11 +93,8 @@ def test_within_raters_there_is_agreement_with_an_interval(batch):
 def test_where_nothing_was_asked_twice_nothing_is_said():
     survey = make_survey(n_items=4)
     plain = make_draft(survey, items_per_hit=4, review_policy={"rules": [], "reject_at": 2})
-    questionnaires.start_publishing(plain)
-    one = plain.questionnaires.get()
-    one.hit = make_hit()
-    one.save()
-    submitted(Questionnaire.objects.select_related("batch__survey", "hit").get(pk=one.pk))
+    (one,) = open_batch(plain)
+    submitted(one)
     report = make_report(read_batch(plain))
     assert [entry.within for entry in report.agreement] == [None, None]
     for layout in ("processed", "tidy", "responses"):
