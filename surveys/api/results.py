@@ -14,7 +14,7 @@ from surveys.enqueue import wanted
 from surveys.models import Batch
 from surveys.results.files.layouts import layouts_for
 from surveys.results.files.pairs import LayoutError
-from surveys.results.files.taking import EXPORT_RAW, filename, layout_of, may_have, parts
+from surveys.results.files.taking import EXPORT_RAW, filename, headers, layout_of, may_have, parts
 from surveys.results.kept import report_key, state_of, version_of
 
 router = Router(tags=["Results"])
@@ -111,11 +111,7 @@ def read_file(request: HttpRequest, pk: Number, name: Text) -> StreamingHttpResp
         layout.check(batch)
     except LayoutError as error:
         raise refused(str(error)) from None
-    response = StreamingHttpResponse(
-        parts(batch, layout), content_type=f"{layout.content_type}; charset=utf-8"
-    )
-    response["Content-Disposition"] = f'attachment; filename="{filename(batch, layout)}"'
-    return response
+    return StreamingHttpResponse(parts(batch, layout), headers=headers(batch, layout))
 
 
 def _published(request: HttpRequest, pk: int) -> Batch:

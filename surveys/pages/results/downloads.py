@@ -23,7 +23,7 @@ from surveys.models import Batch
 from surveys.pages.access import batch_for, researcher
 from surveys.results.files.layouts import Layout, count_rows, layouts_for
 from surveys.results.files.pairs import LayoutError
-from surveys.results.files.taking import EXPORT_RAW, filename, layout_of, may_have, parts, read, written
+from surveys.results.files.taking import EXPORT_RAW, headers, layout_of, may_have, parts, read, written
 
 
 class WorkerIdsForm(forms.Form):
@@ -148,7 +148,4 @@ def _with_ids(batch: Batch, layout: Layout) -> tuple[Iterable[str | bytes], int]
 
 
 def _sent(sent: Iterable[str | bytes], batch: Batch, layout: Layout) -> StreamingHttpResponse:
-    content_type = f"{layout.content_type}; charset=utf-8"
-    response = StreamingHttpResponse(sent, content_type=content_type)
-    response["Content-Disposition"] = f'attachment; filename="{filename(batch, layout)}"'
-    return response
+    return StreamingHttpResponse(sent, headers=headers(batch, layout))

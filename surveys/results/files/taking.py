@@ -28,6 +28,14 @@ def filename(batch: Batch, layout: Layout) -> str:
     return f"{slugify(batch.name) or batch.pk}-{layout.filename}"
 
 
+def headers(batch: Batch, layout: Layout) -> dict[str, str]:
+    """Return what an answer says of the file that it is."""
+    return {
+        "Content-Type": f"{layout.content_type}; charset=utf-8",
+        "Content-Disposition": f'attachment; filename="{filename(batch, layout)}"',
+    }
+
+
 def parts(batch: Batch, layout: Layout) -> Iterable[str | bytes]:
     """Return a file under pseudonyms, made when it is read."""
     return layout.lines(batch) if layout.lines else _blocks(batch, layout.write)
