@@ -39,9 +39,10 @@ class WorkerLanguageMiddleware:
                 return self.get_response(request)
         if _known(request.GET.get(PARAMETER)) and _keeps_cookies(request):
             return _remember(request)
-        request.chosen_language = _chosen(request)  # type: ignore[attr-defined]
-        with translation.override(_chosen(request) or translation.get_language_from_request(request)):
-            browsers = BROWSERS.set(() if _chosen(request) else _asked_for(request))
+        chosen = _chosen(request)
+        request.chosen_language = chosen  # type: ignore[attr-defined]
+        with translation.override(chosen or translation.get_language_from_request(request)):
+            browsers = BROWSERS.set(() if chosen else _asked_for(request))
             try:
                 response = self.get_response(request)
             finally:

@@ -210,12 +210,15 @@ def is_entity_id(text: str) -> bool:
 def opened_responses(assignment: Assignment, *, position: int | None = None) -> list[Response]:
     """Return the responses of an opened assignment, or the one at `position`, in this worker's order.
 
-    A constant number of queries; `shown_item` needs no more.
+    A constant number of queries; `shown_item` needs no more. They share one batch, whose definition is read once.
     """
     responses = assignment.responses.select_related("item", "batch__survey").order_by("position")
     if position is not None:
         responses = responses.filter(position=position)
-    return sorted(responses.prefetch_related("item__pictures", "item__outputs"), key=attrgetter("place"))
+    opened = sorted(responses.prefetch_related("item__pictures", "item__outputs"), key=attrgetter("place"))
+    for response in opened:
+        response.batch = opened[0].batch
+    return opened
 
 
 # The languages somebody's browser asks for, the first first; empty where they or the study chose one.

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, SupportsIndex
 
 import langcodes
@@ -79,6 +79,12 @@ def in_language(definition: Definition, code: str) -> Definition:
     order = _order(code, definition)
     if order[0] == definition.language and is_in(definition.language, code):
         return definition
+    return _read_in(definition, order)
+
+
+@lru_cache(64)
+def _read_in(definition: Definition, order: tuple[str, ...]) -> Definition:
+    """Return a protocol with each text in the first of these languages that has it: made once, a page asks often."""
     known = {one.lang: {text.at: text.text for text in one.texts} for one in definition.translations}
 
     def best(place: Place, original: str) -> str:
