@@ -122,7 +122,7 @@ class Written(GroupField):
     template = "text"
     default_error_messages = {
         "required": gettext_lazy("Write a few words."),
-        "too_long": gettext_lazy("Write at most %(most)d characters.") % {"most": TEXT_MAX},
+        "too_long": gettext_lazy("Write at most %(most)d characters."),
     }
 
     def to_python(self, value: Any) -> str:
@@ -131,7 +131,7 @@ class Written(GroupField):
     def validate(self, value: str) -> None:
         super().validate(value)
         if len(value) > TEXT_MAX:
-            raise ValidationError(self.error_messages["too_long"], code="too_long")
+            raise ValidationError(self.error_messages["too_long"], "too_long", {"most": TEXT_MAX})
 
     def draft(self, value: object) -> str:
         """Return the text as it is being written."""

@@ -9,12 +9,14 @@ from html import unescape
 from typing import Any
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.test import Client
 from django.utils import timezone, translation
 
 from annotators.models import Assignment
 from surveys.answering.presentation import BROWSERS
 from surveys.models import Questionnaire, Rating, Response
+from surveys.pages.answering.hit_fields import TEXT_MAX, Written
 from surveys.protocols.definition import Definition, TranslatedText, Translation
 from surveys.results.files.annotations import annotation_lines
 from surveys.results.files.responses import response_lines
@@ -105,6 +107,17 @@ def test_a_protocol_in_arabic_runs_from_right_to_left_on_an_english_page(visitor
     assert page.count(legend) == 2
     assert len(re.findall(r'<fieldset class="group radio[^"]*" dir="rtl" role="radiogroup"', page)) == 4
     assert page.count('<span dir="ltr">Yes</span>') == 2
+
+
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [("en", "Write at most 2000 characters."), ("ru", "Напишите не больше 2000 знаков.")],
+)
+def test_how_long_a_text_may_be_is_said_in_the_language_of_the_page(language: str, sentence: str) -> None:
+    with translation.override(language):
+        with pytest.raises(ValidationError) as refused:
+            Written(place=1, label="Why?").clean("x" * (TEXT_MAX + 1))
+        assert refused.value.messages == [sentence]
 
 
 def test_the_quiz_is_asked_and_explained_in_the_language_of_the_page(russian: Client) -> None:
