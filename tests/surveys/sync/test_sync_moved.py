@@ -96,7 +96,7 @@ def test_a_submission_that_is_counted_and_not_listed_yet_is_looked_for_again(
     site.submit(site.accept(hit), taskAnswers="[{}]")
     kind = {"Content-Type": "application/x-amz-json-1.1"}
     site.wire.replies["ListAssignmentsForHIT"] = (200, kind, b'{"NumResults": 0, "Assignments": []}')
-    # By its list alone: a sweep looks for what has moved once more, and on a slow machine this HIT is due again by then.
+    # By the list alone: a sweep looks once more for what has moved, and on a slow machine that is due again by then.
     assert asked(site, sync.list_marketplaces)["GetHIT"] == 1
     assert (Assignment.objects.count(), HIT.objects.get(pk=hit.pk).moved_at is None) == (0, False)
     site.wire.heal()
