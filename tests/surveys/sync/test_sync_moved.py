@@ -78,8 +78,9 @@ def test_what_is_saved_and_handed_in_late_is_found(site: Site, opened: list[Ques
     accepted = site.accept(hit)
     claim = open_for(opened[0], worker=accepted.worker.worker_id, assignment=accepted.assignment_id)
     answer(claim)
+    Assignment.objects.update(saved_at=timezone.now() - timedelta(seconds=30))
     assert asked(site, sync.sync_moved)["GetHIT"] == 1
-    assert asked(site, sync.sync_moved) == {}  # too soon to look again
+    assert asked(site, sync.sync_moved) == {}  # too soon to look again: it rests as long as it was late
     site.submit(accepted, taskAnswers=task_answers(claim), nonce=str(claim.nonce))
     ago = timezone.now() - timedelta(seconds=20)
     Assignment.objects.update(saved_at=ago)
