@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --requir
 # Many processes start here, and each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-processes test-sqlite test-load test-faults flows mutants lint architecture translations venv lock clean
+.PHONY: demo test test-processes test-sqlite test-load test-faults flows mutants lint docs architecture translations venv lock clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/python manage.py demo $(ARGS)
@@ -56,6 +56,10 @@ lint: venv
 	$(BIN)/mypy .
 	$(BIN)/lint-imports
 	$(BIN)/python docs/draw_architecture.py --check
+
+# The documentation as a site in var/docs, every link of it checked; needs nothing from elsewhere.
+docs: venv
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict && echo "var/docs/index.html"
 
 # Draw docs/architecture.svg from the code.
 architecture: venv

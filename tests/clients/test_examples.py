@@ -1,6 +1,7 @@
 """Every example in docs/api.md, and every step on a study's page, run against the live server."""
 
 import io
+import json
 import os
 import re
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from django.conf import settings as site_settings
 
+from annotators.models import Assignment
 from surveys import sync
 from surveys.models import Batch
 from surveys.pages.study.script import steps_of
@@ -76,6 +78,26 @@ def test_every_example_of_the_page_about_the_api(folder: Path, capsys: pytest.Ca
             hand_in(Batch.objects.latest("pk"))
     assert (folder / "tidy.csv").read_text().startswith("study,")
     assert "answer" in capsys.readouterr().out
+
+
+def test_the_notebook_of_every_week_makes_and_costs_nothing_twice(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = Path(site_settings.BASE_DIR) / "clients" / "python" / "examples" / "weekly.ipynb"
+    cells = [
+        "".join(cell["source"])
+        for cell in json.loads(file.read_text())["cells"]
+        if cell["cell_type"] == "code"
+    ]
+    for n_before in (0, 3):
+        run = python()
+        for cell in cells:
+            run(cell)
+            if "publish" in cell and not n_before:
+                hand_in(Batch.objects.get())
+    assert (Batch.objects.count(), Assignment.objects.count()) == (1, 3)
+    said = capsys.readouterr().out
+    assert (said.count("It costs"), said.count("ratings in Checkpoint")) == (1, 2)
 
 
 @pytest.mark.parametrize("said", ["curl", "python"])
