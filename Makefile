@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --requir
 # Many processes start here, and each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-processes test-sqlite test-load test-faults flows mutants lint docs architecture translations venv lock clean
+.PHONY: demo test test-processes test-sqlite test-load test-faults flows mutants lint docs tutorial architecture translations venv lock clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/python manage.py demo $(ARGS)
@@ -60,6 +60,10 @@ lint: venv
 # The documentation as a site in var/docs, every link of it checked; needs nothing from elsewhere.
 docs: venv
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict && echo "var/docs/index.html"
+
+# Take the pictures of docs/tutorial.md again; a test fails where they are out of date.
+tutorial: venv
+	@WRITE_TUTORIAL=1 $(BIN)/python -m pytest -q -n 0 tests/browser/test_tutorial.py $(ARGS)
 
 # Draw docs/architecture.svg from the code.
 architecture: venv
