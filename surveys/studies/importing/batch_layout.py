@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from surveys.protocols.definition import Definition
 from surveys.studies.importing.plan import Entry, Option, Problem, Said
-from surveys.studies.importing.tables import Row, Table, file_error, named_images
+from surveys.studies.importing.tables import Row, Table, missing_column, named_images
 from surveys.studies.planted_checks import COLUMN
 
 SLOTTED = re.compile(r"(?P<name>.+)_(?P<slot>0|[1-9][0-9]{0,3})")
@@ -67,7 +67,7 @@ def batch_entries(
     """
     columns = take_apart(table.header)
     missing = [
-        file_error("The column is missing.", line=1, column=f"{name}_{slot}")
+        missing_column(f"{name}_{slot}", header=table.header)
         for name in _required(columns, definition=definition)
         for slot in range(max(columns.n, 1))
         if f"{name}_{slot}" not in columns.header

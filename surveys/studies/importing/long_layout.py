@@ -19,9 +19,9 @@ from surveys.studies.importing.tables import (
     Columns,
     Row,
     Table,
-    file_error,
     find_columns,
     images_of,
+    missing_column,
     one_line,
     step_problems,
 )
@@ -37,9 +37,7 @@ def long_entries(table: Table, *, definition: Definition) -> tuple[list[Entry], 
     """
     columns = find_columns(table.header, definition=definition)
     missing = [
-        file_error("The column is missing.", line=1, column=name)
-        for name in columns.required
-        if name not in table.header
+        missing_column(name, header=table.header) for name in columns.required if name not in table.header
     ]
     if missing:
         return [], missing

@@ -19,7 +19,7 @@ MAX_COLUMNS = 1_000
 MAX_BLANK_ROWS = 10_000  # Excel keeps the formats of rows long deleted, up to a million of them
 MARKUP_ENTITIES = re.compile(rb"<!(DOCTYPE|ENTITY)", re.IGNORECASE)
 SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
-MERGED = re.compile(rb'<mergeCell ref="([A-Z]{1,3}[0-9]{1,7}:[A-Z]{1,3}[0-9]{1,7})"')
+MERGED = re.compile(rb'<mergeCell ref="([A-Z]{1,3}[0-9]{1,7}:[A-Z]{1,3}([0-9]{1,7}))"')
 # A formula nobody has computed: `<f>` and then no value. One of type "str" with an empty value is the empty text.
 UNCOMPUTED = re.compile(
     rb'<c r="([A-Z]{1,3})([0-9]{1,7})"(?P<type>[^>]*)><f[^>]*(?:/>|>[^<]*</f>)\s*(?P<value><v\s*/>|<v></v>)?</c>'
@@ -41,7 +41,7 @@ def read_xlsx(data: bytes) -> Table:
             sheet = book.worksheets[0]
             part = str(getattr(sheet, "_worksheet_path", ""))  # the file of this sheet within the archive
             sheet.reset_dimensions()  # what a program claims about its size
-            records = list(_records(sheet.iter_rows(values_only=True)))
+            titles, records = _below_titles(list(_records(sheet.iter_rows(values_only=True))))
     except SheetError as error:
         return Table(problems=(file_error(str(error)),))
     except (
@@ -51,7 +51,12 @@ def read_xlsx(data: bytes) -> Table:
     width = len(records[0][1]) if records else 0
     texts = [(line, [_text(value) for value in values]) for line, values in records]
     found = table_of([(line, cells + [""] * (width - len(cells))) for line, cells in texts])
-    problems = [*_hidden(data, part), *_cells(records), *_other_sheets(book.sheetnames)]
+    problems = [
+        *titles,
+        *_hidden(data, part, header=records[0][0] if records else 1),
+        *_cells(records),
+        *_other_sheets(book.sheetnames),
+    ]
     return Table(found.header, found.rows, (*found.problems, *problems))
 
 
@@ -87,6 +92,20 @@ def _records(rows: Any) -> Iterator[tuple[int, tuple[Any, ...]]]:
             yield line, values[:last]
 
 
+def _below_titles(
+    records: list[tuple[int, tuple[Any, ...]]],
+) -> tuple[list[Problem], list[tuple[int, tuple[Any, ...]]]]:
+    """Leave out titles above the table, rows of one filled cell before one of several, and tell of them."""
+    n = next(
+        (n for n, (_, values) in enumerate(records) if sum(value not in (None, "") for value in values) > 1),
+        0,
+    )
+    if not n:
+        return [], records
+    message = f"Row {records[n][0]} is read as the header; what stands above it is left out."
+    return [Problem(Severity.WARNING, message)], records[n:]
+
+
 def _text(value: Any) -> str:
     """Return a cell as a person reads it: whole numbers without a point, dates as ISO 8601 has them."""
     if value is None:
@@ -114,16 +133,23 @@ def _cells(records: list[tuple[int, tuple[Any, ...]]]) -> Iterator[Problem]:
                 yield Problem(Severity.WARNING, message, number, line, column)
 
 
-def _hidden(data: bytes, part: str) -> Iterator[Problem]:
-    """Tell of merged cells, all but one of which are empty, and of formulas whose value the file lacks."""
+def _hidden(data: bytes, part: str, *, header: int) -> Iterator[Problem]:
+    """Tell of merged cells, all but one of which are empty, and of formulas whose value the file lacks.
+
+    `header` is the row the table begins with; what stands above it is not read.
+    """
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         xml = archive.read(part.lstrip("/")) if part.lstrip("/") in archive.namelist() else b""
     for merged in MERGED.finditer(xml):
+        if int(merged[2]) < header:
+            continue
         yield file_error(f"The cells {merged[1].decode()} are merged; give each row its own.")
     for cell in UNCOMPUTED.finditer(xml):
         if cell["value"] and b't="str"' in cell["type"]:
             continue
         name, line = cell[1].decode(), int(cell[2])
+        if line < header:
+            continue
         yield file_error(f"The cell {name}{line} is a formula without a value; paste its value.", line=line)
 
 

@@ -1,11 +1,14 @@
 """Bytes to rows of text cells, with the place of everything that is wrong on the way."""
 
 import csv
+import difflib
 import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from surveys.protocols.definition import Definition
@@ -16,6 +19,8 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 UTF_16 = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 DELIMITERS = (",", ";", "\t")
+SNIFFED = 50  # records that tell what separates the columns
+MOST_NAMED = 12  # columns that a message lists
 TOLD_DELIMITER = re.compile(r"sep=([,;\t])\r?\n")  # Excel's own first line
 
 
@@ -47,6 +52,16 @@ class Table:
 
 def file_error(message: str, *, line: int | None = None, column: str = "") -> Problem:
     return Problem(Severity.ERROR, message, line=line, column=column)
+
+
+def missing_column(name: str, *, header: Sequence[str]) -> Problem:
+    """Say that a column is missing, which ones there are, and which of them may be meant."""
+    there = ", ".join(header[:MOST_NAMED]) + (
+        f" and {len(header) - MOST_NAMED} more" if header[MOST_NAMED:] else ""
+    )
+    near = difflib.get_close_matches(name, header, n=1, cutoff=0.75)
+    meant = f'; is it "{near[0]}"?' if near else "."
+    return file_error(f"The column is missing{meant} The file has {there}.", line=1, column=name)
 
 
 def decode(data: bytes) -> str | Problem:
@@ -95,11 +110,25 @@ def read_csv(text: str) -> Table:
 
 
 def delimiter_of(text: str) -> str:
-    """Return what separates the columns: what Excel's first line says, or what parts the header into the most."""
+    """Return what separates the columns: what Excel's first line says, or what parts the most of the first records into
+    as many cells as the header, and then the header into the most.
+    """
     if told := TOLD_DELIMITER.match(text):
         return told[1]
-    header = text.lstrip("\r\n").partition("\n")[0]
-    return max(DELIMITERS, key=lambda one: len(next(csv.reader([header], delimiter=one), [])))
+    return max(DELIMITERS, key=lambda one: _fit(text, delimiter=one))
+
+
+def _fit(text: str, *, delimiter: str) -> tuple[float, int]:
+    """Return the share of the first records that have the header's number of cells, and that number; one is no fit."""
+    records: list[list[str]] = []
+    with suppress(csv.Error):  # a text that is no CSV with this delimiter
+        records.extend(
+            filter(None, islice(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), SNIFFED))
+        )
+    width = len(records[0]) if records else 0
+    if width < 2:
+        return 0, width
+    return sum(len(record) == width for record in records) / len(records), width
 
 
 def table_of(records: Iterable[tuple[int, list[str]]]) -> Table:

@@ -116,7 +116,7 @@ def refusals(data: bytes) -> list[tuple[str, str]]:
 
 def test_files_that_lack_them() -> None:
     assert refusals(long_csv([{k: v for k, v in ROW.items() if k != "chat"}])) == [
-        ("chat", "The column is missing.")
+        ("chat", "The column is missing. The file has item_id, system, text, source, target, facts.")
     ]
     assert refusals(long_csv([ROW | {"facts": "x" * 20_001}])) == [
         ("facts", "The text has more than 20,000 characters.")

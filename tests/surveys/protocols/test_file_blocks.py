@@ -130,7 +130,10 @@ def test_files_that_are_missing(definition, folder: Path) -> None:
 def test_a_column_that_is_missing(definition) -> None:
     row = {name: cell for name, cell in ROW.items() if name != "clip"}
     (problem,) = read_items(long_csv([row]), definition=definition).problems
-    assert (problem.column, problem.message) == ("clip", "The column is missing.")
+    assert (problem.column, problem.message) == (
+        "clip",
+        "The column is missing. The file has item_id, system, text, before, step, recording.",
+    )
 
 
 def test_a_json_list_of_pictures(definition) -> None:

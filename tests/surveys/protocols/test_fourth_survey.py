@@ -224,6 +224,6 @@ def test_a_definition_that_contradicts_itself_cant_be_imported(changes: Any, sen
 def test_its_columns_are_named_when_they_are_missing(definition: Definition) -> None:
     plan: Plan = read_items(b"item_id,system\n1,blip\n", definition=definition)
     assert [(p.column, p.message) for p in plan.errors] == [
-        ("image", "The column is missing."),
-        ("explanation", "The column is missing."),
+        ("image", "The column is missing. The file has item_id, system."),
+        ("explanation", "The column is missing. The file has item_id, system."),
     ]

@@ -66,6 +66,28 @@ FILES = {
 }
 
 
+MISLEADING = {
+    "semicolons in the header": ["id", "note; with; many; parts", "x"],
+    "a line break in the header": ["id", "note\r\nof the; first; rater", "x"],
+}
+
+
+@pytest.mark.parametrize("header", MISLEADING.values(), ids=MISLEADING)
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_what_stands_in_quotes_parts_no_columns(header: list[str], delimiter: str) -> None:
+    out = io.StringIO(newline="")
+    csv.writer(out, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(
+        [header, ["1", "a; b; c", "y"], ["2", "", ""]]
+    )
+    table = read_table(out.getvalue().encode())
+    assert (table.header, [row.cells["id"] for row in table.rows]) == (tuple(header), ["1", "2"])
+
+
+def test_unquoted_texts_with_the_other_delimiter_do_not_mislead() -> None:
+    table = read_table(b"id,a;b;c;d,x\n1,one,y\n2,two;2,y\n")
+    assert (table.header, len(table.rows)) == (("id", "a;b;c;d", "x"), 2)
+
+
 @pytest.mark.parametrize("case", FILES)
 def test_a_table_is_read_as_its_program_wrote_it(case: str) -> None:
     assert shown(read_items(FILES[case], definition=XAI)) == LABELS
@@ -122,6 +144,26 @@ def test_a_formula_that_came_to_nothing_is_an_empty_cell() -> None:
     data = edited(sheet({"F1": "note", "F2": "x"}), lambda xml: re.sub(rb'<c r="F2".*?</c>', empty, xml))
     assert read_items(data, definition=XAI).errors == ()
     assert read_table(data).rows[0].cells["note"] == ""
+
+
+def test_titles_above_the_table_are_left_out_and_told() -> None:
+    titles = [("Labels of May",), (), (None, "made by hand")]
+
+    def merge(workbook: Workbook) -> None:
+        workbook.active.merge_cells("A1:E1")
+
+    plan = read_items(
+        book(*titles, HEADER, ("p1", "p1.png", "cat", "b", "lime"), change=merge), definition=XAI
+    )
+    assert [str(problem) for problem in plan.problems] == [
+        "Row 4 is read as the header; what stands above it is left out."
+    ]
+    assert [item.external_id for item in plan.items] == ["p1"]
+
+
+def test_a_sheet_of_one_column_has_no_titles() -> None:
+    table = read_table(book(("item_id",), ("a",), ("b",)))
+    assert (table.header, len(table.rows), table.problems) == (("item_id",), 2, ())
 
 
 def test_merged_cells_are_refused() -> None:

@@ -100,21 +100,28 @@ def test_gold_not_among_given_choices() -> None:
 
 def test_a_missing_column_is_named() -> None:
     plan = read(batch_csv([slot(1), slot(2)], without=("question_1", "img_name_0")))
-    assert places(plan) == [
-        ("error", None, 1, "question_1", "The column is missing."),
-        ("error", None, 1, "img_name_0", "The column is missing."),
+    assert [(problem.line, problem.column) for problem in plan.problems] == [
+        (1, "question_1"),
+        (1, "img_name_0"),
+    ]
+    assert [problem.message.partition("?")[0] for problem in plan.problems] == [
+        'The column is missing; is it "question_0"',
+        'The column is missing; is it "img_name_1"',
     ]
     assert plan.items == ()
 
 
 def test_a_gap_between_slots_is_a_missing_column() -> None:
     data = batch_csv([slot(1), slot(2), slot(3)], without=("id_1",))
-    assert places(read(data)) == [("error", None, 1, "id_1", "The column is missing.")]
+    (problem,) = read(data).problems
+    assert (problem.line, problem.column) == (1, "id_1")
+    assert problem.message.startswith('The column is missing; is it "id_')
+    assert problem.message.endswith(" more.")
 
 
 def test_missing_columns_of_the_long_layout() -> None:
     assert places(read(b"item_id,question\na,b\n")) == [
-        ("error", None, 1, name, "The column is missing.")
+        ("error", None, 1, name, "The column is missing. The file has item_id, question.")
         for name in ("image", "answer", "choices", "system", "explanation")
     ]
 

@@ -137,7 +137,7 @@ def test_files_that_cant_be_read_are_one_error(data: bytes) -> None:
 
 def test_columns_that_are_missing() -> None:
     assert places(read(b'{"index": 1, "preds": ["a"]}')) == [
-        ("error", None, 1, "system", "The column is missing.")
+        ("error", None, 1, "system", "The column is missing. The file has index, preds.")
     ]
 
 

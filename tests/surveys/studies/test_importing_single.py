@@ -92,7 +92,8 @@ def test_every_gap_and_missing_column_is_named() -> None:
         ("error", 3, 4, "system", "A system name may hold only letters, digits, - and _ (at most 64)."),
     ]
     assert places(read(b"item_id,label\n1,x\n")) == [
-        ("error", None, 1, name, "The column is missing.") for name in ("image", "system", "explanation")
+        ("error", None, 1, name, "The column is missing. The file has item_id, label.")
+        for name in ("image", "system", "explanation")
     ]
 
 
