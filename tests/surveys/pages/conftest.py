@@ -8,7 +8,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from annotators.crowds.mturk.gateway import Gateway
-from surveys import enqueue
+from surveys import enqueue, urls
 from surveys.models import Batch, Questionnaire
 from tests.builders import make_questionnaire
 from tests.factories import make_published
@@ -35,6 +35,10 @@ def balance(monkeypatch: pytest.MonkeyPatch) -> dict[str, Decimal | Exception]:
 
     monkeypatch.setattr(Gateway, "balance", read)
     return answer
+
+
+# All pages are loaded before a test changes what they load by name: a test may be the first of its process.
+assert urls.urlpatterns
 
 
 @pytest.fixture(autouse=True)
