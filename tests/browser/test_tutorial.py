@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
+from pytest_playwright.pytest_playwright import CreateContextCallback
 
 from annotators.models import Assignment, Worker
 from surveys.answering import allocation
@@ -102,7 +103,7 @@ def invite(page: Page, pictures: Pictures) -> str:
     return page.locator("input[value*='/links/']").first.input_value()
 
 
-def rate_on_a_phone(page: Page, address: str, pictures: Pictures) -> None:
+def look_on_a_phone(page: Page, address: str, pictures: Pictures) -> None:
     page.goto(address)
     page.locator("main a, main button").first.click()
     expect(page.locator("input[type=radio]").first).to_be_attached()
@@ -129,7 +130,12 @@ def rate(assignment: Assignment, *, person: int) -> None:
 
 
 def test_the_way_of_the_tutorial(
-    visit: Visit, eager: None, browser: Browser, pictures: Pictures, tmp_path: Path, settings
+    visit: Visit,
+    eager: None,
+    new_context: CreateContextCallback,
+    pictures: Pictures,
+    tmp_path: Path,
+    settings,
 ) -> None:
     settings.MEDIA_ROOT = tmp_path
     page = visit("/admin/")
@@ -137,7 +143,9 @@ def test_the_way_of_the_tutorial(
     import_items(page, pictures)
     launch(page, pictures)
     address = invite(page, pictures)
-    rate_on_a_phone(browser.new_page(viewport={"width": 390, "height": 844}), address, pictures)
+    phone = new_context(viewport={"width": 390, "height": 844})
+    look_on_a_phone(phone.new_page(), address, pictures)
+    phone.close()
     batch = Batch.objects.get()
     for n, worker in enumerate(Worker.objects.order_by("pk")):
         with suppress(NothingLeft):
@@ -145,6 +153,7 @@ def test_the_way_of_the_tutorial(
                 rate(take(batch, worker), person=n)
     page.goto(f"/batches/{batch.pk}/results/")
     pictures.take(page, "results")
+    page.close()
     if WRITES:
         SHOWN.write_text(json.dumps(pictures.shown, indent=1, ensure_ascii=False) + "\n")
     assert pictures.shown == json.loads(SHOWN.read_text()), "make tutorial takes the pictures again"
