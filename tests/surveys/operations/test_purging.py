@@ -176,7 +176,8 @@ def test_broken_off_between_chunks_it_is_finished_by_the_next_one(monkeypatch: p
         patch.setattr(purging, "erase", dies_at_the_second)
         with pytest.raises(SystemExit):
             purging.purge(yesterday())
-    assert list(Worker.objects.filter(purged_at=None).values_list("pk", flat=True)) == workers[1:]
+    left = Worker.objects.filter(purged_at=None).order_by("pk").values_list("pk", flat=True)
+    assert list(left) == workers[1:]
     assert cells_with("A1WORKER1") == ["Worker.worker_id"]
     assert purging.purge(yesterday()).n_purged == 2
     assert purged_entries() == workers
