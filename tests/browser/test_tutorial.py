@@ -4,12 +4,10 @@ What a picture's page said when it was taken is kept beside it, in `shown.json`.
 """
 
 import csv
-import io
 import json
 import os
 import random
 import re
-import zipfile
 from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
@@ -27,6 +25,7 @@ from surveys.models import Batch
 from tests.browser.conftest import Visit
 from tests.link_people import take
 from tests.market_site import eager
+from tests.surveys.studies.importing_cases import archive
 
 __all__ = ["eager"]
 DOCS = Path(settings.BASE_DIR) / "docs"
@@ -58,21 +57,15 @@ def pictures() -> Pictures:
     return Pictures()
 
 
-def archive() -> bytes:
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w") as zipped:
-        for picture in sorted((Path(settings.BASE_DIR) / "fixtures/demo/xai/pictures").iterdir()):
-            zipped.write(picture, picture.name)
-    return file.getvalue()
-
-
 def import_items(page: Page, pictures: Pictures) -> None:
     page.get_by_role("link", name="Import items").first.click()
     page.get_by_label("Name of the new survey").fill("Labels explained")
     page.get_by_label("Type of the new survey").select_option("xai")
     page.locator("[name=items]").set_input_files(DOCS / "tutorial" / "labels.csv")
+    folder = Path(settings.BASE_DIR) / "fixtures" / "demo" / "xai" / "pictures"
+    zipped = archive({picture.name: picture.read_bytes() for picture in folder.iterdir()})
     page.locator("[name=archive]").set_input_files(
-        {"name": "pictures.zip", "mimeType": "application/zip", "buffer": archive()}
+        {"name": "pictures.zip", "mimeType": "application/zip", "buffer": zipped}
     )
     page.get_by_role("button", name="Look before importing").click()
     for column, role in ROLES.items():

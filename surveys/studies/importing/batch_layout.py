@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from surveys.protocols.definition import Definition
 from surveys.studies.importing.plan import Entry, Option, Problem, Said
-from surveys.studies.importing.tables import Row, Table, missing_column, named_images
+from surveys.studies.importing.tables import Row, Table, missing_columns, named_images
 from surveys.studies.planted_checks import COLUMN
 
 SLOTTED = re.compile(r"(?P<name>.+)_(?P<slot>0|[1-9][0-9]{0,3})")
@@ -66,12 +66,12 @@ def batch_entries(
     There are none if a column is missing.
     """
     columns = take_apart(table.header)
-    missing = [
-        missing_column(f"{name}_{slot}", header=table.header)
+    needed = [
+        f"{name}_{slot}"
         for name in _required(columns, definition=definition)
         for slot in range(max(columns.n, 1))
-        if f"{name}_{slot}" not in columns.header
     ]
+    missing = missing_columns(needed, header=columns.header)
     if missing:
         return [], missing
     header = list(columns.header)  # one for all

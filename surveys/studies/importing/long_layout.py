@@ -21,7 +21,7 @@ from surveys.studies.importing.tables import (
     Table,
     find_columns,
     images_of,
-    missing_column,
+    missing_columns,
     one_line,
     step_problems,
 )
@@ -36,9 +36,7 @@ def long_entries(table: Table, *, definition: Definition) -> tuple[list[Entry], 
     An entry is an item id with all of its outputs or, where the survey type shows one at a time, each output.
     """
     columns = find_columns(table.header, definition=definition)
-    missing = [
-        missing_column(name, header=table.header) for name in columns.required if name not in table.header
-    ]
+    missing = missing_columns(columns.required, header=table.header)
     if missing:
         return [], missing
     groups = _groups(table, columns=columns, is_single=definition.outputs_per_item == 1)

@@ -19,7 +19,8 @@ UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 UTF_16 = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 DELIMITERS = (",", ";", "\t")
-SNIFFED = 50  # records that tell what separates the columns
+SNIFFED = 50  # records that tell what separates the columns,
+SNIFFED_TEXT = 2**20  # of so many characters at most
 MOST_NAMED = 12  # columns that a message lists
 TOLD_DELIMITER = re.compile(r"sep=([,;\t])\r?\n")  # Excel's own first line
 
@@ -54,14 +55,27 @@ def file_error(message: str, *, line: int | None = None, column: str = "") -> Pr
     return Problem(Severity.ERROR, message, line=line, column=column)
 
 
-def missing_column(name: str, *, header: Sequence[str]) -> Problem:
-    """Say that a column is missing, which ones there are, and which of them may be meant."""
-    there = ", ".join(header[:MOST_NAMED]) + (
-        f" and {len(header) - MOST_NAMED} more" if header[MOST_NAMED:] else ""
-    )
-    near = difflib.get_close_matches(name, header, n=1, cutoff=0.75)
-    meant = f'; is it "{near[0]}"?' if near else "."
-    return file_error(f"The column is missing{meant} The file has {there}.", line=1, column=name)
+def missing_columns(needed: Sequence[str], *, header: Sequence[str]) -> list[Problem]:
+    """Return a problem for each needed column that a header lacks: which ones there are, and which may be meant.
+
+    What is needed itself is never meant by another name. Of very many that are missing only the first are compared.
+    """
+    known, wanted = set(header), set(needed)
+    spare = [name for name in header if name not in wanted]
+    more = f" and {len(header) - MOST_NAMED} more" if len(header) > MOST_NAMED else ""
+    found = f"The file has {', '.join(header[:MOST_NAMED])}{more}."
+    missing = [name for name in needed if name not in known]
+    near = {name: difflib.get_close_matches(name, spare, n=1, cutoff=0.75) for name in missing[:MOST_NAMED]}
+    return [
+        file_error(
+            f'The column is missing; is it "{near[name][0]}"? {found}'
+            if near.get(name)
+            else f"The column is missing. {found}",
+            line=1,
+            column=name,
+        )
+        for name in missing
+    ]
 
 
 def decode(data: bytes) -> str | Problem:
@@ -115,7 +129,7 @@ def delimiter_of(text: str) -> str:
     """
     if told := TOLD_DELIMITER.match(text):
         return told[1]
-    return max(DELIMITERS, key=lambda one: _fit(text, delimiter=one))
+    return max(DELIMITERS, key=lambda one: _fit(text[:SNIFFED_TEXT], delimiter=one))
 
 
 def _fit(text: str, *, delimiter: str) -> tuple[float, int]:

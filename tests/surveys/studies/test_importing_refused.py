@@ -100,23 +100,32 @@ def test_gold_not_among_given_choices() -> None:
 
 def test_a_missing_column_is_named() -> None:
     plan = read(batch_csv([slot(1), slot(2)], without=("question_1", "img_name_0")))
-    assert [(problem.line, problem.column) for problem in plan.problems] == [
-        (1, "question_1"),
-        (1, "img_name_0"),
-    ]
-    assert [problem.message.partition("?")[0] for problem in plan.problems] == [
-        'The column is missing; is it "question_0"',
-        'The column is missing; is it "img_name_1"',
+    message = (
+        "The column is missing. The file has index, id_0, id_1, question_0, answer_0, answer_1, output_answer_0, "
+        "output_answer_1, output_explanation_0, output_explanation_1, explanation_0, explanation_1 and 5 more."
+    )
+    assert places(plan) == [
+        ("error", None, 1, "question_1", message),
+        ("error", None, 1, "img_name_0", message),
     ]
     assert plan.items == ()
 
 
 def test_a_gap_between_slots_is_a_missing_column() -> None:
     data = batch_csv([slot(1), slot(2), slot(3)], without=("id_1",))
-    (problem,) = read(data).problems
-    assert (problem.line, problem.column) == (1, "id_1")
-    assert problem.message.startswith('The column is missing; is it "id_')
-    assert problem.message.endswith(" more.")
+    message = (
+        "The column is missing. The file has index, id_0, id_2, question_0, question_1, question_2, answer_0, "
+        "answer_1, answer_2, output_answer_0, output_answer_1, output_answer_2 and 15 more."
+    )
+    assert places(read(data)) == [("error", None, 1, "id_1", message)]
+
+
+def test_a_column_that_may_be_meant_is_named_and_never_one_that_is_needed_itself() -> None:
+    found = "The file has item_id, imagee, question, answer, choices, system."
+    assert places(read(b"item_id,imagee,question,answer,choices,system\na,b,c,d,d|e,f\n")) == [
+        ("error", None, 1, "image", f'The column is missing; is it "imagee"? {found}'),
+        ("error", None, 1, "explanation", f"The column is missing. {found}"),
+    ]
 
 
 def test_missing_columns_of_the_long_layout() -> None:
