@@ -69,6 +69,7 @@ FILES = {
 MISLEADING = {
     "semicolons in the header": ["id", "note; with; many; parts", "x"],
     "a line break in the header": ["id", "note\r\nof the; first; rater", "x"],
+    "a line break in the first name": ["note\r\nof a rater", "id", "x"],
 }
 
 
@@ -80,7 +81,7 @@ def test_what_stands_in_quotes_parts_no_columns(header: list[str], delimiter: st
         [header, ["1", "a; b; c", "y"], ["2", "", ""]]
     )
     table = read_table(out.getvalue().encode())
-    assert (table.header, [row.cells["id"] for row in table.rows]) == (tuple(header), ["1", "2"])
+    assert (table.header, [row.cells[header[0]] for row in table.rows]) == (tuple(header), ["1", "2"])
 
 
 def test_unquoted_texts_with_the_other_delimiter_do_not_mislead() -> None:
