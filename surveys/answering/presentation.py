@@ -83,6 +83,8 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class ShownPicture:
+    """A picture of an item under its opaque name; no `url` while it is missing."""
+
     url: str
     width: int
     height: int
@@ -364,7 +366,7 @@ def _shown_item(
         place=place,
         question=item.payload.get("question", ""),
         pictures=tuple(
-            ShownPicture(picture.get_absolute_url(), picture.width, picture.height, alt)
+            ShownPicture(_url_of(picture), picture.width, picture.height, alt)
             for picture, alt in _with_alternatives(item, definition, place)
         ),
         choices=tuple(choices[value] for value in values),
@@ -400,13 +402,16 @@ def _shown_files(item: Item, block: Block, *, place: int) -> Iterator[ShownFile]
     name = block.label or FILE_KINDS.get(block.file_kind, "")
     for n, file in enumerate(found, 1):
         alt = f"{name} {n}" if len(found) > 1 else name
-        url = file.get_absolute_url() if file.file else ""
         yield ShownFile(
-            url,
+            _url_of(file),
             file.width,
             file.height,
             gettext("%(name)s for question %(place)d") % {"name": alt, "place": place},
         )
+
+
+def _url_of(picture: Picture) -> str:
+    return picture.get_absolute_url() if picture.file else ""
 
 
 def _with_alternatives(item: Item, definition: Definition, place: int) -> list[tuple[Picture, str]]:

@@ -100,7 +100,10 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class ItemView:
-    """One item as shown. `groups` are the questions that are not about one output, `skip` is the way past it."""
+    """One item as shown. `groups` are the questions that are not about one output, `skip` is the way past it.
+
+    `n_missing` files have not arrived, as the page says in words.
+    """
 
     position: int
     version: int
@@ -108,11 +111,17 @@ class ItemView:
     outputs: tuple[Output, ...]
     groups: tuple[Group, ...]
     pictures: tuple[str, ...] = ()
+    n_missing: int = 0
     skip: Group | None = None
 
     @property
     def prefix(self) -> str:
         return f"i{self.position}-"
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Return a name for each file that has not arrived, the same on everybody's page."""
+        return tuple(f"missing {n}: {self.key}" for n in range(1, self.n_missing + 1))
 
     @property
     def answer(self) -> Group | None:
@@ -213,6 +222,7 @@ def _item(section: Element) -> ItemView:
         outputs=outputs,
         groups=tuple(group for group in _groups(section) if group.name not in elsewhere),
         pictures=tuple(image.attributes["src"] for image in section.all("img")),
+        n_missing=sum(1 for _ in section.all("p", css_class="missing")),
         skip=skip,
     )
 

@@ -95,7 +95,9 @@ class Visit:
 
     def look(self, *, seen: set[str]) -> int:
         """Fetch the pictures nobody has fetched yet. Returns how many are not there."""
-        missing = 0
+        unseen = {name for item in self.page.items for name in item.missing} - seen
+        seen |= unseen
+        missing = len(unseen)
         for picture in (picture for item in self.page.items for picture in item.pictures):
             if picture not in seen:
                 seen.add(picture)

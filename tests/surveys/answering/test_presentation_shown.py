@@ -87,3 +87,12 @@ def test_a_batch_shows_its_frozen_definition() -> None:
     questionnaire = Questionnaire.objects.get()
     assert shown_items(open_for(questionnaire))[0].outputs[0].label == "Reason 1"
     assert preview_items(questionnaire)[0].outputs[1].label == "Reason 2"
+
+
+def test_a_picture_that_has_not_arrived_has_no_address(settings: Any, tmp_path: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    questionnaire = secret_study()
+    code = Picture.objects.order_by("item__position").values_list("code", flat=True)[1]
+    Picture.objects.exclude(code=code).update(file="")
+    urls = [picture.url for item in preview_items(questionnaire) for picture in item.pictures]
+    assert urls == ["", f"/pictures/{code}", "", "", ""]

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from django.template import engines
 
@@ -34,6 +36,7 @@ SHOWN = ShownItem(
 )
 PAGE = """<form id="hit" action="/hits/1/?a=b&amp;c=d#errors" data-draft="/hits/1/draft">
 <input type="hidden" name="token" value="t&quot;1">{% load crispy_forms_tags %}{% crispy form %}</form>"""
+TALE_SKIP = " If you need it, choose “Skip: it can’t be judged” below."
 QUIZ = """<form action="/hits/1/"><input type="hidden" name="quiz" value="1">
 <input type="hidden" name="number" value="1">{% load crispy_forms_tags %}{% crispy form %}</form>"""
 
@@ -127,6 +130,25 @@ def test_a_sequence_is_read_as_its_states_texts_and_the_way_to_skip():
         "i1-skip", False, (Option("dark", "Too dark"), Option("other", "Something else")), is_optional=True
     )
     assert [option.value for option in told.groups[0].best_first()] == ["3", "2", "1"]
+
+
+def test_pictures_that_have_not_arrived_are_named_and_counted():
+    states = tuple(ShownPicture(url, 0, 0, f"State {n}") for n, url in enumerate(("/pictures/1", "", ""), 1))
+    tale = ShownItem(1, 1, "", states, (), (ShownOutput("c1", "What happens", "A.\nB."),), {})
+    asked = replace(SHOWN, pictures=(ShownPicture("", 0, 0, "Picture for question 2"),))
+    for definition, shown, pictures, sentences in (
+        (TALE, tale, ("/pictures/1",), [f"State {n} is missing.{TALE_SKIP}" for n in (2, 3)]),
+        (VQAX, asked, (), ["Picture for question 2 is missing."]),
+    ):
+        html = (
+            engines["django"]
+            .from_string(PAGE)
+            .render({"form": HitForm(definition=definition, items=[shown])})
+        )
+        root = parse(html)
+        (item,) = read_hit_page(root).items
+        assert (item.pictures, len(set(item.missing))) == (pictures, len(sentences))
+        assert [element.text() for element in root.all("p", css_class="missing")] == sentences
 
 
 def test_a_quiz_is_told_from_the_work():
