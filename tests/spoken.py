@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 
 READ_ALOUD = {"alt", "title", "placeholder", "aria-label", "label", "data-over", "data-done"}
-SAME_EVERYWHERE = {"Enter", "Tab", "UTC", "HIT", "Assent", "JSON"}
+SAME_EVERYWHERE = {"Enter", "Shift", "Tab", "UTC", "HIT", "Assent", "JSON"}
 LATIN = re.compile(r"\b(?=\w*[a-z])[A-Za-z]{3,}\b")  # ids are of capitals and digits
 CYRILLIC = re.compile(r"[а-яё]", re.IGNORECASE)
 

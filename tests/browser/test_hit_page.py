@@ -82,10 +82,10 @@ def test_whole_hit_with_the_keyboard_alone(market: Market) -> None:
     page, frame = market.open()
     frame.locator("[data-begin]").press("Enter")
     expect(frame.locator("#i1-title")).to_be_focused()
-    press(page, "1", "y", "Enter", "n", "2", "3", "Enter", "1", "Enter")
+    press(page, "1", "Enter", "y", "Enter", "Enter", "n", "Enter", "2", "3", "Enter", "1", "Enter")
     expect(frame.locator("#i2")).to_be_visible()
     expect(frame.locator("#i1")).to_be_hidden()
-    press(page, "2", "1", "Enter", "2", "Enter", "3", "Enter")
+    press(page, "2", "Enter", "1", "Enter", "Enter", "2", "Enter", "Enter", "3", "Enter")
     expect(frame.locator("h1")).to_have_text("Thank you")
     assert [sorted(fields) for fields in market.server.submitted] == [
         ["assignmentId", "nonce", "taskAnswers"]
@@ -106,10 +106,73 @@ def test_whole_hit_with_the_keyboard_alone(market: Market) -> None:
     ]
 
 
+def test_a_choice_never_moves_on_and_a_slip_is_put_right(market: Market) -> None:
+    page, frame = market.open()
+    answers, first, flaws = (frame.locator("#i1 .group").nth(n).locator("input") for n in range(3))
+    frame.locator("#i1-title").focus()
+    press(page, "1", "2")
+    expect(answers.nth(1)).to_be_focused()
+    press(page, "Enter", "y", "n")
+    expect(first.last).to_be_checked()
+    press(page, "Enter", "1", "Shift+Enter", "Shift+Enter")
+    expect(answers.nth(1)).to_be_focused()
+    press(page, "3", "Enter")
+    expect(answers.nth(2)).to_be_checked()
+    expect(flaws.first).to_be_checked()
+    expect(frame.locator("#i1 .output").nth(1).locator("input").first).to_be_focused()
+    frame.locator("[data-go=next]").click()
+    expect(frame.locator("#i2-title")).to_be_focused()
+    press(page, "Shift+Enter")
+    expect(frame.locator("#i1-title")).to_be_focused()
+
+
+BARS = "[...document.querySelectorAll('.bar, .move, .reminder')]"
+STUCK = f"{BARS}.filter((bar) => getComputedStyle(bar).position === 'sticky')"
+SHARE = f"{STUCK}.reduce((sum, bar) => sum + bar.offsetHeight, 0) / innerHeight"
+
+
+def test_what_is_judged_stays_in_view_on_a_phone(market: Market) -> None:
+    page, frame = market.open()
+    page.add_style_tag(
+        content="iframe { position: fixed; inset: 0; width: 100vw; height: 100vh; border: 0; }"
+    )
+    shares = []
+    for width, height in ((320, 200), (844, 390), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        shares.append(frame.evaluate(SHARE) <= 0.15)
+    assert shares == [True, True, True]
+    glance, last = frame.locator(".glance"), frame.locator("#i1 .output").first.locator(".checkbox")
+    expect(glance).to_be_hidden()
+    last.evaluate("(group) => group.scrollIntoView({ block: 'start' })")
+    expect(glance.locator(".thumbnails img")).to_have_count(1)
+    expect(glance.locator(".words > *")).to_have_text(
+        [frame.locator("#i1 .asked").inner_text(), frame.locator("#i1 blockquote").first.inner_text()]
+    )
+    assert frame.locator("h1").inner_text() != ""  # still the page's heading for those who listen
+    scrolled = frame.evaluate("scrollY")
+    glance.click()
+    larger = frame.get_by_role("dialog", name="What is judged")
+    expect(larger.get_by_role("img")).to_have_attribute("alt", "Picture for question 1")
+    expect(larger).to_contain_text(frame.locator("#i1 blockquote").first.inner_text())
+    press(page, "1")
+    assert frame.locator("#i1 input:checked").count() == 0
+    larger.get_by_role("button", name="Actual size").click()
+    expect(larger.get_by_role("button", name="Actual size")).to_have_attribute("aria-pressed", "true")
+    press(page, "Escape")
+    expect(larger).to_be_hidden()
+    expect(glance).to_be_focused()
+    assert frame.evaluate("scrollY") == scrolled
+    enlarge = frame.get_by_role("button", name="Enlarge: Picture for question 1")
+    enlarge.press("Enter")
+    expect(larger).to_be_visible()
+    larger.get_by_role("button", name="Close").click()
+    expect(enlarge).to_be_focused()
+
+
 def test_reload_resumes_at_the_first_unfinished_item(market: Market) -> None:
     page, frame = market.open()
     frame.locator("#i1-title").focus()
-    press(page, "1", "y", "Enter", "y", "Enter", "2")
+    press(page, "1", "Enter", "y", "Enter", "Enter", "y", "Enter", "Enter", "2")
     frame.locator("[data-go=next]").click()
     frame.locator("#i2 .group").first.locator("label").nth(1).click()
     frame.fill("#id_comment", "Fine so far")
@@ -142,11 +205,11 @@ def test_what_is_asked_follows_the_answers(market: Market) -> None:
     lists, first = frame.locator("#i1 .checkbox"), frame.locator("#i1 .checkbox").first
     expect(lists.locator("visible=true")).to_have_count(0)
     frame.locator("#i1-title").focus()
-    press(page, "1", "n")
+    press(page, "1", "Enter", "n", "Enter")
     expect(first.locator("input").first).to_be_focused()
     expect(frame.locator("#asked")).to_have_text("One more question: What is wrong with it?")
     assert not frame.locator(".only-if").first.is_visible()
-    press(page, "2", "Enter", "y", "3")
+    press(page, "2", "Enter", "y", "Enter", "3")
     expect(lists.locator("visible=true")).to_have_count(1)
     done = frame.locator("[data-steps] button").first
     expect(done).to_have_attribute("aria-label", "Question 1, complete")
@@ -167,7 +230,7 @@ def test_what_is_asked_follows_the_answers(market: Market) -> None:
     expect(first.locator("input").nth(1)).to_be_checked()  # nor by loading the page again
     first_scale.first.check()
     frame.locator("[data-go=next]").click()
-    press(page, "1", "y", "y", "1", "Enter")
+    press(page, "1", "Enter", "y", "Enter", "y", "Enter", "1", "Enter")
     expect(frame.locator("h1")).to_have_text("Thank you")
     assert not Rating.objects.filter(criterion__startswith="shortcomings").exists()
 

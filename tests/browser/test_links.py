@@ -210,7 +210,7 @@ def test_keyboard_alone_on_a_phone_sized_screen(new_context: CreateContextCallba
     page.keyboard.press("Enter")
     tab_to(page, page.locator("[data-begin]"))
     page.keyboard.press("Enter")
-    for key in ("5", "4", "2", "Enter"):
+    for key in ("5", "Enter", "4", "Enter", "2", "Enter"):
         page.keyboard.press(key)
     expect(page.locator("h1")).to_have_text("Annotation 2")
     tab_to(page, page.locator(".skip summary"))

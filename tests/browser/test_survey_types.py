@@ -17,9 +17,12 @@ from tests.services_site import Site
 FLAW = "incorrect_description"
 SIZES = [(1280, 900), (375, 700)]
 KEYS = {  # for one item: what is pressed, and the ratings it gives
-    "evil-vqax": (["1", "y", "1", "Enter", "y", "1", "Enter", "2"], ["yes", FLAW, "yes", FLAW]),
-    "xai": ("12345", ["1", "2", "3", "4", "5"]),
-    "vtt": ("542", ["5", "4", "2"]),
+    "evil-vqax": (
+        ["1", "Enter", "y", "Enter", "1", "Enter", "y", "Enter", "1", "Enter", "2"],
+        ["yes", FLAW, "yes", FLAW],
+    ),
+    "xai": (["1", "Enter", "2", "Enter", "3", "Enter", "4", "Enter", "5"], ["1", "2", "3", "4", "5"]),
+    "vtt": (["5", "Enter", "4", "Enter", "2"], ["5", "4", "2"]),
 }
 
 

@@ -145,10 +145,20 @@
     steps.scrollIntoView();
   }
 
+  const enter = (group) => (find("input:checked", group) ?? inputs(group)[0]).focus();
+
   function goOn() {
-    const open = nextOpenGroup(focusedGroup());
-    if (open) return inputs(open)[0].focus();
+    const from = focusedGroup(), open = (from && optionalAfter(from)) ?? nextOpenGroup(from);
+    if (open) return enter(open);
     return current === items.length - 1 ? form.requestSubmit() : show(current + 1, { isMoved: true });
+  }
+
+  // To the question before, whatever it holds: what was chosen by a slip is looked at, and changed.
+  function goBack() {
+    const { fields } = items[current], from = focusedGroup();
+    const earlier = fields.slice(0, from ? fields.indexOf(from) : 0).filter((group) => !group.hidden && !group.closest(".skip"));
+    if (earlier.length) enter(earlier.at(-1));
+    else if (current) show(current - 1, { isMoved: true });
   }
 
   // -- Choosing ------------------------------------------------------------------------------------------
@@ -168,13 +178,10 @@
     errors.hidden = !find("li", errors);
   }
 
+  // Choosing never moves on, whatever is chosen from: a second key corrects the first, and Enter moves on.
   function choose(input) {
-    const group = input.closest(".group");
     input.focus();
     input.click();
-    const isSettled = input.type === "radio" || ("exclusive" in input.dataset && input.checked);
-    const open = isSettled && (optionalAfter(group) ?? nextOpenGroup(group));
-    if (open) inputs(open)[0].focus();
   }
 
   form.addEventListener("change", ({ target }) => {
@@ -209,9 +216,10 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event.target)) return;
+    if (find("dialog[open]")) return;
     if (event.key === "Enter" && !event.target.closest("button, a, summary, audio, video")) {
       event.preventDefault();
-      return keysAreOn() && !event.repeat && goOn();
+      return keysAreOn() && !event.repeat && (event.shiftKey ? goBack() : goOn());
     }
     if (!keysAreOn()) return;
     if (event.key === "?") return void (keys.open = !keys.open);

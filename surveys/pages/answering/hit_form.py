@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from crispy_forms.helper import FormHelper
 from django import forms
+from django.utils.text import Truncator
 from django.utils.translation import gettext
 
 from surveys.answering.answer_copy import ItemAnswer, only_asked
@@ -37,6 +38,7 @@ from surveys.protocols.conditions import ANSWER, asked_keys
 from surveys.protocols.definition import Choice, Criterion, Definition, Preference, numbered
 
 NO_PREFERENCE = "no_preference"
+REPEATED_MAX = 240  # characters of a text that is shown once more; whole above
 SKIP = "skip"
 
 
@@ -341,8 +343,13 @@ def _rating(
 
 
 def _preference_choices(preference: Preference, item: ShownItem) -> list[Choice]:
+    """Return the outputs to choose from with what each says, as they may have scrolled away by now."""
     outputs = [
-        Choice(output.code, numbered(preference.output_label, n))
+        Choice(
+            output.code,
+            numbered(preference.output_label, n),
+            description=Truncator(output.text).chars(REPEATED_MAX),
+        )
         for n, output in enumerate(item.outputs, start=1)
     ]
     none = [Choice(NO_PREFERENCE, preference.none_label)] if preference.none_label else []

@@ -165,6 +165,13 @@ def test_an_explicit_none_has_to_be_ticked_and_rules_out_the_others() -> None:
     ]
 
 
+def test_a_preference_repeats_what_is_compared_and_shortens_what_is_long() -> None:
+    outputs = (ShownOutput("c1", "Explanation 1", "الأرض <b>"), ShownOutput("c2", "Explanation 2", "x" * 241))
+    html = render(make_form(VQAX, replace(make_item(choices="red blue"), outputs=outputs)))
+    *_, choices = html.partition('name="i1-preference"')
+    assert re.findall(r"<small>([^<]+)</small>", choices) == ["الأرض &lt;b&gt;", f"{'x' * 239}…"]
+
+
 def test_no_preference_stands_where_the_protocol_has_it() -> None:
     item = make_item(outputs=2, choices="red blue")
     assert VQAX.preference is not None

@@ -1,0 +1,98 @@
+"use strict";
+// What is judged stays in view: the bar at the top shows what has scrolled away, and pictures open larger.
+(() => {
+  const { gettext } = window;
+  const find = (selector, root = document) => root.querySelector(selector);
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const bar = find(".bar"), PICTURES = ".look img, .states img, .block img", LONG_SIDE = 3, MOST = 3;
+  if (!bar || !find("#hit")) return; // a preview's controls are switched off
+
+  // -- Larger --------------------------------------------------------------------------------------------
+  const larger = document.createElement("dialog");
+  larger.className = "larger";
+  larger.setAttribute("aria-label", gettext("What is judged"));
+  document.body.append(larger);
+  // A press beside what it shows closes it, as Escape does.
+  larger.addEventListener("click", ({ target }) => target === larger && larger.close());
+  larger.addEventListener("close", () => larger.replaceChildren());
+
+  function button(className, text, onClick) {
+    const made = document.createElement("button");
+    Object.assign(made, { type: "button", className, textContent: text });
+    made.addEventListener("click", onClick);
+    return made;
+  }
+
+  // As wide as the window, or as wide as it is: then its frame scrolls, by finger, wheel and arrow keys.
+  function paneOf({ src, alt, naturalWidth, naturalHeight }) {
+    const figure = document.createElement("figure"), pane = document.createElement("div"), image = new Image();
+    Object.assign(image, { src, alt });
+    Object.assign(pane, { className: "pane", tabIndex: 0 });
+    pane.setAttribute("role", "group");
+    pane.setAttribute("aria-label", alt);
+    pane.append(image);
+    const size = button("", gettext("Actual size"), () => resize(!figure.classList.contains("actual")));
+    const resize = (isActual) => {
+      figure.classList.toggle("actual", isActual);
+      size.setAttribute("aria-pressed", isActual);
+    };
+    resize(naturalWidth > LONG_SIDE * naturalHeight);
+    figure.append(pane, size);
+    return figure;
+  }
+
+  function open(pictures, texts = []) {
+    const close = button("main", gettext("Close"), () => larger.close());
+    larger.append(close, ...pictures.map(paneOf), ...texts);
+    larger.showModal();
+    close.focus();
+  }
+
+  for (const picture of all(PICTURES)) {
+    const enlarge = button("enlarge", "", () => open([picture]));
+    enlarge.setAttribute("aria-label", gettext("Enlarge: {name}", { name: picture.alt }));
+    picture.replaceWith(enlarge);
+    enlarge.append(picture);
+  }
+
+  // -- What has scrolled away ----------------------------------------------------------------------------
+  const glance = button("glance", "", () => open(seen.pictures, seen.texts.map((text) => text.cloneNode(true))));
+  const thumbnails = document.createElement("span"), words = document.createElement("span");
+  thumbnails.className = "thumbnails";
+  words.className = "words";
+  glance.append(thumbnails, words);
+  glance.hidden = true;
+  bar.prepend(glance);
+  let seen = { pictures: [], texts: [] }, shown = "";
+
+  const isAbove = (node) => node.getBoundingClientRect().bottom <= bar.getBoundingClientRect().bottom;
+
+  // The first output with a question that has not gone by.
+  const judgedOutput = (item) => all(".output", item).find((output) => all(".group", output).some((group) => !isAbove(group)));
+
+  function look() {
+    const item = find(".item:not([hidden])");
+    if (!item) return;
+    const asked = find(".asked", item), quote = judgedOutput(item)?.querySelector("blockquote");
+    const texts = [asked, ...all(".block :is(p, li, tr), .step bdi", item), quote].filter((text) => text?.textContent.trim());
+    const gone = texts.filter(isAbove), away = gone.filter((text) => [asked, quote].includes(text));
+    const pictures = all(PICTURES, item).filter(isAbove), lines = (away.length ? away : gone.slice(-1)).map(({ textContent }) => textContent);
+    seen = { pictures: all(PICTURES, item), texts };
+    const now = JSON.stringify([pictures.map(({ src }) => src), lines]);
+    glance.hidden = !pictures.length && !lines.length;
+    if (now === shown) return;
+    shown = now;
+    thumbnails.replaceChildren(...pictures.slice(0, MOST).map(({ src }) => Object.assign(new Image(), { src, alt: "" })));
+    words.replaceChildren(...lines.map((line) => Object.assign(document.createElement("span"), { textContent: line, dir: "auto" })));
+    if (glance.hidden) return;
+    glance.setAttribute("aria-label", gettext("Look again: {text}", { text: lines.join(" ") || pictures[0].alt }));
+  }
+
+  let frame = 0;
+  const soon = () => {
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(look);
+  };
+  ["scroll", "resize", "focusin", "click", "change"].forEach((event) => addEventListener(event, soon, { passive: true }));
+  soon();
+})();
