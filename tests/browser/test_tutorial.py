@@ -34,7 +34,7 @@ WRITES = bool(os.environ.get("WRITE_TUTORIAL"))
 ROLES = {"predicted": "Label", "why": "Explanation", "method": "system", "was right": "model correct"}
 # Times, addresses, pseudonyms, access codes: other ones each time.
 CHANGES = re.compile(
-    r"\d{1,2} \w+(?: \d{4})?, \d{2}:\d{2}(?::\d{2})?|https?://\S+|\b[0-9a-f]{12}\b|\b(?=\w*\d)[a-z0-9]{10}\b"
+    r"\d{1,2} \w+(?: \d{4})?, \d{2}:\d{2}(?::\d{2})?|https?://\S+|\b[0-9a-f]{12}\b|(?<=\t)[a-z0-9]{10}$"
 )
 
 
