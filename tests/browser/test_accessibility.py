@@ -74,6 +74,10 @@ def hit_states(page: Page, address: str) -> Iterator[State]:
     page.evaluate("document.querySelectorAll('.skip').forEach(skip => (skip.open = true))")
     expect(page.locator("#state")).to_contain_text("Saved ")
     yield "half", page
+    page.locator("#i1 .group:not(.skip .group)").last.evaluate("(group) => group.scrollIntoView()")
+    page.locator(".glance").click()
+    yield "larger", page
+    page.keyboard.press("Escape")
     page.evaluate("document.getElementById('hit').requestSubmit()")
     expect(page.locator("#errors")).to_be_visible()
     yield "errors", page
@@ -93,7 +97,7 @@ def test_hits(page: Page, app_url: str, site: Site, key: str) -> None:
     query = frame_query(questionnaire) | {"turkSubmitTo": site.marketplace_url}
     found = all_faults(hit_states(page, f"{app_url}/hits/{questionnaire.pk}/?{urlencode(query)}"))
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
-    assert list(found) == ["preview", "instructions", "half", "errors", "receipt", "refused"]
+    assert list(found) == ["preview", "instructions", "half", "larger", "errors", "receipt", "refused"]
 
 
 # -- The quiz ---------------------------------------------------------------------------------------------------------
