@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --requir
 # Many processes start here, and each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-processes test-sqlite test-load test-faults flows mutants lint docs tutorial architecture translations venv lock clean
+.PHONY: demo test test-processes test-sqlite test-load test-faults bench flows mutants lint docs tutorial architecture translations venv lock clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/python manage.py demo $(ARGS)
@@ -40,6 +40,15 @@ test-load: venv
 	@ASSENT_TEST_DATABASE=sqlite LOAD_ANNOTATORS=8 LOAD_SECONDS=$${LOAD_SECONDS:-180} \
 		$(BIN)/python -m pytest -q -p no:randomly tests/load $(ARGS)
 
+# The benchmarks that have a limit, beside Turkle in an environment of its own; FULL=1 for 10,000 and 100,000 HITs.
+bench: venv $(VENV)/peer/.installed
+	@$(BIN)/python -m benchmarks
+
+$(VENV)/peer/.installed: benchmarks/peer.txt | $(VENV)/.created
+	@$(PYTHON) -m venv $(VENV)/peer
+	@$(VENV)/peer/bin/python -m pip install --disable-pip-version-check --quiet -r $<
+	@touch $@
+
 # Which files and how many functions the longest ways through the code cross; docs/architecture.md has them.
 flows: venv
 	@$(BIN)/python -m pytest -q -n 0 -p no:randomly tests/flows.py $(ARGS)
@@ -61,9 +70,9 @@ lint: venv
 docs: venv
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict && echo "var/docs/index.html"
 
-# Take the pictures of docs/tutorial.md again; a test fails where they are out of date.
+# Take the pictures of docs/tutorial.md and docs/builder.md again; a test fails where they are out of date.
 tutorial: venv
-	@WRITE_TUTORIAL=1 $(BIN)/python -m pytest -q -n 0 tests/browser/test_tutorial.py $(ARGS)
+	@WRITE_TUTORIAL=1 $(BIN)/python -m pytest -q -n 0 tests/browser/test_tutorial.py tests/browser/test_builder.py $(ARGS)
 
 # Draw docs/architecture.svg from the code.
 architecture: venv

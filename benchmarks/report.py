@@ -139,7 +139,7 @@ def study(options: argparse.Namespace):
         items_per_hit=PER_HIT, assignments_per_hit=options.raters,
     )  # fmt: skip
     systems = options.systems.split(",")
-    is_single = definition.outputs_per_item == 1
+    is_single = definition.is_single
     items = Item.objects.bulk_create(
         [
             Item(

@@ -61,10 +61,10 @@ class Sitting:
 
 
 @contextmanager
-def served(**variables: str) -> Iterator[int]:
-    """Point this process and a gunicorn at an empty database, and yield its process id; both are gone afterwards.
+def prepared(**variables: str) -> Iterator[Path]:
+    """Point this process at an empty database and yield its folder, which is gone afterwards.
 
-    `variables` go into the environment of both.
+    `variables` go into the environment.
     """
     from surveys.rehearsal.stage import environment
 
@@ -72,16 +72,24 @@ def served(**variables: str) -> Iterator[int]:
         os.environ.update({**environment(Path(name), seed=0), **variables})
         os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.bare_settings"
         django.setup()
-        from django.conf import settings
         from django.core.management import call_command
+
+        call_command("migrate", verbosity=0)
+        call_command("collectstatic", interactive=False, verbosity=0)
+        yield Path(name)
+
+
+@contextmanager
+def served(**variables: str) -> Iterator[int]:
+    """Prepare the same for a gunicorn as well, and yield its process id; it is gone afterwards."""
+    with prepared(**variables) as folder:
+        from django.conf import settings
 
         from surveys.operations.processes.stack import web
         from surveys.operations.processes.supervisor import Supervisor
 
-        call_command("migrate", verbosity=0)
-        call_command("collectstatic", interactive=False, verbosity=0)
         port = int(settings.APP_URL.rsplit(":", 1)[1])
-        with Supervisor([web(port=port, environment={})], log_dir=Path(name) / "logs") as supervisor:
+        with Supervisor([web(port=port, environment={})], log_dir=folder / "logs") as supervisor:
             yield supervisor.children["web"].pid
 
 
@@ -134,7 +142,8 @@ def fill(sitting: Sitting) -> None:
     """Read the page that was opened; prepare a draft and a complete submission."""
     from surveys.protocols.registry import get_definition
     from surveys.rehearsal.hit_page import parse, read_hit_page
-    from surveys.rehearsal.people import Kind, Knowledge, Person, answers_for
+    from surveys.rehearsal.knowledge import Knowledge
+    from surveys.simulating.people import Kind, Person, answers_for
 
     page = read_hit_page(parse(sitting.html))
     person, knowledge = (
@@ -151,7 +160,7 @@ def fill(sitting: Sitting) -> None:
         "position": first.position,
         "version": 1,
         "seconds": 9.5,
-        "data": {name.removeprefix(first.prefix): value for name, value in given[first.position].items()},
+        "answers": {name.removeprefix(first.prefix): value for name, value in given[first.position].items()},
     }
     sitting.submit_url = urljoin(sitting.url, page.form.action)
     sitting.fields = list(page.form.hidden.items())

@@ -13,6 +13,7 @@ def beat_schedule(*, sync_seconds: int, heartbeat_seconds: int) -> dict[str, dic
         "sweep": _every(sync_seconds, "surveys.sync.sweep", expires=sync_seconds),
         "moved": _every(min(MOVED_EVERY, sync_seconds), "surveys.sync.sync_moved", expires=MOVED_EVERY),
         "score": _every(5.0 * sync_seconds, "surveys.sync.score_surveys", expires=sync_seconds),
+        "pictures": _every(5.0 * sync_seconds, "surveys.sync.make_smaller_pictures", expires=sync_seconds),
         "forget_api_requests": _every(DAY, "surveys.sync.forget_api_requests"),
         "look_again": _every(DAY, "surveys.sync.look_again"),
         "purge_workers": _every(DAY, "surveys.sync.purge_workers"),

@@ -142,7 +142,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
             ],
             "builtins": ["django.templatetags.i18n"],
-            "libraries": {"language": "config.language_tags"},
+            "libraries": {"language": "config.language_tags", "styles": "surveys.pages.answering.styles"},
         },
     }
 ]
@@ -179,7 +179,10 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 # Thousands of HITs are published at once: whatever else waits is taken first. With Redis 0 is before 9.
-CELERY_TASK_ROUTES = {"surveys.sync.publish_questionnaire": {"priority": 9}}
+CELERY_TASK_ROUTES = {
+    "surveys.sync.publish_questionnaire": {"priority": 9},
+    "surveys.sync.make_smaller_pictures": {"priority": 9},
+}
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 WORKER_READY_FILE = env("ASSENT_WORKER_READY_FILE")
@@ -233,6 +236,11 @@ WHITENOISE_USE_FINDERS = False
 MEDIA_ROOT = Path(env("ASSENT_MEDIA_DIR", str(DATA_DIR / "media")))
 FIXTURE_DIRS = [BASE_DIR / "fixtures"]
 UPLOAD_MAX_BYTES = env_int("ASSENT_UPLOAD_MAX_MB", 50) * 1024 * 1024
+# What one file of a block may have; a picture has UPLOAD_MAX_BYTES.
+MEDIA_MAX_BYTES = {
+    "audio": env_int("ASSENT_AUDIO_MAX_MB", 50) * 1024 * 1024,
+    "video": env_int("ASSENT_VIDEO_MAX_MB", 100) * 1024 * 1024,
+}
 IMAGE_ARCHIVE_MAX_BYTES = env_int("ASSENT_IMAGE_ARCHIVE_MAX_MB", 500) * 1024 * 1024
 # Pictures may be fetched from addresses inside our own network (off: a URL must not reach what only we can).
 FETCH_PRIVATE = env_bool("ASSENT_FETCH_PRIVATE")
@@ -255,13 +263,15 @@ OIDC_RP_CLIENT_ID = env("ASSENT_OIDC_CLIENT_ID")
 OIDC_RP_CLIENT_SECRET = env("ASSENT_OIDC_CLIENT_SECRET")
 OIDC_IS_ON = all([OIDC_ISSUER, OIDC_RP_CLIENT_ID, OIDC_RP_CLIENT_SECRET])
 OIDC_LABEL = env("ASSENT_OIDC_LABEL", "your university")
+# Whoever has a link into a study's team may make an account, which sees that study and no other.
+INVITED_ACCOUNTS = env_bool("ASSENT_INVITED_ACCOUNTS", True)
 OIDC_CREATE_ACCOUNTS = env_bool("ASSENT_OIDC_CREATE_ACCOUNTS")
 # Values of the university's `amr` that count as a second factor (RFC 8176): mfa, otp, hwk and so on.
 OIDC_SECOND_FACTORS = frozenset(env_list("ASSENT_OIDC_SECOND_FACTORS"))
 OIDC_USE_PKCE = True
 OIDC_TIMEOUT = 10  # seconds
 LOGIN_REDIRECT_URL = "admin:index"
-AUTHENTICATION_BACKENDS = ["django.contrib.auth.backends.ModelBackend"]
+AUTHENTICATION_BACKENDS = ["surveys.teams.StudyRoles", "django.contrib.auth.backends.ModelBackend"]
 if OIDC_IS_ON:
     AUTHENTICATION_BACKENDS.append("surveys.pages.sign_in.provider.UniversityBackend")
 TIME_ZONE = env("TIME_ZONE", "UTC")

@@ -14,7 +14,7 @@ from marketplace.notifications import delivery
 @shared_task
 def keep_time() -> None:
     """Do what is due, so that it is told when it happens and not when somebody looks; then tell it."""
-    deadlines.sweep(now=clock.now())
+    deadlines.arrive()
     delivery.deliver(now=timezone.now())
 
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
 from annotators.models import Assignment, Worker
 from annotators.people.pseudonyms import without_id
-from surveys.models import AuditEntry, Batch
+from surveys.models import AuditEntry, Batch, Survey
 
 Kind = AuditEntry.Kind
 OUTCOMES = {
@@ -23,6 +23,8 @@ OUTCOMES = {
     "ok": "may work",
     "watch": "watched",
     "publish": "published",
+    "follow": "planned after a pilot",
+    "simulate": "simulated people asked for",
     "stop": "stopped",
     "retry": "refused HITs asked for again",
     "change": "changed",
@@ -33,6 +35,12 @@ OUTCOMES = {
     "share": "made",
     "withdraw": "withdrawn",
     "forget": "deleted by themselves",
+    "invite": "invited",
+    "revoke": "invitation taken back",
+    "join": "joined",
+    "role": "role changed",
+    "remove": "removed",
+    "add": "added",
 }
 
 
@@ -45,6 +53,7 @@ def record(
     kind: AuditEntry.Kind,
     outcome: str,
     *,
+    survey: Survey | None = None,
     batch: Batch | None = None,
     assignment: Assignment | None = None,
     worker: Worker | None = None,
@@ -66,6 +75,7 @@ def record(
     return AuditEntry.objects.create(
         kind=kind,
         outcome=outcome,
+        survey=survey,
         batch=batch,
         assignment=assignment,
         worker=worker,

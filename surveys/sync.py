@@ -24,13 +24,15 @@ from surveys.answering import allocation, answer_copy, claiming, collection
 from surveys.models import ApiRequest, Batch, Questionnaire, Survey, Webhook
 from surveys.models.api import KEPT
 from surveys.operations import accounts, alarms, disk, purging, reconciling
-from surveys.publishing import gone, hits, preconditions, stopping
+from surveys.publishing import gone, hits, preconditions, questionnaires, stopping
 from surveys.publishing.budget import OverBudget
 from surveys.results import kept
 from surveys.review import decisions, delivery, due_work, policy_change, replacements, second_look
+from surveys.simulating import turns
 from surveys.studies import scoring
 
 FAILURES_IN_A_ROW = 3  # then the marketplace is left alone until the next sweep
+SIMULATED_SECONDS = 2
 logger = logging.getLogger(__name__)
 
 
@@ -45,6 +47,8 @@ def sweep() -> None:
     stopped = Batch.objects.filter(status=Batch.Status.STOPPED)
     for batch in stopped.filter(Exists(Questionnaire.objects.filter(batch=OuterRef("pk"), hit=None))):
         _enqueue_unpublished(batch)
+    for simulation in turns.due():
+        simulate.delay(simulation.pk, simulation.turn)
     for batch in policy_change.to_judge_again():
         judge_again.delay(batch.pk)
     reach("sweep.half")
@@ -190,6 +194,16 @@ def score_outputs(survey_pk: int, after: int = 0) -> None:
 
 
 @shared_task
+def make_smaller_pictures(after: str = "") -> None:
+    """Make the smaller copies of some pictures that came in, then ask for the next ones."""
+    # Here, not at the top: a worker needs Pillow for this alone.
+    from surveys.studies import smaller
+
+    if last := smaller.make_next(after=after):
+        make_smaller_pictures.delay(after=last)
+
+
+@shared_task
 def publish_batch(batch_pk: int) -> None:
     """Register the HITType, then publish each questionnaire in a task of its own; without a marketplace, all here."""
     batch = Batch.objects.get(pk=batch_pk)
@@ -244,6 +258,28 @@ def sync_batch(batch_pk: int) -> None:
     mirror.ask_again(of_batch)
     of_batch.update(moved_at=timezone.now())
     _enqueue(of_batch.order_by("pk"))
+
+
+@shared_task
+def simulate(batch_pk: int, turn: int) -> None:
+    """Have simulated people work on their batch for a moment, then let other tasks come before the next turn."""
+    # Here, not at the top: a worker needs what people know and do for this alone.
+    from surveys.simulating import working
+
+    simulation = turns.lease(batch_pk, turn=turn)
+    if simulation is None:
+        return
+    batch = simulation.batch
+    if batch.status == Batch.Status.DRAFT:
+        questionnaires.start_publishing(batch, by=simulation.asked_by)
+    if batch.status == Batch.Status.PUBLISHING:
+        hits.publish_here(batch)
+    standing = working.go_on(simulation, seconds=SIMULATED_SECONDS, handed_in=sync_hit)
+    due_work.finish(batch)
+    if standing == working.Standing.GOES_ON:
+        simulate.delay(batch_pk, turn + 1)
+    if standing == working.Standing.ENDED:
+        working.appeal(batch)
 
 
 @shared_task

@@ -3,12 +3,20 @@
 from django.urls import URLPattern, URLResolver, path
 
 from surveys.pages.answering import hit, link_annotation, link_home, own_data, pictures
-from surveys.pages.people import labels, people, workers
-from surveys.pages.publishing import batches, books, launch, running
+from surveys.pages.people import labels, people, study_people, workers
+from surveys.pages.publishing import batches, books, launch, pilot, running, simulating
 from surveys.pages.results import compare, downloads, dry_run, paper, responses, results_page, sharing
-from surveys.pages.review import appeals, assignments, bonus, decisions, open_appeals, trail
-from surveys.pages.sign_in import api_tokens, oidc, second_factor
+from surveys.pages.review import (
+    appeals,
+    assignments,
+    bonus,
+    decisions,
+    open_appeals,
+    trail,
+)
+from surveys.pages.sign_in import api_tokens, joining, oidc, second_factor
 from surveys.pages.study import (
+    colleagues,
     import_columns,
     imports,
     protocols,
@@ -18,6 +26,7 @@ from surveys.pages.study import (
     studies,
     webhooks,
 )
+from surveys.pages.study.builder import views as builder
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("appeals/", appeals.enter, name="appeals"),
@@ -46,6 +55,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("batches/<int:pk>/launch/", launch.change, name="batch_launch"),
     path("batches/<int:pk>/publish", running.publish, name="batch_publish"),
     path("batches/<int:pk>/stop", running.stop, name="batch_stop"),
+    path("batches/<int:pk>/pilot/", pilot.pilot, name="batch_pilot"),
+    path("batches/<int:pk>/simulate", simulating.simulate, name="batch_simulate"),
     path("batches/<int:pk>/retry", running.retry, name="batch_retry"),
     path("batches/<int:pk>/budget", running.set_budget, name="batch_budget"),
     path("batches/<int:pk>/sync", batches.sync_now, name="batch_sync"),
@@ -91,7 +102,19 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("panel/<slug:code>/", link_home.panel, name="panel"),
     path("pictures/<slug:code>", pictures.picture, name="picture"),
     path("pictures/types/<str:code>", pictures.type_picture, name="type_picture"),
+    path("pictures/<slug:code>/<int:width>", pictures.picture_copy, name="picture_copy"),
     path("survey-types/", protocols.survey_types, name="survey_types"),
+    path("survey-types/new/", builder.new_survey_type, name="new_survey_type"),
+    path("survey-types/drafts/<int:draft_pk>/", builder.builder, name="builder"),
+    path("survey-types/drafts/<int:draft_pk>/page", builder.builder_preview, name="builder_preview"),
+    path("survey-types/drafts/<int:draft_pk>/text", builder.builder_text, name="builder_text"),
+    path("survey-types/drafts/<int:draft_pk>/versions/", builder.builder_versions, name="builder_versions"),
+    path(
+        "survey-types/drafts/<int:draft_pk>/versions/<int:number>/",
+        builder.builder_version,
+        name="builder_version",
+    ),
+    path("survey-types/drafts/<int:draft_pk>/discard", builder.discard_draft, name="discard_draft"),
     path("survey-types/write", protocols.write_survey_type, name="write_survey_type"),
     path("survey-types/<slug:key>-items.csv", import_columns.import_template, name="import_template"),
     path("survey-types/<slug:key>.yaml", protocols.survey_type_file, name="survey_type_file"),
@@ -110,6 +133,50 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/items/", studies.items, name="study_items"),
     path("studies/<slug:slug>/design/", studies.design, name="study_design"),
     path("studies/<slug:slug>/settings/", settings.settings, name="study_settings"),
+    path("studies/<slug:slug>/people/", study_people.study_people, name="study_people"),
+    path("studies/<slug:slug>/review/", assignments.study_review, name="study_review"),
+    path("studies/<slug:slug>/review/decide", assignments.decide_many_of_study, name="decide_many_of_study"),
+    path("studies/<slug:slug>/files/", downloads.study_files, name="study_files"),
+    path("studies/<slug:slug>/results/", results_page.study_results, name="study_results"),
+    path("studies/<slug:slug>/results/<str:batches>/", results_page.study_results, name="study_results_of"),
+    path(
+        "studies/<slug:slug>/results/<str:batches>/progress",
+        results_page.study_results_progress,
+        name="study_results_progress",
+    ),
+    path(
+        "studies/<slug:slug>/results/<str:batches>/answers/",
+        responses.study_responses,
+        name="study_responses",
+    ),
+    path(
+        "studies/<slug:slug>/results/<str:batches>/disagreement/",
+        responses.study_disputed,
+        name="study_disputed",
+    ),
+    path(
+        "studies/<slug:slug>/results/<str:batches>/figures/<slug:kind>/<slug:criterion>.<slug:form>",
+        paper.study_result_figure,
+        name="study_result_figure",
+    ),
+    path(
+        "studies/<slug:slug>/results/<str:batches>/tables/<slug:name>.<slug:form>",
+        paper.study_result_table,
+        name="study_result_table",
+    ),
+    path("studies/<slug:slug>/team/invite", colleagues.invite_colleague, name="invite_colleague"),
+    path("studies/<slug:slug>/team/add", colleagues.add_colleague, name="add_colleague"),
+    path("studies/<slug:slug>/team/<int:person_pk>/role", colleagues.change_role, name="change_role"),
+    path(
+        "studies/<slug:slug>/team/<int:person_pk>/remove",
+        colleagues.remove_colleague,
+        name="remove_colleague",
+    ),
+    path(
+        "studies/<slug:slug>/team/invitations/<int:invitation_pk>/revoke",
+        colleagues.revoke_invitation,
+        name="revoke_invitation",
+    ),
     path("studies/<slug:slug>/launch/", launch.launch, name="launch"),
     path("studies/<slug:slug>/launch/price", launch.price, name="launch_price"),
     path("studies/<slug:slug>/script/", script.study_script, name="study_script"),
@@ -118,6 +185,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(
         "studies/<slug:slug>/webhooks/<int:webhook_pk>/remove", webhooks.remove_webhook, name="remove_webhook"
     ),
+    path("team/<str:token>/", joining.join_team, name="join_team"),
+    path("team/<str:token>/account", joining.join_with_account, name="join_with_account"),
     path("tokens/", api_tokens.api_tokens, name="api_tokens"),
     path("tokens/<int:token_pk>/revoke", api_tokens.revoke_token, name="revoke_token"),
     path("workers/<int:worker_pk>/", workers.worker, name="worker"),

@@ -78,6 +78,12 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
         database["TEST"]["NAME"] = str(Path(tmp_path_factory.mktemp("database")) / "test.sqlite3")
 
 
+@pytest.fixture(scope="session")
+def django_db_keepdb() -> bool:
+    """Take the database as it is: on PostgreSQL it came migrated, and goes with its server."""
+    return django_settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def plain_static() -> Iterator[None]:
     """Serve static files by their own names, so that no test waits for collectstatic."""

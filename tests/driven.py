@@ -58,11 +58,16 @@ def answer(questionnaire: Questionnaire, given: Given) -> Any:
     opened = open_page(visitor, questionnaire, **ids)
     fields = {name: given(key) for name, key in asked(opened.content.decode()).items()}
     answered = post(visitor, questionnaire, {**fields, "token": token_of(opened)})
+    hand_in()
+    return answered
+
+
+def hand_in() -> None:
+    """Have every complete assignment be submitted on the marketplace."""
     now = timezone.now()
     Assignment.objects.filter(saved_at__isnull=False, status="Accepted").update(
         status="Submitted", accepted_at=now - timedelta(minutes=9), submitted_at=now
     )
-    return answered
 
 
 def problems(answered: Any) -> list[str]:

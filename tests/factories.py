@@ -12,7 +12,7 @@ from annotators.models import HIT, Assignment, HITType, Worker
 from marketplace.questions.answer_documents import document
 from surveys.answering.answer_copy import ItemAnswer
 from surveys.answering.collection import save_answers
-from surveys.answering.presentation import Claims, open_assignment
+from surveys.answering.presentation import Claims, ShownItem, open_assignment, opened_responses, shown_item
 from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, Survey
 from surveys.protocols.registry import get_definition
 from surveys.publishing.questionnaires import start_publishing
@@ -186,7 +186,13 @@ def claims_for(questionnaire: Questionnaire, *, worker: str = "AWORKER", assignm
 def open_for(questionnaire: Questionnaire, *, worker: str = "", assignment: str = "") -> Assignment:
     """The assignment of a worker who opens the questionnaire in the frame."""
     claims = claims_for(questionnaire, worker=worker or new_id("AWORKER"), assignment=assignment)
-    return open_assignment(questionnaire, claims=claims)
+    return open_assignment(questionnaire, claims=claims).assignment
+
+
+def shown_items(assignment: Assignment) -> list[ShownItem]:
+    """Return the items of an opened assignment as their worker sees them."""
+    batch = assignment.hit.questionnaire.batch
+    return [shown_item(response) for response in opened_responses(assignment, batch=batch)]
 
 
 def answers_for(assignment: Assignment, *, n_correct: int = 5) -> list[ItemAnswer]:

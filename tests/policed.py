@@ -2,7 +2,9 @@
 
 import re
 import uuid
+from base64 import b64encode
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from html.parser import HTMLParser
 from typing import Any
 
@@ -90,4 +92,21 @@ def faults(response: Any) -> list[str]:
     if response.headers.get("X-Content-Type-Options") != "nosniff":
         found.append("no nosniff")
     is_page = response.headers.get("Content-Type", "").startswith("text/html")
-    return found + (inline(response.content.decode()) if is_page and not response.streaming else [])
+    if not is_page or response.streaming:
+        return found
+    styles = directives.get("style-src", "").split()
+    found += [f"styles: {word}" for word in styles if word != "'self'" and not HASHED.fullmatch(word)]
+    return found + inline(without_named_styles(response.content.decode(), styles))
+
+
+HASHED = re.compile(r"'sha256-[\w+/]{43}='")
+
+
+def without_named_styles(html: str, sources: list[str]) -> str:
+    """Leave out the styles that a policy names by their hash, each of which is one of our files."""
+
+    def left(style: re.Match[str]) -> str:
+        digest = b64encode(sha256(style[1].encode()).digest()).decode()
+        return "" if f"'sha256-{digest}'" in sources else style[0]
+
+    return re.sub(r'<style data-file="[^"]*">(.*?)</style>', left, html, flags=re.DOTALL)

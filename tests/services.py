@@ -16,6 +16,7 @@ import pytest
 from surveys.operations.processes.supervisor import ProcessError, Supervisor
 from tests.services_postgres import Postgres
 from tests.services_redis import Redis
+from tests.services_template import migrated
 
 CHOICE = "ASSENT_TEST_DATABASE"
 TRIES = 3
@@ -45,8 +46,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> Generator[None
         wants_sqlite = os.environ.get(CHOICE) == "sqlite" or only_hands_out(early_config)
         folder = Path(tempfile.mkdtemp(prefix="assent-test-"))
         early_config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-        services: Mapping[str, str] = {} if wants_sqlite else start(folder, early_config)
         forget_environment()
+        services: Mapping[str, str] = {} if wants_sqlite else start(folder, early_config)
         os.environ.update({**places(folder), **services})
     yield
 
@@ -73,7 +74,7 @@ def start(folder: Path, config: pytest.Config) -> dict[str, str]:
 def started(folder: Path, config: pytest.Config) -> dict[str, str]:
     """Start both with their data in `folder`, a new one; ProcessError if one of them does not come up."""
     folder.mkdir(mode=0o755)
-    postgres, redis = Postgres(folder / "postgres"), Redis(folder / "redis")
+    postgres, redis = Postgres(folder / "postgres", template=migrated()), Redis(folder / "redis")
     supervisor = Supervisor([postgres.process(), redis.process()], log_dir=folder / "logs")
     config.add_cleanup(supervisor.stop)
     with ExitStack() as stack:

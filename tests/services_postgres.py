@@ -4,6 +4,7 @@ import os
 import pwd
 import shutil
 import subprocess
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
@@ -26,13 +27,26 @@ FAST = {
 
 
 class Postgres:
-    """A server on a free loopback port, with its data in `folder`, open to everybody on this machine."""
+    """A server on a free loopback port, with its data in `folder`, open to everybody on this machine.
 
-    def __init__(self, folder: Path) -> None:
+    It begins with a copy of `template`, the data folder of another that has been stopped, or else empty.
+    """
+
+    def __init__(self, folder: Path, *, template: Path | None = None) -> None:
         self.folder = folder
+        self.template = template
+        self.data = folder / "data"
         self.port = free_port()
         self.account = unprivileged_account()
-        self.url = f"postgresql://assent@127.0.0.1:{self.port}/assent"
+        self.url = self.url_of("assent")
+
+    def url_of(self, database: str) -> str:
+        return f"postgresql://assent@127.0.0.1:{self.port}/{database}"
+
+    def create(self, database: str) -> None:
+        with closing(psycopg2.connect(self.url_of("postgres"))) as server, server.cursor() as cursor:
+            server.autocommit = True
+            cursor.execute(f'CREATE DATABASE "{database}"')
 
     def process(self) -> Process:
         """Make the data folder and return the server to run; CalledProcessError carries what initdb said."""
@@ -40,13 +54,15 @@ class Postgres:
         if self.account:
             shutil.chown(self.folder, self.account)
         binaries = find_binaries(spare=self.folder.parent / "pginstall")
-        data = self.folder / "data"
-        self._run_initdb(binaries, data=data)
+        if self.template:
+            self._copy(self.template)
+        else:
+            self._run_initdb(binaries)
         options = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", **FAST}
         switches = [part for name, value in options.items() for part in ("-c", f"{name}={value}")]
         return Process(
             name="postgres",
-            command=[str(binaries / "postgres"), "-D", str(data), "-p", str(self.port), *switches],
+            command=[str(binaries / "postgres"), "-D", str(self.data), "-p", str(self.port), *switches],
             account=self.account,
             folder=self.folder,
             is_ready=self.answers,
@@ -58,14 +74,20 @@ class Postgres:
             server = psycopg2.connect(host="127.0.0.1", port=self.port, user="assent", dbname="postgres")
             with closing(server), server.cursor() as cursor:
                 cursor.execute("SHOW data_directory")
-                return cursor.fetchone() == (str(self.folder / "data"),)
+                return cursor.fetchone() == (str(self.data),)
         except psycopg2.OperationalError:
             return False
 
-    def _run_initdb(self, binaries: Path, *, data: Path) -> None:
+    def _copy(self, template: Path) -> None:
+        shutil.copytree(template, self.data)
+        if self.account:
+            for path in (self.data, *self.data.rglob("*")):
+                shutil.chown(path, self.account)
+
+    def _run_initdb(self, binaries: Path) -> None:
         options = ["--auth=trust", "--username=assent", "--no-sync", "--locale=C", "--encoding=UTF8"]
         done = subprocess.run(
-            [str(binaries / "initdb"), *options, "-D", str(data)],
+            [str(binaries / "initdb"), *options, "-D", str(self.data)],
             **identity(self.account),
             cwd=self.folder,
             stdout=subprocess.PIPE,
@@ -83,6 +105,13 @@ def unprivileged_account() -> str | None:
         return None
     names = {account.pw_name for account in pwd.getpwall()}
     return "postgres" if "postgres" in names else "nobody"
+
+
+def server_version() -> str:
+    """Return what the server says of its version, as `postgres (PostgreSQL) 17.10`."""
+    with tempfile.TemporaryDirectory(prefix="assent-postgres-") as folder:
+        server = find_binaries(spare=Path(folder) / "pginstall") / "postgres"
+        return subprocess.run([server, "--version"], check=True, capture_output=True, text=True).stdout
 
 
 def find_binaries(*, spare: Path) -> Path:

@@ -17,16 +17,20 @@ from urllib.request import HTTPCookieProcessor, build_opener, urlopen
 import psycopg2
 import pytest
 import redis
+from django.apps import apps
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Permission
 from django.core.signals import request_finished, request_started
 from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
 from playwright.sync_api import Browser
 
 from config.celery import app
 from surveys.operations.processes.stack import free_port
 from surveys.operations.processes.supervisor import ProcessError, Supervisor
-from tests import services, services_browser, services_postgres, services_redis
+from tests import services, services_browser, services_postgres, services_redis, services_template
 from tests.services_live import refuse_open_pages, wait_until_answered
 from tests.services_site import Site
 
@@ -74,6 +78,38 @@ def test_a_port_that_is_taken_meanwhile_is_left_to_whoever_has_it(
     assert f":{taken}/" not in url
     assert redis.Redis.from_url(places["REDIS_URL"]).ping()
     psycopg2.connect(places["DATABASE_URL"].removesuffix("assent") + "postgres").close()
+
+
+@needs_services
+@pytest.mark.django_db
+def test_the_database_comes_with_every_migration_and_permission() -> None:
+    plan = MigrationExecutor(connection).migration_plan(MigrationLoader(connection).graph.leaf_nodes())
+    assert plan == []
+    models = [model._meta for model in apps.get_models()]
+    assert Permission.objects.count() == sum(
+        len(model.default_permissions) + len(model.permissions) for model in models
+    )
+
+
+def test_a_migrated_database_is_made_anew_after_each_change(tmp_path: Path) -> None:
+    """Of a migration's content, its name, the number of them, and the server."""
+    one, other = tmp_path / "0001_initial.py", tmp_path / "0002_more.py"
+    one.write_text("a = 1")
+    other.write_text("b = 1")
+    keys = {services_template.key([one], server="17.10"), services_template.key([one], server="18.1")}
+    keys.add(services_template.key([one, other], server="17.10"))
+    keys.add(services_template.key([other], server="17.10"))
+    one.write_text("a = 2")
+    keys.add(services_template.key([one], server="17.10"))
+    assert len(keys) == 5
+
+
+def test_it_depends_on_our_migrations_applications_and_requirements() -> None:
+    names = {str(path.relative_to(settings.BASE_DIR)) for path in services_template.what_it_depends_on()}
+    assert names > {"config/settings.py", "requirements-dev.txt", "marketplace/migrations/0001_initial.py"}
+    assert {path.parent.parent.name for path in services_template.what_it_depends_on()} > {
+        "annotators", "marketplace", "surveys"
+    }  # fmt: skip
 
 
 @needs_services

@@ -101,8 +101,7 @@ def _answer(request: HttpRequest, trace: Trace) -> dict[str, Any]:
     if fault is not None:
         _before(fault)
     trace.body = body = validate(service_model.input_shape(operation), _json(raw))
-    now = clock.now()
-    deadlines.sweep(now=now)
+    now = deadlines.arrive()
     with transaction.atomic():
         answer = (OPERATIONS | OWN_OPERATIONS)[operation](Call(requester=requester, body=body, now=now))
     if fault is not None:

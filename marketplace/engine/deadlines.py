@@ -1,9 +1,11 @@
 """What happens by itself once its time has come, done before anything is read."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import F
+from django.utils import timezone
 
 from marketplace.engine import assignments
 from marketplace.engine.hits import expire
@@ -14,7 +16,8 @@ from marketplace.notifications import events
 Status = Assignment.Status
 DISPOSED_AFTER = timedelta(days=120)  # API reference, DeleteHIT
 CHUNK = 500  # thousands of HITs of a batch expire at one moment
-# Every request asks, so it is one statement, and written out: Django takes longer to compile these than they take.
+# Every request asks, so these are single statements, and written out: Django takes longer to compile them than they
+# take.
 # The conditions are worded as those of the partial indexes are, without which SQLite would not use them.
 ANYTHING_DUE = """
 SELECT EXISTS (SELECT 1 FROM marketplace_assignment WHERE status = 'Open' AND deadline <= %s)
@@ -27,6 +30,34 @@ SELECT EXISTS (SELECT 1 FROM marketplace_assignment WHERE status = 'Open' AND de
 """
 
 
+# The clock's offset and, by the ends of the same indexes, the earliest moment of each kind: whoever asks for the time.
+TIME_AND_NEXT = """
+SELECT (SELECT seconds FROM marketplace_clockoffset WHERE id = 1),
+    (SELECT MIN(deadline) FROM marketplace_assignment WHERE status = 'Open'),
+    (SELECT MIN(auto_approval_at) FROM marketplace_assignment WHERE status = 'Submitted'),
+    (SELECT MIN(expires_at) FROM marketplace_hit WHERE disposed_at IS NULL AND NOT is_expired),
+    (SELECT MIN(expires_at) FROM marketplace_hit WHERE disposed_at IS NULL)
+"""
+
+
+def arrive() -> datetime:
+    """Return the marketplace's time, with all done that is due by then. One statement when nothing can be."""
+    with connection.cursor() as cursor:
+        cursor.execute(TIME_AND_NEXT)
+        seconds, *moments, oldest_end = cursor.fetchone()
+    now = timezone.now() + timedelta(seconds=seconds or 0.0)
+    by_now, long_ago = _as_stored(now), _as_stored(now - DISPOSED_AFTER)
+    is_possible = any(moment is not None and moment <= by_now for moment in moments)
+    if is_possible or (oldest_end is not None and oldest_end <= long_ago):
+        sweep(now=now)
+    return now
+
+
+def _as_stored(moment: datetime) -> Any:
+    """Return a moment as the database hands it out; in SQLite that is a text, and texts sort as times do."""
+    return connection.ops.adapt_datetimefield_value(moment)
+
+
 def sweep(*, now: datetime) -> None:
     """Abandon, auto-approve, release and dispose whatever is due. One indexed query when nothing is."""
     if _is_anything_due(now=now):
@@ -37,7 +68,7 @@ def _is_anything_due(*, now: datetime) -> bool:
     """Ask for everything that `_do_due` would find, and for nothing else."""
     moments = [now, now, now, now - DISPOSED_AFTER]
     with connection.cursor() as cursor:
-        cursor.execute(ANYTHING_DUE, [connection.ops.adapt_datetimefield_value(at) for at in moments])
+        cursor.execute(ANYTHING_DUE, [_as_stored(at) for at in moments])
         return bool(cursor.fetchone()[0])
 
 

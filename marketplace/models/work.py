@@ -66,7 +66,7 @@ class HITQuerySet(models.QuerySet["HIT"]):
     def locked(self, pk: int) -> "HIT":
         """Return the HIT with its row locked (on SQLite the IMMEDIATE transaction is the lock)."""
         rows = self.select_for_update(of=("self",), no_key=True)
-        return rows.select_related("hit_type", "requester").get(pk=pk)
+        return rows.select_related("hit_type__notification", "requester").get(pk=pk)
 
 
 class HIT(models.Model):

@@ -10,8 +10,8 @@ from marketplace.models import HIT, Assignment, Event, NotificationSetting, Requ
 
 def record(hit: HIT, *event_types: str, at: datetime, assignment: Assignment | None = None) -> None:
     """Keep those events for telling that the HIT's type asks for. Runs inside the caller's transaction."""
-    setting = NotificationSetting.objects.filter(hit_type=hit.hit_type_id, is_active=True).first()
-    wanted = setting.event_types if setting else []
+    setting: NotificationSetting | None = getattr(hit.hit_type, "notification", None)
+    wanted = setting.event_types if setting and setting.is_active else []
     assignment_id = assignment.assignment_id if assignment else ""
     for event_type in event_types:
         if setting and event_type in wanted:

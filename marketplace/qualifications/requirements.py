@@ -84,14 +84,15 @@ class Record:
         return {**self.granted, **counted}
 
 
-def record_of(worker: Worker | None, *, hit_type: HITType | None = None) -> Record:
-    """Gather what is known about a worker, or as much as a type's requirements ask; of a visitor nothing is.
+def record_of(worker: Worker | None, *, hit_types: Iterable[HITType] | None = None) -> Record:
+    """Gather what is known about a worker, or as much as these types' requirements ask; of a visitor nothing is.
 
-    Three queries, and one where the type asks for nothing.
+    Three queries, and one where the types ask for nothing.
     """
     if worker is None:
         return Record()
-    counts, granted = _counts(worker, hit_type), _granted(worker, hit_type)
+    asked = None if hit_types is None else set[str]().union(*map(_asked_of, hit_types))
+    counts, granted = _counts(worker, asked), _granted(worker, asked)
     blocks = Block.objects.filter(worker=worker)
     return Record(
         **counts,
@@ -102,8 +103,8 @@ def record_of(worker: Worker | None, *, hit_type: HITType | None = None) -> Reco
     )
 
 
-def _counts(worker: Worker, hit_type: HITType | None) -> dict[str, int]:
-    if hit_type is not None and not _asked_of(hit_type) & COUNTED:
+def _counts(worker: Worker, asked: set[str] | None) -> dict[str, int]:
+    if asked is not None and not asked & COUNTED:
         return {}
     status = Assignment.Status
     return Assignment.objects.filter(worker=worker).aggregate(
@@ -112,8 +113,8 @@ def _counts(worker: Worker, hit_type: HITType | None) -> dict[str, int]:
     )
 
 
-def _granted(worker: Worker, hit_type: HITType | None) -> dict[str, int]:
-    if hit_type is not None and not _asked_of(hit_type) - COUNTED:
+def _granted(worker: Worker, asked: set[str] | None) -> dict[str, int]:
+    if asked is not None and not asked - COUNTED:
         return {}
     held = Qualification.objects.filter(worker=worker, status=Qualification.Status.GRANTED)
     return dict(held.values_list("qualification_type__type_id", "value"))
@@ -121,6 +122,11 @@ def _granted(worker: Worker, hit_type: HITType | None) -> dict[str, int]:
 
 def _asked_of(hit_type: HITType) -> set[str]:
     return {requirement["QualificationTypeId"] for requirement in hit_type.requirements}
+
+
+def asks_own(hit_type: HITType) -> bool:
+    """Tell whether a type asks for a qualification that is a requester's own."""
+    return bool(_asked_of(hit_type) - SYSTEM_NAMES.keys())
 
 
 def complete(given: dict[str, Any]) -> dict[str, Any]:
@@ -213,7 +219,7 @@ def lines(hit_type: HITType, *, record: Record) -> list[Line]:
     """Describe what HITs of the type ask of a worker. At most one query."""
     names = {type_id: gettext(name) for type_id, name in SYSTEM_NAMES.items()}
     own = []
-    if any(row["QualificationTypeId"] not in names for row in hit_type.requirements):
+    if asks_own(hit_type):
         own = list(hit_type.qualification_types.all())
     names.update({kind.type_id: kind.name for kind in own})
     on_request = {

@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from marketplace import clock
 from marketplace.accounts.sessions import worker_required
 from marketplace.engine import deadlines
 from marketplace.models import Assignment, Message, Qualification, Worker
@@ -23,7 +22,7 @@ SHOWN_PER_PAGE = 25
 @worker_required
 def my_work(request: HttpRequest, worker: Worker) -> HttpResponse:
     """Show the queue, what was submitted and decided, and the earnings."""
-    deadlines.sweep(now=clock.now())
+    deadlines.arrive()
     context = {
         "worker": worker,
         "earnings": statements.earnings_of(worker),

@@ -17,7 +17,6 @@ from django.views.decorators.clickjacking import xframe_options_sameorigin
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
-from marketplace import clock
 from marketplace.accounts.sessions import current_worker, submitting_worker_id
 from marketplace.engine import assignments, deadlines
 from marketplace.models import HIT, Assignment
@@ -110,7 +109,7 @@ def _may_see(request: HttpRequest, hit: HIT) -> bool:
     if worker is not None and holds.exists():
         return True
     return requirements.may(
-        "Preview", hit.hit_type, record=requirements.record_of(worker, hit_type=hit.hit_type)
+        "Preview", hit.hit_type, record=requirements.record_of(worker, hit_types=[hit.hit_type])
     )
 
 
@@ -167,8 +166,7 @@ def _form(request: HttpRequest) -> dict[str, list[str]]:
 
 
 def _record(form: dict[str, list[str]], *, visitor: str) -> Assignment:
-    now = clock.now()
-    deadlines.sweep(now=now)
+    now = deadlines.arrive()
     assignment = _open_assignment(form, visitor=visitor)
     fields = answer_documents.fields_of(form.items())
     if not fields:

@@ -6,19 +6,20 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Q, prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
-from marketplace import clock, ids
+from marketplace import ids
 from marketplace.accounts.sessions import current_worker
 from marketplace.engine import assignments, deadlines
 from marketplace.models import HITType, Worker
 from marketplace.qualifications import requirements
 from marketplace.qualifications.requirements import Line
 from marketplace.questions import documents
+from marketplace.site.pace import Pace, paces
 
 GROUPS_PER_PAGE = 25
 SORTS = {
@@ -37,6 +38,7 @@ class Group:
     available: int
     is_open: bool
     requirements: list[Line]
+    pace: Pace | None = None
 
 
 def _groups(
@@ -48,7 +50,7 @@ def _groups(
         hits = hits.filter(_matches(word))
     found = hits.values("hit_type").annotate(available=Count("pk"), newest=Max("created_at"))
     ordered = found.order_by(SORTS[sort][1], "-newest", "-hit_type")
-    return Paginator(ordered, GROUPS_PER_PAGE).get_page(number)
+    return Paginator(list(ordered), GROUPS_PER_PAGE).get_page(number)
 
 
 def _matches(word: str) -> Q:
@@ -60,16 +62,19 @@ def _matches(word: str) -> Q:
 
 
 def _described(page: "Page[Any]", *, worker: Worker | None) -> list[Group]:
-    """Add the types to a page of groups, without those the worker may not even discover. Three queries."""
-    record = requirements.record_of(worker)
-    types = HITType.objects.select_related("requester").prefetch_related("qualification_types")
-    kinds = types.in_bulk([row["hit_type"] for row in page])
+    """Add the types to a page of groups, without those the worker may not even discover. At most seven queries."""
+    kinds = HITType.objects.select_related("requester").in_bulk([row["hit_type"] for row in page])
+    record = requirements.record_of(worker, hit_types=kinds.values())
+    asking = [kind for kind in kinds.values() if requirements.asks_own(kind)]
+    prefetch_related_objects(asking, "qualification_types")
+    measured = paces(kinds.values())
     return [
         Group(
             kind,
             row["available"],
             requirements.may("Accept", kind, record=record),
             requirements.lines(kind, record=record),
+            measured.get(kind.pk),
         )
         for row in page
         if requirements.may("Discover", kind := kinds[row["hit_type"]], record=record)
@@ -78,8 +83,7 @@ def _described(page: "Page[Any]", *, worker: Worker | None) -> list[Group]:
 
 @require_safe
 def hit_list(request: HttpRequest) -> HttpResponse:
-    now, worker = clock.now(), current_worker(request)
-    deadlines.sweep(now=now)
+    now, worker = deadlines.arrive(), current_worker(request)
     search = documents.legal(request.GET.get("q", "")).strip()[:100]
     sort = request.GET.get("sort", "")
     sort = sort if sort in SORTS else "newest"

@@ -11,7 +11,6 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from marketplace import clock
 from marketplace.accounts.sessions import current_worker, remember_in_frames, worker_required
 from marketplace.engine import assignments, deadlines
 from marketplace.models import HIT, Assignment, HITType, Worker
@@ -36,10 +35,9 @@ def _hit_type(identifier: str) -> HITType:
 
 @require_safe
 def preview(request: HttpRequest, identifier: str) -> HttpResponse:
-    hit_type, worker, now = _hit_type(identifier), current_worker(request), clock.now()
-    deadlines.sweep(now=now)
+    hit_type, worker, now = _hit_type(identifier), current_worker(request), deadlines.arrive()
     hit = assignments.next_hit(hit_type, worker=worker, now=now)
-    record = requirements.record_of(worker, hit_type=hit_type)
+    record = requirements.record_of(worker, hit_types=[hit_type])
     context = {
         "worker": worker,
         "hit_type": hit_type,
@@ -57,15 +55,12 @@ def preview(request: HttpRequest, identifier: str) -> HttpResponse:
 @worker_required
 def accept(request: HttpRequest, worker: Worker, identifier: str) -> HttpResponse:
     """Accept the HIT that was shown, or the next of its type when somebody was quicker."""
-    hit_type, now = _hit_type(identifier), clock.now()
+    hit_type, now = _hit_type(identifier), deadlines.arrive()
     _keep_switch(request)
-    deadlines.sweep(now=now)
-    if not requirements.may("Accept", hit_type, record=requirements.record_of(worker, hit_type=hit_type)):
+    if not requirements.may("Accept", hit_type, record=requirements.record_of(worker, hit_types=[hit_type])):
         messages.error(request, gettext("Your account does not meet the requirements of these HITs."))
         return redirect("preview", identifier=hit_type.type_id)
-    wanted = HIT.objects.filter(
-        hit_id=documents.legal(request.POST.get("hitId", "")), hit_type=hit_type
-    ).first()
+    wanted = _wanted(request.POST.get("hitId", ""), hit_type)
     for _ in range(ACCEPT_TRIES):
         hit = wanted or assignments.next_hit(hit_type, worker=worker, now=now)
         if hit is None:
@@ -78,6 +73,11 @@ def accept(request: HttpRequest, worker: Worker, identifier: str) -> HttpRespons
     return redirect("preview", identifier=hit_type.type_id)
 
 
+def _wanted(hit_id: str, hit_type: HITType) -> HIT | None:
+    """Return the HIT that the page showed; None where it showed none, or it is gone."""
+    return HIT.objects.filter(hit_id=documents.legal(hit_id), hit_type=hit_type).first() if hit_id else None
+
+
 def _to_work(assignment: Assignment) -> HttpResponse:
     hit = assignment.hit
     address = reverse("work", kwargs={"identifier": hit.hit_type.type_id, "hit_id": hit.hit_id})
@@ -87,8 +87,7 @@ def _to_work(assignment: Assignment) -> HttpResponse:
 @require_safe
 @worker_required
 def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> HttpResponse:
-    now = clock.now()
-    deadlines.sweep(now=now)
+    now = deadlines.arrive()
     assignment = _latest(worker, hit__hit_id=hit_id)
     if assignment.status != Assignment.Status.OPEN:
         address = reverse("after", kwargs={"assignment_id": assignment.assignment_id})
@@ -135,8 +134,7 @@ def _work_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
 @worker_required
 def answer(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
     """Record the answers, or show the form again with the first gap focused."""
-    now = clock.now()
-    deadlines.sweep(now=now)
+    now = deadlines.arrive()
     assignment = _latest(worker, assignment_id=assignment_id)
     if assignment.status != Assignment.Status.OPEN:
         return redirect("after", assignment_id=assignment_id)
@@ -162,8 +160,7 @@ def _form(request: HttpRequest, assignment: Assignment) -> AnswerForm:
 @worker_required
 def give_back(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
     """Return a HIT; `ask` asks first, for nobody here knows what was answered in a frame."""
-    now = clock.now()
-    deadlines.sweep(now=now)
+    now = deadlines.arrive()
     assignment = _latest(worker, assignment_id=assignment_id)
     if "ask" in request.POST and assignment.status == Assignment.Status.OPEN:
         return render(request, "marketplace/site/returning.html", _work_context(assignment, now=now))
@@ -180,8 +177,7 @@ def give_back(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpR
 @worker_required
 def more_time(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
     """Give more time, once. A script is told the seconds left, whoever gave them, and leaves the task as it is."""
-    now = clock.now()
-    deadlines.sweep(now=now)
+    now = deadlines.arrive()
     assignment = _latest(worker, assignment_id=assignment_id)
     try:
         assignments.extend(assignment, now=now)
@@ -201,12 +197,11 @@ def more_time(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpR
 @worker_required
 def after(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
     """Say what became of an assignment, and offer the next of the queue or the next HIT of the same kind."""
-    now = clock.now()
-    deadlines.sweep(now=now)
+    now = deadlines.arrive()
     assignment = _latest(worker, assignment_id=assignment_id)
     hit_type = assignment.hit.hit_type
     may_accept = requirements.may(
-        "Accept", hit_type, record=requirements.record_of(worker, hit_type=hit_type)
+        "Accept", hit_type, record=requirements.record_of(worker, hit_types=[hit_type])
     )
     context = {
         "worker": worker,
@@ -239,8 +234,9 @@ def _goes_to_next(request: HttpRequest) -> bool:
 
 
 def _keep_switch(request: HttpRequest) -> None:
-    """Keep what a form with the switch on it says."""
-    request.session[SESSION_KEY] = FIELD in request.POST
+    """Keep what a form with the switch on it says; a session that says so already is not written."""
+    if (is_on := FIELD in request.POST) != _goes_to_next(request):
+        request.session[SESSION_KEY] = is_on
 
 
 @require_POST

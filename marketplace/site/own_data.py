@@ -65,7 +65,7 @@ def delete(request: HttpRequest, worker: Worker) -> HttpResponse:
 
 
 def _page(request: HttpRequest, worker: Worker, form: DeleteForm, *, status: int = 200) -> HttpResponse:
-    deadlines.sweep(now=clock.now())
+    deadlines.arrive()
     context = {
         "worker": worker,
         "form": form,

@@ -22,7 +22,7 @@ from annotators.failpoints import reach
 from annotators.models import Assignment, Worker
 from surveys.answering.orders import draw_responses
 from surveys.models import AnnotationSlot, Batch, PanelVisit, Questionnaire, Response
-from surveys.publishing import budget, quota
+from surveys.publishing import budget, pilots, quota
 
 TRIES = 5
 ONCE_EACH: tuple[tuple[type[Model], str], ...] = (
@@ -224,6 +224,8 @@ def _check_may_take(batch: Batch, *, worker: Worker, limit: int | None) -> None:
         raise NothingLeft(gettext("This study takes no more annotations. Thank you!"))
     if worker.standing == Worker.Standing.EXCLUDED:
         raise NothingLeft(gettext("This study is not open to you."))
+    if pilots.took_part(worker, batch=batch):
+        raise NothingLeft(gettext("You have taken part in the first part of this study. Thank you!"))
     n_given = AnnotationSlot.objects.filter(batch=batch, assignment__worker=worker).count()
     if limit is not None and n_given >= limit:
         raise NothingLeft(gettext("You have done all that was meant for you. Thank you!"))

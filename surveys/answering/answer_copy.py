@@ -6,15 +6,17 @@ Opaque codes stand for outputs, so that a browser may carry it and learns nothin
 import dataclasses
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
 from annotators.crowds.mturk.questions import AnswerError, parse_answers
-from surveys.models import Item, Response
+from surveys.models import Item, Rating, Response
+from surveys.protocols import spans
 from surveys.protocols.conditions import asked_keys
 from surveys.protocols.definition import Criterion, Definition, Number
+from surveys.protocols.preferences import IN_PARTS
 
 FIELD = "taskAnswers"
 # XML 1.0 (the marketplace's copy is written in it), production 2: no other character is allowed.
@@ -33,20 +35,20 @@ class ItemAnswer:
 
     `ratings`: {output code: {criterion key: value, or list of values for a checklist}}, without a written answer that
     was left empty and without what was not asked. `item_ratings`: the same for criteria about the item. `preference`:
-    an output code, "" for no preference. Where `skip_reason` is given, all the rest is empty.
+    an output code, "" for no preference, or {output code: place}. Where `skip_reason` is given, all the rest is empty.
     """
 
     position: int
     answer: str = ""
     ratings: dict[str, Values] = field(default_factory=dict)
     item_ratings: Values = field(default_factory=dict)
-    preference: str = ""
+    preference: str | dict[str, str] = ""
     active_seconds: float = 0.0
     skip_reason: str = ""
 
 
-def answer_as_data(response: Response) -> dict[str, Any]:
-    """Return one complete answer as plain data; its ratings and the item's outputs should be prefetched."""
+def answer_as_data(response: Response, given: Iterable[Rating]) -> dict[str, Any]:
+    """Return one complete answer, with the ratings `given`, as plain data; the item's outputs should be prefetched."""
     preference = response.batch.definition.preference
     codes = {output.pk: output.code for output in response.item.outputs.all()}
     ratings: dict[str, dict[str, Any]] = {codes[pk]: {} for pk in response.shown["outputs"]}
@@ -60,13 +62,15 @@ def answer_as_data(response: Response) -> dict[str, Any]:
     }
     if response.skip_reason:
         data["skip"] = response.skip_reason
-    for rating in response.ratings.all():
+    for rating in given:
         target = data["item"] if rating.output_id is None else ratings[codes[rating.output_id]]
         key, _, option = rating.criterion.partition(".")
         if option:
             target.setdefault(key, []).extend([option] if rating.score else [])
         elif preference is None or key != preference.key:
             target[key] = rating.value
+        elif preference.by != "choice":
+            data["preference"] = {**(data["preference"] or {}), codes[rating.output_id or 0]: rating.value}
         elif rating.value == "preferred":
             data["preference"] = codes[rating.output_id or 0]
     return data
@@ -104,7 +108,7 @@ def answer_from_data(entry: Mapping[str, Any]) -> ItemAnswer:
             answer=str(entry["answer"]),
             ratings=dict(entry["outputs"]),
             item_ratings=dict(entry["item"]),
-            preference=str(entry["preference"]),
+            preference=_preference_from(entry["preference"]),
             active_seconds=float(entry["seconds"]),
             skip_reason=str(entry.get("skip", "")),
         )
@@ -112,24 +116,50 @@ def answer_from_data(entry: Mapping[str, Any]) -> ItemAnswer:
         raise IncompleteAnswers("The marketplace's copy lacks a field.") from error
 
 
-def check(answer: ItemAnswer, item: Item, definition: Definition) -> None:
-    """Raise IncompleteAnswers unless every question about the item is answered by one of its choices."""
+def _preference_from(given: Any) -> str | dict[str, str]:
+    if isinstance(given, dict):
+        return {str(code): str(place) for code, place in given.items()}
+    return str(given)
+
+
+def check(
+    answer: ItemAnswer, item: Item, definition: Definition, *, codes: Collection[str] | None = None
+) -> None:
+    """Raise IncompleteAnswers unless every question about the item is answered by one of its choices.
+
+    `codes` are those of the outputs that were shown, all of the item's by default.
+    """
+    texts = {output.code: output.text for output in item.outputs.all()}
+    codes = texts if codes is None else codes
     where = f"Question {answer.position}"
     if answer.skip_reason:
         _check_skip(where, answer, definition)
         return
-    codes = {output.code for output in item.outputs.all()}
     if answer.answer not in ([c.value for c in item.choices_for(definition)] if definition.answer else [""]):
         raise IncompleteAnswers(f"{where}: {answer.answer!r} is not one of the answers.")
-    if set(answer.ratings) != codes:
+    if set(answer.ratings) != set(codes):
         raise IncompleteAnswers(f"{where}: its outputs are not this item's.")
-    for values in answer.ratings.values():
-        _check_values(where, values, definition.output_criteria, answer=answer.answer)
-    _check_values(where, answer.item_ratings, definition.item_criteria, answer=answer.answer)
-    if answer.preference and answer.preference not in codes:
+    said, blocks = answer.answer, item.payload.get("blocks", {})
+    for code, values in answer.ratings.items():
+        own = {**blocks, "": texts[code]}
+        _check_values(where, values, definition.output_criteria, answer=said, texts=own)
+    _check_values(where, answer.item_ratings, definition.item_criteria, answer=said, texts=blocks)
+    _check_preference(where, answer.preference, definition, codes=codes)
+
+
+def _check_preference(
+    where: str, given: str | dict[str, str], definition: Definition, *, codes: Collection[str]
+) -> None:
+    preference = definition.preference
+    if preference and (way := IN_PARTS.get(preference.by)):
+        places = given if isinstance(given, dict) else {}
+        if not way.are_sound(places, list(codes), has_ties=preference.has_ties):
+            raise IncompleteAnswers(f"{where}: {preference.label!r} is not answered.")
+        return
+    if given and (isinstance(given, dict) or given not in codes):
         raise IncompleteAnswers(f"{where}: the preferred output is not this item's.")
-    if definition.preference and not (answer.preference or definition.preference.none_label):
-        raise IncompleteAnswers(f"{where}: {definition.preference.label!r} is not answered.")
+    if preference and not (given or preference.none_label):
+        raise IncompleteAnswers(f"{where}: {preference.label!r} is not answered.")
 
 
 def _check_skip(where: str, answer: ItemAnswer, definition: Definition) -> None:
@@ -137,13 +167,16 @@ def _check_skip(where: str, answer: ItemAnswer, definition: Definition) -> None:
         raise IncompleteAnswers(f"{where}: {answer.skip_reason!r} is no reason to skip.")
 
 
-def _check_values(where: str, values: Any, criteria: tuple[Criterion, ...], *, answer: str) -> None:
+def _check_values(
+    where: str, values: Any, criteria: tuple[Criterion, ...], *, answer: str, texts: Mapping[str, str]
+) -> None:
+    """`texts`: what can be marked, by column."""
     given = values if isinstance(values, dict) else {}
     asked = asked_keys(criteria, given=given, answer=answer)
     for criterion in criteria:
         if criterion.key not in asked or (criterion.key not in given and _may_lack(criterion)):
             continue
-        if not _is_answer(given.get(criterion.key), criterion):
+        if not _is_answer(given.get(criterion.key), criterion, texts):
             raise IncompleteAnswers(f"{where}: {criterion.label!r} is not answered.")
 
 
@@ -151,13 +184,15 @@ def _may_lack(criterion: Criterion) -> bool:
     return criterion.is_written and criterion.is_optional
 
 
-def _is_answer(given: Any, criterion: Criterion) -> bool:
+def _is_answer(given: Any, criterion: Criterion, texts: Mapping[str, str]) -> bool:
     if criterion.is_checklist:
         return _is_checklist_answer(given, criterion)
     if not isinstance(given, str):
         return False
     if criterion.number:
         return _is_number(given, criterion.number)
+    if criterion.spans:
+        return spans.is_stored_form(given, spans=criterion.spans, texts=texts)
     return _is_text(given) if criterion.is_text else given in criterion.values
 
 

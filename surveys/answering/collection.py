@@ -5,7 +5,9 @@ either copy, ours or the marketplace's, can rebuild the other.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
@@ -27,8 +29,19 @@ from surveys.answering.answer_copy import (
     only_asked,
 )
 from surveys.answering.orders import items_again
-from surveys.models import AnswerRevision, Item, Output, Questionnaire, QuestionnaireItem, Rating, Response
-from surveys.protocols.definition import Criterion
+from surveys.models import (
+    AnswerRevision,
+    Item,
+    MarkedSpan,
+    Output,
+    Questionnaire,
+    QuestionnaireItem,
+    Rating,
+    Response,
+)
+from surveys.protocols import spans
+from surveys.protocols.definition import Criterion, Preference
+from surveys.protocols.preferences import NO_PREFERENCE, OTHER, PREFERRED, WAYS
 
 VERSION_MAX = 2**31 - 1
 SECONDS_MAX = 31_536_000.0  # MTurk: no assignment lasts longer
@@ -65,7 +78,6 @@ def save_draft(
     )
 
 
-@transaction.atomic
 def save_answers(
     assignment: Assignment, *, answers: list[ItemAnswer], comment: str = "", language: str = ""
 ) -> bool:
@@ -73,14 +85,31 @@ def save_answers(
 
     `language` is what the questions were read in, where there was a choice; "" leaves what is known of it.
     """
+    return write_answers(assignment, answers=answers, comment=comment, language=language) is not None
+
+
+@transaction.atomic
+def write_answers(
+    assignment: Assignment,
+    *,
+    answers: list[ItemAnswer],
+    comment: str = "",
+    language: str = "",
+    responses: Sequence[Response] = (),
+) -> str | None:
+    """Do as `save_answers`, and return what `task_answers` would; None, and no change, if there were answers before.
+
+    `responses`: the assignment's with items and outputs, where they have been read a moment ago.
+    """
     first = Assignment.objects.filter(pk=assignment.pk, saved_at__isnull=True)
-    now, before = timezone.now(), assignment.comment
+    now = timezone.now()
     if not first.update(saved_at=now, comment=comment):
-        return False
+        return None
     assignment.saved_at, assignment.comment = now, comment
-    _write(assignment, answers, comment_before=before, language=language)
+    responses = _as_last_drafted(assignment, responses) if responses else _complete(assignment)
+    data = _fill(responses, answers, language=language)
     reach("submit.writing")
-    return True
+    return json.dumps(data, ensure_ascii=True)
 
 
 @transaction.atomic
@@ -98,7 +127,8 @@ def revise_answers(
     )
     if locked is None or (locked.comment == comment and content(given_answers(locked)) == content(answers)):
         return False
-    _write(locked, answers, comment_before=locked.comment, language=language)
+    locked.hit = assignment.hit
+    _replace(locked, answers, language=language)
     Assignment.objects.filter(pk=assignment.pk).update(saved_at=timezone.now(), comment=comment)
     assignment.refresh_from_db()
     return True
@@ -112,7 +142,7 @@ def given_answers(assignment: Assignment) -> list[ItemAnswer]:
 def task_answers(assignment: Assignment) -> str:
     """Return the complete answers as JSON for the marketplace: one object per item, outputs by opaque code.
 
-    It holds all that `recover` needs and nothing that tells a browser which system said what.
+    It holds all that `recover` needs and nothing that tells a browser which system said what. Three queries.
     """
     return json.dumps(_answers_as_data(assignment), ensure_ascii=True)
 
@@ -130,8 +160,10 @@ def recover(assignment: Assignment, *, questionnaire: Questionnaire) -> bool:
     asked = _asked(assignment, questionnaire, answers)
     if sorted(answer.position for answer in answers) != sorted(asked):
         raise IncompleteAnswers("The marketplace's copy does not answer every question.")
+    shown = _shown_codes(questionnaire)
     for answer in answers:
-        check(answer, asked[answer.position], definition)
+        item = asked[answer.position]
+        check(answer, item, definition, codes=shown[item.pk])
     answers = [only_asked(answer, definition) for answer in answers]
     comment = copied_fields(assignment.answer_xml).get("comment", "")
     try:
@@ -158,33 +190,58 @@ def _seconds(measured: float) -> float:
     return min(measured, SECONDS_MAX) if measured > 0 else 0.0
 
 
-def _write(assignment: Assignment, answers: list[ItemAnswer], *, comment_before: str, language: str) -> None:
-    """Write complete answers; those that are there already are kept as a revision."""
+def _replace(assignment: Assignment, answers: list[ItemAnswer], *, language: str) -> None:
+    """Write complete answers in the place of others, which are kept as a revision."""
+    responses = _complete(assignment, "ratings")
+    before = [answer_as_data(response, response.ratings.all()) for response in responses]
+    data = {"answers": before, "comment": assignment.comment}
+    AnswerRevision.objects.create(assignment=assignment, data=data)
+    Rating.objects.filter(response__assignment=assignment).delete()
+    _fill(responses, answers, language=language)
+
+
+def _fill(responses: Sequence[Response], answers: list[ItemAnswer], *, language: str) -> list[dict[str, Any]]:
+    """Write answers where there are none, and return them as data in the order of the page."""
     by_position = {answer.position: answer for answer in answers}
-    responses, ratings = _complete(assignment), list[Rating]()
-    if any(response.skip_reason or response.ratings.all() for response in responses):
-        data = {"answers": [answer_as_data(response) for response in responses], "comment": comment_before}
-        AnswerRevision.objects.create(assignment=assignment, data=data)
-        Rating.objects.filter(response__assignment=assignment).delete()
+    ratings = dict[int, list[Rating]]()
     for response in responses:
         answer = by_position[response.position]
         _fill_in(response, answer)
         response.shown |= {"language": language} if language else {}
-        ratings.extend(_ratings(response, answer))
-    Response.objects.bulk_update(
-        responses, ["answer", "is_correct", "skip_reason", "active_seconds", "shown"]
-    )
-    Rating.objects.bulk_create(ratings)
+        ratings[response.pk] = list(_ratings(response, answer))
+    changed = ["answer", "is_correct", "skip_reason", "active_seconds", *(["shown"] if language else [])]
+    Response.objects.bulk_update(responses, changed)
+    written = Rating.objects.bulk_create(chain.from_iterable(ratings.values()))
+    MarkedSpan.objects.bulk_create(mark for rating in written for mark in _marks(rating))
+    by_place = sorted(responses, key=attrgetter("place"))
+    return [answer_as_data(one, sorted(ratings[one.pk], key=_as_ordered)) for one in by_place]
+
+
+def _as_ordered(rating: Rating) -> tuple[int, str]:
+    """Sort as the model does."""
+    return rating.output_id or 0, rating.criterion
 
 
 def _answers_as_data(assignment: Assignment) -> list[dict[str, Any]]:
-    by_place = sorted(_complete(assignment), key=attrgetter("place"))
-    return [answer_as_data(response) for response in by_place]
+    by_place = sorted(_complete(assignment, "ratings"), key=attrgetter("place"))
+    return [answer_as_data(response, response.ratings.all()) for response in by_place]
 
 
-def _complete(assignment: Assignment) -> list[Response]:
-    responses = assignment.responses.select_related("item", "batch__survey")
-    return list(responses.prefetch_related("item__outputs", "ratings"))
+def _complete(assignment: Assignment, *more: str) -> list[Response]:
+    """Return the responses with their items and outputs, and more, all of one batch, which is read once."""
+    responses = assignment.responses.select_related("item").prefetch_related("item__outputs", *more)
+    complete, batch = list(responses), assignment.hit.questionnaire.batch
+    for response in complete:
+        response.batch = batch
+    return complete
+
+
+def _as_last_drafted(assignment: Assignment, responses: Sequence[Response]) -> Sequence[Response]:
+    """A draft may have come since they were read; of what it changes only the seconds are kept."""
+    seconds = dict(assignment.responses.values_list("pk", "active_seconds"))
+    for response in responses:
+        response.active_seconds = seconds[response.pk]
+    return responses
 
 
 def _fill_in(response: Response, answer: ItemAnswer) -> None:
@@ -199,7 +256,7 @@ def _ratings(response: Response, answer: ItemAnswer) -> Iterator[Rating]:
     if answer.skip_reason:
         return
     definition = response.batch.definition
-    outputs = {output.code: output for output in response.item.outputs.all()}
+    outputs = {output.code: output for output in response.shown_outputs}
     for code, values in answer.ratings.items():
         for criterion in definition.output_criteria:
             yield from _criterion_ratings(response, outputs[code], criterion, values.get(criterion.key))
@@ -207,7 +264,7 @@ def _ratings(response: Response, answer: ItemAnswer) -> Iterator[Rating]:
         yield from _criterion_ratings(response, None, criterion, answer.item_ratings.get(criterion.key))
     if definition.preference:
         for code, output in outputs.items():
-            yield _preference_rating(response, output, definition.preference.key, answer.preference, code)
+            yield _preference_rating(response, output, definition.preference, answer.preference, code)
 
 
 def _criterion_ratings(
@@ -235,11 +292,28 @@ def _criterion_ratings(
         )
 
 
-def _preference_rating(response: Response, output: Output, key: str, preferred: str, code: str) -> Rating:
-    value = "no_preference" if not preferred else "preferred" if preferred == code else "other"
-    return Rating(
-        response=response, output=output, criterion=key, value=value, score=float(value == "preferred")
-    )
+def _marks(rating: Rating) -> Iterator[MarkedSpan]:
+    """Yield the marks of a rating by spans; any other has none."""
+    response = rating.response
+    marked = {c.key: c.spans for c in response.batch.definition.criteria}.get(rating.criterion)
+    if marked is None:
+        return
+    costs = {severity.value: severity.score or 0.0 for severity in marked.severities}
+    texts = {**response.item.payload.get("blocks", {}), "": rating.output.text if rating.output else ""}
+    for number, mark in enumerate(spans.read(rating.value), 1):
+        length, cost = len(texts[mark.column]), costs[mark.severity]
+        yield MarkedSpan(rating=rating, number=number, length=length, cost=cost, **asdict(mark))
+
+
+def _preference_rating(
+    response: Response, output: Output, preference: Preference, given: str | dict[str, str], code: str
+) -> Rating:
+    if isinstance(given, dict):
+        place = given[code]
+    else:
+        place = NO_PREFERENCE if not given else PREFERRED if given == code else OTHER
+    score = WAYS[preference.by].score(place)
+    return Rating(response=response, output=output, criterion=preference.key, value=place, score=score)
 
 
 def _write_missing_responses(
@@ -283,7 +357,14 @@ def _asked(
     return items | dict(enumerate(items_again(page, batch=questionnaire.batch), len(items) + 1))
 
 
+def _shown_codes(questionnaire: Questionnaire) -> dict[int, set[str]]:
+    """Return the codes of the outputs that are shown, by item."""
+    return {slot.item_id: {output.code for output in slot.shown_outputs} for slot in _slots(questionnaire)}
+
+
 def _slots(questionnaire: Questionnaire) -> list[QuestionnaireItem]:
     return list(
-        questionnaire.slots.select_related("item").prefetch_related("item__outputs").order_by("position")
+        questionnaire.slots.select_related("item")
+        .prefetch_related("item__outputs", "outputs")
+        .order_by("position")
     )

@@ -3,10 +3,13 @@
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
+from typing import Self
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -15,6 +18,10 @@ from annotators.crowds.links import addresses
 from annotators.models import Source, Worker
 from annotators.people.pseudonyms import worker_of
 from surveys.models import Batch, Invitation, Panel
+
+VALID_DAYS = 30
+MOST_PEOPLE = 1000  # at once
+LONGEST_NAME = 200
 
 
 class CannotInvite(Exception):
@@ -29,6 +36,16 @@ class Person:
     email: str = ""
     worker_id: str = ""
 
+    def checked(self) -> Self:
+        """Return the same person. Raises ValidationError for what is no name, address or id."""
+        if not self.name or len(self.name) > LONGEST_NAME or not self.name.isprintable():
+            raise ValidationError(f"a name of 1 to {LONGEST_NAME} characters is needed.")
+        if self.email:
+            validate_email(self.email)
+        if self.worker_id and not addresses.PANEL_VALUE.fullmatch(self.worker_id):
+            raise ValidationError(f"{self.worker_id} is no worker id.")
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Invited:
@@ -37,6 +54,15 @@ class Invited:
     invitation: Invitation
     address: str
     access_code: str
+
+
+def in_a_month() -> datetime:
+    return timezone.now() + timedelta(days=VALID_DAYS)
+
+
+def end_of(day: date) -> datetime:
+    """Return the last second of a day, which is how long a link given until that day opens."""
+    return timezone.make_aware(datetime.combine(day, time(23, 59, 59)))
 
 
 def invite(

@@ -89,12 +89,17 @@ class History:
             history._count_worker(shown, gold=gold, systems=systems)
         return history
 
-    def draw(self, item: Item, *, batch: Batch, worker: Worker) -> Shown:
-        """Return {"outputs": ids, "choices": values} in the order to show them in, and count them as shown."""
+    def draw(
+        self, item: Item, *, batch: Batch, worker: Worker, outputs: Sequence[Output] | None = None
+    ) -> Shown:
+        """Return {"outputs": ids, "choices": values} in the order to show them in, and count them as shown.
+
+        `outputs` are those to show, all of the item's by default.
+        """
         tie = f"{batch.seed}:{item.external_id}:{worker.worker_id}"
         shown: Shown = {
             "outputs": draw_order(
-                output_ids(item),
+                [output.pk for output in (item.outputs.all() if outputs is None else outputs)],
                 seed=f"{batch.seed}:outputs:{item.external_id}",
                 tie_seed=f"{tie}:outputs",
                 first_on_item=self.outputs_first[item.pk],
@@ -145,13 +150,14 @@ class History:
         self.gold_slots[_slot_of(gold, shown["choices"])] += 1
 
 
-def draw_responses(questionnaire: Questionnaire, *, assignment: Assignment) -> None:
-    """Write one response per item that has none yet, each with the order it will be shown in.
+def draw_responses(questionnaire: Questionnaire, *, assignment: Assignment) -> list[Response]:
+    """Write one response per item, each with the order it will be shown in; nothing where there are some.
 
-    To be called under a lock on the questionnaire: what is drawn depends on what was drawn before.
+    Returns what was written, with all that a page needs of it. To be called under a lock on the questionnaire: what is
+    drawn depends on what was drawn before.
     """
     if assignment.responses.exists():
-        return
+        return []
     batch, slots = questionnaire.batch, slots_in_order(questionnaire)
     history = History.of(batch, items=[slot.item for slot in slots], worker=assignment.worker)
     places = history.draw_places([slot.item for slot in slots], batch=batch, worker=assignment.worker)
@@ -162,12 +168,13 @@ def draw_responses(questionnaire: Questionnaire, *, assignment: Assignment) -> N
             worker=assignment.worker,
             item=slot.item,
             position=slot.position,
-            shown=history.draw(slot.item, batch=batch, worker=assignment.worker) | places[slot.item_id],
+            shown=history.draw(slot.item, batch=batch, worker=assignment.worker, outputs=slot.shown_outputs)
+            | places[slot.item_id],
             is_claim=assignment.is_claim,
         )
         for slot in slots
     ]
-    Response.objects.bulk_create([*responses, *_repeats(responses, batch=batch)])
+    return Response.objects.bulk_create([*responses, *_repeats(responses, batch=batch)])
 
 
 def _repeats(firsts: Sequence[Response], *, batch: Batch) -> Iterator[Response]:
@@ -197,7 +204,10 @@ def items_again(page: Sequence[Item], *, batch: Batch) -> list[Item]:
 
 def slots_in_order(questionnaire: Questionnaire) -> list[QuestionnaireItem]:
     """Return what a questionnaire shows, with pictures and outputs, in a constant number of queries."""
-    slots = questionnaire.slots.select_related("item").prefetch_related("item__pictures", "item__outputs")
+    drawn = ["outputs"] if questionnaire.batch.definition.is_drawn else []
+    slots = questionnaire.slots.select_related("item").prefetch_related(
+        "item__pictures", "item__outputs", *drawn
+    )
     return list(slots.order_by("position"))
 
 
@@ -213,9 +223,9 @@ def _systems(item: Item) -> dict[int, str]:
     return {output.pk: output.system for output in item.outputs.all()}
 
 
-def output_ids(item: Item) -> list[int]:
-    """Return the ids of the item's outputs in the order of import."""
-    return [output.pk for output in item.outputs.all()]
+def output_ids(slot: QuestionnaireItem) -> list[int]:
+    """Return the ids of the outputs that are shown, in the order of import."""
+    return [output.pk for output in slot.shown_outputs]
 
 
 def _is_fixed(definition: Definition) -> bool:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, Self
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -31,7 +31,7 @@ from surveys.models import AnnotationSlot, Batch, Item, Output, Picture, Questio
 from surveys.protocols.blocks import Block, Part
 from surveys.protocols.definition import Choice, Definition, numbered
 from surveys.protocols.languages import in_language, is_read_in
-from surveys.publishing import quota
+from surveys.publishing import pilots, quota
 from surveys.publishing.quota import cap_of, has_reached_cap
 
 ONCE_EACH: tuple[tuple[type[Model], str], ...] = (
@@ -52,6 +52,9 @@ SEEN_BEFORE = gettext_lazy(
 SHARE_DONE = gettext_lazy(
     "You have done as many of these HITs as one person may do ({most}), so that many people are heard. Please return "
     "this one: you lose nothing by it, and nothing is rejected because of it. Thank you for your work!"
+)
+IN_PILOT = gettext_lazy(
+    "You have taken part in the first part of this study. Please return this HIT; it costs you nothing."
 )
 EXCLUDED = gettext_lazy("This HIT is not open to you. Please return it; returning costs you nothing.")
 ALL_IN = gettext_lazy(
@@ -83,12 +86,21 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class ShownPicture:
-    """A picture of an item under its opaque name; no `url` while it is missing."""
+    """A picture, audio or video under its opaque name; no `url` while it is missing.
+
+    `srcset` has the smaller copies a browser may choose instead, in the form of the attribute of this name.
+    """
 
     url: str
     width: int
     height: int
     alt: str
+    srcset: str = ""
+
+    @classmethod
+    def of(cls, picture: Picture, *, alt: str) -> Self:
+        url = picture.get_absolute_url() if picture.file else ""
+        return cls(url, picture.width, picture.height, alt, picture.srcset)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,33 +118,29 @@ class ShownOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownFile:
-    """A picture, audio or video of a block under its opaque name; no `url` while it is missing."""
-
-    url: str
-    width: int
-    height: int
-    alt: str
-
-
-@dataclass(frozen=True, slots=True)
 class ShownBlock:
-    """A text of the item itself, in parts: paragraphs, turns or rows; or its files."""
+    """A text of the item itself, in parts: paragraphs, turns or rows; or its files.
+
+    One that is marked has its `column` and its `exact` text, to the character.
+    """
 
     kind: str
     label: str
     lang: str
     parts: tuple[Part, ...]
     is_markdown: bool = False
-    files: tuple[ShownFile, ...] = ()
+    files: tuple[ShownPicture, ...] = ()
     can_skip: bool = False
+    column: str = ""
+    exact: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ShownItem:
     """All that a browser may know about an item, in the order it is shown.
 
-    `position` names it, as in the questionnaire; `place` is where, from 1, this worker's page has it.
+    `position` names it, as in the questionnaire; `place` is where, from 1, this worker's page has it. `markable`
+    are the exact texts of those blocks, by column, in which something is marked.
     """
 
     position: int
@@ -143,6 +151,12 @@ class ShownItem:
     outputs: tuple[ShownOutput, ...]
     draft: dict[str, Any]
     blocks: tuple[tuple[ShownBlock, ...], ...] = ()
+    markable: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_below(self) -> bool:
+        """Whether another item stands before it on the page."""
+        return self.place > 1
 
 
 def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
@@ -170,9 +184,21 @@ def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An assignment, and its responses as `draw_responses` gave them where they were drawn just now."""
+
+    assignment: Assignment
+    drawn: list[Response]
+
+    def responses(self, batch: Batch) -> list[Response]:
+        """Return what the page shows, in its order; read only where it was drawn before."""
+        return by_place(self.drawn) or opened_responses(self.assignment, batch=batch)
+
+
 def open_assignment(
     questionnaire: Questionnaire, *, claims: Claims, user_agent: str = "", address: str = ""
-) -> Assignment:
+) -> Opened:
     """Return the assignment that is claimed, with its orders drawn; opened anew for each AssignmentId.
 
     What was claimed under another AssignmentId is neither shown nor changed: nobody has said yet that both are one
@@ -188,7 +214,7 @@ def open_assignment(
         assignment_id=claims.assignment_id,
     )
     if resumed := opened.filter(Exists(Response.objects.filter(assignment=OuterRef("pk")))).first():
-        return resumed  # a reload takes no lock
+        return Opened(resumed, [])  # a reload takes no lock
     claim = Assignment(
         hit=hit,
         assignment_id=claims.assignment_id,
@@ -209,18 +235,23 @@ def is_entity_id(text: str) -> bool:
     return text.isascii() and text.isalnum()
 
 
-def opened_responses(assignment: Assignment, *, position: int | None = None) -> list[Response]:
-    """Return the responses of an opened assignment, or the one at `position`, in this worker's order.
+def opened_responses(assignment: Assignment, *, batch: Batch, position: int | None = None) -> list[Response]:
+    """Return the responses of an opened assignment of the batch, or the one at `position`, in this worker's order.
 
-    A constant number of queries; `shown_item` needs no more. They share one batch, whose definition is read once.
+    Three queries; `shown_item` needs no more.
     """
-    responses = assignment.responses.select_related("item", "batch__survey").order_by("position")
+    responses = assignment.responses.select_related("item").order_by("position")
     if position is not None:
         responses = responses.filter(position=position)
-    opened = sorted(responses.prefetch_related("item__pictures", "item__outputs"), key=attrgetter("place"))
+    opened = list(responses.prefetch_related("item__pictures", "item__outputs"))
     for response in opened:
-        response.batch = opened[0].batch
-    return opened
+        response.batch = batch
+    return by_place(opened)
+
+
+def by_place(responses: Iterable[Response]) -> list[Response]:
+    """Return responses in the order of their worker's page."""
+    return sorted(responses, key=attrgetter("place"))
 
 
 # The languages somebody's browser asks for, the first first; empty where they or the study chose one.
@@ -239,11 +270,6 @@ def shown_definition(batch: Batch) -> Definition:
     )
 
 
-def shown_items(assignment: Assignment) -> list[ShownItem]:
-    """Return the items of an opened assignment as this worker sees them, in a constant number of queries."""
-    return [shown_item(response) for response in opened_responses(assignment)]
-
-
 def shown_item(response: Response) -> ShownItem:
     """Return the item of a response as its worker sees it."""
     return _shown_item(
@@ -260,19 +286,34 @@ def shown_item(response: Response) -> ShownItem:
 def preview_items(questionnaire: Questionnaire) -> list[ShownItem]:
     """Return the items as anybody sees them before accepting, in an order drawn from the seed alone."""
     definition, seed = shown_definition(questionnaire.batch), questionnaire.batch.seed
-    items = [slot.item for slot in slots_in_order(questionnaire)]
+    slots = {slot.item_id: slot for slot in slots_in_order(questionnaire)}
+    items = [slot.item for slot in slots.values()]
     return [
         _shown_item(
             item,
             position=place,
             place=place,
             definition=definition,
-            order=shuffled(output_ids(item), seed=f"{seed}:outputs:{item.external_id}"),
+            order=shuffled(output_ids(slots[item.pk]), seed=f"{seed}:outputs:{item.external_id}"),
             values=base_values(item, definition, seed=seed),
             draft={},
         )
         for place, item in enumerate([*items, *items_again(items, batch=questionnaire.batch)], 1)
     ]
+
+
+def trial_item(item: Item, *, place: int, definition: Definition) -> ShownItem:
+    """Return an item that nobody has stored as a page would show it: as many outputs as one shows, in their order."""
+    outputs = [output.pk for output in item.outputs.all()]
+    return _shown_item(
+        item,
+        position=place,
+        place=place,
+        definition=definition,
+        order=outputs[: definition.outputs_per_item or None],
+        values=base_values(item, definition, seed=0),
+        draft={},
+    )
 
 
 def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
@@ -289,7 +330,7 @@ def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
 
 
 @transaction.atomic
-def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) -> Assignment:
+def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) -> Opened:
     """Worker before questionnaire: the order in which `allocation` locks too."""
     claim.worker = locked_worker_of(worker_id, source=questionnaire.batch.endpoint)
     if claim.worker.standing == Worker.Standing.EXCLUDED:
@@ -301,14 +342,16 @@ def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) 
     else:
         claiming.make_room(claim, among=[one for one in here if one.is_claim])
         _check_not_seen(questionnaire, claim)
+        if pilots.took_part(claim.worker, batch=questionnaire.batch):
+            raise CannotServe("seen_before", IN_PILOT)
         _check_share(questionnaire, claim)
         slot = _free_slot(questionnaire, claim.worker)
         claim.save(force_insert=True)
         if slot:
             quota.give(slot, assignment=claim)
-    draw_responses(questionnaire, assignment=opened or claim)
+    drawn = draw_responses(questionnaire, assignment=opened or claim)
     reach("open.drawing")
-    return opened or claim
+    return Opened(opened or claim, drawn)
 
 
 def _existing(claim: Assignment, here: list[Assignment]) -> Assignment | None:
@@ -366,8 +409,7 @@ def _shown_item(
         place=place,
         question=item.payload.get("question", ""),
         pictures=tuple(
-            ShownPicture(_url_of(picture), picture.width, picture.height, alt)
-            for picture, alt in _with_alternatives(item, definition, place)
+            ShownPicture.of(picture, alt=alt) for picture, alt in _with_alternatives(item, definition, place)
         ),
         choices=tuple(choices[value] for value in values),
         outputs=tuple(
@@ -375,43 +417,48 @@ def _shown_item(
         ),
         draft=draft,
         blocks=shown_blocks(item, place=place, definition=definition, can_skip=bool(definition.skip_reasons)),
+        markable={column: _cells(item).get(column, "") for column in _marked_columns(definition)},
     )
+
+
+def _cells(item: Item) -> Mapping[str, str]:
+    cells: Mapping[str, str] = item.payload.get("blocks", {})
+    return cells
+
+
+def _marked_columns(definition: Definition) -> set[str]:
+    return {
+        name for criterion in definition.criteria if criterion.spans for name in criterion.spans.columns
+    } - {""}
 
 
 def shown_blocks(
     item: Item, *, place: int, definition: Definition, can_skip: bool = False
 ) -> tuple[tuple[ShownBlock, ...], ...]:
     """Return the blocks that say anything, those beside each other together."""
-    cells: Mapping[str, str] = item.payload.get("blocks", {})
+    cells, marked = _cells(item), {c.spans.of for c in definition.criteria if c.spans}
     rows: list[list[ShownBlock]] = []
     for block in definition.blocks:
         if not block.is_beside:
             rows.append([])
-        parts = () if block.file_kind else block.parts(cells.get(block.column, ""))
+        cell = cells.get(block.column, "")
+        parts = () if block.file_kind else block.parts(cell)
         files = tuple(_shown_files(item, block, place=place))
         if parts or files:
-            rows[-1].append(
-                ShownBlock(block.kind, block.label, block.lang, parts, block.is_markdown, files, can_skip)
-            )
+            shown = ShownBlock(block.kind, block.label, block.lang, parts, block.is_markdown, files, can_skip)
+            is_marked = block.column in marked
+            rows[-1].append(replace(shown, column=block.column, exact=cell) if is_marked else shown)
     return tuple(tuple(row) for row in rows if row)
 
 
-def _shown_files(item: Item, block: Block, *, place: int) -> Iterator[ShownFile]:
+def _shown_files(item: Item, block: Block, *, place: int) -> Iterator[ShownPicture]:
     """Yield a block's files, called by its label or kind, by number if they are several, and by the item's place."""
     found = [file for file in item.pictures.all() if file.block == block.column] if block.file_kind else []
     name = block.label or FILE_KINDS.get(block.file_kind, "")
     for n, file in enumerate(found, 1):
         alt = f"{name} {n}" if len(found) > 1 else name
-        yield ShownFile(
-            _url_of(file),
-            file.width,
-            file.height,
-            gettext("%(name)s for question %(place)d") % {"name": alt, "place": place},
-        )
-
-
-def _url_of(picture: Picture) -> str:
-    return picture.get_absolute_url() if picture.file else ""
+        named = gettext("%(name)s for question %(place)d") % {"name": alt, "place": place}
+        yield ShownPicture.of(file, alt=named)
 
 
 def _with_alternatives(item: Item, definition: Definition, place: int) -> list[tuple[Picture, str]]:

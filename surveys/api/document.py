@@ -8,7 +8,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.openapi.schema import OpenAPISchema
 
-from surveys.api import batches, problems, results, review, studies, survey_types
+from surveys.api import batches, invitations, problems, results, review, studies, survey_types
 from surveys.api.idempotency import HEADER, LONGEST
 from surveys.api.problems import Refusal
 
@@ -55,7 +55,7 @@ api = ResearchAPI(
     urls_namespace="api",
     docs_url=None,
 )
-for part in (studies, batches, results, review, survey_types):
+for part in (studies, batches, invitations, results, review, survey_types):
     api.add_router("", part.router)
 
 

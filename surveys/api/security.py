@@ -10,6 +10,7 @@ from ninja.security import HttpBearer
 from surveys.api import tokens
 from surveys.api.problems import Refusal
 from surveys.models import ApiToken
+from surveys.teams import may
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
 LOOKED_UP = "_api_token_row"  # of a request: its token, once it was looked up
@@ -28,7 +29,8 @@ class Bearer(HttpBearer):
             return None
         if row.is_read_only and request.method not in SAFE:
             raise Refusal(HTTPStatus.FORBIDDEN, "not-allowed", "This token only reads.")
-        if not row.user.has_perms(self.permissions):
+        address = request.resolver_match.kwargs if request.resolver_match else {}
+        if not may(row.user, self.permissions, address=address):
             raise Refusal(
                 HTTPStatus.FORBIDDEN, "not-allowed", f"This takes the rights {', '.join(self.permissions)}."
             )

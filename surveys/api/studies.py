@@ -11,10 +11,12 @@ from django.http import HttpRequest
 from django.urls import reverse
 from ninja import Field, File, Form, Query, Router, Schema, Status, UploadedFile
 
+from surveys import sync
 from surveys.api.paging import Paged, PageOf, page
 from surveys.api.problems import Mistake, invalid, mistake_of, of_form, of_rows
 from surveys.api.schemas import Strict, Text, study_for, url_of
 from surveys.api.security import Bearer, person
+from surveys.enqueue import enqueue
 from surveys.models import Batch, Item, Survey
 from surveys.studies import founding
 from surveys.studies.importing import uploads
@@ -81,7 +83,11 @@ class Import(Schema):
 
 
 class Imported(Schema):
-    """What a file makes: written, or only looked at (`is_dry_run`), then with every `problem`."""
+    """What a file makes: written, or only looked at (`is_dry_run`), then with every `problem`.
+
+    `columns` is how they were read where they have other names than ours: as the request said, else as for the study's
+    last file with the same columns.
+    """
 
     study: str
     is_dry_run: bool
@@ -90,6 +96,7 @@ class Imported(Schema):
     can_be_imported: bool
     problems: list[Mistake]
     first_ids: list[str]
+    columns: dict[str, str]
 
 
 @router.get("/studies", response=PageOf[Study], auth=Bearer("surveys.view_batch"))
@@ -224,6 +231,7 @@ def _write(request: HttpRequest, staged: Staged, *, accept_warnings: bool) -> Im
         raise of_rows(error.problems) from None
     except PictureError as error:
         raise invalid([Mistake(detail=str(error), field="archive")]) from None
+    enqueue(sync.make_smaller_pictures)
     return _imported(done.survey, done.plan, is_dry_run=False)
 
 
@@ -236,4 +244,5 @@ def _imported(survey: Survey, plan: Plan, *, is_dry_run: bool) -> Imported:
         can_be_imported=not plan.errors,
         problems=[mistake_of(problem) for problem in plan.problems],
         first_ids=[item.external_id for item in plan.items[:SHOWN_IDS]],
+        columns=dict(plan.columns),
     )

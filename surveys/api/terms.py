@@ -17,7 +17,7 @@ DURATIONS = ("assignment_duration", "lifetime", "auto_approval_delay")
 AMOUNTS = ("reward", "budget")
 PLAIN = (
     "name", "endpoint", "takes_links", "title", "description", "keywords", "items_per_hit", "repeats_per_hit",
-    "assignments_per_hit", "uses_quiz", "rejects_automatically", "replaces_auto_approved", "seed",
+    "draws_per_item", "assignments_per_hit", "uses_quiz", "rejects_automatically", "replaces_auto_approved", "seed",
 )  # fmt: skip
 SMALL = Field(None, ge=0, le=32_767)  # what a small number's column holds
 Seconds = Annotated[int | None, Field(ge=0, le=10**9)]
@@ -44,6 +44,7 @@ class Terms(Strict):
     keywords: Text | None = None
     items_per_hit: int | None = SMALL
     repeats_per_hit: int | None = SMALL
+    draws_per_item: int | None = SMALL
     assignments_per_hit: int | None = SMALL
     reward: Money | None = None
     assumed_minutes: Annotated[Text | None, Field(description="A number, for the hourly wage.")] = None
@@ -69,6 +70,7 @@ class TermsOf(Strict):
     keywords: str
     items_per_hit: int
     repeats_per_hit: int
+    draws_per_item: int
     assignments_per_hit: int
     reward: Money
     assumed_minutes: str

@@ -2,17 +2,26 @@
 
 from surveys.models.access import AnnotationSlot, Invitation, Panel, PanelVisit
 from surveys.models.alarms import Alarm
-from surveys.models.answers import AnswerRevision, QuizAttempt, Rating, Response, is_skipped
+from surveys.models.answers import (
+    AnswerRevision,
+    MarkedSpan,
+    QuizAttempt,
+    Rating,
+    Response,
+    is_skipped,
+)
 from surveys.models.api import ApiRequest, ApiToken
 from surveys.models.audit import AuditEntry
 from surveys.models.batch import (
     Batch,
     Questionnaire,
     QuestionnaireItem,
+    SlotOutput,
     create_token,
     default_review_policy,
     new_seed,
 )
+from surveys.models.drafts import ProtocolDraft, ProtocolDraftVersion
 from surveys.models.kept import KeptReport
 from surveys.models.people import PersonLabel
 from surveys.models.review import (
@@ -28,6 +37,7 @@ from surveys.models.review import (
     is_used,
 )
 from surveys.models.sharing import SharedResults
+from surveys.models.simulation import Simulation
 from surveys.models.study import (
     Item,
     MetricScore,
@@ -40,6 +50,7 @@ from surveys.models.study import (
     definition_choices,
     new_code,
 )
+from surveys.models.team import Role, TeamInvitation, TeamRole
 from surveys.models.webhooks import Delivery, Webhook
 
 __all__ = [
@@ -57,6 +68,7 @@ __all__ = [
     "Invitation",
     "Item",
     "KeptReport",
+    "MarkedSpan",
     "MetricScore",
     "Output",
     "Panel",
@@ -64,6 +76,8 @@ __all__ = [
     "PersonLabel",
     "Picture",
     "Protocol",
+    "ProtocolDraft",
+    "ProtocolDraftVersion",
     "ProtocolPicture",
     "Questionnaire",
     "QuestionnaireItem",
@@ -71,9 +85,14 @@ __all__ = [
     "Rating",
     "Replacement",
     "Response",
+    "Role",
     "SharedResults",
+    "Simulation",
+    "SlotOutput",
     "Survey",
     "TaskAccuracy",
+    "TeamInvitation",
+    "TeamRole",
     "Webhook",
     "create_token",
     "default_review_policy",

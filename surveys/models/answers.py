@@ -1,7 +1,8 @@
 """What a worker was shown and what they answered."""
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, F, OuterRef, Q
+from django.db.models.functions import Length
 
 from annotators.models import Assignment, Worker
 from surveys.models.batch import Batch
@@ -32,7 +33,7 @@ class Response(models.Model):
     answer = models.CharField(max_length=2000, blank=True)
     is_correct = models.BooleanField(null=True, blank=True)
     skip_reason = models.CharField(max_length=200, blank=True)
-    active_seconds = models.FloatField(default=0, help_text="Visible and focused, as the page measured.")
+    active_seconds = models.FloatField(default=0.0, help_text="Visible and focused, as the page measured.")
     saved_at = models.DateTimeField(null=True, blank=True, help_text="Draft last saved.")
     is_claim = models.BooleanField(default=False, help_text="The marketplace has not named the worker yet.")
     is_repeat = models.BooleanField(
@@ -57,6 +58,12 @@ class Response(models.Model):
         return f"{self.assignment} on {self.item}"
 
     @property
+    def shown_outputs(self) -> list[Output]:
+        """Return the item's outputs that were shown, in the order of import; all where nothing says which."""
+        shown = self.shown.get("outputs")
+        return [output for output in self.item.outputs.all() if not shown or output.pk in shown]
+
+    @property
     def place(self) -> int:
         """Where, from 1, the item stands on this worker's page."""
         return int(self.shown.get("place", self.position))
@@ -70,8 +77,9 @@ def is_skipped(assignment: str = "pk") -> Exists:
 class Rating(models.Model):
     """One value a worker gave, as a number; a text is the one value without.
 
-    A scale is one row; a checklist is one 0/1 row per option (criterion "shortcomings.none"); a preference is
-    one 0/1 row per output. `output` is null where the judgement is about the item.
+    A scale is one row, and so are marks in a text, whose value lists them; a checklist is one 0/1 row per option
+    (criterion "shortcomings.none"); a preference is one 0/1 row per output.
+    `output` is null where the judgement is about the item.
     """
 
     response = models.ForeignKey(Response, on_delete=models.CASCADE, related_name="ratings")
@@ -99,6 +107,54 @@ class Rating(models.Model):
 
     def __str__(self) -> str:
         return f"{self.criterion}={self.value}"
+
+
+class MarkedSpan(models.Model):
+    """One mark of a rating by spans, in columns: the rating's value says the same (`surveys.protocols.spans`).
+
+    `start` and `end` count code points of the text as it is stored, which has `length` of them; the end is excluded.
+    Both are empty where the whole text is meant. `column` names the item's block it is in, "" the text judged.
+    """
+
+    rating = models.ForeignKey(Rating, on_delete=models.CASCADE, related_name="spans")
+    number = models.PositiveSmallIntegerField(help_text="From 1, in the order of the text.")
+    column = models.CharField(max_length=64, blank=True)
+    start = models.PositiveIntegerField(null=True, blank=True)
+    end = models.PositiveIntegerField(null=True, blank=True)
+    length = models.PositiveIntegerField()
+    text = models.TextField(blank=True, help_text="What is marked.")
+    category = models.CharField(max_length=200, blank=True)
+    severity = models.CharField(max_length=200)
+    cost = models.FloatField(help_text="What the severity costs in the batch's protocol.")
+    note = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["rating_id", "number"]
+        constraints = [
+            models.UniqueConstraint(fields=["rating", "number"], name="span_number_once_per_rating"),
+            models.CheckConstraint(condition=Q(number__gte=1), name="span_number_from_one"),
+            models.CheckConstraint(
+                condition=Q(start__isnull=True, end__isnull=True, text="")
+                | Q(
+                    start__isnull=False,
+                    end__isnull=False,
+                    start__gte=0,
+                    start__lt=F("end"),
+                    end__lte=F("length"),
+                ),
+                name="span_within_its_text_or_whole",
+            ),
+            models.CheckConstraint(
+                condition=Q(start__isnull=True) | Q(end=F("start") + Length("text")),
+                name="span_as_long_as_its_text",
+            ),
+            models.CheckConstraint(condition=~Q(severity=""), name="span_has_a_severity"),
+            models.CheckConstraint(condition=Q(cost__gte=0), name="span_cost_not_negative"),
+        ]
+
+    def __str__(self) -> str:
+        place = "whole text" if self.start is None else f"{self.start}–{self.end}"
+        return f"{self.severity} at {place}"
 
 
 class AnswerRevision(models.Model):

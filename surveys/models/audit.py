@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from annotators.models import Assignment, Worker
 from surveys.models.batch import Batch
+from surveys.models.study import Survey
 
 
 class AuditEntry(models.Model):
@@ -30,12 +31,21 @@ class AuditEntry(models.Model):
         PURGE = "purge", "Purge of identifiers"
         RESULTS = "results", "Numbers entered for results"
         SHARING = "sharing", "Read-only link to results"
+        TEAM = "team", "Team of a study"
 
     kind = models.CharField(max_length=16, choices=Kind)
     outcome = models.CharField(max_length=32)
     reason = models.TextField(blank=True)
     rule_version = models.CharField(max_length=32, blank=True)
     details = models.JSONField(default=dict, blank=True)
+    survey = models.ForeignKey(
+        Survey,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="audit_entries",
+        help_text="Where it is about a study as a whole.",
+    )
     batch = models.ForeignKey(
         Batch, null=True, blank=True, on_delete=models.PROTECT, related_name="audit_entries"
     )
@@ -62,7 +72,10 @@ class AuditEntry(models.Model):
         constraints = [
             models.CheckConstraint(condition=~Q(outcome=""), name="audit_entry_has_outcome"),
             models.CheckConstraint(
-                condition=Q(batch__isnull=False) | Q(assignment__isnull=False) | Q(worker__isnull=False),
+                condition=Q(survey__isnull=False)
+                | Q(batch__isnull=False)
+                | Q(assignment__isnull=False)
+                | Q(worker__isnull=False),
                 name="audit_entry_is_about_something",
             ),
         ]

@@ -7,14 +7,14 @@ from decimal import Decimal
 from functools import cached_property
 
 from django.conf import settings
-from django.core.validators import MinValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
 
 from annotators.crowds.base import has_market
 from annotators.models import HIT, Endpoint, HITType
-from surveys.models.study import Item, Survey
+from surveys.models.study import Item, Output, Survey
 from surveys.protocols.definition import Definition
 
 
@@ -60,6 +60,13 @@ class Batch(models.Model):
         blank=True,
         help_text="Of each HIT, at most half: again at the page's end.",
     )
+    draws_per_item = models.PositiveSmallIntegerField(
+        "draws per item",
+        default=1,
+        blank=True,
+        validators=[MinValueValidator(1), MaxValueValidator(1000)],
+        help_text="HITs that show an item, each other outputs of it, where its survey type draws them.",
+    )
     assignments_per_hit = models.PositiveSmallIntegerField(
         "assignments per HIT", default=5, validators=[MinValueValidator(1)]
     )
@@ -96,6 +103,27 @@ class Batch(models.Model):
         max_length=16,
         blank=True,
         help_text="Of buttons, hints and messages around the questions. Workers can choose another.",
+    )
+    is_simulated = models.BooleanField(
+        default=False,
+        editable=False,
+        help_text="Simulated people answer: practice, no result. Nobody is paid, and no marketplace hears of it.",
+    )
+    pilot_items = models.PositiveIntegerField(
+        "items of a pilot",
+        null=True,
+        blank=True,
+        validators=[MinValueValidator(1)],
+        help_text="Show only so many items, drawn by the seed; the rest follows in a batch of its own.",
+    )
+    follows = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.PROTECT,
+        related_name="rest",
+        help_text="The pilot before it, whose items and people it leaves out.",
     )
     seed = models.PositiveIntegerField(default=new_seed)
     assumed_minutes = models.DecimalField(
@@ -138,6 +166,7 @@ class Batch(models.Model):
                 name="batch_repeats_at_most_half",
                 violation_error_message="At most half of a HIT's items can be asked twice.",
             ),
+            models.CheckConstraint(condition=Q(draws_per_item__gte=1), name="batch_draws_each_item"),
             models.CheckConstraint(
                 condition=Q(assignments_per_hit__gte=1), name="batch_has_assignments_per_hit"
             ),
@@ -145,6 +174,13 @@ class Batch(models.Model):
                 condition=Q(reward__gt=0) | Q(reward=0, endpoint=Endpoint.LINK), name="batch_pays"
             ),
             models.CheckConstraint(condition=Q(assumed_minutes__gt=0), name="batch_takes_time"),
+            models.CheckConstraint(
+                condition=Q(is_simulated=False) | Q(endpoint=Endpoint.LINK, reward=0),
+                name="simulated_batch_costs_nothing",
+            ),
+            models.CheckConstraint(
+                condition=Q(pilot_items__isnull=True) | Q(pilot_items__gte=1), name="pilot_has_items"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -199,9 +235,12 @@ class Questionnaire(models.Model):
 
 
 class QuestionnaireItem(models.Model):
+    """An item in a questionnaire, and which of its outputs are shown there: all of them where none is named."""
+
     questionnaire = models.ForeignKey(Questionnaire, on_delete=models.CASCADE, related_name="slots")
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="slots")
     position = models.PositiveSmallIntegerField(help_text="From 1.")
+    outputs = models.ManyToManyField(Output, through="SlotOutput", related_name="slots")
 
     class Meta:
         ordering = ["questionnaire_id", "position"]
@@ -212,3 +251,29 @@ class QuestionnaireItem(models.Model):
 
     def __str__(self) -> str:
         return f"{self.questionnaire}/{self.position}"
+
+    @property
+    def shown_outputs(self) -> list[Output]:
+        """Return the outputs that are shown, in the order of import. No query where both lists are prefetched.
+
+        A type that draws none has no list of its own.
+        """
+        is_drawn = self.questionnaire.batch.definition.is_drawn
+        drawn = {output.pk for output in self.outputs.all()} if is_drawn else set()
+        return [output for output in self.item.outputs.all() if not drawn or output.pk in drawn]
+
+
+class SlotOutput(models.Model):
+    """An output that was drawn to be shown with its item. The database takes none of another item."""
+
+    slot = models.ForeignKey(QuestionnaireItem, on_delete=models.CASCADE, related_name="drawn")
+    output = models.ForeignKey(Output, on_delete=models.PROTECT, related_name="drawn")
+
+    class Meta:
+        ordering = ["slot_id", "output_id"]
+        constraints = [
+            models.UniqueConstraint(fields=["slot", "output"], name="slot_output_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.output} in {self.slot}"

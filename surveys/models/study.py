@@ -14,6 +14,13 @@ from surveys.protocols.definition import Choice, Definition
 from surveys.protocols.documents import read
 from surveys.protocols.registry import DEFINITIONS, get_definition
 
+COPY_WIDTHS = (
+    1600,
+    960,
+    480,
+)  # pixels: a large screen, a small one or half a large one, a phone of before 2015
+WIDEST_COPY = max(COPY_WIDTHS)
+
 
 def definition_choices() -> list[tuple[str, str]]:
     """Return the built-in types by key; the first migration refers to it."""
@@ -94,7 +101,8 @@ class ProtocolPicture(models.Model):
 class Survey(models.Model):
     """One study: items of one survey type. `teams` has who sees it.
 
-    `protocol` is the type where it is not built in; `definition_key` is its key then.
+    `protocol` is the type where it is not built in; `definition_key` is its key then. `columns` are what
+    those of imported files meant, the last first: {"header": their names, "roles": {ours: theirs}}.
     """
 
     name = models.CharField(max_length=200)
@@ -114,6 +122,7 @@ class Survey(models.Model):
         related_name="surveys",
         help_text="Who sees it and works on it if it is not shared. Superusers see everything.",
     )
+    columns = models.JSONField(default=list, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -218,7 +227,8 @@ class Picture(models.Model):
     """One picture of an item, or the audio or video that a block of its protocol shows.
 
     `code` is its name in the browser: published file names can hold the gold answer. `file` is empty while it has not
-    arrived. `block` is the column of the block that shows it, empty for the item's own.
+    arrived. `block` is the column of the block that shows it, empty for the item's own. `widths` are those of its
+    smaller copies, beside `file`; NULL while nobody has looked whether it needs any.
     """
 
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="pictures")
@@ -230,6 +240,7 @@ class Picture(models.Model):
     width = models.PositiveIntegerField(default=0)
     height = models.PositiveIntegerField(default=0)
     block = models.CharField(max_length=64, blank=True, default="", editable=False)
+    widths = models.JSONField(null=True, editable=False)
 
     class Meta:
         ordering = ["item_id", "position"]
@@ -242,6 +253,24 @@ class Picture(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("picture", args=[self.code])
+
+    def copy_name(self, width: int) -> str:
+        """Return where a smaller copy of this width lies; pictures of the same bytes share it."""
+        return f"{self.file.name}.{width}.webp"
+
+    @property
+    def srcset(self) -> str:
+        """Return what a browser chooses from, in the form of the attribute of this name; empty where there is one size.
+
+        A picture of which there is the widest copy is not among them itself: it is for whoever enlarges it.
+        """
+        widths: list[int] = self.widths or []
+        if not self.file or not widths:
+            return ""
+        sizes = [(reverse("picture_copy", args=[self.code, width]), width) for width in sorted(widths)]
+        if WIDEST_COPY not in widths:
+            sizes.append((self.get_absolute_url(), self.width))
+        return ", ".join(f"{address} {width}w" for address, width in sizes)
 
     @property
     def kind(self) -> str:

@@ -98,7 +98,7 @@ def _standing_errors() -> Iterator[Notice]:
 
 def _old_appeals(now: datetime) -> Iterator[Notice]:
     batch = "assignment__hit__questionnaire__batch"
-    old = appeal_codes.waiting().filter(made_at__lte=now - APPEAL_WAITS)
+    old = appeal_codes.waiting().filter(made_at__lte=now - APPEAL_WAITS, **{f"{batch}__is_simulated": False})
     rows = old.select_related(f"{batch}__created_by", f"{batch}__survey").order_by(batch, "made_at")
     by_batch = attrgetter("assignment.hit.questionnaire.batch")
     for found, appeals in groupby(rows, key=by_batch):

@@ -13,9 +13,19 @@ from django.utils import timezone
 from annotators.models import Assignment, Call, Worker
 from annotators.people.pseudonyms import untraceable_name
 from surveys import audit
-from surveys.models import AnnotationSlot, AnswerRevision, Appeal, PersonLabel, QuizAttempt, Rating, Response
+from surveys.models import (
+    AnnotationSlot,
+    AnswerRevision,
+    Appeal,
+    MarkedSpan,
+    PersonLabel,
+    QuizAttempt,
+    Rating,
+    Response,
+)
 from surveys.operations import erasing
 from surveys.operations.holding import waiting
+from surveys.protocols import spans
 
 DELETED_TEXT = "(deleted by its author)"
 Status = Assignment.Status
@@ -39,8 +49,17 @@ def _erase_texts(worker: Worker) -> None:
     AnswerRevision.objects.filter(assignment__worker=worker).delete()
     Response.objects.filter(assignment__worker=worker).update(draft={})
     Rating.objects.filter(response__worker=worker, score=None).update(value="")
+    _erase_notes(worker)
     Appeal.objects.filter(assignment__worker=worker).exclude(text="").update(text=DELETED_TEXT)
     Assignment.objects.filter(worker=worker).update(answer_xml="", claimed_from="")
+
+
+def _erase_notes(worker: Worker) -> None:
+    """Erase what was said of marks in a text; the marks stay."""
+    noted = MarkedSpan.objects.filter(rating__response__worker=worker).exclude(note="")
+    for rating in Rating.objects.filter(spans__in=noted).distinct():
+        Rating.objects.filter(pk=rating.pk).update(value=spans.without_notes(rating.value))
+    noted.update(note="")
 
 
 def own_data(worker: Worker) -> dict[str, Any]:

@@ -4,15 +4,17 @@ And from which network address anybody comes.
 """
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 from django.conf import settings
 from django.contrib.admin.views.decorators import staff_member_required
-from django.contrib.auth.decorators import permission_required
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponseBase
 
 from surveys import teams
 from surveys.models import Batch, Survey
+from surveys.teams import may
 
 View = Callable[..., HttpResponseBase]
 
@@ -20,11 +22,18 @@ View = Callable[..., HttpResponseBase]
 def researcher(*permissions: str) -> Callable[[View], View]:
     """Send strangers to the login, answer 403 to staff without all `permissions`.
 
-    Whose the batch or study in an address is, the page asks with `batch_for` or `study_for`.
+    Those are asked of their role in the study that the address is about; where it is about none, one study in which
+    they have them is enough, and the page asks `teams` which. Whose the batch or study in an address is, the page asks
+    with `batch_for` or `study_for`.
     """
 
     def protect(view: View) -> View:
-        checked: Any = permission_required(permissions, raise_exception=True)(view)
+        @wraps(view)
+        def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            if not may(request.user, permissions, address=kwargs):
+                raise PermissionDenied
+            return view(request, *args, **kwargs)
+
         protected: View = staff_member_required(checked, login_url="admin:login")
         return protected
 

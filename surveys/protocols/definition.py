@@ -1,9 +1,11 @@
 """What every survey type declares: an answer to choose, criteria to rate, a preference, instructions."""
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
+from functools import lru_cache
 from math import isfinite
 from typing import Any, Literal, Self
 
@@ -11,6 +13,7 @@ import cattrs
 
 from surveys.protocols.blocks import COLUMN, LANGUAGE, TAKEN, Block
 from surveys.protocols.conditions import Condition, contradictions
+from surveys.protocols.preferences import WAYS, By
 
 _converter = cattrs.Converter(detailed_validation=False)
 
@@ -114,13 +117,43 @@ def _exact(bound: float) -> Decimal:
 
 
 @dataclass(frozen=True, slots=True)
+class Spans:
+    """What is marked in a text: places, each of a category, where there are any, and a severity, whose score it costs.
+
+    The text is the output's or, of a question about the item, that of its block `of`. What an output leaves out is
+    marked in the item's block `missing_in`. With `takes_whole` the text as a whole can be marked, without a place;
+    with `takes_notes` a few words can be said of a mark. `most` is how many marks an answer holds. A slash in a
+    category's label says what it is a part of: "Accuracy/Omission".
+    """
+
+    severities: tuple[Choice, ...]
+    categories: tuple[Choice, ...] = ()
+    of: str = ""
+    missing_in: str = ""
+    takes_whole: bool = False
+    takes_notes: bool = False
+    most: int = 50
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Return where there is something to mark: blocks by their columns, "" for the output's text."""
+        return (self.of, *([self.missing_in] if self.missing_in else []))
+
+    def cost(self, value: str) -> float:
+        """Return the sum of what the marks of a stored value cost."""
+        costs = {severity.value: severity.score or 0.0 for severity in self.severities}
+        return float(sum(costs[mark["severity"]] for mark in json.loads(value)))
+
+
+@dataclass(frozen=True, slots=True)
 class Criterion:
     """Something judged about each output (or, with `per_output=False`, about the item as a whole).
 
     A scale takes exactly one of its choices. A checklist (`is_checklist`) takes any number, none at all if it
     `is_optional`; `exclusive` names the choice that rules out all others (an explicit None). Text (`is_text`) has no
-    choices and no score. A `number` is written, and is its own score. Both are required unless they are `is_optional`;
-    what is left empty has no rating at all. `aliases` are other names of the key in published files. With `asked_if`
+    choices and no score. A `number` is written, and is its own score. `spans` are marked in a text, and what they cost
+    is the score, below 0. These three are required unless they are `is_optional`; what is left empty has no rating at
+    all. `aliases` are other names of the key in published files. With `asked_if`
     it is asked only of who answered an earlier question in that way, and of all others there is no rating.
     """
 
@@ -136,6 +169,7 @@ class Criterion:
     is_optional: bool = False
     number: Number | None = None
     asked_if: Condition | None = None
+    spans: Spans | None = None
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -147,18 +181,20 @@ class Criterion:
 
     @property
     def is_written(self) -> bool:
-        """Tell whether it is answered by writing, a text or a number, instead of choosing."""
-        return self.is_text or self.number is not None
+        """Tell whether it is answered by writing, a text or a number, or by marking, instead of choosing."""
+        return self.is_text or self.number is not None or self.spans is not None
 
     @property
     def has_score(self) -> bool:
         """Tell whether an answer is one value with one score, which has a mean."""
-        return self.is_scale or self.number is not None
+        return self.is_scale or self.number is not None or self.spans is not None
 
     def score(self, value: str) -> float:
-        """Return the score of a scale's or number's `value`; KeyError if it is not one of a scale's choices."""
+        """Return the score of a `value` that has one; KeyError if it is not one of a scale's choices."""
         if self.number:
             return float(value)
+        if self.spans:
+            return 0.0 - self.spans.cost(value)
         return {choice.value: choice.score for choice in self.choices if choice.score is not None}[value]
 
 
@@ -169,16 +205,22 @@ def numbered(label: str, n: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Preference:
-    """Which output is better? One choice per output as shown, and a way not to choose unless `none_label` is empty.
+    """Which output is better? `by` says how: one choice per output as shown, a ranking of them, or the best and the
+    worst.
 
-    That one comes last or, with `is_none_between`, between the two outputs.
+    Of a choice, there is a way not to choose unless `none_label` is empty. It comes last or, with `is_none_between`,
+    between the two outputs. In a ranking several may share a place if it `has_ties`. Of best and worst, `worst_label`
+    asks for the worst.
     """
 
     key: str
     label: str
     output_label: str
-    none_label: str
+    none_label: str = ""
     is_none_between: bool = False
+    by: By = "choice"
+    has_ties: bool = False
+    worst_label: str = ""
 
 
 PICTURE_FILE = re.compile(r"\w[\w .()/-]{0,150}\.(?:png|jpe?g|gif|webp|svg)", re.IGNORECASE)
@@ -286,13 +328,19 @@ class Translation:
     texts: tuple[TranslatedText, ...]
 
 
+ALL = 0  # `outputs_per_item` of a protocol that shows as many as an item has
+WORDS = "words"  # in a field's metadata: {word that a document may say: the value it stands for}
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """A survey type.
 
-    Every item brings `outputs_per_item` outputs, each said by another system; `reference_system` names the one
-    that is the reference (the ground truth), if the protocol has one. `headline` is the criterion whose mean is
-    the study's main number; results also tell the share of ratings that score `good_from` or more.
+    A HIT shows `outputs_per_item` outputs of an item, each said by another system, or with ALL as many as it has; an
+    item brings just as many unless it `is_drawn`: then it may bring more, of which each HIT shows what its design
+    draws. `reference_system` names the one that is the reference (the ground truth), if the protocol has one.
+    `headline` is the criterion whose mean is the study's main number, or the preference where that is; results also
+    tell the share of ratings that score `good_from` or more.
 
     In a sequence (`is_sequence`) an item's n+1 pictures are numbered states, and the n lines of its output stand
     between them. `blocks` are texts of the item itself.
@@ -310,7 +358,7 @@ class Definition:
     title: str
     question_label: str
     output_label: str
-    outputs_per_item: int
+    outputs_per_item: int = field(metadata={WORDS: {"all": ALL}})
     criteria: tuple[Criterion, ...]
     headline: str
     instructions: Instructions
@@ -329,10 +377,41 @@ class Definition:
     blocks: tuple[Block, ...] = ()
     language: str = "en"
     translations: tuple[Translation, ...] = ()
+    is_drawn: bool = False
 
     def __post_init__(self) -> None:
         if problems := list(problems_of(self)):
             raise DefinitionError(f"Survey type {self.key!r}: {problems[0].sentence}", problems=problems)
+
+    def __hash__(self) -> int:
+        """Hash what tells most of them apart: a page asks a cache for its definition, and the whole of it is long."""
+        return hash((self.key, self.version, self.title, self.language))
+
+    @property
+    def is_single(self) -> bool:
+        """Tell whether one output is shown at a time, so that each is an item of its own."""
+        return self.outputs_per_item == 1
+
+    @property
+    def takes_more(self) -> bool:
+        """Tell whether an item may have outputs by more systems than another, or than are shown at once."""
+        return self.is_drawn or self.outputs_per_item == ALL
+
+    @property
+    def has_strengths(self) -> bool:
+        """Tell whether its preferences are of any number of systems or in places, so that results rank systems."""
+        return self.preference is not None and (self.takes_more or self.preference.by != "choice")
+
+    def why_no_outputs(self, n: int) -> str:
+        """Return what this survey type needs instead of items with `n` outputs; "" if it takes them."""
+        way = WAYS[self.preference.by] if self.preference else None
+        least = max(self.outputs_per_item, way.least_shown if way else 1)
+        most = way.most_shown if way and self.outputs_per_item == ALL else None
+        if n == least or (n > least and self.takes_more and n <= (most or n)):
+            return ""
+        if not self.takes_more:
+            return f"{least}"
+        return f"{least} to {most}" if most else f"{least} or more"
 
     @property
     def output_criteria(self) -> tuple[Criterion, ...]:
@@ -341,6 +420,10 @@ class Definition:
     @property
     def item_criteria(self) -> tuple[Criterion, ...]:
         return tuple(criterion for criterion in self.criteria if not criterion.per_output)
+
+    @property
+    def has_spans(self) -> bool:
+        return any(criterion.spans for criterion in self.criteria)
 
     def shown_question(self, question: str) -> str:
         """Return an item's question as people read it."""
@@ -363,15 +446,23 @@ class Definition:
         """Return plain JSON data that `from_snapshot` rebuilds this very definition from, without LATER's defaults."""
         return asdict(self, dict_factory=_without_later)
 
-    @classmethod
-    def from_snapshot(cls, data: dict[str, Any]) -> Self:
-        """Rebuild the definition a batch was published with, whatever the code says today."""
-        return _converter.structure(data, cls)
+    @staticmethod
+    def from_snapshot(data: dict[str, Any]) -> "Definition":
+        """Rebuild the definition a batch was published with, whatever the code says today: once for all pages."""
+        return _structured(json.dumps(data))
+
+
+@lru_cache(64)
+def _structured(data: str) -> Definition:
+    return _converter.structure(json.loads(data), Definition)
 
 
 # Fields that came when there were batches already, with what they say of a protocol from before. Names of HITs are made
 # of a snapshot's bytes, so that a draft published again after a restore finds its HITs: these are left out of it.
-LATER = {"asked_if": None, "format": "plain", "language": "en", "translations": ()}
+LATER = {
+    "asked_if": None, "spans": None, "format": "plain", "language": "en", "translations": (), "is_drawn": False,
+    "by": "choice", "has_ties": False, "worst_label": "",
+}  # fmt: skip
 
 
 def _without_later(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -389,6 +480,8 @@ def problems_of(definition: "Definition") -> Iterator[Problem]:
     yield from _headline(definition)
     for n, criterion in enumerate(definition.criteria, 1):
         yield from _criterion(criterion, path=("criteria", n))
+        if criterion.spans:
+            yield from _marked(criterion, criterion.spans, definition, path=("criteria", n, "spans"))
     yield from _conditions(definition)
     yield from _outputs(definition)
     yield from _review(definition)
@@ -421,11 +514,13 @@ def _names(definition: "Definition") -> Iterator[Problem]:
 def _headline(definition: "Definition") -> Iterator[Problem]:
     headline = {criterion.key: criterion for criterion in definition.criteria}.get(definition.headline)
     path = ("headline",)
+    if definition.preference and definition.headline == definition.preference.key:
+        return
     if headline is None:
         yield Problem(path, f"the headline {definition.headline!r} is not one of its criteria.")
     elif headline.number:
         yield Problem(path, f"the headline {headline.key!r} is a number, of which more is not better.")
-    elif not headline.is_scale:
+    elif not (headline.is_scale or headline.spans):
         kind = "checklist" if headline.is_checklist else "text"
         yield Problem(path, f"the headline {headline.key!r} is a {kind}, which has no mean.")
     elif not headline.per_output:
@@ -454,11 +549,12 @@ def _kind(name: str, criterion: "Criterion", *, path: Path) -> Iterator[Problem]
         yield Problem(path, f"{name} can't be a checklist and a text.")
     if criterion.number and (criterion.is_checklist or criterion.is_text):
         yield Problem((*path, "number"), f"{name} can't be a number and something else.")
+    if criterion.spans and (criterion.is_checklist or criterion.is_text or criterion.number):
+        yield Problem((*path, "spans"), f"{name} can't be marked spans and something else.")
     written = "text" if criterion.is_text else "number" if criterion.number else ""
-    if bool(written) == bool(criterion.choices):
-        yield Problem(
-            path, f"{name} is a {written} and has choices." if written else f"{name} has no choices."
-        )
+    kind = f"is a {written}" if written else "is marked spans" if criterion.spans else ""
+    if bool(kind) == bool(criterion.choices):
+        yield Problem(path, f"{name} {kind} and has choices." if kind else f"{name} has no choices.")
 
 
 def _conditions(definition: "Definition") -> Iterator[Problem]:
@@ -481,6 +577,50 @@ def _number(number: "Number", *, path: Path) -> Iterator[Problem]:
         yield Problem((*path, "step"), f"the least step is {LEAST_STEP:f}.")
 
 
+MOST_MARKS = 500
+
+
+def _marked(
+    criterion: "Criterion", spans: "Spans", definition: "Definition", *, path: Path
+) -> Iterator[Problem]:
+    name = f"criterion {criterion.key!r}"
+    yield from _choices(f"{name}, severities", spans.severities, path=(*path, "severities"))
+    yield from _choices(f"{name}, categories", spans.categories, path=(*path, "categories"))
+    if not spans.severities:
+        yield Problem((*path, "severities"), f"{name} has no severities; without degrees it has one.")
+    if any(one.score is None or not 0 <= one.score < MOST_NUMBER for one in spans.severities):
+        yield Problem(
+            (*path, "severities"), f"{name} needs of every severity what it costs, a score from 0 on."
+        )
+    if any(one.score is not None for one in spans.categories):
+        yield Problem(
+            (*path, "categories"), f"{name} has a category with a score; what costs is the severity."
+        )
+    if not 1 <= spans.most <= MOST_MARKS:
+        yield Problem((*path, "most"), f"an answer holds 1 to {MOST_MARKS} marks.")
+    yield from _marked_texts(criterion, spans, definition, path=path)
+
+
+def _marked_texts(
+    criterion: "Criterion", spans: "Spans", definition: "Definition", *, path: Path
+) -> Iterator[Problem]:
+    """A text is shown once, so that one question alone can mark it; what is left out is marked in a copy."""
+    name = f"criterion {criterion.key!r}"
+    texts = [block.column for block in definition.blocks if block.kind == "text" and not block.is_markdown]
+    if criterion.per_output and spans.of:
+        yield Problem((*path, "of"), f"{name} marks the output's text, and no block.")
+    if not criterion.per_output and not spans.of:
+        yield Problem(path, f"{name} is about the item: which block is marked? Name it under “of”.")
+    if criterion.per_output and definition.is_sequence:
+        yield Problem(path, f"{name} can't mark a sequence, whose lines stand between its states.")
+    for key in ("of", "missing_in"):
+        if (column := getattr(spans, key)) and column not in texts:
+            yield Problem((*path, key), f"{name} marks {column!r}, which is no block of plain text.")
+    same = [one for one in definition.criteria if one.spans and one.per_output == criterion.per_output]
+    if next(one for one in same if one.spans and one.spans.of == spans.of) is not criterion:
+        yield Problem(path, f"{name} marks a text that another question marks.")
+
+
 def _choices(name: str, choices: "Sequence[Choice]", *, path: Path) -> Iterator[Problem]:
     values = [choice.value for choice in choices]
     if len(set(values)) < len(values):
@@ -497,16 +637,35 @@ def _drawings(instructions: "Instructions") -> Iterator[Problem]:
 
 def _outputs(definition: "Definition") -> Iterator[Problem]:
     path = ("outputs_per_item",)
-    if definition.outputs_per_item < 1:
+    if definition.outputs_per_item < ALL:
         yield Problem(path, "an item without outputs leaves nothing to judge.")
-    if definition.preference and definition.outputs_per_item < 2:
+    if definition.is_drawn and definition.outputs_per_item < 2:
+        yield Problem(("is_drawn",), "outputs are drawn where an item shows several of them, but not all.")
+    if definition.preference and definition.is_single:
         yield Problem(path, "a preference needs at least two outputs to compare.")
+    if definition.preference:
+        yield from _preference(definition.preference, n_shown=definition.outputs_per_item)
     if definition.preference and definition.preference.is_none_between and definition.outputs_per_item != 2:
         yield Problem(("preference", "is_none_between"), "only two outputs have a between.")
     if definition.is_sequence and definition.outputs_per_item != 1:
         yield Problem(path, "a sequence shows one output between its states.")
     if definition.is_sequence and definition.pictures != "required":
         yield Problem(("pictures",), "a sequence is made of pictures.")
+
+
+def _preference(preference: "Preference", *, n_shown: int) -> Iterator[Problem]:
+    way, path = WAYS[preference.by], ("preference",)
+    if n_shown > 1 and not way.least_shown <= n_shown <= way.most_shown:
+        sentence = f"it is of {way.least_shown} to {way.most_shown} outputs, not of {n_shown}."
+        yield Problem((*path, "by"), sentence)
+    if preference.by != "choice" and (preference.none_label or preference.is_none_between):
+        yield Problem((*path, "none_label"), "only a choice can be of none.")
+    if preference.has_ties and preference.by != "ranking":
+        yield Problem((*path, "has_ties"), "only in a ranking several share a place.")
+    if bool(preference.worst_label) != (preference.by == "best_worst"):
+        yield Problem(
+            (*path, "worst_label"), "the worst is asked for where it is by best_worst, and there alone."
+        )
 
 
 def _review(definition: "Definition") -> Iterator[Problem]:

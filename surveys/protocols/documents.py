@@ -18,6 +18,8 @@ import yaml
 
 from surveys.protocols import translations
 from surveys.protocols.definition import (
+    ALL,
+    WORDS,
     Choice,
     Criterion,
     Definition,
@@ -53,11 +55,15 @@ def key_of(field: Field[Any]) -> str:
 
 
 class DocumentError(ValueError):
-    """A document that is no protocol. `problems`: a sentence each, with file, line and key."""
+    """A document that is no protocol. `problems`: a sentence each, with file, line and key.
 
-    def __init__(self, problems: list[str]) -> None:
+    `places` has the same with the place each is about; none where the document could not be read at all.
+    """
+
+    def __init__(self, problems: list[str], *, places: Iterable[Problem] = ()) -> None:
         super().__init__("\n".join(problems))
         self.problems = problems
+        self.places = tuple(places)
 
 
 class Trouble(Exception):
@@ -75,18 +81,17 @@ def read(text: str | bytes, *, name: str, also: Check | None = None) -> Definiti
     Raises DocumentError with a sentence for each thing that is wrong, up to twenty of them.
     """
     document = _Document(name)
-    values = document.definition(_composed(_decoded(text, name), name))
+    values = document.definition(composed(text, name=name))
     if not document.problems:
         try:
             definition = Definition(**values)
         except DefinitionError as error:
-            document.problems = [document.line_of(problem) for problem in error.problems]
+            document.contradicted(error.problems)
         else:
-            found = (*limits(definition), *(also(definition) if also else ()))
-            document.problems = [document.line_of(problem) for problem in found]
+            document.contradicted([*limits(definition), *(also(definition) if also else ())])
             definition = document.translated(definition)
     if document.problems:
-        raise DocumentError(document.problems[:MOST_PROBLEMS])
+        raise DocumentError(document.problems[:MOST_PROBLEMS], places=document.places[:MOST_PROBLEMS])
     return definition
 
 
@@ -107,8 +112,8 @@ def limits(definition: Definition) -> Iterator[Problem]:
     if (code := standard(definition.language)) != definition.language:
         wanted = f"is written {code}" if code else "is no language, such as en or pt-BR"
         yield Problem(("language",), f"{definition.language[:50]!r} {wanted}.")
-    for name in ("outputs_per_item", "items_per_hit"):
-        if not 1 <= getattr(definition, name) <= MOST_SHOWN:
+    for name, least in (("outputs_per_item", ALL), ("items_per_hit", 1)):
+        if not least <= getattr(definition, name) <= MOST_SHOWN:
             yield Problem((name,), f"A page shows 1 to {MOST_SHOWN}.")
 
 
@@ -161,8 +166,9 @@ def _decoded(text: str | bytes, name: str) -> str:
         raise DocumentError([f"{name}, line {line}: The file is not UTF-8 text."]) from None
 
 
-def _composed(text: str, name: str) -> yaml.MappingNode:
-    """Return the document's nodes; DocumentError unless it is one modest mapping without aliases and tags."""
+def composed(text: str | bytes, *, name: str) -> yaml.MappingNode:
+    """Return a document's nodes; DocumentError unless it is one modest mapping without aliases and tags."""
+    text = _decoded(text, name)
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         _check_size(yaml.parse(text, Loader=loader), name)
@@ -199,6 +205,7 @@ class _Document:
     def __init__(self, name: str) -> None:
         self.name = name
         self.problems: list[str] = []
+        self.places: list[Problem] = []
         self.lines: dict[Path, int] = {}
         self.scales: dict[str, tuple[Choice, ...]] = {}
         self.uses: dict[str, list[Path]] = {}
@@ -225,15 +232,18 @@ class _Document:
         )
         return replace(definition, translations=found)
 
-    def line_of(self, problem: Problem) -> str:
-        """Return a contradiction with the line of what it is about, or of the nearest thing around that."""
-        path = problem.path
-        while path not in self.lines and path:
-            path = path[:-1]
-        sentence = problem.sentence[:1].upper() + problem.sentence[1:]
-        return f"{self.name}, line {self.lines.get(path, 1)}: {sentence}"
+    def contradicted(self, problems: Iterable[Problem]) -> None:
+        """Note contradictions, each with the line of what it is about, or of the nearest thing around that."""
+        for problem in problems:
+            path = problem.path
+            while path not in self.lines and path:
+                path = path[:-1]
+            sentence = problem.sentence[:1].upper() + problem.sentence[1:]
+            self.places.append(Problem(problem.path, sentence))
+            self.problems.append(f"{self.name}, line {self.lines.get(path, 1)}: {sentence}")
 
     def _note(self, sentence: str, node: yaml.Node, path: Path) -> None:
+        self.places.append(Problem(path, sentence))
         self.problems.append(f"{self.name}, line {node.start_mark.line + 1}: {_named(path)}{sentence}")
 
     def _pairs(self, node: yaml.Node, path: Path) -> dict[str, yaml.Node]:
@@ -264,8 +274,7 @@ class _Document:
                 self._note(f"There is no such key.{_closest(name, known, path)}", value, (*path, name))
                 continue
             try:
-                hint = hints[known[name].name]
-                values[known[name].name] = self._value(hint, value, (*path, name))
+                values[known[name].name] = self._of_field(known[name], hints, value, (*path, name))
             except Trouble as trouble:
                 self._note(trouble.sentence, trouble.node, (*path, name))
         for name, field in known.items():
@@ -273,6 +282,12 @@ class _Document:
                 wanted = KEY if not path and name == "key" else name
                 self._note(f"“{wanted}” is missing.", node, path)
         return values
+
+    def _of_field(self, field: Field[Any], hints: dict[str, Any], node: yaml.Node, path: Path) -> Any:
+        """Return the value of a node, or what it stands for where it is one of the words of its field."""
+        words = field.metadata.get(WORDS, {})
+        word = node.value if isinstance(node, yaml.ScalarNode) else None
+        return words[word] if word in words else self._value(hints[field.name], node, path)
 
     def _value(self, hint: Any, node: yaml.Node, path: Path) -> Any:
         """Return the value of a node as the field's type has it; Trouble says why it can't be."""

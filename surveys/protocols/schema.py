@@ -11,7 +11,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from surveys.protocols import documents, translations
-from surveys.protocols.definition import Choice, Definition
+from surveys.protocols.definition import WORDS, Choice, Definition
 from surveys.protocols.languages import NAMED, READ
 
 SCALARS: dict[type, dict[str, Any]] = {
@@ -91,6 +91,8 @@ def _object(kind: type, kinds: dict[str, Any]) -> dict[str, Any]:
 
 def _property(hint: Any, field: Field[Any], kinds: dict[str, Any]) -> dict[str, Any]:
     found = _value(hint, kinds)
+    if words := field.metadata.get(WORDS):
+        found = {"anyOf": [found, {"enum": list(words)}]}
     is_plain = isinstance(field.default, str | int | float) and field.default != ""
     return {**found, "default": field.default} if is_plain else found
 

@@ -32,6 +32,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from surveys.publishing.drawing import drawing_in_words
+
 T = TypeVar("T")
 MOST_EXCHANGES = 1_000_000  # tried at most (two seconds): where few subjects fill all HITs nothing parts them
 MOST_DRAWS = 20  # of up to SMALL units, until subjects are apart
@@ -113,16 +115,22 @@ def methods_in_words(design: Mapping[str, Any] | None, *, changes: Sequence[str]
     return " ".join([design_in_words(design), *changes])
 
 
+SIMULATED = "The answers are simulated: no person gave them, and they are no result."
+
+
 def design_in_words(design: Mapping[str, Any] | None) -> str:
     """Return the sentences about a published batch's design."""
     if design is None:
         return "HITs and items in the order of the file."
+    if design.get("is_simulated"):
+        return f"{SIMULATED} {design_in_words({**design, 'is_simulated': False})}"
     if not design["drawn"]:
         order = " in an order drawn at random" if design.get("is_shuffled") else ""
         start = f"HITs as the file has them{order}: all items show the same systems."
-        return " ".join(filter(None, [f"{start} Seed {design['seed']}.", OWN_ORDER, _of_repeats(design)]))
-    parts = [_of_kinds(design), _of_strata(design), _of_subjects(design), _of_checks(design), OWN_ORDER]
-    return " ".join(filter(None, [*parts, _of_repeats(design)]))
+        start = f"{start} Seed {design['seed']}."
+        return " ".join(filter(None, [start, drawing_in_words(design), OWN_ORDER, _of_repeats(design)]))
+    parts = [_of_kinds(design), _of_strata(design), _of_subjects(design), _of_checks(design)]
+    return " ".join(filter(None, [*parts, drawing_in_words(design), OWN_ORDER, _of_repeats(design)]))
 
 
 def _of_kinds(design: Mapping[str, Any]) -> str:

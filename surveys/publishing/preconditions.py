@@ -14,6 +14,8 @@ from surveys.models import Batch
 from surveys.protocols.policy import needs_gold, read_policy, rule_data
 from surveys.protocols.rules import PolicyError
 from surveys.publishing import budget
+from surveys.publishing.comparisons import comparisons
+from surveys.publishing.pilots import items_of
 from surveys.publishing.pricing import Quote, quote
 
 
@@ -82,6 +84,8 @@ def warnings(batch: Batch) -> list[str]:
 def _problems(batch: Batch) -> Iterator[str]:
     if not batch.survey.items.exists():
         yield "The survey has no items yet."
+    elif not items_of(batch).exists():
+        yield "The pilot has shown all items there are."
     yield from _marketplace_problems(batch)
     yield from _kind_problems(batch)
     yield from budget_problems(batch)
@@ -122,7 +126,10 @@ def _warnings(batch: Batch) -> Iterator[str]:
             f"{n} of a HIT's {size} items {'is' if n == 1 else 'are'} asked twice: an assignment has up to {size + n} "
             "questions, and its reward and minutes are for all of them."
         )
-    left_over = batch.survey.items.count() % batch.items_per_hit
+    found = comparisons(batch)
+    if found and found.warning:
+        yield found.warning
+    left_over = items_of(batch).count() % batch.items_per_hit
     if left_over and rule_data(batch.review_policy, "minimum_correct"):
         yield (
             f"The items don't fill the last HIT: it shows {left_over} of {batch.items_per_hit}. "

@@ -13,6 +13,7 @@ from surveys.models import Batch, does_not_count, is_held, is_skipped
 from surveys.protocols.policy import can_reject, cap
 from surveys.protocols.rules import PolicyError, most_assignments
 from surveys.publishing import budget
+from surveys.publishing.pilots import items_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,8 @@ def quote(batch: Batch, *, rejection_rate: Decimal = Decimal("0.10")) -> Quote:
     held until then. `replacement_total` is that additional hold, `worst_case_total` the cost if every
     assignment were rejected, replaced once, and paid after all because its rejection was overturned.
     """
-    n_items = batch.survey.items.count()
-    n_hits = -(-n_items // batch.items_per_hit)
+    n_items = items_of(batch).count()
+    n_hits = -(-n_items // batch.items_per_hit) * batch.draws_per_item
     n, per_hit = n_hits * batch.assignments_per_hit, batch.assignments_per_hit
     is_free = not batch.has_market
     each = budget.one_more(batch)
@@ -87,14 +88,14 @@ class People:
 
 
 def people_needed(batch: Batch, *, n_hits: int) -> People:
-    """Count the people that so many HITs need: nobody does one twice, nor more of them than the cap allows."""
+    """Count the people that so many HITs need: nobody sees an item twice, nor does more of them than the cap allows."""
     per_hit, share = batch.assignments_per_hit, cap(batch.review_policy)
     n_wanted = n_hits * per_hit
-    without_cap = per_hit if n_hits else 0
+    without_cap = per_hit * batch.draws_per_item if n_hits else 0
     if share is None or not n_hits:
         return People(None, without_cap, without_cap)
     most = most_assignments(share, n_wanted=n_wanted)
-    return People(most, without_cap, max(per_hit, -(-n_wanted // most)))
+    return People(most, without_cap, max(without_cap, -(-n_wanted // most)))
 
 
 def _may_reject(batch: Batch) -> bool:
@@ -106,10 +107,12 @@ def _may_reject(batch: Batch) -> bool:
 
 
 def _minutes(batch: Batch) -> tuple[Decimal, bool]:
-    """Return the median minutes of the survey's earlier assignments, else what the researcher assumed."""
-    earlier = Assignment.objects.filter(
-        hit__questionnaire__batch__survey=batch.survey, submitted_at__isnull=False
-    )
+    """Return the median minutes of the survey's earlier assignments, else what the researcher assumed.
+
+    What simulated people took says nothing about people.
+    """
+    of_survey = Q(hit__questionnaire__batch__survey=batch.survey, submitted_at__isnull=False)
+    earlier = Assignment.objects.filter(of_survey, hit__questionnaire__batch__is_simulated=batch.is_simulated)
     seconds = [a.work_seconds for a in earlier.only("accepted_at", "submitted_at") if a.work_seconds]
     if not seconds:
         return batch.assumed_minutes, False

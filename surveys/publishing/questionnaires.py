@@ -3,7 +3,8 @@
 import json
 import uuid
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import chain
 from operator import attrgetter
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from annotators.failpoints import reach
 from surveys import audit
-from surveys.models import Batch, Item, Questionnaire, QuestionnaireItem
+from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, SlotOutput
 from surveys.protocols.definition import Definition
 from surveys.publishing import budget, quota
 from surveys.publishing.design import (
@@ -22,10 +23,11 @@ from surveys.publishing.design import (
     in_chance_order,
     repeated,
 )
+from surveys.publishing.drawing import Showing, draw_sets, drawing_facts
+from surveys.publishing.pilots import are_rows, items_of
 from surveys.publishing.preconditions import problems
 from surveys.publishing.pricing import quote
-from surveys.studies.importing.batch_layout import take_apart
-from surveys.studies.planted_checks import COLUMN
+from surveys.studies.planted_checks import COLUMN, read_check
 
 CHECK = "planted check"  # with a blank: no system is called that
 VERSION = 2
@@ -73,16 +75,76 @@ def _terms(batch: Batch) -> dict[str, str | None]:
     return {"total": f"{quote(batch).total:.2f}", "budget": limit}
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An item of a HIT, and the outputs that were drawn to be shown of it: all of them where there are none."""
+
+    item: Item
+    drawn: tuple[Output, ...] = ()
+
+
+def _pages(batch: Batch) -> tuple[list[list[Shown]], dict[str, object]]:
+    """Return what each HIT shows, in publishing order, and what there is to say about how it was drawn.
+
+    Where outputs are drawn, every draw has the same blocks of items, in another order, so that whoever has seen an item
+    is kept from no other block.
+    """
+    rounds, facts = _rounds(batch)
+    pages = [[Shown(item) for item in block] for block in rounds]
+    if not batch.definition.is_drawn:
+        return pages, facts
+    items = [item for block in rounds for item in block]
+    drawn = iter(_drawn(items, batch))
+    pages = [[Shown(item, next(drawn)) for item in block] for block in rounds]
+    return pages, {**facts, **_drawing_facts(pages, batch)}
+
+
+def _rounds(batch: Batch) -> tuple[list[list[Item]], dict[str, object]]:
+    """Return the blocks of items of all draws, one after the other."""
+    blocks, facts = _blocks(batch)
+    seed, n_blocks = f"{batch.seed}:design", len(blocks)
+    for draw in range(2, batch.draws_per_item + 1):
+        blocks = [*blocks, *in_chance_order(blocks[:n_blocks], seed=f"{seed}:{draw}")]
+    return blocks, facts | {"hits": len(blocks)}
+
+
+def _drawn(items: Sequence[Item], batch: Batch) -> list[tuple[Output, ...]]:
+    """Return the outputs that each showing of an item has, in the order of the items."""
+    showings = [_showing(item, batch.definition) for item in items]
+    sets = draw_sets(showings, size=batch.definition.outputs_per_item, seed=f"{batch.seed}:outputs")
+    return [
+        tuple(output for output in item.outputs.all() if output.system in chosen)
+        for item, chosen in zip(items, sets, strict=True)
+    ]
+
+
+def _showing(item: Item, definition: Definition) -> Showing:
+    """A planted check about one system's output shows that output."""
+    check = item.payload.get(COLUMN, "")
+    wanted = read_check(check, definition=definition).system if check else ""
+    return Showing(item.pk, tuple(_systems(item)), (wanted,) if wanted else (), not check)
+
+
+def _drawing_facts(pages: Sequence[Sequence[Shown]], batch: Batch) -> dict[str, object]:
+    counted = [shown for page in pages for shown in page if COLUMN not in shown.item.payload]
+    return drawing_facts(
+        [tuple(output.system for output in shown.drawn) for shown in counted],
+        systems={system for shown in counted for system in _systems(shown.item)},
+        size=batch.definition.outputs_per_item,
+        draws=batch.draws_per_item,
+    )
+
+
 def _blocks(batch: Batch) -> tuple[list[list[Item]], dict[str, object]]:
     """Return the items of each HIT, in publishing order, and what there is to say about how they were drawn.
 
     Rows of a batch CSV are HITs that somebody composed. Where all items show the same systems, each subject once, so
     that nothing can be confounded, they stay whole, and only their order is drawn.
     """
-    items = list(batch.survey.items.order_by("position").prefetch_related("outputs"))
+    items = list(items_of(batch).prefetch_related("outputs"))
     units = [_unit(item, batch.definition) for item in items]
     seed, size = f"{batch.seed}:design", batch.items_per_hit
-    if _is_one_of_a_kind(units) and _are_rows(items, size=size):
+    if _is_one_of_a_kind(units) and are_rows(items, size=size):
         rows = in_chance_order(
             [items[start : start + size] for start in range(0, len(items), size)], seed=seed
         )
@@ -95,7 +157,8 @@ def _blocks(batch: Batch) -> tuple[list[list[Item]], dict[str, object]]:
 
 
 def _facts(batch: Batch, blocks: Sequence[Sequence[Item]], **facts: object) -> dict[str, object]:
-    return {"version": VERSION, "seed": batch.seed, **facts, **_repeats(batch, blocks)}
+    simulated = {"is_simulated": True} if batch.is_simulated else {}
+    return {"version": VERSION, "seed": batch.seed, **facts, **_repeats(batch, blocks), **simulated}
 
 
 def _repeats(batch: Batch, blocks: Sequence[Sequence[Item]]) -> dict[str, object]:
@@ -106,12 +169,6 @@ def _repeats(batch: Batch, blocks: Sequence[Sequence[Item]]) -> dict[str, object
     made = [len(repeated(page, wanted=batch.repeats_per_hit)) for page in pages]
     least, most = min(made, default=0), max(made, default=0)
     return {"repeats": most, **({"least_repeats": least} if least < most else {})}
-
-
-def _are_rows(items: Sequence[Item], *, size: int) -> bool:
-    """Tell whether the items came as rows of a batch CSV, `size` of them in a row."""
-    headers = {tuple(item.payload.get("header", ())) for item in items}
-    return len(items) % size == 0 and {take_apart(header).n for header in headers} == {size}
 
 
 def _in_file_order(items: Iterable[Item]) -> list[Item]:
@@ -144,13 +201,14 @@ def keys(batch: Batch) -> list[uuid.UUID]:
     finds the HITs it was given. One that says anything else gets others. Translations count for nothing here, so that a
     draft from before its type had any finds its HITs, too.
     """
-    return [_key(batch, position, group) for position, group in enumerate(_blocks(batch)[0], 1)]
+    return [_key(batch, position, page) for position, page in enumerate(_pages(batch)[0], 1)]
 
 
-def _key(batch: Batch, position: int, group: Sequence[Item]) -> uuid.UUID:
+def _key(batch: Batch, position: int, page: Sequence[Shown]) -> uuid.UUID:
     terms = (batch.title, batch.description, batch.keywords, batch.reward, batch.assignment_duration)
     design = (batch.seed, batch.assignments_per_hit, batch.auto_approval_delay, batch.lifetime)
-    made = [batch.pk, batch.created_at.isoformat(), position, [item.pk for item in group]]
+    made = [batch.pk, batch.created_at.isoformat(), position, [shown.item.pk for shown in page]]
+    made += [[[output.pk for output in shown.drawn] for shown in page]] if batch.definition.is_drawn else []
     made += [batch.repeats_per_hit] if batch.repeats_per_hit else []
     asked = replace(batch.survey.definition, translations=()).to_snapshot()
     said = json.dumps([*map(str, terms + design), made, asked], sort_keys=True)
@@ -159,20 +217,25 @@ def _key(batch: Batch, position: int, group: Sequence[Item]) -> uuid.UUID:
 
 def _write_questionnaires(batch: Batch) -> None:
     fresh = Batch.objects.select_related("survey").get(pk=batch.pk)
-    groups, facts = _blocks(fresh)
+    pages, facts = _pages(fresh)
     Batch.objects.filter(pk=batch.pk).update(design=facts)
     batch.design = facts
     questionnaires = Questionnaire.objects.bulk_create(
         Questionnaire(
-            pk=_key(fresh, position, group),
+            pk=_key(fresh, position, page),
             batch=batch,
             position=position,
             target_assignments=batch.assignments_per_hit,
         )
-        for position, group in enumerate(groups, 1)
+        for position, page in enumerate(pages, 1)
     )
-    QuestionnaireItem.objects.bulk_create(
-        QuestionnaireItem(questionnaire=questionnaire, item=item, position=position)
-        for questionnaire, group in zip(questionnaires, groups, strict=True)
-        for position, item in enumerate(group, 1)
+    slots = QuestionnaireItem.objects.bulk_create(
+        QuestionnaireItem(questionnaire=questionnaire, item=shown.item, position=position)
+        for questionnaire, page in zip(questionnaires, pages, strict=True)
+        for position, shown in enumerate(page, 1)
+    )
+    SlotOutput.objects.bulk_create(
+        SlotOutput(slot=slot, output=output)
+        for slot, shown in zip(slots, chain.from_iterable(pages), strict=True)
+        for output in shown.drawn
     )

@@ -19,11 +19,11 @@ from surveys.models import Batch
 from surveys.protocols.policy import rule_data
 from surveys.rehearsal import study
 from surveys.rehearsal.browser import Browser
-from surveys.rehearsal.people import Kind, Person, cast, stand_in
 from surveys.rehearsal.report import Course
 from surveys.rehearsal.stage import Control
 from surveys.rehearsal.visits import HitVisit, HitVisitor, LinkVisit, LinkVisitor, Visit, World
 from surveys.rehearsal.waiting import Bar, Patience, Stalled, Stopwatch
+from surveys.simulating.people import Kind, Person, cast, stand_in
 
 
 @dataclass(frozen=True, slots=True)

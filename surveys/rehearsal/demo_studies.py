@@ -1,6 +1,10 @@
-"""The demo studies, one of each survey type: what they are made of, and how they are brought in."""
+"""The demo studies: what they are made of, and how they are brought in.
 
-from dataclasses import dataclass, field
+One of each survey type waits for whoever tries it. The others show what becomes of a study: their answers are made by
+simulated people, at work in the background, and marked as theirs.
+"""
+
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -21,11 +25,15 @@ from surveys.studies.importing.writing import write_items
 FOLDER = Path(settings.BASE_DIR) / "fixtures" / "demo"
 GUEST = "Demo annotator"
 LINK_DAYS = 365
+SEED = 17
 
 
 @dataclass(frozen=True, slots=True)
 class Study:
-    """One demo study: `items` and a folder `pictures` beside it, and the terms of its only batch."""
+    """One demo study: `items` and a folder `pictures` beside it, and the terms of its only batch.
+
+    `people`: how many simulated ones answer, 0 for none. A `is_draft` stays one: it is there to be published.
+    """
 
     slug: str
     name: str
@@ -34,6 +42,8 @@ class Study:
     batch: str
     keywords: str
     terms: dict[str, Any] = field(default_factory=dict)
+    people: int = 0
+    is_draft: bool = False
 
 
 STUDIES = (
@@ -72,11 +82,68 @@ STUDIES = (
 )
 
 
+def _played(based_on: Study, *, slug: str, name: str, people: int, **terms: Any) -> Study:
+    """Return a study of the same items, which simulated people answer."""
+    simulated = {
+        "endpoint": Endpoint.LINK,
+        "takes_links": True,
+        "is_simulated": True,
+        "reward": Decimal(0),
+        "seed": SEED,
+    }
+    return replace(
+        based_on, slug=slug, name=name, batch=name, people=people, terms=based_on.terms | simulated | terms
+    )
+
+
+VQA_X, XAI, VTT = STUDIES
+HELD = [
+    {"kind": "minimum_correct", "minimum": 3, "out_of": 5},
+    {"kind": "too_fast"},
+    {"kind": "straight_lining"},
+]
+# In the order they are brought in: the list of studies begins with the last.
+PLAYED = (
+    replace(
+        XAI,
+        slug="demo-draft",
+        name="Demo: a draft to publish",
+        batch="Demo: a draft",
+        is_draft=True,
+        terms=XAI.terms | {"reward": Decimal("1.20")},
+    ),
+    _played(
+        VQA_X,
+        slug="demo-pilot",
+        name="Demo: a pilot to plan from",
+        people=14,
+        assignments_per_hit=6,
+        pilot_items=5,
+    ),
+    _played(
+        VQA_X,
+        slug="demo-review",
+        name="Demo: work that waits for you",
+        people=6,
+        assignments_per_hit=9,
+        review_policy={"rules": HELD, "reject_at": 2},
+    ),
+    _played(VTT, slug="demo-vtt-finished", name="Demo: VTT, finished", people=14, assignments_per_hit=8),
+    _played(XAI, slug="demo-xai-finished", name="Demo: XAI, finished", people=14, assignments_per_hit=8),
+    _played(
+        VQA_X, slug="demo-vqa-x-finished", name="Demo: VQA-X, finished", people=20, assignments_per_hit=10
+    ),
+)
+ALL = (*STUDIES, *PLAYED)
+
+
 def demo_survey(study: Study, *, folder: Path = FOLDER) -> Survey:
     """Return the study's survey, imported if it isn't there yet. ImportRefused if the folder's files are broken."""
     if found := Survey.objects.filter(slug=study.slug).first():
         return found
-    survey = Survey(name=study.name, slug=study.slug, definition_key=study.definition.key)
+    survey = Survey(
+        name=study.name, slug=study.slug, definition_key=study.definition.key, is_shared=study in PLAYED
+    )
     items = folder / study.items
     pictures = FolderPictures(items.parent / "pictures")
     plan = check_pictures(read_items(items.read_bytes(), definition=study.definition), pictures=pictures)

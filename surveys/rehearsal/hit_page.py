@@ -7,6 +7,8 @@ from typing import Self
 
 from lxml.html import HtmlElement, document_fromstring
 
+from surveys.simulating.views import Group, ItemView, Option, Output, UnexpectedPage, words_once
+
 
 @dataclass(frozen=True, slots=True)
 class Element:
@@ -24,7 +26,7 @@ class Element:
             if not css_class or css_class in node.classes:
                 yield Element(node)
 
-    def find(self, tag: str, *, id: str = "") -> "Element | None":
+    def find(self, tag: str = "*", *, id: str = "") -> "Element | None":
         """Return the first descendant of this tag (and id), or None."""
         return next((e for e in self.all(tag) if not id or e.attributes.get("id") == id), None)
 
@@ -56,110 +58,6 @@ class Form:
         return cls(element.attributes.get("action", ""), hidden)
 
 
-class UnexpectedPage(Exception):
-    """The server showed something else than this step of the work needs; the message quotes it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    value: str
-    label: str
-    is_exclusive: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """One question: choose one, or (`is_checklist`) tick what applies; without `options`, write something.
-
-    `sample` is a number that the page takes, where it asks for one. With `only_if`, the name of another group, it is
-    asked only if one of `wanted` is chosen there.
-    """
-
-    name: str
-    is_checklist: bool
-    options: tuple[Option, ...]
-    is_optional: bool = False
-    sample: str = ""
-    only_if: str = ""
-    wanted: tuple[str, ...] = ()
-
-    def best_first(self) -> list[Option]:
-        """Return the levels of a scale from the best to the worst: numerals by size, words as shown."""
-        if all(option.value.isdecimal() for option in self.options):
-            return sorted(self.options, key=lambda option: -int(option.value))
-        return list(self.options)
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """One explanation as shown, and the questions about it."""
-
-    text: str
-    groups: tuple[Group, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ItemView:
-    """One item as shown. `groups` are the questions that are not about one output, `skip` is the way past it.
-
-    `n_missing` files have not arrived, as the page says in words.
-    """
-
-    position: int
-    version: int
-    question: str
-    outputs: tuple[Output, ...]
-    groups: tuple[Group, ...]
-    pictures: tuple[str, ...] = ()
-    n_missing: int = 0
-    skip: Group | None = None
-
-    @property
-    def prefix(self) -> str:
-        return f"i{self.position}-"
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """Return a name for each file that has not arrived, the same on everybody's page."""
-        return tuple(f"missing {n}: {self.key}" for n in range(1, self.n_missing + 1))
-
-    @property
-    def answer(self) -> Group | None:
-        return next((group for group in self.groups if group.name == f"{self.prefix}answer"), None)
-
-    @property
-    def key(self) -> str:
-        """Name the item by what it shows, whatever the order: one string for one question, choices and outputs."""
-        labels = sorted(option.label for option in self.answer.options) if self.answer else []
-        return item_key(self.question, labels=labels, texts=[output.text for output in self.outputs])
-
-    def only_asked(self, answers: Mapping[str, str | list[str]]) -> dict[str, str | list[str]]:
-        """Return the answers without those to groups that, answered so, the page does not ask."""
-        asked: dict[str, str | list[str]] = {}
-        groups = {group.name: group for group in self.in_order()}
-        for name, group in groups.items():
-            if name in answers and (not group.only_if or _chosen(group, asked.get(group.only_if, []))):
-                asked[name] = answers[name]
-        return {name: given for name, given in answers.items() if name in asked or name not in groups}
-
-    def in_order(self) -> Iterator[Group]:
-        """Yield every question after those it depends on: the answer, those about each output, those about the item."""
-        yield from (group for group in self.groups if group is self.answer)
-        for output in self.outputs:
-            yield from output.groups
-        yield from (group for group in self.groups if group is not self.answer)
-
-    def all_groups(self) -> Iterator[Group]:
-        """Yield every question in an order that does not depend on which side an output is shown."""
-        yield from self.groups
-        for output in sorted(self.outputs, key=lambda output: output.text):
-            yield from output.groups
-
-
-def _chosen(group: Group, given: str | list[str]) -> bool:
-    return bool(set(group.wanted) & {*([given] if isinstance(given, str) else given)})
-
-
 @dataclass(frozen=True, slots=True)
 class HitPage:
     """The working page: its form, where drafts go, and its items."""
@@ -167,12 +65,6 @@ class HitPage:
     form: Form
     draft_url: str
     items: tuple[ItemView, ...]
-
-
-def item_key(question: str, *, labels: list[str], texts: list[str]) -> str:
-    """Join what an item shows; the question mark may be the page's own."""
-    parts = [question.rstrip(" ?"), *sorted(labels), "", *sorted(texts)]
-    return "\n".join(" ".join(part.split()) for part in parts)
 
 
 def read_hit_page(root: Element) -> HitPage:
@@ -235,7 +127,8 @@ def _question(section: Element) -> str:
 def _output(section: Element, *, steps: str) -> Output:
     """Return an output with its text: its own, or in a sequence what stands between the states."""
     quote = section.find("blockquote")
-    return Output(quote.text() if quote else steps, tuple(_groups(section)))
+    code = section.attributes.get("aria-labelledby", "").rpartition("-")[2]
+    return Output(quote.text() if quote else steps, tuple(_groups(section)), code)
 
 
 def _groups(section: Element) -> Iterator[Group]:
@@ -251,7 +144,10 @@ def _group(element: Element) -> Group:
 
 def _asked(element: Element) -> Group:
     is_optional = "optional" in element.attributes.get("class", "").split()
-    if text := element.find("textarea"):
+    text = element.find("textarea")
+    if text and "data-severities" in text.attributes:
+        return _marking(element, text.attributes, is_optional=is_optional)
+    if text:
         return Group(text.attributes["name"], is_checklist=False, options=(), is_optional=is_optional)
     if field := next((one for one in element.all("input") if "data-sample" in one.attributes), None):
         return Group(
@@ -268,6 +164,22 @@ def _asked(element: Element) -> Group:
         is_checklist=first["type"] == "checkbox",
         options=tuple(_option(label, control) for label, control in controls),
         is_optional=is_optional,
+    )
+
+
+def _marking(element: Element, field: Mapping[str, str], *, is_optional: bool) -> Group:
+    """Return a question that is answered by marks in the text that the field names."""
+    text = Element(element.node.getroottree().getroot()).find(id=field["data-surface"])
+    kinds = json.loads(field["data-categories"])
+    return Group(
+        field["name"],
+        is_checklist=False,
+        options=(),
+        is_optional=is_optional,
+        sample="[]",
+        words=words_once(text.text() if text else ""),
+        severities=tuple(one["value"] for one in json.loads(field["data-severities"])),
+        categories=tuple(one["value"] for kind in kinds for one in kind["names"]),
     )
 
 

@@ -10,7 +10,7 @@ from django.conf import settings
 from surveys.rehearsal import stage, study
 from surveys.rehearsal.browser import new_pool
 from surveys.rehearsal.course import Driver, HitDriver, LinkDriver
-from surveys.rehearsal.people import Knowledge
+from surveys.rehearsal.knowledge import Knowledge
 from surveys.rehearsal.report import Course, Report, count
 from surveys.rehearsal.stage import Control
 from surveys.rehearsal.visits import World

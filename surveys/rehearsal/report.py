@@ -120,14 +120,10 @@ def _charged(batch: Batch) -> Decimal:
 def _scores(batch: Batch) -> dict[str, dict[str, float | None]]:
     """Return {selection: {system: mean rating on the headline criterion}}."""
     summary = batch_report(batch).summary
-    scores: dict[str, dict[str, float | None]] = {}
-    for selection in summary.selections:
-        means = {}
-        for system in selection.systems:
-            score = system.criterion(summary.headline).score
-            means[system.system] = score.rating_mean if score else None
-        scores[selection.name] = means
-    return scores
+    return {
+        selection.name: {system.system: system.mean_of(summary.headline) for system in selection.systems}
+        for selection in summary.selections
+    }
 
 
 def broken(tally: Tally, course: Course, *, marketplace_cost: Decimal) -> Iterator[str]:

@@ -13,17 +13,16 @@ from surveys.rehearsal.hit_page import (
     Element,
     Form,
     HitPage,
-    ItemView,
-    UnexpectedPage,
     headline,
     read_hit_page,
     read_last_form,
     read_quiz,
 )
-from surveys.rehearsal.people import (
+from surveys.rehearsal.knowledge import Knowledge
+from surveys.simulating.people import (
+    COMMENT,
     Answers,
     Kind,
-    Knowledge,
     Person,
     answers_for,
     forgets,
@@ -31,9 +30,9 @@ from surveys.rehearsal.people import (
     seconds_for,
     skips,
 )
+from surveys.simulating.views import ItemView, UnexpectedPage
 
 DRAFTS = 2  # items whose drafts a worker saves before submitting; more would tell nothing new
-COMMENT = "Some of the pictures were small, but it was fun – thank you!"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
 """Which answers somebody looks at, as an address says it: the same in a frame, for numbers, and in the database.
 
 `rows`: what was submitted, what is kept of it, or what of that was answered rightly. Days are those of handing in, on
-the site's clock. `most` leaves out who gave more than so many percent of all kept answers of the batch, whatever is
-chosen besides: a person is busy in a study, not in a part of it.
+the site's clock. `most` leaves out who gave more than so many percent of all kept answers of the batches, whatever is
+chosen besides: a person is busy in a study, not in a part of it. Batches that are looked at together asked the same.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from urllib.parse import parse_qs, urlencode
@@ -58,44 +58,44 @@ def read_chosen(query: str) -> Chosen:
     )
 
 
-def systems_of(batch: Batch) -> list[str]:
-    """Return the systems under evaluation that a batch shows, in alphabetical order."""
-    shown = Output.objects.filter(item__slots__questionnaire__batch=batch)
-    models = shown.exclude(system=batch.definition.reference_system)
+def systems_of(batches: Sequence[Batch]) -> list[str]:
+    """Return the systems under evaluation that batches show, in alphabetical order."""
+    shown = Output.objects.filter(item__slots__questionnaire__batch__in=batches)
+    models = shown.exclude(system=batches[0].definition.reference_system)
     return sorted(models.order_by().values_list("system", flat=True).distinct())
 
 
-def responses(batch: Batch, chosen: Chosen) -> QuerySet[Response]:
+def responses(batches: Sequence[Batch], chosen: Chosen) -> QuerySet[Response]:
     """Return the answers a report of this choice counts, skips among them; repeats and planted checks are none."""
     found = Response.objects.filter(
-        batch=batch, is_repeat=False, assignment__in=_assignments(batch, chosen)
+        batch__in=batches, is_repeat=False, assignment__in=_assignments(batches, chosen)
     ).exclude(item__payload__has_key=COLUMN)
-    if chosen.rows == FILTERED and _is_graded(batch):
+    if chosen.rows == FILTERED and _is_graded(batches):
         found = found.filter(is_correct=True).exclude(item__gold="")
     if chosen.stratum or chosen.systems:
-        found = found.filter(Exists(_outputs(batch, chosen)))
+        found = found.filter(Exists(_outputs(batches, chosen)))
     return found
 
 
-def _is_graded(batch: Batch) -> bool:
-    handed_in = Response.objects.filter(batch=batch, assignment__status__in=SUBMITTED)
+def _is_graded(batches: Sequence[Batch]) -> bool:
+    handed_in = Response.objects.filter(batch__in=batches, assignment__status__in=SUBMITTED)
     return handed_in.exclude(item__gold="").exclude(item__payload__has_key=COLUMN).exists()
 
 
-def _assignments(batch: Batch, chosen: Chosen) -> QuerySet[Assignment]:
-    found = Assignment.objects.filter(hit__questionnaire__batch=batch, status__in=SUBMITTED)
+def _assignments(batches: Sequence[Batch], chosen: Chosen) -> QuerySet[Assignment]:
+    found = Assignment.objects.filter(hit__questionnaire__batch__in=batches, status__in=SUBMITTED)
     if chosen.rows != ALL:
         found = found.filter(is_used())
     if chosen.since:
         found = found.filter(submitted_at__date__gte=chosen.since)
     if chosen.until:
         found = found.filter(submitted_at__date__lte=chosen.until)
-    return found.exclude(worker__in=_busy(batch, most=chosen.most)) if chosen.most else found
+    return found.exclude(worker__in=_busy(batches, most=chosen.most)) if chosen.most else found
 
 
-def _busy(batch: Batch, *, most: int) -> list[int]:
-    """Return who gave more than `most` percent of a batch's kept answers."""
-    given = Response.objects.filter(is_used("assignment"), batch=batch, is_repeat=False)
+def _busy(batches: Sequence[Batch], *, most: int) -> list[int]:
+    """Return who gave more than `most` percent of the batches' kept answers."""
+    given = Response.objects.filter(is_used("assignment"), batch__in=batches, is_repeat=False)
     counts = (
         given.exclude(item__payload__has_key=COLUMN).order_by().values_list("worker").annotate(Count("pk"))
     )
@@ -104,9 +104,17 @@ def _busy(batch: Batch, *, most: int) -> list[int]:
     return [worker for worker, n in of_workers.items() if 100 * n > most * total]
 
 
-def _outputs(batch: Batch, chosen: Chosen) -> QuerySet[Output]:
+def was_shown(batch: Batch) -> Q:
+    """Tell, in a query over outputs within one over responses, whether a response showed it."""
+    if not batch.definition.is_drawn:
+        return Q()
+    return Q(drawn__slot__questionnaire__hit=OuterRef("assignment__hit"))
+
+
+def _outputs(batches: Sequence[Batch], chosen: Chosen) -> QuerySet[Output]:
     """Return the outputs of an answer's item that make it one of the chosen."""
-    found = Output.objects.filter(item=OuterRef("item")).exclude(system=batch.definition.reference_system)
+    found = Output.objects.filter(was_shown(batches[0]), item=OuterRef("item"))
+    found = found.exclude(system=batches[0].definition.reference_system)
     return found.filter(of_outputs(chosen))
 
 
@@ -118,9 +126,9 @@ def of_outputs(chosen: Chosen, at: str = "") -> Q:
     return wanted
 
 
-def of_frame(frame: Frame, chosen: Chosen, *, batch: Batch) -> Frame:
+def of_frame(frame: Frame, chosen: Chosen, *, batches: Sequence[Batch]) -> Frame:
     """Return the frame of the chosen answers alone. All that is in it then counts as kept."""
-    ids = set(_assignments(batch, chosen).values_list("assignment_id", flat=True))
+    ids = set(_assignments(batches, chosen).values_list("assignment_id", flat=True))
     rows = frame.responses[frame.responses["assignment_id"].isin(ids)].reset_index(drop=True)
     repeats = (
         only(frame.repeats, frame.repeats["assignment_id"].isin(ids)) if frame.has_repeats else frame.repeats

@@ -1,5 +1,6 @@
 """The outputs people disagree about, by how far apart their ratings on one scale are."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Avg, Count, F, QuerySet, StdDev
@@ -16,14 +17,16 @@ def scales_of(definition: Definition) -> dict[str, str]:
     return dict(sorted(scales.items(), key=lambda scale: scale[0] != definition.headline))
 
 
-def by_disagreement(batch: Batch, chosen: Chosen, *, criterion: str, of: str = "") -> QuerySet[Rating, Any]:
+def by_disagreement(
+    batches: Sequence[Batch], chosen: Chosen, *, criterion: str, of: str = ""
+) -> QuerySet[Rating, Any]:
     """Return {`output`, `n`, `mean`, `spread`} of outputs with two ratings or more, the most disputed first.
 
     `of`: those of one system.
 
     The spread is the standard deviation of the ratings, n - 1 in the denominator.
     """
-    answered = responses(batch, chosen).filter(skip_reason="")
+    answered = responses(batches, chosen).filter(skip_reason="")
     rated = Rating.objects.filter(response__in=answered, criterion=criterion, output__isnull=False)
     if of:
         rated = rated.filter(output__system=of)

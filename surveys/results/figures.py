@@ -58,7 +58,7 @@ def kinds_for(report: Report, criterion: str) -> list[str]:
 
 def draw(report: Report, *, kind: str, criterion: str, form: str) -> bytes:
     """Return a figure of one criterion as a file of a form of FORMS. Raises KeyError for what a report has not."""
-    if criterion not in criteria_of(report) or not KINDS[kind].has(report, criterion):
+    if not KINDS[kind].has(report, criterion):
         raise KeyError(criterion)
     figure = _figure(len(report.systems))
     axes = figure.add_subplot()
@@ -79,8 +79,14 @@ def _figure(n_rows: int) -> "Figure":
     return Figure(figsize=(WIDTH, AROUND + ROW * max(n_rows, 2)), layout="constrained")
 
 
+def _rated(report: Report, criterion: str) -> list[CriterionSummary]:
+    """Return what was said of each system on a scale; nothing of what is none."""
+    is_scale = criterion in criteria_of(report)
+    return [one.criterion(criterion) for one in report.summary.kept.systems] if is_scale else []
+
+
 def _has_means(report: Report, criterion: str) -> bool:
-    return any(_mean_of(one.criterion(criterion)) is not None for one in report.summary.kept.systems)
+    return any(_mean_of(one) is not None for one in _rated(report, criterion))
 
 
 def _means(axes: "Axes", report: Report, criterion: str) -> None:
@@ -100,7 +106,8 @@ def _mean_of(summary: CriterionSummary) -> float | None:
 
 
 def _has_differences(report: Report, criterion: str) -> bool:
-    return any(one.criterion == criterion and one.interval for one in report.comparison.differences)
+    found = [one for one in report.comparison.differences if one.criterion == criterion]
+    return criterion in criteria_of(report) and any(one.interval for one in found)
 
 
 def _differences(axes: "Axes", report: Report, criterion: str) -> None:
@@ -112,6 +119,20 @@ def _differences(axes: "Axes", report: Report, criterion: str) -> None:
     axes.set_xlabel(
         _wrapped(f"{label}: difference from {report.comparison.against} (item means, Holm’s intervals)")
     )
+
+
+def _has_strengths(report: Report, criterion: str) -> bool:
+    found = report.strengths
+    return found is not None and criterion == found.criterion and not found.why_not
+
+
+def _strengths(axes: "Axes", report: Report, criterion: str) -> None:
+    found = report.strengths.strengths if report.strengths else ()
+    _points(
+        axes, [one.system for one in found], [one.value for one in found], [one.interval for one in found]
+    )
+    axes.axvline(0, color=QUIET, linewidth=0.8, linestyle="--")
+    axes.set_xlabel("Bradley-Terry strength (log odds, 95 % interval)")
 
 
 def _points(
@@ -137,7 +158,7 @@ def _lines(axes: "Axes", labels: Sequence[str]) -> None:
 
 
 def _has_shares(report: Report, criterion: str) -> bool:
-    return any(_answered(one.criterion(criterion)) for one in report.summary.kept.systems)
+    return any(map(_answered, _rated(report, criterion)))
 
 
 def _shares(axes: "Axes", report: Report, criterion: str) -> None:
@@ -196,4 +217,5 @@ KINDS = {
     "differences": Kind("Differences", _has_differences, _differences),
     "means": Kind("Means", _has_means, _means),
     "shares": Kind("Shares", _has_shares, _shares),
+    "strengths": Kind("Strengths", _has_strengths, _strengths),
 }

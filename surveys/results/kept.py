@@ -52,18 +52,27 @@ def version_of(*states: State) -> str:
     return hashlib.sha256(json.dumps([VERSION, values]).encode()).hexdigest()
 
 
-def report_key(batch: Batch, chosen: "Chosen | None" = None) -> str:
-    """Return what a batch's report is kept as; one of a choice of its answers stands apart."""
+def report_key(batches: Batch | Sequence[Batch], chosen: "Chosen | None" = None) -> str:
+    """Return what the report of a batch, or of several, is kept as; one of a choice of answers stands apart."""
     query = chosen.as_query() if chosen else ""
-    return f"{REPORT}:{batch.pk}{CHOICE}{query}" if query else f"{REPORT}:{batch.pk}"
+    return f"{REPORT}:{_names(batches)}{CHOICE}{query}" if query else f"{REPORT}:{_names(batches)}"
 
 
-def metrics_key(batch: Batch) -> str:
-    return f"{METRICS}:{batch.pk}"
+def metrics_key(batches: Batch | Sequence[Batch]) -> str:
+    return f"{METRICS}:{_names(batches)}"
 
 
 def across_key(batches: Sequence[Batch]) -> str:
-    return f"{ACROSS}:{','.join(str(pk) for pk in sorted(batch.pk for batch in batches))}"
+    return f"{ACROSS}:{_names(batches)}"
+
+
+def _names(batches: Batch | Sequence[Batch]) -> str:
+    return ",".join(str(batch.pk) for batch in in_order(batches))
+
+
+def in_order(batches: Batch | Sequence[Batch]) -> list[Batch]:
+    """Return batches as their report has them: oldest first, whatever order they are named in."""
+    return [batches] if isinstance(batches, Batch) else sorted(batches, key=lambda batch: batch.pk)
 
 
 def progress(*keys: str) -> list[dict[str, Any]]:
@@ -107,13 +116,14 @@ def sample_key(name: str) -> str:
     return f"{SAMPLE}:{name}"
 
 
-def report_version(batch: Batch) -> str:
-    return version_of(state_of(batch))
+def report_version(batches: Batch | Sequence[Batch]) -> str:
+    return version_of(*map(state_of, in_order(batches)))
 
 
-def metrics_version(batch: Batch) -> str:
-    return version_of(scored_of(batch), state_of(batch))
+def metrics_version(batches: Batch | Sequence[Batch]) -> str:
+    """Return the version of what metrics say; scores are of a study, and all these batches are of one."""
+    found = in_order(batches)
+    return version_of(scored_of(found[0]), *map(state_of, found))
 
 
-def across_version(batches: Sequence[Batch]) -> str:
-    return version_of(*(state_of(batch) for batch in sorted(batches, key=lambda batch: batch.pk)))
+across_version = report_version

@@ -11,6 +11,7 @@ from surveys.results.files.report import Report
 from surveys.results.printed import NOTHING, number, p_value
 from surveys.results.statistics.comparison import Comparison, Difference
 from surveys.results.statistics.inference import Interval
+from surveys.results.statistics.strengths import METHOD, Strength, Strengths, WinRate
 
 FORMS = {"csv": "text/csv", "tex": "application/x-tex"}
 WHOLE = "Of all kept answers."
@@ -94,7 +95,7 @@ def systems(report: Report) -> PaperTable:
         columns=("system", *(f"{key} {name}" for key in labels for name in names)),
         rows=tuple(
             (system, *(getattr(of[key], name) for key in labels for name in names))
-            for system, of in estimates.items()
+            for system, of in (estimates.items() if labels else ())
         ),
         printed_columns=("System", *labels.values()),
         printed=tuple(
@@ -198,6 +199,59 @@ def agreement(report: Report) -> PaperTable:
     )
 
 
+def strengths(report: Report) -> PaperTable:
+    """Return a line for each system, the strongest first."""
+    found = report.strengths or Strengths("")
+    known = [one for one in found.strengths if one.value is not None]
+    return PaperTable(
+        columns=("rank", "system", "strength", "low", "high", "best_rank", "worst_rank"),
+        rows=tuple(tuple(_strength(n, one)) for n, one in enumerate(known, 1)),
+        printed_columns=("Rank", "System", "Strength", "95 % interval", "Ranks possible"),
+        printed=tuple(_printed_strength(n, one) for n, one in enumerate(known, 1)),
+        caption=METHOD,
+    )
+
+
+def _strength(rank: int, one: Strength) -> Iterator[Value]:
+    yield from (rank, one.system, one.value)
+    yield from (one.interval.low, one.interval.high) if one.interval else (None, None)
+    yield from (one.best_rank, one.worst_rank)
+
+
+def _printed_strength(rank: int, one: Strength) -> tuple[str, ...]:
+    places = one.interval.places if one.interval else 2
+    ranks = f"{one.best_rank}–{one.worst_rank}"
+    return (str(rank), one.system, number(one.value, places=places), _between(one.interval, places), ranks)
+
+
+def wins(report: Report) -> PaperTable:
+    """Return the matrix of win rates: how often the system of a line was preferred to that of a column."""
+    found = report.strengths or Strengths("")
+    names = [one.system for one in found.strengths]
+    pairs = [(system, against, found.rate(system, against)) for system in names for against in names]
+    named = [(system, against, rate) for system, against, rate in pairs if rate]
+    cells = {(system, against): rate for system, against, rate in named}
+    return PaperTable(
+        columns=("system", "against", "wins", "ties", "losses", "rate", "low", "high", "expected", "p"),
+        rows=tuple(tuple(_win_rate(system, against, rate)) for system, against, rate in named),
+        printed_columns=("System", *names),
+        printed=tuple(
+            (system, *(_percent(cells.get((system, against))) for against in names)) for system in names
+        ),
+        caption="How often the system of a line was preferred to that of a column, a tie counting half.",
+    )
+
+
+def _win_rate(system: str, against: str, one: WinRate) -> Iterator[Value]:
+    yield from (system, against, one.wins, one.ties, one.losses, one.rate)
+    yield from (one.interval.low, one.interval.high) if one.interval else (None, None)
+    yield from (one.expected, one.corrected)
+
+
+def _percent(one: WinRate | None) -> str:
+    return "–" if one is None or one.rate is None else f"{100 * one.rate:.0f} %"
+
+
 def _between(interval: Interval | None, places: int) -> str:
     return (
         f"[{number(interval.low, places=places)}, {number(interval.high, places=places)}]" if interval else ""
@@ -208,11 +262,15 @@ TABLES: dict[str, Callable[[Report], PaperTable]] = {
     "systems": systems,
     "differences": differences,
     "agreement": agreement,
+    "strengths": strengths,
+    "wins": wins,
 }
 LABELS: dict[str, str] = {
     "systems": "Systems and criteria",
     "differences": "Differences",
     "agreement": "Agreement",
+    "strengths": "Strengths",
+    "wins": "Win rates",
 }
 
 

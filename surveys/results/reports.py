@@ -15,6 +15,7 @@ from surveys.models import Batch, KeptReport
 from surveys.results.chosen import of_frame, read_chosen
 from surveys.results.files.report import Report, make_report
 from surveys.results.frames.database import read_batch, read_scores
+from surveys.results.frames.together import read_batches, together
 from surveys.results.kept import (
     ACROSS,
     CHOICE,
@@ -106,15 +107,15 @@ def _batches(about: str) -> list[Batch]:
 
 def _report(about: str, tell: Tell) -> tuple[str, Report]:
     pk, _, query = about.partition(CHOICE)
-    [batch] = _batches(pk)
-    version = report_version(batch)
+    batches = _batches(pk)
+    version = report_version(batches)
     tell(5)
-    frame = read_batch(batch)
+    frame = together(read_batches(batches))
     tell(60)
     if not query:
         return version, make_report(frame)
     _forget_choices()
-    return version, make_report(of_frame(frame, read_chosen(query), batch=batch))
+    return version, make_report(of_frame(frame, read_chosen(query), batches=batches))
 
 
 def _forget_choices() -> None:
@@ -124,12 +125,12 @@ def _forget_choices() -> None:
 
 
 def _metrics(about: str, tell: Tell) -> tuple[str, MetricSummary]:
-    [batch] = _batches(about)
-    version = metrics_version(batch)
+    batches = _batches(about)
+    version = metrics_version(batches)
     tell(5)
-    frame = read_batch(batch)
+    frame = together(read_batches(batches))
     tell(50)
-    return version, summarise_metrics(frame, read_scores(batch))
+    return version, summarise_metrics(frame, read_scores(batches))
 
 
 def _across(about: str, tell: Tell) -> tuple[str, Across]:

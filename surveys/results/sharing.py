@@ -118,7 +118,7 @@ def _hash(token: str) -> str:
 
 def _disputed(batch: Batch, chosen: Chosen, *, has_key: bool) -> tuple[Disputed, ...]:
     criterion = next(iter(scales_of(batch.definition)), "")
-    rows = list(by_disagreement(batch, chosen, criterion=criterion)[:MOST_OUTPUTS])
+    rows = list(by_disagreement([batch], chosen, criterion=criterion)[:MOST_OUTPUTS])
     outputs = Output.objects.select_related("item").in_bulk([row["output"] for row in rows])
     return tuple(_of_row(row, outputs[row["output"]], has_key=has_key) for row in rows)
 

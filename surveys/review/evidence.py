@@ -36,7 +36,7 @@ def sizes_of(items: Collection[int], *, definition: Definition) -> dict[int, Siz
     shown = Item.objects.filter(pk__in=items).annotate(n=Count("pictures"))
     sizes = {}
     for pk, payload, choices, n_pictures in shown.values_list("pk", "payload", "choices", "n"):
-        outputs = said.get(pk, [])
+        outputs = _shown(said.get(pk, []), definition)
         texts = [payload.get("question", ""), *(choice["label"] for choice in choices), *outputs]
         texts += [
             payload.get("blocks", {}).get(block.column, "")
@@ -47,6 +47,11 @@ def sizes_of(items: Collection[int], *, definition: Definition) -> dict[int, Siz
             sum(len(text.split()) for text in texts), n_pictures, _inputs(definition, len(outputs))
         )
     return sizes
+
+
+def _shown(outputs: list[str], definition: Definition) -> list[str]:
+    """Return the texts that anybody had to read at least: of outputs that are drawn, the shortest."""
+    return sorted(outputs, key=len)[: definition.outputs_per_item] if definition.is_drawn else outputs
 
 
 def _inputs(definition: Definition, n_outputs: int) -> int:

@@ -68,6 +68,12 @@ def urgent(batch: Batch, *, now: datetime | None = None) -> QuerySet[Assignment]
     return undecided().filter(auto_approval_at__lte=deadline, hit__questionnaire__batch=batch)
 
 
+def is_soon(assignment: Assignment, *, batch: Batch, now: datetime) -> bool:
+    """Tell whether the marketplace is about to approve an undecided assignment by itself."""
+    at = assignment.auto_approval_at
+    return at is not None and at <= now + warning_time(batch)
+
+
 def with_work(people: QuerySet[Person], *, batch: Batch) -> QuerySet[Person]:
     """Annotate invitations or visits with n_done and n_open: what their worker has done of the batch, and begun."""
     given = Assignment.objects.filter(annotation_slot__batch=batch, worker=OuterRef("worker"))

@@ -18,6 +18,7 @@ from surveys.models import (
     Questionnaire,
     QuestionnaireItem,
     Replacement,
+    SlotOutput,
     does_not_count,
     is_left_out,
     is_skipped,
@@ -199,9 +200,15 @@ def _sibling(root: Questionnaire, *, replaced: Assignment) -> Questionnaire:
         target_assignments=1,
         sibling_of=root,
     )
-    QuestionnaireItem.objects.bulk_create(
+    originals = list(root.slots.prefetch_related("drawn"))
+    slots = QuestionnaireItem.objects.bulk_create(
         QuestionnaireItem(questionnaire=sibling, item_id=slot.item_id, position=slot.position)
-        for slot in root.slots.all()
+        for slot in originals
+    )
+    SlotOutput.objects.bulk_create(
+        SlotOutput(slot=slot, output_id=drawn.output_id)
+        for slot, original in zip(slots, originals, strict=True)
+        for drawn in original.drawn.all()
     )
     return sibling
 

@@ -23,7 +23,11 @@ MOST_NAMED = 20
 
 
 class NameTaken(ValueError):
-    """A document's name or version is in use; the message says by what."""
+    """A document's name or version is in use; the message says by what. `at` is the one that is in use."""
+
+    def __init__(self, message: str, *, at: str = "version") -> None:
+        super().__init__(message)
+        self.at = at
 
 
 def seen_by(person: Person) -> QuerySet[Protocol]:
@@ -41,6 +45,11 @@ def newest(person: Person) -> dict[str, Protocol]:
 def offered(person: Person) -> dict[str, Definition]:
     """Return all types somebody can choose for a new survey, the built-in ones first."""
     return {**DEFINITIONS, **{key: protocol.definition for key, protocol in newest(person).items()}}
+
+
+def taken_names() -> list[str]:
+    """Return the names of all types that were written here, whoever sees them."""
+    return list(Protocol.objects.order_by("key").values_list("key", flat=True).distinct())
 
 
 def new_survey(person: Person, *, key: str, name: str, slug: str) -> Survey:
@@ -80,15 +89,7 @@ def keep(
             [f"“{name}” is in the ZIP, and {package.name} does not name it." for name in unused[:MOST_NAMED]]
         )
     pictures = _checked({name: given[name] for name in wanted})
-    if definition.key in DEFINITIONS:
-        raise NameTaken(f"“{definition.key}” is built in. Give yours another name after “protocol:”.")
-    before = Protocol.objects.filter(key=definition.key).first()  # the newest
-    if before and not _is_ones_own(before, by):
-        raise NameTaken(f"“{definition.key}” is in use. Give yours another name after “protocol:”.")
-    if before and definition.version <= before.version:
-        raise NameTaken(
-            f"“{definition.key}” has a version {before.version}. Write a higher number after “version:”."
-        )
+    before = check_name(definition, by=by)
     protocol = Protocol(
         key=definition.key,
         version=definition.version,
@@ -97,6 +98,22 @@ def keep(
         is_shared=before.is_shared if before else is_shared,
     )
     return _written(protocol, pictures, before=before, by=by)
+
+
+def check_name(definition: Definition, *, by: Person) -> Protocol | None:
+    """Return the version that a new one follows, if there is one. NameTaken where `by` can't call a type so."""
+    if definition.key in DEFINITIONS:
+        raise NameTaken(
+            f"“{definition.key}” is built in. Give yours another name after “protocol:”.", at="key"
+        )
+    before = Protocol.objects.filter(key=definition.key).first()  # the newest
+    if before and not is_ones_own(before, by):
+        raise NameTaken(f"“{definition.key}” is in use. Give yours another name after “protocol:”.", at="key")
+    if before and definition.version <= before.version:
+        raise NameTaken(
+            f"“{definition.key}” has a version {before.version}. Write a higher number after “version:”."
+        )
+    return before
 
 
 def _pictures_of(protocol: Protocol | None) -> dict[str, bytes]:
@@ -129,7 +146,8 @@ def _row(name: str, checked: "CheckedPicture", content: bytes) -> ProtocolPictur
     )
 
 
-def _is_ones_own(protocol: Protocol, person: Person) -> bool:
+def is_ones_own(protocol: Protocol, person: Person) -> bool:
+    """Tell whether somebody may follow a type by a version: its team, and superusers."""
     return person.is_superuser or protocol.team.filter(pk=person.pk or 0).exists()
 
 

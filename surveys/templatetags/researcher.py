@@ -13,11 +13,12 @@ from annotators.models import Assignment, Worker
 from annotators.people import pseudonyms
 from surveys.models import Batch, Survey, is_held
 from surveys.pages.people.labels import labels_of
+from surveys.pages.results.scope import Scope
 from surveys.pages.study.header import Header, header
 from surveys.pages.study.studies import Listed, listed
 from surveys.protocols.policy import label_of
 from surveys.review import appeal_codes, decisions
-from surveys.teams import seen_by
+from surveys.teams import holds, seen_by
 
 register = template.Library()
 
@@ -26,6 +27,12 @@ register = template.Library()
 def listed_studies(context: dict[str, Any]) -> list[Listed]:
     """Return the studies that the reader sees, what was touched last first."""
     return listed(context["user"])
+
+
+@register.simple_tag(takes_context=True)
+def is_researcher(context: dict[str, Any]) -> bool:
+    """Tell whether the reader may see batches anywhere: by their account, or by a role in one study."""
+    return holds(context["user"], ["surveys.view_batch"])
 
 
 @register.simple_tag(takes_context=True)
@@ -45,6 +52,12 @@ def study_of(context: dict[str, Any]) -> Survey | None:
     if isinstance(batch, Batch):
         return batch.survey
     return survey if isinstance(survey, Survey) else None
+
+
+@register.simple_tag
+def results_url(scope: Scope, name: str, *more: str) -> str:
+    """Return where a page of results is, of one batch or of several together, by the name a batch's has."""
+    return scope.url(name, *more)
 
 
 @register.simple_tag(takes_context=True)

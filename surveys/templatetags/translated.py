@@ -1,7 +1,8 @@
 """Texts of a protocol on a page: in which language each is, where that is not the page's."""
 
 from django import template
-from django.utils.html import format_html
+from django.utils.html import escape, format_html
+from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
 
 from surveys.answering.presentation import shown_definition
@@ -19,6 +20,12 @@ def with_lang(text: str) -> str:
     return format_html(
         '<span lang="{}" dir="{}">{}</span>', text.language, direction(text.language), str(text)
     )
+
+
+@register.filter
+def exact(text: str) -> str:
+    """Return a text for a page to hold to the character: HTML makes one line end of CR and LF, unless CR is named."""
+    return mark_safe(escape(text).replace("\r", "&#13;"))  # noqa: S308 (escaped)
 
 
 @register.filter

@@ -59,7 +59,7 @@ def test_what_could_not_be_kept_is_still_on_the_page(
 ) -> None:
     client = Client(raise_request_exception=False)
     answers = full_answers(open_page(client, questionnaire)) | {"comment": "Typed for long"}
-    monkeypatch.setattr("surveys.pages.answering.hit.save_answers", full)
+    monkeypatch.setattr("surveys.pages.answering.hit.write_answers", full)
     refused = post(client, questionnaire, answers)
     page = refused.content.decode()
     assert (refused.status_code, "This was not kept" in page) == (503, True)

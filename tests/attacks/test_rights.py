@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -22,8 +23,11 @@ from surveys.models import (
     PersonLabel,
     SharedResults,
     Survey,
+    TeamInvitation,
+    TeamRole,
     Webhook,
 )
+from surveys.studies import drafts
 from surveys.urls import urlpatterns
 from tests.factories import make_published, submitted
 from tests.link_people import invite_one, make_batch
@@ -68,6 +72,8 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "sample_file": (RESEARCHER, "get", lambda w: ["x", "eligibility.csv"]),
     "batch_publish": (RESEARCHER, "post", lambda w: [w.batch.pk]),
     "batch_stop": (RESEARCHER, "post", lambda w: [w.batch.pk]),
+    "batch_pilot": (RESEARCHER, "get", lambda w: [w.batch.pk]),
+    "batch_simulate": (RESEARCHER, "post", lambda w: [w.batch.pk]),
     "batch_retry": (RESEARCHER, "post", lambda w: [w.batch.pk]),
     "batch_sync": (ASSISTANT, "post", lambda w: [w.batch.pk]),
     "batch_download": (ASSISTANT, "get", lambda w: [w.batch.pk, "tidy"]),
@@ -110,8 +116,16 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "picture": (ANYBODY, "get", lambda w: ["x"]),
     "survey_types": (ASSISTANT, "get", lambda w: []),
     "write_survey_type": (RESEARCHER, "get", lambda w: []),
+    "new_survey_type": (RESEARCHER, "get", lambda w: []),
+    "builder": (RESEARCHER, "post", lambda w: [w.draft.pk]),
+    "builder_preview": (RESEARCHER, "get", lambda w: [w.draft.pk]),
+    "builder_text": (RESEARCHER, "post", lambda w: [w.draft.pk]),
+    "builder_versions": (RESEARCHER, "get", lambda w: [w.draft.pk]),
+    "builder_version": (RESEARCHER, "post", lambda w: [w.draft.pk, 1]),
+    "discard_draft": (RESEARCHER, "post", lambda w: [w.draft.pk]),
     "survey_type_file": (ASSISTANT, "get", lambda w: ["xai"]),
     "survey_type_package": (ASSISTANT, "get", lambda w: ["xai"]),
+    "picture_copy": (ANYBODY, "get", lambda w: ["x", 320]),
     "type_picture": (ANYBODY, "get", lambda w: ["x.png"]),
     "oidc_there": (ANYBODY, "get", lambda w: []),
     "oidc_authentication_callback": (ANYBODY, "get", lambda w: []),
@@ -120,6 +134,32 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     # Every member of staff has these for themselves; tests/surveys/api/test_tokens.py says who has not.
     "api_tokens": (ANYBODY, "get", lambda w: []),
     "revoke_token": (ANYBODY, "post", lambda w: [1]),
+    "study_people": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),
+    "study_review": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),
+    "decide_many_of_study": (ASSISTANT, "post", lambda w: [w.batch.survey.slug]),
+    "study_files": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),
+    "study_results": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),
+    "study_results_of": (ASSISTANT, "get", lambda w: [w.batch.survey.slug, str(w.batch.pk)]),
+    "study_results_progress": (ASSISTANT, "get", lambda w: [w.batch.survey.slug, str(w.batch.pk)]),
+    "study_responses": (ASSISTANT, "get", lambda w: [w.batch.survey.slug, str(w.batch.pk)]),
+    "study_disputed": (ASSISTANT, "get", lambda w: [w.batch.survey.slug, str(w.batch.pk)]),
+    "study_result_figure": (
+        ASSISTANT,
+        "get",
+        lambda w: [w.batch.survey.slug, str(w.batch.pk), "means", "justifies", "svg"],
+    ),
+    "study_result_table": (
+        ASSISTANT,
+        "get",
+        lambda w: [w.batch.survey.slug, str(w.batch.pk), "systems", "tex"],
+    ),
+    "invite_colleague": (RESEARCHER, "post", lambda w: [w.batch.survey.slug]),
+    "add_colleague": (RESEARCHER, "post", lambda w: [w.batch.survey.slug]),
+    "change_role": (RESEARCHER, "post", lambda w: [w.batch.survey.slug, w.colleague.pk]),
+    "remove_colleague": (RESEARCHER, "post", lambda w: [w.batch.survey.slug, w.colleague.pk]),
+    "revoke_invitation": (RESEARCHER, "post", lambda w: [w.batch.survey.slug, w.team_invitation.pk]),
+    "join_team": (ANYBODY, "get", lambda w: ["x"]),
+    "join_with_account": (ANYBODY, "post", lambda w: ["x"]),
     "study_webhooks": (RESEARCHER, "get", lambda w: [w.batch.survey.slug]),
     "try_webhook": (RESEARCHER, "post", lambda w: [w.batch.survey.slug, w.webhook.pk]),
     "remove_webhook": (RESEARCHER, "post", lambda w: [w.batch.survey.slug, w.webhook.pk]),
@@ -141,6 +181,8 @@ FACTS = (
     SharedResults,
     Survey,
     AuditEntry,
+    TeamInvitation,
+    TeamRole,
     Webhook,
 )
 
@@ -155,8 +197,19 @@ class World:
             batch=self.batch, token_hash="0" * 64, name="Reviewers", content="{}", numbers_at=timezone.now()
         )
         self.webhook = Webhook.objects.create(survey=self.batch.survey, url="https://lab.example/told")
+        self.team_invitation = TeamInvitation.objects.create(
+            survey=self.batch.survey,
+            name="Ada",
+            role="reader",
+            token_hash="1" * 64,
+            expires_at=timezone.now(),
+        )
+        self.draft = drafts.begin("title: Mine", by=User.objects.create_user("writer"))
+        self.colleague = User.objects.create_user("colleague", is_staff=True)
+        self.batch.survey.team.add(self.colleague)
         self.link_batch = make_batch()
         self.invitation = invite_one(self.link_batch).invitation
+        self.before = self.facts()
 
     def ask(self, client: Client, name: str) -> Any:
         _, method, arguments = ADDRESSES[name]
@@ -186,10 +239,9 @@ def test_every_address_has_its_line() -> None:
 
 @pytest.mark.parametrize("name", PROTECTED)
 def test_strangers_are_sent_to_the_login(world: World, name: str) -> None:
-    before = world.facts()
     answer = world.ask(Client(), name)
     assert (answer.status_code, answer["Location"].split("?")[0]) == (302, "/admin/login/")
-    assert world.facts() == before
+    assert world.facts() == world.before
 
 
 @pytest.mark.parametrize("name", PROTECTED)
@@ -201,36 +253,32 @@ def test_people_who_are_no_staff_are_sent_there_too(world: World, name: str, dja
 
 @pytest.mark.parametrize("name", PROTECTED)
 def test_staff_without_any_right_change_and_see_nothing(world: World, name: str) -> None:
-    before = world.facts()
     assert world.ask(client_of(), name).status_code == 403
-    assert world.facts() == before
+    assert world.facts() == world.before
 
 
 @pytest.mark.parametrize("name", FOR_RESEARCHERS)
 def test_assistants_do_not_launch_download_raw_or_invite(world: World, name: str) -> None:
-    before = world.facts()
     assert world.ask(client_of("Assistant"), name).status_code == 403
-    assert world.facts() == before
+    assert world.facts() == world.before
 
 
 def test_assistants_try_a_policy_out_and_do_not_apply_it(world: World) -> None:
-    before = world.facts()
     assert (
         client_of("Assistant").post(reverse("batch_policy", args=[world.batch.pk]), ATTEMPT).status_code
         == 403
     )
-    assert world.facts() == before
+    assert world.facts() == world.before
 
 
 @pytest.mark.parametrize("name", PROTECTED)
 def test_no_post_is_taken_from_another_site(world: World, name: str, researcher: Client) -> None:
     strict = Client(enforce_csrf_checks=True)
     strict.cookies = researcher.cookies
-    before = world.facts()
     _, _, arguments = ADDRESSES[name]
     answer = strict.post(reverse(name, args=arguments(world)), ATTEMPT)
     assert answer.status_code in (403, 405)
-    assert world.facts() == before
+    assert world.facts() == world.before
 
 
 @pytest.mark.parametrize("name", ["assignment", "decide"])
@@ -239,9 +287,8 @@ def test_an_assignment_is_not_reached_through_another_batch(
 ) -> None:
     address = reverse(name, args=[world.link_batch.pk, world.assignment.pk])
     method = researcher.get if name == "assignment" else researcher.post
-    before = world.facts()
     assert method(address, ATTEMPT).status_code == 404
-    assert world.facts() == before
+    assert world.facts() == world.before
 
 
 @pytest.mark.parametrize("name", ["renew_link", "revoke_link"])

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -9,12 +10,19 @@ import pytest
 import requests
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from surveys.studies import colleagues
+from tests.factories import make_survey
 from tests.oidc_server import CLIENT, SECRET, University, new_key, serve
 
 LOGIN, THERE, BACK = "/admin/login/", "/sign-in/university/", "/sign-in/university/back"
-BACKENDS = ["django.contrib.auth.backends.ModelBackend", "surveys.pages.sign_in.provider.UniversityBackend"]
+BACKENDS = [
+    "surveys.teams.StudyRoles",
+    "django.contrib.auth.backends.ModelBackend",
+    "surveys.pages.sign_in.provider.UniversityBackend",
+]
 KEY, FORGER = new_key(), new_key()
 EMAIL = "ada@university.example"
 
@@ -388,3 +396,33 @@ def begun() -> Client:
     client = Client()
     client.get(THERE)
     return client
+
+
+def invited(survey: Any) -> str:
+    head = User.objects.create_superuser("head")
+    until = timezone.now() + timedelta(days=1)
+    return f"/team/{colleagues.invite(survey, name='Ada', role='reader', expires_at=until, by=head)}/"
+
+
+def test_who_is_invited_to_a_study_gets_an_account_that_opens_that_study(
+    university: University, db: None, settings: Any
+) -> None:
+    survey, other = make_survey(), make_survey()
+    link, client = invited(survey), Client()
+    answer = client.get(way_back(client, target=link))
+    assert (answer.status_code, answer["Location"]) == (302, link)
+    assert client.post(link)["Location"] == f"/studies/{survey.slug}/"
+    assert [client.get(f"/studies/{one.slug}/").status_code for one in (survey, other)] == [200, 403]
+    someone_else = Client()
+    assert someone_else.get(way_back(someone_else, target=link)).status_code == 302  # ada, who has one now
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_an_invitation_opens_no_account_that_was_closed_or_whose_address_nobody_verified(
+    university: University, db: None, settings: Any, allowed: bool
+) -> None:
+    settings.INVITED_ACCOUNTS = allowed
+    link, client = invited(make_survey()), Client()
+    User.objects.create_user("mallory", email=EMAIL, password="claimed" if allowed else None)
+    assert client.get(way_back(client, target=link)).status_code == 403
+    assert not opens(client)

@@ -360,6 +360,30 @@ def test_preview_has_nothing_to_answer_or_submit(market: Market) -> None:
     assert Assignment.objects.count() == 0
 
 
+def test_hit_by_finger_takes_a_tap_for_each_answer(
+    new_context: CreateContextCallback, server: FrameServer, app_url: str, questionnaire: Questionnaire
+) -> None:
+    """On a phone a first answer brings the next question to the top; a correction moves nothing."""
+    phone = new_context(viewport={"width": 390, "height": 844}, has_touch=True, reduced_motion="reduce")
+    market = Market(phone, server, app_url=app_url, questionnaire=questionnaire)
+    page = phone.new_page()
+    page.goto(market.url())
+    page.locator("[data-begin]").tap()
+    tops = []
+    required = page.locator(".group:not(.optional)")
+    for n in range(required.count()):
+        page.wait_for_timeout(450)
+        tops.append(round(required.nth(n).bounding_box()["y"]))
+        required.nth(n).locator("label").first.tap()
+    before = page.evaluate("scrollY")
+    page.wait_for_timeout(450)
+    required.last.locator("label").last.tap()
+    assert page.evaluate("scrollY") == before
+    assert [top for top in tops if not 50 < top < 600] == []
+    page.locator("[data-go=submit]").tap()
+    wait_until(lambda: Assignment.objects.filter(saved_at__isnull=False).exists(), page=page)
+
+
 @pytest.fixture
 def plain_market(
     new_context: CreateContextCallback, server: FrameServer, app_url: str, questionnaire: Questionnaire

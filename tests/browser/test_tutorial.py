@@ -4,11 +4,7 @@ What a picture's page said when it was taken is kept beside it, in `shown.json`.
 """
 
 import csv
-import json
-import os
 import random
-import re
-from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,38 +19,18 @@ from surveys.answering.allocation import NothingLeft
 from surveys.answering.collection import ItemAnswer, save_answers
 from surveys.models import Batch
 from tests.browser.conftest import Visit
+from tests.browser.taken import DOCS, Pictures
 from tests.link_people import take
 from tests.market_site import eager
 from tests.surveys.studies.importing_cases import archive
 
 __all__ = ["eager"]
-DOCS = Path(settings.BASE_DIR) / "docs"
-SHOWN = DOCS / "tutorial" / "shown.json"
-WRITES = bool(os.environ.get("WRITE_TUTORIAL"))
 ROLES = {"predicted": "Label", "why": "Explanation", "method": "system", "was right": "model correct"}
-# Times, addresses, pseudonyms, access codes: other ones each time.
-CHANGES = re.compile(
-    r"\d{1,2} \w+(?: \d{4})?, \d{2}:\d{2}(?::\d{2})?|https?://\S+|\b[0-9a-f]{12}\b|(?<=\t)[a-z0-9]{10}$"
-)
-
-
-class Pictures:
-    """Takes the pictures of the page, and what stands on them."""
-
-    def __init__(self) -> None:
-        self.shown: dict[str, list[str]] = {}
-
-    def take(self, page: Page, name: str, *, drawn: Collection[str] = ()) -> None:
-        """Take a picture; lines that are one of `drawn` may be another of them the next time."""
-        lines = [line.strip() for line in page.locator("main").inner_text().splitlines()]
-        self.shown[name] = ["*" if line in drawn else CHANGES.sub("*", line) for line in lines if line]
-        if WRITES:
-            page.screenshot(path=SHOWN.parent / f"{name}.png")
 
 
 @pytest.fixture
 def pictures() -> Pictures:
-    return Pictures()
+    return Pictures("shown.json")
 
 
 def import_items(page: Page, pictures: Pictures) -> None:
@@ -147,6 +123,4 @@ def test_the_way_of_the_tutorial(
     page.goto(f"/batches/{batch.pk}/results/")
     pictures.take(page, "results")
     page.close()
-    if WRITES:
-        SHOWN.write_text(json.dumps(pictures.shown, indent=1, ensure_ascii=False) + "\n")
-    assert pictures.shown == json.loads(SHOWN.read_text()), "make tutorial takes the pictures again"
+    assert pictures.shown == pictures.kept, "make tutorial takes the pictures again"

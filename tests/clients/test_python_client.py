@@ -5,6 +5,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 
 from assent_client import Client, Conflict, FileRefused, Invalid, Money, NotFound, NotSignedIn
 from surveys import sync
@@ -41,6 +42,12 @@ def test_a_study_from_its_token_to_its_results(client: Client, tmp_path: Path) -
         Money(Decimal(1)),
     )
     assert draft.publish().status in {"publishing", "open"}
+    invited = draft.invite(["Ann", {"name": "Ben", "email": "ben@example.org"}], max_assignments=1)
+    assert [(one.name, one.email, one.max_assignments) for one in invited] == [
+        ("Ann", "", 1),
+        ("Ben", "ben@example.org", 1),
+    ]
+    assert [one.link and one.link.startswith(f"{settings.APP_URL}/links/") for one in invited] == [True, True]
     hand_in(Batch.objects.get())
     shown: list[int] = []
     assert draft.wait(every=0, show=lambda progress: shown.append(progress.n_kept)).is_done

@@ -11,6 +11,8 @@ import pytest
 from django.conf import settings
 from django.utils.formats import date_format
 
+# What signs nobody in but says what a role in a study may, and what signs in by a password.
+ROLES, PASSWORD = "surveys.teams.StudyRoles", "django.contrib.auth.backends.ModelBackend"
 ASK = """
 import json
 from django.conf import settings as s
@@ -56,7 +58,7 @@ def test_without_variables_everything_lies_in_the_data_folder(tmp_path: Path) ->
         "media": str(tmp_path / "media"),
         "targets": {},
         "rates": {},
-        "doors": ["django.contrib.auth.backends.ModelBackend"],
+        "doors": [ROLES, PASSWORD],
         "factor": False,
     }
 
@@ -86,7 +88,7 @@ def test_urls_choose_postgresql_and_redis(tmp_path: Path) -> None:
         "media": str(tmp_path / "media"),
         "targets": {"arn:aws:sns:x:1:t": "https://lab.example/?a=b", "q": "q.jsonl"},
         "rates": {"*": 5.0, "CreateHIT": 0.5},
-        "doors": ["django.contrib.auth.backends.ModelBackend"],
+        "doors": [ROLES, PASSWORD],
         "factor": True,
     }
 
@@ -163,9 +165,7 @@ def test_a_university_signs_in_where_all_three_are_set(tmp_path: Path) -> None:
         "ASSENT_OIDC_CLIENT_ID": "assent",
         "ASSENT_OIDC_CLIENT_SECRET": "between-us",
     }
-    password, university = (
-        "django.contrib.auth.backends.ModelBackend",
-        "surveys.pages.sign_in.provider.UniversityBackend",
-    )
-    assert json.loads(run(tmp_path, **three).stdout)["doors"] == [password, university]
-    assert json.loads(run(tmp_path, **{**three, "ASSENT_OIDC_CLIENT_ID": ""}).stdout)["doors"] == [password]
+    university = "surveys.pages.sign_in.provider.UniversityBackend"
+    assert json.loads(run(tmp_path, **three).stdout)["doors"] == [ROLES, PASSWORD, university]
+    without_id = {**three, "ASSENT_OIDC_CLIENT_ID": ""}
+    assert json.loads(run(tmp_path, **without_id).stdout)["doors"] == [ROLES, PASSWORD]

@@ -7,10 +7,11 @@ from typing import Any
 import urllib3
 
 from surveys.rehearsal.browser import Answer, Browser, new_pool
-from surveys.rehearsal.hit_page import Form, ItemView
-from surveys.rehearsal.people import Kind, Person
+from surveys.rehearsal.hit_page import Form
 from surveys.rehearsal.stage import Control
 from surveys.rehearsal.visits import HitVisitor, LinkVisitor, World
+from surveys.simulating.people import Kind, Person
+from tests.always_yes import AlwaysYes
 from tests.faults.stack import CONTROL_TOKEN, PATIENCE_SECONDS, POLL_SECONDS, Stack
 
 N_WORKERS = 16
@@ -50,19 +51,12 @@ class PatientBrowser(Browser):
             time.sleep(POLL_SECONDS)
 
 
-class Gold:
-    """What every item of the studies here says is right."""
-
-    def right_answer(self, item: ItemView) -> str:
-        return "yes" if item.answer else ""
-
-
 class Crowd:
     """Workers of the marketplace, signed in once and then at hand for every study."""
 
     def __init__(self, stack: Stack) -> None:
         self.pool, self.revive = new_pool(), stack.revive
-        self.world = World(stack.marketplace_url, 1, Gold())
+        self.world = World(stack.marketplace_url, 1, AlwaysYes())
         self.control = Control(stack.marketplace_url, CONTROL_TOKEN, self.pool)
         accounts = self.control.workers(count=N_WORKERS, seed=1)
         self.visitors = [self._visitor(*account) for account in accounts]

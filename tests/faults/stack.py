@@ -21,6 +21,7 @@ from surveys.operations.processes.stack import addresses, beat, free_port, web, 
 from surveys.operations.processes.supervisor import Process, Supervisor
 from tests.services_postgres import Postgres
 from tests.services_redis import Redis
+from tests.services_template import DATABASE, migrated
 
 CONTROL_TOKEN = "for-rehearsals-only"
 SYNC_SECONDS = 1
@@ -35,8 +36,9 @@ class Stack:
         self.folder = folder
         self.points = folder / "points"
         self.points.mkdir()
-        self.postgres, self.redis = Postgres(folder / "postgres"), Redis(folder / "redis")
-        self.database_url = self.postgres.url.removesuffix("assent") + "postgres"
+        self.postgres = Postgres(folder / "postgres", template=migrated())
+        self.redis = Redis(folder / "redis")
+        self.database_url = self.postgres.url_of(DATABASE)
         self.port = free_port()
         self.app_url, self.marketplace_url = addresses(self.port).values()
         self.supervisors: dict[str, Supervisor] = {}
@@ -57,11 +59,10 @@ class Stack:
         }
 
     def start(self) -> None:
-        """Start the two services, make the tables and put money into the requester's account; then start ours."""
+        """Start the two services, put money into the requester's account; then start ours."""
         self.add(careful(self.postgres.process()))
         self.add(self.redis.process())
         with database(self.database_url):
-            call_command("migrate", verbosity=0)
             call_command("loaddata", "marketplace_demo", verbosity=0)
         self.add(web(port=self.port, environment=self.environment()))
         self.add(self.worker())

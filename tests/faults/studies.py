@@ -17,8 +17,8 @@ from annotators.models import HIT, Call
 from marketplace.models import LoggedCall
 from surveys.models import AnnotationSlot, Batch, Survey
 from surveys.rehearsal import study
-from surveys.rehearsal.people import Answers
 from surveys.rehearsal.visits import HitVisit, Visit
+from surveys.simulating.people import Answers
 from tests import factories
 from tests.faults.people import Crowd, Researcher
 from tests.faults.stack import Stack, wait_until

@@ -6,13 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from surveys.rehearsal.browser import Answer, Browser
-from surveys.rehearsal.hit_page import (
-    Element,
-    HitPage,
-    UnexpectedPage,
-)
-from surveys.rehearsal.people import Kind, Person
+from surveys.rehearsal.hit_page import Element, HitPage
 from surveys.rehearsal.visits import DRAFTS, Visit, World
+from surveys.simulating.people import Kind, Person
+from surveys.simulating.views import UnexpectedPage
+from tests.always_yes import AlwaysYes
 from tests.load.meter import Line, Meter
 from tests.load.records import Draft, Receipt, Records, Sheet, sheet
 
@@ -21,13 +19,6 @@ LEAVES, PAUSES, TWO_TABS = 0.06, 0.2, 0.1
 MOST_PAUSED = 2
 ALL_TAKEN = 403  # the page that asks to return the HIT, or says that nothing is left
 TOO_EARLY = 503  # the page of a HIT that is on the marketplace, and not yet written down with us
-
-
-class Gold:
-    """What can be known of the items of a load test: the right answer is always the same."""
-
-    def right_answer(self, item: object) -> str:
-        return "yes"
 
 
 @dataclass(frozen=True)
@@ -41,7 +32,7 @@ class Stage:
 
     @property
     def world(self) -> World:
-        return World(self.marketplace_url, self.seed, Gold())
+        return World(self.marketplace_url, self.seed, AlwaysYes())
 
 
 @dataclass

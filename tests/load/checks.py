@@ -12,8 +12,8 @@ from django.db.models.functions import Coalesce
 from annotators.models import HIT, Assignment, Call, Channel
 from marketplace import models as marketplace
 from surveys.models import AnnotationSlot, Batch, Replacement, Response
-from surveys.rehearsal.people import Given
 from surveys.rehearsal.report import PAYING
+from surveys.simulating.people import Given
 from tests.load.records import Draft, Receipt, Records, Sheet
 
 Status = Assignment.Status

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from urllib.parse import urljoin
 
 from surveys.rehearsal.browser import Answer
-from surveys.rehearsal.hit_page import Element, Form, UnexpectedPage, headline, read_hit_page, read_last_form
+from surveys.rehearsal.hit_page import Element, Form, headline, read_hit_page, read_last_form
 from surveys.rehearsal.visits import HitVisit, HitVisitor, Visit
+from surveys.simulating.views import UnexpectedPage
 from tests.load.annotators import ALL_TAKEN, TOO_EARLY, Annotator
 
 MOMENT_SECONDS = 30

@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 
 from surveys.rehearsal.browser import Answer
-from surveys.rehearsal.hit_page import UnexpectedPage, headline, read_hit_page
+from surveys.rehearsal.hit_page import headline, read_hit_page
 from surveys.rehearsal.visits import LinkVisit, LinkVisitor, Visit
+from surveys.simulating.views import UnexpectedPage
 from tests.load.annotators import ALL_TAKEN, Annotator
 from tests.load.records import Sheet
 

@@ -4,8 +4,8 @@ import threading
 from collections import Counter
 from dataclasses import dataclass, field
 
-from surveys.rehearsal.people import Answers, Given
 from surveys.rehearsal.visits import Visit
+from surveys.simulating.people import Answers, Given
 
 Sheet = dict[str, dict[str, Given]]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from django.db import connection
 
-from surveys.rehearsal.people import cast, stand_in
+from surveys.simulating.people import cast, stand_in
 from tests.load.annotators import Annotator, Stage
 from tests.load.hit_annotators import HitAnnotator
 from tests.load.link_annotators import LinkAnnotator

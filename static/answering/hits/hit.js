@@ -1,5 +1,6 @@
 "use strict";
-// The HIT works without this file. With it: one question at a time, keys, drafts saved as they change.
+// The HIT works without this file. With it: one item at a time, on a small screen one question after the other; keys,
+// drafts saved as they change.
 (() => {
   const { gettext, kept, send } = window;
   const find = (selector, root = document) => root.querySelector(selector);
@@ -25,7 +26,7 @@
     telling.addEventListener("submit", (event) => (event.preventDefault(), tell()), { once: true });
   }
 
-  const DEBOUNCE_MS = 500, IDLE_MS = 60_000, LONGEST_WAIT_MS = 60_000, PATIENCE_MS = 3000, STEP_MAX = 1000;
+  const DEBOUNCE_MS = 500, SETTLING_MS = 400, IDLE_MS = 60_000, LONGEST_WAIT_MS = 60_000, PATIENCE_MS = 3000, STEP_MAX = 1000;
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const state = find("#state"), news = find("#news"), errors = find("#errors"), keys = find("#keys");
   const instructions = find("#instructions"), comment = find("#comment");
@@ -131,18 +132,55 @@
     });
   }
 
+  // On a small screen all items stand below one another, as without this file: a finger moves the page anyway.
+  const flow = matchMedia("(max-width: 36rem), (max-height: 30rem)");
+  flow.addEventListener("change", () => show(current));
+
   function show(index, { isMoved = false } = {}) {
     current = Math.max(0, Math.min(index, items.length - 1));
-    const isLast = current === items.length - 1;
-    items.forEach((item, n) => (item.node.hidden = n !== current));
-    comment.hidden = submit.hidden = !isLast;
-    next.hidden = isLast;
-    back.hidden = current === 0;
+    const isLast = current === items.length - 1, isFlowing = flow.matches;
+    items.forEach((item, n) => (item.node.hidden = !isFlowing && n !== current));
+    comment.hidden = submit.hidden = !isLast && !isFlowing;
+    next.hidden = isLast || isFlowing;
+    back.hidden = current === 0 || isFlowing;
     all("img[loading]", items[current + 1]?.node ?? items[current].node).forEach((img) => (img.loading = "eager"));
     refresh();
     if (!isMoved) return;
     find("h2", items[current].node).focus({ preventScroll: true });
-    steps.scrollIntoView();
+    (isFlowing ? items[current].node : steps).scrollIntoView();
+  }
+
+  // Which item is being looked at, where all of them are on the page.
+  function follow() {
+    if (!flow.matches) return;
+    const isInSight = ({ node }) => node.getBoundingClientRect().bottom > 0.4 * innerHeight;
+    const seen = items.findIndex(isInSight), index = seen === -1 ? items.length - 1 : seen;
+    if (index === current) return;
+    tick(); // what passed until now belongs to the item before
+    current = index;
+    refresh();
+  }
+
+  // A first answer by finger on a small screen brings the next question to the top: whatever was answered, so that no
+  // answer is quicker than another; nothing is hidden, and a correction moves nothing. While the page moves, a second
+  // tap is none: it was meant for what has just been there.
+  const answered = new Set();
+  let isByFinger = false, settling;
+  form.addEventListener("pointerdown", () => (isByFinger = true));
+  form.addEventListener("keydown", () => (isByFinger = false));
+  form.addEventListener("click", (event) => "settles" in form.dataset && event.preventDefault(), { capture: true });
+
+  function bringNext(group) {
+    const all = items.flatMap(({ fields }) => fields).filter((one) => !one.hidden && !one.closest(".skip"));
+    const following = all[all.indexOf(group) + 1], output = following?.closest(".output");
+    const isFirst = (part) => part && following && all.find((one) => part.contains(one)) === following;
+    const places = [following && itemOf(following).node, output, following];
+    const target = following ? places.find((part) => part === following || isFirst(part)) : comment;
+    form.dataset.settles = "";
+    clearTimeout(settling);
+    settling = setTimeout(() => delete form.dataset.settles, SETTLING_MS);
+    const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth";
+    target.scrollIntoView({ behavior });
   }
 
   const enter = (group) => (find("input:checked", group) ?? inputs(group)[0]).focus();
@@ -192,6 +230,9 @@
     if (group) tellAsked(ask(itemOf(group)));
     changed(group ? itemOf(group) : items.at(-1));
     refresh();
+    const isNew = target.type === "radio" && !answered.has(group) && !group.closest(".skip");
+    answered.add(group);
+    if (isNew && isByFinger && flow.matches) bringNext(group);
   });
   form.addEventListener("input", ({ target }) => {
     if (!target.matches("textarea, .number input")) return;
@@ -244,8 +285,10 @@
   function giveBack(item, answers) {
     for (const group of item.fields) {
       const all = inputs(group), given = answers[all[0].name.replace(`i${item.position}-`, "")] ?? "";
-      if (["textarea", "text"].includes(all[0].type)) all[0].value = given;
-      else all.forEach((input) => (input.checked = [given].flat().includes(input.value)));
+      if (["textarea", "text"].includes(all[0].type)) {
+        all[0].value = given;
+        all[0].dispatchEvent(new Event("restored")); // spans.js shows what it says
+      } else all.forEach((input) => (input.checked = [given].flat().includes(input.value)));
     }
     ask(item);
     if (item === items.at(-1)) find("#id_comment").value = answers.comment ?? "";
@@ -506,6 +549,7 @@
     window.addEventListener(sign, () => (lastSign = Date.now()), { passive: true, capture: true }),
   );
   const clock = setInterval(tick, 1000);
+  window.addEventListener("scroll", follow, { passive: true });
 
   // -- Start ---------------------------------------------------------------------------------------------
   back.addEventListener("click", () => show(current - 1, { isMoved: true }));
@@ -524,6 +568,7 @@
   document.documentElement.classList.add("js");
   all("[hidden]:not(.item):not(#retry, #time-left)").forEach((node) => (node.hidden = false));
   items.forEach(ask);
+  items.forEach(({ fields }) => fields.filter(isAnswered).forEach((group) => answered.add(group)));
   steps.parentNode.hidden = items.length === 1;
   items.forEach((item) => (item.savedSeconds = Number(item.seconds.value)));
   const showFirst = () => {
@@ -535,7 +580,7 @@
   const gap = "firstGap" in form.dataset && errors && find('[aria-invalid="true"]', items[current].node);
   if (gap) (gap.matches("textarea, input") ? gap : inputs(gap)[0]).focus();
   else if (errors) errors.focus();
-  else if (!instructions.open) find("h2", items[current].node).focus({ preventScroll: true }); // the keys work at once
+  else if (!instructions.open && !("looks" in form.dataset)) find("h2", items[current].node).focus({ preventScroll: true }); // the keys work at once
   if (!errors && items.some((item) => item.version > 0)) say("saved", gettext("Saved"));
   restore().then((isRestored) => isRestored && showFirst());
 })();

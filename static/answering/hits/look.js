@@ -23,7 +23,7 @@
     return made;
   }
 
-  // As wide as the window, or as wide as it is: then its frame scrolls, by finger, wheel and arrow keys.
+  // `src` is the picture as it came, whichever smaller copy the page shows. As wide as the window, or as wide as it is: then its frame scrolls, by finger, wheel and arrow keys.
   function paneOf({ src, alt, naturalWidth, naturalHeight }) {
     const figure = document.createElement("figure"), pane = document.createElement("div"), image = new Image();
     Object.assign(image, { src, alt });
@@ -71,7 +71,7 @@
   const judgedOutput = (item) => all(".output", item).find((output) => all(".group", output).some((group) => !isAbove(group)));
 
   function look() {
-    const item = find(".item:not([hidden])");
+    const item = all(".item:not([hidden])").find((one) => !isAbove(one));
     if (!item) return;
     const asked = find(".asked", item), quote = judgedOutput(item)?.querySelector("blockquote");
     const texts = [asked, ...all(".block :is(p, li, tr), .step bdi", item), quote].filter((text) => text?.textContent.trim());
@@ -82,7 +82,7 @@
     glance.hidden = !pictures.length && !lines.length;
     if (now === shown) return;
     shown = now;
-    thumbnails.replaceChildren(...pictures.slice(0, MOST).map(({ src }) => Object.assign(new Image(), { src, alt: "" })));
+    thumbnails.replaceChildren(...pictures.slice(0, MOST).map(({ currentSrc, src }) => Object.assign(new Image(), { src: currentSrc || src, alt: "" })));
     words.replaceChildren(...lines.map((line) => Object.assign(document.createElement("span"), { textContent: line, dir: "auto" })));
     if (glance.hidden) return;
     glance.setAttribute("aria-label", gettext("Look again: {text}", { text: lines.join(" ") || pictures[0].alt }));

@@ -48,8 +48,13 @@ window.send = (() => {
   function show({ url, text }) {
     if (url !== location.href.split("#")[0]) history.pushState(null, "", url);
     window.arrivedAt = Date.now(); // outlives the document
+    const here = new Set([...document.querySelectorAll("style[data-file]")].map(({ dataset }) => dataset.file));
+    // The policy stays that of the page before: a style it does not know, as of a newer version, comes as a file.
+    const known = text.replace(/<style data-file="([^"]+)">[^<]*<\/style>/g, (style, file) =>
+      here.has(file) ? style : `<link rel="stylesheet" href="${file}">`,
+    );
     document.open();
-    document.write(text);
+    document.write(known);
     document.close();
   }
 

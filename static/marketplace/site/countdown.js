@@ -15,9 +15,10 @@ function show() {
   const left = Math.max(0, Math.round(secondsLeft()));
   const parts = [Math.floor(left / 3600), Math.floor(left / 60) % 60, left % 60];
   clock.textContent = parts.map((part) => String(part).padStart(2, "0")).join(":");
-  clock.classList.toggle("soon", left < 60);
+  clock.classList.toggle("soon", left <= WARNED_SECONDS);
   tell(WARNINGS.find(([seconds]) => left <= seconds)?.[1] ?? calm);
   note.classList.toggle("wrong", left <= WARNED_SECONDS);
+  note.classList.toggle("over", left === 0);
   if (more) more.hidden = left === 0 || left > WARNED_SECONDS || Boolean(calm);
   if (left === 0) clearInterval(timer);
 }

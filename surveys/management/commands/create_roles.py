@@ -5,43 +5,14 @@ from typing import Any
 from django.contrib.auth.models import Group, Permission
 from django.core.management.base import BaseCommand
 from django.db import transaction
-from django.db.models import Q
 
-SEE = (
-    "surveys.view_survey",
-    "surveys.view_item",
-    "surveys.view_output",
-    "surveys.view_picture",
-    "surveys.view_batch",
-    "surveys.view_questionnaire",
-    "surveys.view_questionnaireitem",
-    "surveys.view_decision",
-    "surveys.view_taskaccuracy",
-    "annotators.view_worker",
-    "annotators.view_hit",
-    "annotators.view_hittype",
-    "annotators.view_assignment",
-)
-REVIEW = ("annotators.change_assignment",)
+from surveys.teams import LAUNCHES, OWNS, READS, REVIEWS
+
+SEE = (*sorted(READS), "annotators.view_worker")
+REVIEW = (*sorted(REVIEWS),)
 LAUNCH = (
+    *sorted(LAUNCHES | OWNS),
     "surveys.add_survey",
-    "surveys.change_survey",
-    "surveys.delete_survey",
-    "surveys.add_item",
-    "surveys.delete_item",
-    "surveys.add_taskaccuracy",
-    "surveys.add_batch",
-    "surveys.change_batch",
-    "surveys.delete_batch",
-    "surveys.publish_batch",
-    "surveys.export_raw",
-    "surveys.view_invitation",
-    "surveys.add_invitation",
-    "surveys.change_invitation",
-    "surveys.view_panel",
-    "surveys.change_panel",
-    "surveys.view_panelvisit",
-    "surveys.view_auditentry",
     "annotators.change_worker",
     "annotators.view_call",
     "annotators.view_hold",
@@ -65,13 +36,14 @@ RUN_REQUESTER = (
     "marketplace.view_worker",
 )
 ROLES = {
+    "Read-only": SEE,
     "Assistant": SEE + REVIEW,
     "Researcher": SEE + REVIEW + LAUNCH + RUN_REQUESTER,
 }
 
 
 class Command(BaseCommand):
-    help = "Create the groups Researcher and Assistant, or set their permissions back to what is meant."
+    help = "Create the groups Researcher, Assistant and Read-only, or set their permissions back to what is meant."
 
     def handle(self, *args: Any, **options: Any) -> None:
         for name, names in ROLES.items():
@@ -83,11 +55,9 @@ class Command(BaseCommand):
 def give(role: str, names: tuple[str, ...]) -> Group:
     """Return the group `role` with exactly the permissions `names`, each as "app.codename"."""
     group, _ = Group.objects.get_or_create(name=role)
-    wanted = Q(pk=None)
-    for name in names:
-        app, codename = name.split(".")
-        wanted |= Q(content_type__app_label=app, codename=codename)
-    found = list(Permission.objects.filter(wanted))
+    codenames = {name.split(".")[1] for name in names}
+    named = Permission.objects.filter(codename__in=codenames).select_related("content_type")
+    found = [one for one in named if f"{one.content_type.app_label}.{one.codename}" in names]
     if len(found) != len(names):
         raise Permission.DoesNotExist(f"Not all permissions of {role} exist; run migrate first.")
     group.permissions.set(found)

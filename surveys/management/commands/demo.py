@@ -13,10 +13,11 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from surveys.answering.invitations import address
-from surveys.management.commands.prepare import PASSWORD_FILE, RESEARCHER
+from surveys.management.commands.prepare import PASSWORD_FILE, RESEARCHER, colleagues
 from surveys.models import Invitation
 from surveys.operations.processes.stack import addresses, free_port, is_localhost_known, stack
 from surveys.operations.processes.supervisor import STOP_SIGNALS, ProcessError, Supervisor
+from surveys.rehearsal import resetting
 from surveys.rehearsal.demo_studies import GUEST
 
 WELCOME = """
@@ -24,8 +25,12 @@ Assent is running. Ctrl-C stops it.
 
   Researcher   {app}/admin/
                name {name}, password {password}
+               with the same password, with fewer rights: {colleagues}
   Worker site  {market}/
   VTT by link  {link}
+
+Simulated people fill the studies that are called finished, in the background: their pages show how far they are.
+`make demo ARGS=--reset` begins anew.
 
 Data and logs are in {data}.
 """
@@ -41,27 +46,44 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=settings.DEMO_PORT, help="The first port to try.")
+        parser.add_argument(
+            "--reset", action="store_true", help="Begin anew; refused where there is more than the demo."
+        )
         parser.add_argument("--no-browser", action="store_true", help="Do not open a browser.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         for number in STOP_SIGNALS:
             signal.signal(number, signal.default_int_handler)
+        if options["reset"]:
+            self.reset()
         if not is_localhost_known():
             self.stderr.write(NO_LOCALHOST)
         port = free_port(start=options["port"])
         environment = {**addresses(port), "MARKETPLACE_OPEN_SIGNUP": "1"}
         try:
-            prepare(environment)
-            supervisor = Supervisor(
-                stack(port=port, environment=environment, state_dir=settings.DATA_DIR / "run"),
-                log_dir=settings.DATA_DIR / "logs",
-            )
-            supervisor.run(when_ready=lambda: self.welcome(environment, browse=not options["no_browser"]))
-        except ProcessError as error:
+            with resetting.running():
+                self.run_until_stopped(port, environment, browse=not options["no_browser"])
+        except (ProcessError, resetting.NotOnlyDemo) as error:
             raise CommandError(str(error)) from None
         except KeyboardInterrupt:
             pass
         self.stdout.write("Stopped.")
+
+    def reset(self) -> None:
+        """Delete the demo's data, where there is nothing else."""
+        try:
+            if resetting.reset(accounts={RESEARCHER, *colleagues()}):
+                self.stdout.write("The demo begins anew.")
+        except resetting.NotOnlyDemo as error:
+            raise CommandError(str(error)) from None
+
+    def run_until_stopped(self, port: int, environment: dict[str, str], *, browse: bool) -> None:
+        prepare(environment)
+        supervisor = Supervisor(
+            stack(port=port, environment=environment, state_dir=settings.DATA_DIR / "run"),
+            log_dir=settings.DATA_DIR / "logs",
+        )
+        supervisor.run(when_ready=lambda: self.welcome(environment, browse=browse))
 
     def welcome(self, environment: dict[str, str], *, browse: bool) -> None:
         """Say where everything is, and show it if there is a screen to show it on."""
@@ -71,6 +93,7 @@ class Command(BaseCommand):
             market=environment["ASSENT_MARKETPLACE_URL"],
             link=guest_link(app),
             name=RESEARCHER,
+            colleagues=", ".join(colleagues()),
             password=known_password(settings.DATA_DIR / PASSWORD_FILE),
             data=settings.DATA_DIR,
         )

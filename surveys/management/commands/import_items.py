@@ -1,5 +1,6 @@
 """Bring a batch CSV, a long CSV or JSONL, and its pictures, into a survey."""
 
+import tempfile
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from functools import reduce
@@ -8,10 +9,10 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from django.db.models import QuerySet
 
-from surveys.models import Picture, Protocol, Survey
+from surveys.models import Protocol, Survey
 from surveys.protocols.registry import DEFINITIONS
+from surveys.studies.importing.arrow import ArrowError, is_arrow_path, unpack
 from surveys.studies.importing.fetching import open_pictures
 from surveys.studies.importing.pictures import PictureError, Pictures, check_pictures
 from surveys.studies.importing.plan import Layout, Plan, Problem
@@ -21,6 +22,7 @@ from surveys.studies.importing.writing import (
     attach_pictures,
     taken_ids,
     told_otherwise,
+    waiting_kinds,
     write_items,
 )
 
@@ -33,7 +35,10 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "file", nargs="*", type=Path, help="CSV, Excel (.xlsx) or JSONL; several: all or none"
+            "file",
+            nargs="*",
+            type=Path,
+            help="CSV, Excel (.xlsx), JSONL, Parquet, or the folder of a data set; several: all or none",
         )
         parser.add_argument("--survey", required=True, metavar="SLUG", help="the survey's short name")
         parser.add_argument(
@@ -78,11 +83,17 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
     def _import(self, options: dict[str, Any]) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            self._import_read({**options, **_unpacked(options, into=Path(folder))})
+
+    def _import_read(self, options: dict[str, Any]) -> None:
         survey = _survey(options)
         plans = list(_plans(options, survey=survey))
-        names = {picture.name for plan in plans for item in plan.items for picture in item.pictures}
+        kinds = {name: kind for plan in plans for name, kind in plan.kinds.items()}
         is_broken = any(plan.errors for plan in plans)
-        with open_pictures("" if is_broken else options["images"], names=names) as pictures:
+        with open_pictures(
+            "" if is_broken else options["images"], names=kinds.keys(), kinds=kinds
+        ) as pictures:
             if not is_broken:
                 allow = options["allow_missing_images"]
                 plans = [check_pictures(plan, pictures=pictures, allow_missing=allow) for plan in plans]
@@ -93,6 +104,9 @@ class Command(BaseCommand):
         self, plan: Plan, *, survey: Survey, pictures: Pictures | None, options: dict[str, Any]
     ) -> None:
         self._show(plan.problems)
+        if plan.columns and not options["column"]:
+            pairs = ", ".join(f"{ours}={theirs or 'none'}" for ours, theirs in plan.columns.items())
+            self.stderr.write(f"Columns as in the last file that had the same: {pairs}.")
         if plan.errors and plan.header and not plan.items:
             self.stderr.write(f"Columns of the file: {', '.join(plan.header)}.")
         if plan.errors:
@@ -110,8 +124,8 @@ class Command(BaseCommand):
         survey = Survey.objects.filter(slug=options["survey"]).first()
         if survey is None:
             raise CommandError(f'There is no survey "{options["survey"]}".')
-        names = set(_waiting(survey).values_list("name", flat=True))
-        with open_pictures(options["images"], names=names) as pictures:
+        kinds = waiting_kinds(survey)
+        with open_pictures(options["images"], names=kinds.keys(), kinds=kinds) as pictures:
             if pictures is None:
                 raise CommandError("Say where the pictures are: --images FOLDER, ZIP or URL.")
             attached = attach_pictures(survey, pictures=pictures)
@@ -182,6 +196,7 @@ def _plans(options: dict[str, Any], *, survey: Survey) -> Iterator[Plan]:
             taken=taken,
             is_alone=len(files) == 1,
             columns=columns,
+            survey=survey,
         )
         taken |= {name for item in plan.items for name in item.names}
         yield told_otherwise(plan, survey=survey)
@@ -193,16 +208,35 @@ def _in_one(plans: list[Plan], *, files: list[Path]) -> Plan:
     return reduce(Plan.and_then, (plan.of_file(file.name) for plan, file in zip(plans, files, strict=True)))
 
 
+def _unpacked(options: dict[str, Any], *, into: Path) -> dict[str, Any]:
+    """Return the options with Parquet and Arrow files, and folders of them, unpacked into a folder with their pictures.
+
+    A file keeps its name, as messages tell it.
+    """
+    files, images = [], options["images"]
+    for number, file in enumerate(options["file"]):
+        if not is_arrow_path(file):
+            files.append(file)
+            continue
+        try:
+            unpacked = unpack(file, into=into)
+        except ArrowError as error:
+            raise CommandError(f"{file}: {error}") from None
+        kept = into / str(number) / file.name
+        kept.parent.mkdir()
+        files.append(unpacked.items.rename(kept))
+        if unpacked.files and options["images"]:
+            raise CommandError(f"{file} has its pictures in itself; leave out --images.")
+        images = str(unpacked.files or images)
+    return {"file": files, "images": images}
+
+
 def _data(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             return file.read(settings.UPLOAD_MAX_BYTES + 1)
     except OSError as error:
         raise CommandError(f"{path} can't be read: {error.strerror}.") from None
-
-
-def _waiting(survey: Survey) -> QuerySet[Picture]:
-    return Picture.objects.filter(item__survey=survey, file="")
 
 
 def _count(number: int, noun: str) -> str:

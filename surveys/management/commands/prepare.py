@@ -11,6 +11,8 @@ from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.core.management.base import BaseCommand
 
+from surveys.management.commands.create_roles import ROLES, give
+
 RESEARCHER = "researcher"
 PASSWORD_FILE = "researcher-password"  # noqa: S105 - a file name
 
@@ -30,6 +32,7 @@ class Command(BaseCommand):
         load_fixtures(verbosity=verbosity)
         make_researcher()
         if not options["no_demo"]:
+            make_colleagues()
             call_command("load_demo", publish=True, verbosity=verbosity)
         call_command("collectstatic", interactive=False, verbosity=0)
 
@@ -51,6 +54,22 @@ def make_researcher() -> None:
         return
     password = keep_password(settings.DATA_DIR / PASSWORD_FILE)
     get_user_model().objects.create_superuser(username=RESEARCHER, password=password)
+
+
+def colleagues() -> dict[str, str]:
+    """Return {name of a demo account: its role}, one of each role beside the researcher, who may do everything."""
+    names = {"Researcher": "colleague"}
+    return {names.get(role, role.lower()): role for role in ROLES}
+
+
+def make_colleagues() -> None:
+    """Make one account of each role, with the researcher's password as it was made; those that exist stay."""
+    accounts = get_user_model()._default_manager
+    for name, role in colleagues().items():
+        if not accounts.filter(username=name).exists():
+            password = keep_password(settings.DATA_DIR / PASSWORD_FILE)
+            account = get_user_model().objects.create_user(username=name, password=password, is_staff=True)
+            account.groups.add(give(role, ROLES[role]))
 
 
 def keep_password(path: Path) -> str:

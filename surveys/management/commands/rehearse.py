@@ -16,16 +16,17 @@ from surveys.protocols import uploads
 from surveys.protocols.definition import Definition
 from surveys.protocols.documents import DocumentError
 from surveys.protocols.registry import DEFINITIONS
+from surveys.publishing.questionnaires import CannotPublish
 from surveys.rehearsal import stage
-from surveys.rehearsal.hit_page import UnexpectedPage
 from surveys.rehearsal.performance import Terms, perform
 from surveys.rehearsal.stage import ControlError
 from surveys.rehearsal.study import Material
 from surveys.rehearsal.waiting import Stalled
+from surveys.simulating.views import UnexpectedPage
 from surveys.studies import packages
 from surveys.studies.packages import Package, PackageError
 
-FAILURES = (Stalled, UnexpectedPage, ControlError, ProcessError, urllib3.exceptions.HTTPError)
+FAILURES = (CannotPublish, Stalled, UnexpectedPage, ControlError, ProcessError, urllib3.exceptions.HTTPError)
 
 
 class Command(BaseCommand):

@@ -17,6 +17,7 @@ from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 
 from surveys.answering.presentation import CannotServe
+from surveys.pages.answering.styles import style_sources
 from surveys.pages.answering.tokens import TokenError, TokenExpired
 
 logger = logging.getLogger(__name__)
@@ -118,6 +119,6 @@ def with_frame_headers(response: HttpResponse) -> HttpResponse:
 def content_security_policy() -> str:
     origins = " ".join(settings.FRAME_ANCESTORS)
     return (
-        "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+        f"default-src 'self'; {style_sources()}; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
         f"form-action 'self' {origins}; frame-ancestors {origins}"
     )

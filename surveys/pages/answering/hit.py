@@ -1,5 +1,6 @@
 """The page an annotator works on, its drafts, and the way back to the marketplace."""
 
+import json
 import uuid
 from typing import Any
 
@@ -14,15 +15,16 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotators.failpoints import reach
 from annotators.models import Assignment
 from surveys.answering import quizzes
-from surveys.answering.collection import save_answers, task_answers
+from surveys.answering.collection import task_answers, write_answers
 from surveys.answering.presentation import (
     CannotServe,
     open_assignment,
+    opened_responses,
     preview_items,
     read_claims,
     shown_definition,
 )
-from surveys.models import Batch, Questionnaire
+from surveys.models import Batch, Questionnaire, Response
 from surveys.operations import log_context
 from surveys.pages.access import address_of
 from surveys.pages.answering import language, quiz, tokens
@@ -50,14 +52,17 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     if claims.is_preview:
         return _preview(request, questionnaire)
     agent = request.headers.get("User-Agent", "")
-    assignment = open_assignment(questionnaire, claims=claims, user_agent=agent, address=address_of(request))
+    opened = open_assignment(questionnaire, claims=claims, user_agent=agent, address=address_of(request))
+    assignment = opened.assignment
     log_context.bind(assignment=assignment.pk)
     bearer = tokens.Bearer(assignment, claims.submit_to)
     if assignment.saved_at:
         return _done(questionnaire.batch, bearer, is_first_time=False)
     if quizzes.is_due(questionnaire.batch, worker=assignment.worker, claimed_from=assignment.claimed_from):
         return quiz.ask(questionnaire.batch, **_quiz_context(request, bearer))
-    return _page(request, questionnaire, bearer, assignment_form(assignment, batch=questionnaire.batch))
+    batch = questionnaire.batch
+    form = assignment_form(assignment, batch=batch, responses=opened.responses(batch))
+    return _page(request, questionnaire, bearer, form)
 
 
 @framed
@@ -82,28 +87,36 @@ def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
         return _done(questionnaire.batch, bearer, is_first_time="again" in request.POST)
     if quiz.is_quiz(request):
         return quiz.answered(request, questionnaire.batch, **_quiz_context(request, bearer))
-    form = assignment_form(bearer.assignment, batch=questionnaire.batch, data=request.POST)
+    responses = opened_responses(bearer.assignment, batch=questionnaire.batch)
+    form = assignment_form(
+        bearer.assignment, batch=questionnaire.batch, data=request.POST, responses=responses
+    )
     try:
-        is_first_time = _keep(form, bearer.assignment)
+        written = _keep(form, bearer.assignment, responses)
     except DatabaseError:  # nothing was written; the browser keeps no copy of an uncached page either
         record_fault(request)
         return _page(request, questionnaire, bearer, form, status=503, is_not_kept=True)
     if not form.is_valid():
         return _page(request, questionnaire, bearer, form, status=422)
     reach("submit.saved")
-    if not is_first_time:
+    if written is None:
         bearer.assignment.refresh_from_db()  # a submission at the same moment was quicker: its comment counts
-    return _done(questionnaire.batch, bearer, is_first_time=is_first_time)
+    return _done(questionnaire.batch, bearer, is_first_time=written is not None, written=written)
 
 
-def _keep(form: HitForm, assignment: Assignment) -> bool:
-    """Write complete answers, or else a draft. Tells whether these are the first complete ones."""
+def _keep(form: HitForm, assignment: Assignment, responses: list[Response]) -> str | None:
+    """Write complete answers, or else a draft. Returns the first complete ones as the marketplace gets them."""
     if not form.is_valid():
         keep_what_was_given(form, assignment)
-        return False
+        return None
     reach("submit.received")
-    comment, language = form.cleaned_data["comment"], answered_in(assignment)
-    return save_answers(assignment, answers=form.answers(), comment=comment, language=language)
+    return write_answers(
+        assignment,
+        answers=form.answers(),
+        comment=form.cleaned_data["comment"],
+        language=answered_in(assignment),
+        responses=responses,
+    )
 
 
 def _quiz_context(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]:
@@ -165,8 +178,11 @@ def _render_page(batch: Batch, form: HitForm, **context: Any) -> str:
     return render_to_string("answering/hits/page.html", context)
 
 
-def _done(batch: Batch, bearer: tokens.Bearer, *, is_first_time: bool) -> HttpResponse:
-    assignment = bearer.assignment
+def _done(
+    batch: Batch, bearer: tokens.Bearer, *, is_first_time: bool, written: str | None = None
+) -> HttpResponse:
+    """The receipt, with the answers to hand in: `written` just now, else as they were before."""
+    assignment, answers = bearer.assignment, written or task_answers(bearer.assignment)
     origin = bearer.submit_to or settings.MTURK_ENDPOINTS[batch.endpoint]["submit_origins"][0]
     context = {
         "assignment": assignment,
@@ -174,7 +190,7 @@ def _done(batch: Batch, bearer: tokens.Bearer, *, is_first_time: bool) -> HttpRe
         "is_first_time": is_first_time,
         "is_confirmed": assignment.submitted_at is not None,
         "submit_url": f"{origin}/mturk/externalSubmit",
-        "task_answers": task_answers(assignment),
-        "n_items": assignment.responses.count(),
+        "task_answers": answers,
+        "n_items": len(json.loads(answers)),
     }
     return HttpResponse(render_to_string("answering/hits/done.html", context))

@@ -1,7 +1,10 @@
 """The fields of a HIT: choose one, tick what applies; and what may be wrong without stopping anybody."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from django import forms
@@ -10,7 +13,9 @@ from django.utils.translation import gettext, gettext_lazy
 
 from surveys.answering.answer_copy import NOT_XML
 from surveys.answering.collection import SECONDS_MAX
-from surveys.protocols.definition import Choice, Number
+from surveys.protocols.definition import Choice, Number, Spans
+from surveys.protocols.languages import TextIn
+from surveys.protocols.spans import MOST_WRITTEN, checked
 
 COMMENT_MAX = 2000
 TEXT_MAX = 2000
@@ -167,6 +172,115 @@ class Numeral(GroupField):
     def draft(self, value: object) -> str:
         """Return what is being written, which may not yet be a number."""
         return NOT_XML.sub("", value)[:NUMERAL_MAX] if isinstance(value, str) else ""
+
+
+LEAST_ROWS = 3  # empty ones, for marks made without scripts
+
+
+class MarksInput(forms.Textarea):
+    """Marks as JSON, which the page's script writes; without it from rows of fields, `name-text-1` and so on."""
+
+    def value_from_datadict(self, data: Mapping[str, Any], files: Any, name: str) -> str:
+        if f"{name}-severity-1" not in data:
+            return data.get(name) or ""
+        marks = [mark for n in _rows_in(data, name) if (mark := _mark_in(data, name, n))]
+        is_answered = marks or f"{name}-none" in data
+        return json.dumps(marks, ensure_ascii=False) if is_answered else ""
+
+
+def _rows_in(data: Mapping[str, Any], name: str) -> Iterator[int]:
+    n = 1
+    while f"{name}-severity-{n}" in data:
+        yield n
+        n += 1
+
+
+def _mark_in(data: Mapping[str, Any], name: str, n: int) -> dict[str, Any]:
+    """Return a row as a mark; empty where nothing is written or chosen in it."""
+    parts = {part: data.get(f"{name}-{part}-{n}") or "" for part in ("text", "severity", "category", "note")}
+    mark: dict[str, Any] = {part: value for part, value in parts.items() if value}
+    if mark and (column := data.get(f"{name}-column-{n}")):
+        mark["column"] = column
+    start, before = data.get(f"{name}-start-{n}", ""), data.get(f"{name}-before-{n}", "")
+    if start.isdecimal() and len(start) < NUMERAL_MAX and before and before == mark.get("text"):
+        mark |= {"start": int(start), "end": int(start) + len(before)}
+    return mark
+
+
+class MarkedText(GroupField):
+    """Mark places in a text; cleans to their stored form, "[]" where there is nothing to mark.
+
+    `texts` are what can be marked, by column; the text judged, under the first of the columns, stands on the page in
+    the element `surface`, a second one with the question itself.
+    """
+
+    type = "spans"
+    template = "spans"
+    widget = MarksInput
+    default_error_messages = {"required": gettext_lazy("Mark what is wrong, or say that nothing is.")}
+
+    def __init__(self, *, spans: Spans, texts: Mapping[str, str], surface: str, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.spans = spans
+        self.texts = texts
+        self.surface = surface
+
+    @property
+    def missing_text(self) -> str:
+        """Return the text in which is marked what was left out; "" where that isn't asked or there is none."""
+        return self.texts.get(self.spans.missing_in, "") if self.spans.missing_in else ""
+
+    @property
+    def language(self) -> str:
+        """Return which language its severities and categories are in, "" where that is the page's."""
+        label = self.spans.severities[0].label
+        return label.language if isinstance(label, TextIn) else ""
+
+    @property
+    def severities(self) -> str:
+        """Return the severities as JSON, for the page's script."""
+        names = {"value": "value", "label": "label", "description": "description", "cost": "score"}
+        return json.dumps(
+            [{key: getattr(one, name) for key, name in names.items()} for one in self.spans.severities]
+        )
+
+    @property
+    def categories(self) -> str:
+        """Return the categories as JSON, for the page's script, each run of them under what they are parts of."""
+        parted = [(*_parted(choice.label), choice.value) for choice in self.spans.categories]
+        return json.dumps(
+            [
+                {"whole": whole, "names": [{"value": value, "label": name} for _, name, value in run]}
+                for whole, run in groupby(parted, key=itemgetter(0))
+            ]
+        )
+
+    def clean(self, value: Any) -> str:
+        given = str(super().clean(value) or "")
+        try:
+            return checked(given, spans=self.spans, texts=self.texts, say=gettext) if given else ""
+        except ValueError as error:
+            raise ValidationError(str(error), code="marks") from None
+
+    def draft(self, value: object) -> str:
+        """Return the marks as they are being made."""
+        return NOT_XML.sub("", value) if isinstance(value, str) and len(value) <= MOST_WRITTEN else ""
+
+    def rows(self, value: str) -> list[dict[str, Any]]:
+        """Return the marks of a draft as rows of fields, and some that are empty."""
+        try:
+            read = json.loads(value or "[]")
+        except ValueError:
+            read = []
+        marks = [one for one in read if isinstance(one, dict)] if isinstance(read, list) else []
+        n_rows = min(len(marks) + LEAST_ROWS, max(self.spans.most, len(marks)))
+        return marks + [{} for _ in range(n_rows - len(marks))]
+
+
+def _parted(label: str) -> tuple[str, str]:
+    """Return what a category is a part of, "" of none, and its own name."""
+    whole, _, name = label.rpartition("/")
+    return whole.strip(), name.strip()
 
 
 class SkipReason(OneOf):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 from crispy_forms.helper import FormHelper
 from django import forms
 from django.utils.text import Truncator
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from surveys.answering.answer_copy import ItemAnswer, only_asked
 from surveys.answering.collection import SECONDS_MAX, VERSION_MAX
@@ -19,6 +19,7 @@ from surveys.pages.answering.hit_fields import (
     AnyOf,
     CommentField,
     GroupField,
+    MarkedText,
     Numeral,
     OneOf,
     OnlyIf,
@@ -31,15 +32,23 @@ from surveys.pages.answering.hit_layout import (
     LayoutObject,
     OutputBlock,
     Question,
+    Ranked,
     SkipBlock,
+    Together,
     helper_of,
 )
 from surveys.protocols.conditions import ANSWER, asked_keys
-from surveys.protocols.definition import Choice, Criterion, Definition, Preference, numbered
+from surveys.protocols.definition import Choice, Criterion, Definition, Preference, Spans, numbered
+from surveys.protocols.preferences import BEST, IN_PARTS, WORST, By
 
 NO_PREFERENCE = "no_preference"
 REPEATED_MAX = 240  # characters of a text that is shown once more; whole above
 SKIP = "skip"
+# What is wrong where one part of a preference rules out another.
+CLASHES: dict[By, Any] = {
+    "ranking": gettext_lazy("Another one has this place already. Choose another place."),
+    "best_worst": gettext_lazy("The best one can’t be the worst as well. Choose another one."),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +144,7 @@ class HitForm(forms.Form):
     def clean(self) -> None:
         """Leave out what is wrong in an item that is skipped, where only the reason counts, and in what isn't asked."""
         for item in self.items:
+            self._check_places(item)
             prefix = f"i{item.position}-"
             wrong = [name.removeprefix(prefix) for name in self.errors if name.startswith(prefix)]
             for name in self._not_counting(item, wrong):
@@ -147,6 +157,21 @@ class HitForm(forms.Form):
         prefix = f"i{item.position}-"
         given = {n.removeprefix(prefix): v for n, v in self.cleaned_data.items() if n.startswith(prefix)}
         return set(names) & unasked(self.definition, item, given=given)
+
+    def _check_places(self, item: ShownItem) -> None:
+        """Say which part of a preference the others rule out."""
+        preference = self.definition.preference
+        if preference is None or (way := IN_PARTS.get(preference.by)) is None:
+            return
+        for part in way.clashes(self._parts_given(item, preference), has_ties=preference.has_ties):
+            self.add_error(f"i{item.position}-{preference.key}-{part}", CLASHES[preference.by])
+
+    def _parts_given(self, item: ShownItem, preference: Preference) -> dict[str, str]:
+        """Return {part: what was chosen} of a preference in parts, as far as it was answered."""
+        names = {
+            part: f"i{item.position}-{preference.key}-{part}" for part in preference_parts(preference, item)
+        }
+        return {part: self.cleaned_data[name] for part, name in names.items() if self.cleaned_data.get(name)}
 
     def answers(self) -> list[ItemAnswer]:
         """Return the cleaned answers, one per item."""
@@ -218,7 +243,7 @@ class HitForm(forms.Form):
         for criterion in definition.item_criteria:
             yield Question(f"{prefix}{criterion.key}")
         if definition.preference:
-            yield Question(f"{prefix}{definition.preference.key}")
+            yield _preference_question(definition.preference, item)
         if definition.skip_reasons:
             yield SkipBlock(f"{prefix}{SKIP}", item.position)
 
@@ -230,7 +255,6 @@ class HitForm(forms.Form):
                 skip_reason=given[prefix + SKIP],
                 active_seconds=given[f"{prefix}seconds"],
             )
-        preferred = given[prefix + definition.preference.key] if definition.preference else ""
         answer = ItemAnswer(
             position=item.position,
             answer=given[f"{prefix}answer"] if definition.answer else "",
@@ -239,10 +263,16 @@ class HitForm(forms.Form):
                 for output in item.outputs
             },
             item_ratings=self._given(definition.item_criteria, prefix),
-            preference="" if preferred == NO_PREFERENCE else preferred,
+            preference=self._preferred(item, definition.preference) if definition.preference else "",
             active_seconds=given[f"{prefix}seconds"],
         )
         return only_asked(answer, definition)
+
+    def _preferred(self, item: ShownItem, preference: Preference) -> str | dict[str, str]:
+        if way := IN_PARTS.get(preference.by):
+            return way.places(self._parts_given(item, preference), [output.code for output in item.outputs])
+        chosen = str(self.cleaned_data[f"i{item.position}-{preference.key}"])
+        return "" if chosen == NO_PREFERENCE else chosen
 
     def _given(self, criteria: Sequence[Criterion], prefix: str) -> dict[str, str | list[str]]:
         """Return the cleaned values by criterion. What was to be written and is empty was not answered."""
@@ -272,8 +302,11 @@ def draft_from(answer: ItemAnswer, definition: Definition) -> dict[str, Any]:
     draft: dict[str, Any] = {"answer": answer.answer, **answer.item_ratings}
     for code, values in answer.ratings.items():
         draft |= {f"{code}-{key}": value for key, value in values.items()}
-    if definition.preference:
-        draft[definition.preference.key] = answer.preference or NO_PREFERENCE
+    if (preference := definition.preference) and isinstance(answer.preference, dict):
+        given = IN_PARTS[preference.by].given(answer.preference)
+        draft |= {f"{preference.key}-{part}": chosen for part, chosen in given.items()}
+    elif preference:
+        draft[preference.key] = answer.preference or NO_PREFERENCE
     return {SKIP: answer.skip_reason} if answer.skip_reason else draft
 
 
@@ -287,13 +320,10 @@ def _questions(definition: Definition, item: ShownItem) -> Iterator[tuple[str, G
         for criterion in criteria:
             only_if = _only_if(criterion, definition, item=item, prefix=prefix)
             where = labels.get(prefix, "")
-            yield prefix + criterion.key, _rating(criterion, place=at, where=where, only_if=only_if)
+            asked = _asked(criterion, place=at, where=where, only_if=only_if)
+            yield prefix + criterion.key, _rating(criterion, asked, item=item, prefix=prefix)
     if definition.preference:
-        choices = [choice for choice in _preference_choices(definition.preference, item) if choice.label]
-        yield (
-            definition.preference.key,
-            OneOf(label=definition.preference.label, place=at, choices=choices),
-        )
+        yield from _preference_fields(definition.preference, item)
     if definition.skip_reasons:
         yield (
             SKIP,
@@ -321,25 +351,67 @@ def _only_if(criterion: Criterion, definition: Definition, *, item: ShownItem, p
     return OnlyIf(name, condition.values, sentence)
 
 
-def _rating(
-    criterion: Criterion, *, place: int, where: str = "", only_if: OnlyIf | None = None
-) -> GroupField:
-    texts: dict[str, Any] = {
-        "label": criterion.label, "help_text": criterion.help, "where": where, "only_if": only_if,
+def _asked(criterion: Criterion, *, place: int, where: str, only_if: OnlyIf | None) -> dict[str, Any]:
+    """Return what any kind of question is asked with."""
+    return {
+        "label": criterion.label, "help_text": criterion.help, "place": place, "where": where, "only_if": only_if,
+        "is_optional": criterion.is_optional,
     }  # fmt: skip
+
+
+def _rating(criterion: Criterion, asked: dict[str, Any], *, item: ShownItem, prefix: str) -> GroupField:
     if criterion.is_text:
-        return Written(**texts, place=place, is_optional=criterion.is_optional)
+        return Written(**asked)
     if criterion.number:
-        return Numeral(**texts, place=place, number=criterion.number, is_optional=criterion.is_optional)
+        return Numeral(**asked, number=criterion.number)
+    if criterion.spans:
+        return _marked(criterion.spans, asked, item=item, prefix=prefix)
     if criterion.is_checklist:
-        return AnyOf(
-            **texts,
-            place=place,
-            choices=criterion.choices,
-            exclusive=criterion.exclusive,
-            is_optional=criterion.is_optional,
+        return AnyOf(**asked, choices=criterion.choices, exclusive=criterion.exclusive)
+    return OneOf(**asked, choices=criterion.choices)
+
+
+def _marked(spans: Spans, asked: dict[str, Any], *, item: ShownItem, prefix: str) -> MarkedText:
+    judged = next((output.text for output in item.outputs if prefix == f"{output.code}-"), "")
+    texts = {**item.markable, "": judged}
+    surface = f"i{item.position}-block-{spans.of}" if spans.of else f"i{item.position}-{prefix}text"
+    return MarkedText(**asked, spans=spans, texts=texts, surface=surface)
+
+
+def preference_parts(preference: Preference, item: ShownItem) -> tuple[str, ...]:
+    """Return the names of the parts of a preference; none of a choice, which is one question."""
+    way = IN_PARTS.get(preference.by)
+    return way.parts([output.code for output in item.outputs]) if way else ()
+
+
+def _preference_fields(preference: Preference, item: ShownItem) -> Iterator[tuple[str, OneOf]]:
+    """Yield (draft name, question) of a preference: one, or its parts."""
+    choices, at = _preference_choices(preference, item), item.place
+    if preference.by == "ranking":
+        places = [Choice(str(n), str(n)) for n in range(1, len(choices) + 1)]
+        for one in choices:
+            texts: dict[str, Any] = {"label": one.label, "help_text": one.description}
+            name = f"{preference.key}-{one.value}"
+            yield name, OneOf(**texts, place=at, where=preference.label, choices=places)
+    elif preference.by == "best_worst":
+        yield f"{preference.key}-{BEST}", OneOf(label=preference.label, place=at, choices=choices)
+        yield f"{preference.key}-{WORST}", OneOf(label=preference.worst_label, place=at, choices=choices)
+    else:
+        shown = [choice for choice in choices if choice.label]
+        yield preference.key, OneOf(label=preference.label, place=at, choices=shown)
+
+
+def _preference_question(preference: Preference, item: ShownItem) -> LayoutObject:
+    prefix = f"i{item.position}-{preference.key}"
+    parts = [Question(f"{prefix}-{part}") for part in preference_parts(preference, item)]
+    if preference.by == "ranking":
+        hint = (
+            gettext("1 is the best.")
+            if preference.has_ties
+            else gettext("1 is the best. No two share a place.")
         )
-    return OneOf(**texts, place=place, choices=criterion.choices)
+        return Ranked(prefix, preference.label, hint, parts, has_ties=preference.has_ties)
+    return Together(parts) if parts else Question(prefix)
 
 
 def _preference_choices(preference: Preference, item: ShownItem) -> list[Choice]:

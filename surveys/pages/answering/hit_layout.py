@@ -4,25 +4,27 @@ A layout object is whatever has crispy's `render(form, context, template_pack, *
 """
 
 import json
+import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from itertools import zip_longest
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from crispy_forms.helper import FormHelper
 from crispy_forms.layout import Layout
 from django.forms import Form
 from django.template import Context, Template
 from django.template.loader import get_template
+from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 
 from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture
 from surveys.answering.quizzes import Marked
-from surveys.pages.answering.hit_fields import GroupField
-from surveys.protocols.definition import Definition, QuizQuestion
+from surveys.pages.answering.hit_fields import GroupField, MarkedText
+from surveys.protocols.definition import Choice, Definition, QuizQuestion
 
 SMALL_GROUP = 4
 SHORT_LABEL = 16
@@ -67,6 +69,9 @@ class Question:
     def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
         group = cast(GroupField, form.fields[self.name])
         value = form[self.name].value() or ()
+        is_optional = self.is_optional or group.is_optional
+        if not value and self.name not in form.errors and _is_asked_often(group):
+            return _named(_unanswered(_asked(group), is_optional, get_language()), self.name)
         chosen = {value} if isinstance(value, str) else set(value)
         return _render(
             group.template,
@@ -77,12 +82,66 @@ class Question:
             choices=[(choice, choice.value in chosen) for choice in group.choices],
             value=value,
             errors=form.errors.get(self.name),
-            is_optional=self.is_optional or group.is_optional,
+            is_optional=is_optional,
             only_if_values=json.dumps(group.only_if.values) if group.only_if else "",
+            rows=group.rows(str(value or "")) if isinstance(group, MarkedText) else (),
         )
 
 
-def _shape(group: GroupField) -> str:
+# Stands for a question's name in what is rendered once for many questions; no text can have it in it.
+A_NAME = f"name-{secrets.token_hex(16)}"
+
+
+class _Asked(NamedTuple):
+    """All that a question of choices shows before it is answered, but its name; `languages` are its texts'."""
+
+    type: str
+    label: str
+    help_text: str
+    choices: tuple[Choice, ...]
+    exclusive: str
+    is_optional: bool
+    languages: tuple[str, ...]
+    only_if: None = None
+
+
+def _is_asked_often(group: GroupField) -> bool:
+    """Tell whether the same is asked of many outputs: choices say nothing of one item, and no other question counts."""
+    return group.template == "group" and not group.only_if and not any(c.description for c in group.choices)
+
+
+def _asked(group: GroupField) -> _Asked:
+    texts = (group.label, group.help_text, *(choice.label for choice in group.choices))
+    return _Asked(
+        type=group.type,
+        label=cast(str, group.label),
+        help_text=cast(str, group.help_text),
+        choices=group.choices,
+        exclusive=getattr(group, "exclusive", ""),
+        is_optional=group.is_optional,
+        languages=tuple(getattr(text, "language", "") for text in texts),
+    )
+
+
+@lru_cache(1024)
+def _unanswered(asked: _Asked, is_optional: bool, page_language: str | None) -> str:
+    """Return a question that nobody has answered yet, called `A_NAME`. A page is half made of these."""
+    return _render(
+        "group",
+        name=A_NAME,
+        group=asked,
+        shape=_shape(asked),
+        exclusive=asked.exclusive,
+        choices=[(choice, False) for choice in asked.choices],
+        is_optional=is_optional,
+    )
+
+
+def _named(html: str, name: str) -> SafeString:
+    return mark_safe(html.replace(A_NAME, escape(name)))  # noqa: S308
+
+
+def _shape(group: GroupField | _Asked) -> str:
     """Up to four bare choices find their own place; others make a row of short texts or a list of long ones.
 
     The key of a choice that is a numeral is that numeral.
@@ -109,6 +168,30 @@ class OutputBlock:
         return _render(
             "output", output=self.output, position=self.position, has_text=self.has_text, inner=inner
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Questions one after the other."""
+
+    parts: Sequence[LayoutObject]
+
+    def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
+        return _join(self.parts, form, context)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The places of all outputs under one heading. Without ties, a script exchanges the places of two."""
+
+    name: str
+    label: str
+    hint: str
+    parts: Sequence[LayoutObject]
+    has_ties: bool
+
+    def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
+        return _render("ranked", ranked=self, inner=_join(self.parts, form, context))
 
 
 @dataclass(frozen=True, slots=True)

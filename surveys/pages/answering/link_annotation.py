@@ -160,6 +160,7 @@ def _save(assignment: Assignment, form: HitForm, *, revision: str, batch: Batch)
     locked = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
     if revision != _revision(locked) or _is_closed(locked, batch):
         return False
+    locked.hit = assignment.hit
     write = revise_answers if locked.saved_at else save_answers
     comment, language = form.cleaned_data["comment"], answered_in(assignment)
     write(locked, answers=form.answers(), comment=comment, language=language)

@@ -18,6 +18,7 @@ from surveys.answering.allocation import NothingLeft, NotYours, n_free, own, sug
 from surveys.models import Batch
 from surveys.pages.answering import language
 from surveys.pages.answering.framing import NOT_KEPT, UNREADABLE_REQUEST
+from surveys.pages.answering.styles import style_sources
 from surveys.pages.answering.tokens import TokenError
 
 logger = logging.getLogger(__name__)
@@ -25,8 +26,7 @@ logger = logging.getLogger(__name__)
 View = Callable[..., HttpResponse]
 
 CONTENT_SECURITY_POLICY = (
-    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
-    "form-action 'self'; frame-ancestors 'none'"
+    "img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 TITLES = {
     "unknown": gettext_lazy("This link is not valid"),
@@ -175,7 +175,7 @@ def _refusal(
 
 def with_headers(response: HttpResponse) -> HttpResponse:
     """Keep a page uncached, unframed, and its address to ourselves."""
-    response["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+    response["Content-Security-Policy"] = f"default-src 'self'; {style_sources()}; {CONTENT_SECURITY_POLICY}"
     response["Referrer-Policy"] = "no-referrer"
     response["Cache-Control"] = "no-store"
     return response

@@ -28,21 +28,38 @@ def picture(request: HttpRequest, code: str) -> HttpResponseBase:
     A part of audio or video on request (RFC 9110, 14.2), as Safari plays nothing without.
     """
     found = get_object_or_404(Picture.objects.exclude(file=""), code=code)
-    try:
-        file = found.file.open("rb")
-    except OSError:
-        raise Http404("The picture's file is gone.") from None
+    file = _opened(found)
     wanted = RANGE.fullmatch(request.headers.get("Range", "")) if found.kind != "picture" else None
     response = _part(file, wanted, size=found.file.size) if wanted and any(wanted.groups()) else None
-    response = response or FileResponse(file)
-    for name, value in {
-        **HEADERS,
-        "Content-Type": found.content_type,
-        "Content-Disposition": "inline",
-    }.items():
-        response[name] = value
+    response = _inline(response or FileResponse(file), content_type=found.content_type)
     if found.kind != "picture":
         response["Accept-Ranges"] = "bytes"
+    return response
+
+
+@require_safe
+def picture_copy(request: HttpRequest, code: str, width: int) -> HttpResponseBase:
+    """Serve a smaller copy, for ever; where its file is gone, the picture. 404 if it never had a copy of this width."""
+    found = get_object_or_404(Picture.objects.exclude(file=""), code=code)
+    if width not in (found.widths or []):
+        raise Http404("There is no copy of this width.")
+    try:
+        file = found.file.storage.open(found.copy_name(width))
+    except OSError:
+        return _inline(FileResponse(_opened(found)), content_type=found.content_type)
+    return _inline(FileResponse(file), content_type="image/webp")
+
+
+def _opened(found: Picture) -> IO[bytes]:
+    try:
+        return found.file.open("rb")
+    except OSError:
+        raise Http404("The picture's file is gone.") from None
+
+
+def _inline(response: HttpResponseBase, *, content_type: str) -> HttpResponseBase:
+    for name, value in {**HEADERS, "Content-Type": content_type, "Content-Disposition": "inline"}.items():
+        response[name] = value
     return response
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.core import signing
+from django.db.models import QuerySet
 from django.utils.crypto import salted_hmac
 
 from annotators.models import Assignment
@@ -54,9 +55,10 @@ def kept_under(assignment: Assignment) -> str:
 def read(token: str, *, questionnaire: Questionnaire, is_late_ok: bool = False) -> Bearer:
     """Return the bearer. Raises TokenExpired, unless late is as good as in time, or TokenError."""
     in_time = questionnaire.batch.assignment_duration + SLACK
-    bearer = _bearer(token, max_age=None if is_late_ok else in_time)
-    if bearer.assignment.hit_id != questionnaire.hit_id:
+    bearer = _bearer(token, Assignment.objects.all(), max_age=None if is_late_ok else in_time)
+    if questionnaire.hit is None or bearer.assignment.hit_id != questionnaire.hit_id:
         raise TokenError
+    bearer.assignment.hit = questionnaire.hit
     if not is_late_ok and bearer.assignment_id != bearer.assignment.assignment_id:
         raise TokenOutdated
     return bearer
@@ -64,18 +66,20 @@ def read(token: str, *, questionnaire: Questionnaire, is_late_ok: bool = False) 
 
 def author(token: str) -> Assignment:
     """Return the assignment that a page was issued for, however long ago. Raises TokenError."""
-    return _bearer(token, max_age=None).assignment
+    issued = Assignment.objects.select_related("hit__questionnaire__batch__survey")
+    found = _bearer(token, issued, max_age=None).assignment
+    log_context.bind(hit=found.hit.hit_id)
+    return found
 
 
-def _bearer(token: str, *, max_age: timedelta | None) -> Bearer:
+def _bearer(token: str, issued: QuerySet[Assignment], *, max_age: timedelta | None) -> Bearer:
     try:
         claims = signing.loads(token, salt=SALT, max_age=max_age)
     except signing.SignatureExpired as error:
         raise TokenExpired from error
     except signing.BadSignature as error:
         raise TokenError from error
-    issued = Assignment.objects.select_related("hit__questionnaire__batch__survey")
     if (assignment := issued.filter(pk=claims["a"], nonce=claims["n"]).first()) is None:
         raise TokenError
-    log_context.bind(assignment=assignment.pk, hit=assignment.hit.hit_id)
+    log_context.bind(assignment=assignment.pk)
     return Bearer(assignment, claims["s"], claims["i"])

@@ -1,7 +1,7 @@
 """What every working page does, however its author came: the form of an assignment, its drafts, its words."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,9 +23,14 @@ from surveys.publishing.quota import is_borne_out
 DRAFT_STATUS = {"": 200, "unreadable": 400, "expired": 403, "outdated": 409}
 
 
-def assignment_form(assignment: Assignment, *, batch: Batch, data: Any = None) -> HitForm:
-    """Return the form of an opened assignment: as drafted or answered so far, or bound to what was posted."""
-    responses = opened_responses(assignment)
+def assignment_form(
+    assignment: Assignment, *, batch: Batch, data: Any = None, responses: Sequence[Response] = ()
+) -> HitForm:
+    """Return the form of an opened assignment: as drafted or answered so far, or bound to what was posted.
+
+    `responses`, in the order of the page, where they are known already.
+    """
+    responses = responses or opened_responses(assignment, batch=batch)
     items = [shown_item(response) for response in responses]
     return HitForm(
         data,
@@ -37,8 +42,9 @@ def assignment_form(assignment: Assignment, *, batch: Batch, data: Any = None) -
 
 def _form_of_one(assignment: Assignment, *, position: int) -> HitForm:
     """Return the form of one item: a draft is of one, and needs no other."""
-    items = [shown_item(response) for response in opened_responses(assignment, position=position)]
-    return HitForm(definition=shown_definition(batch_of(assignment)), items=items)
+    batch = batch_of(assignment)
+    responses = opened_responses(assignment, batch=batch, position=position)
+    return HitForm(definition=shown_definition(batch), items=list(map(shown_item, responses)))
 
 
 def _as_answered(items: list[ShownItem], assignment: Assignment, batch: Batch) -> list[ShownItem]:

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotators.models import Worker
-from surveys.models import Batch, Invitation, PersonLabel
+from surveys.models import Batch, Invitation, PersonLabel, Survey
 from surveys.pages.access import batch_for, researcher
 from surveys.teams import Person
 
@@ -25,17 +25,20 @@ class LabelForm(forms.Form):
     text = forms.CharField(max_length=100, required=False)
 
 
-def label(batch: Batch, *, worker: str) -> Coalesce:
-    """Return what somebody is called in a batch's study, in a query over what has a worker's key at `worker`.
+def label(about: Batch | Survey, *, worker: str) -> Coalesce:
+    """Return what somebody is called in a study, or a batch's, in a query over what has a worker's key at `worker`.
 
     That is the label of the study, else the name they were invited by.
     """
-    given = PersonLabel.objects.filter(survey=batch.survey_id, worker=OuterRef(worker)).values("text")
-    invited = Invitation.objects.filter(batch=batch, worker=OuterRef(worker)).values("name")
+    of_batch = isinstance(about, Batch)
+    survey = about.survey_id if isinstance(about, Batch) else about.pk
+    given = PersonLabel.objects.filter(survey=survey, worker=OuterRef(worker)).values("text")
+    names = Invitation.objects.filter(worker=OuterRef(worker)).order_by("pk")
+    invited = names.filter(**{"batch" if of_batch else "batch__survey": about}).values("name")
     return Coalesce(Subquery(given[:1]), Subquery(invited[:1]), Value(""))
 
 
-def labels_of(workers: Iterable[int], *, batch: Batch, reader: Person) -> dict[int, str]:
+def labels_of(workers: Iterable[int], *, batch: Batch | Survey, reader: Person) -> dict[int, str]:
     """Return {worker: label} of those who have one; nothing to readers who may not see any."""
     if not reader.has_perm(SEES_LABELS):
         return {}

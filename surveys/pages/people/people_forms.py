@@ -3,17 +3,15 @@
 import csv
 import re
 from collections.abc import Iterator
-from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.core.validators import validate_email
 from django.utils import timezone
 
 from annotators.crowds.links.addresses import PANEL_VALUE
 from annotators.people.pseudonyms import NAMED
-from surveys.answering.invitations import Person
+from surveys.answering.invitations import MOST_PEOPLE, Person, end_of, in_a_month
 from surveys.models import Panel
 
 if TYPE_CHECKING:
@@ -22,20 +20,10 @@ else:
     PanelModelForm = forms.ModelForm
 
 COLUMNS = ("name", "email", "worker_id")
-MOST_PEOPLE = 1000
 LARGEST_FILE = 1024 * 1024
-VALID_DAYS = 30
 LONGEST_LINE = 1000
 PARAMETER = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 DATE = forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
-
-
-def in_a_month() -> datetime:
-    return timezone.now() + timedelta(days=VALID_DAYS)
-
-
-def end_of(day: datetime) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time(23, 59, 59)))
 
 
 class UntilField(forms.DateField):
@@ -200,10 +188,4 @@ def _person(cells: list[str]) -> Person:
     name, email, worker_id, *more = [*cells, "", "", ""]
     if any(more):
         raise ValidationError("more than name, e-mail and worker id.")
-    if not name or len(name) > 200 or not name.isprintable():
-        raise ValidationError("a name of 1 to 200 characters is needed.")
-    if email:
-        validate_email(email)
-    if worker_id and not PANEL_VALUE.fullmatch(worker_id):
-        raise ValidationError(f"{worker_id} is no worker id.")
-    return Person(name, email, worker_id)
+    return Person(name, email, worker_id).checked()

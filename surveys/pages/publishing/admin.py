@@ -27,7 +27,7 @@ from surveys.publishing.terms.batch_form import (
     write_draft,
 )
 from surveys.review.progress import with_counts
-from surveys.teams import seen_by
+from surveys.teams import where
 
 admin.site.site_header = "Assent"
 admin.site.site_title = "Assent"
@@ -203,7 +203,7 @@ class DecisionAdmin(OfTeams, ReadOnlyAdmin):
 
 
 def _surveys(request: HttpRequest) -> QuerySet[Survey]:
-    return seen_by(request.user, Survey.objects.all())
+    return where(request.user, "surveys.add_batch")
 
 
 def _calm(widget: RelatedFieldWidgetWrapper) -> None:

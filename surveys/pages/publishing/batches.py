@@ -15,12 +15,14 @@ from annotators.models import Assignment
 from annotators.outbox import holds
 from surveys import sync, teams
 from surveys.enqueue import enqueue
-from surveys.models import Batch
+from surveys.models import Batch, Simulation
 from surveys.pages.access import batch_for, researcher
 from surveys.pages.publishing.money import BudgetForm, money_block, money_counts
+from surveys.pages.publishing.simulating import SimulateForm
 from surveys.protocols.policy import judges
 from surveys.publishing import gone, preconditions, pricing, stopping
 from surveys.publishing.design import methods_in_words
+from surveys.publishing.pilots import items_of
 from surveys.publishing.quota import has_slots
 from surveys.publishing.terms.batch_form import (
     ENDPOINTS,
@@ -68,11 +70,19 @@ def sync_now(request: HttpRequest, pk: int) -> HttpResponse:
 
 def page_context(request: HttpRequest, batch: Batch, *, form: PublishForm) -> dict[str, Any]:
     """Return what the batch page shows, a draft's or a published batch's."""
-    state = _draft(batch) if batch.status == Batch.Status.DRAFT else _published(request, batch)
+    is_plan = batch.status == Batch.Status.DRAFT and not batch.is_simulated
+    state = _draft(batch) if is_plan else _published(request, batch)
     return {
         **admin.site.each_context(request),
         "title": batch.name,
         "batch": batch,
+        "is_plan": is_plan,
+        "may_simulate": (
+            is_plan or (batch.is_simulated and batch.status in (Batch.Status.DRAFT, *Batch.RUNNING))
+        )
+        and request.user.has_perm("surveys.publish_batch"),
+        "simulation": Simulation.objects.filter(batch=batch).first() if batch.is_simulated else None,
+        "simulate_form": SimulateForm(),
         "is_paying": is_paying(batch),
         "takes_people": has_slots(batch),
         "terms": terms(batch),
@@ -163,8 +173,10 @@ def terms(batch: Batch) -> list[tuple[str, str]]:
         ("Description", batch.description),
         ("Keywords", batch.keywords or "none"),
         ("Language of the pages", dict(page_languages()).get(batch.page_language, batch.page_language)),
+        ("Items", _of_items(batch)),
         ("Items per HIT", str(batch.items_per_hit)),
         ("Asked twice", _of_repeats(batch)),
+        *([("Draws per item", str(batch.draws_per_item))] if batch.definition.is_drawn else []),
         ("Assignments per HIT", str(batch.assignments_per_hit)),
         ("Reward", f"${batch.reward}"),
         ("Time for one assignment", duration_in_words(batch.assignment_duration)),
@@ -178,6 +190,17 @@ def terms(batch: Batch) -> list[tuple[str, str]]:
         ("Seed", str(batch.seed)),
         ("Design", _of_design(batch)),
     ]
+
+
+def _of_items(batch: Batch) -> str:
+    n = items_of(batch).count()
+    if batch.pilot_items:
+        return f"{n}: a pilot, drawn by the seed"
+    return (
+        f"{n}: all but those of {batch.follows}, whose people it leaves out too"
+        if batch.follows
+        else f"all {n}"
+    )
 
 
 def _of_design(batch: Batch) -> str:

@@ -17,10 +17,11 @@ from surveys.pages.publishing.batches import people_block
 from surveys.pages.publishing.running import start
 from surveys.protocols.policy import judges, read_policy
 from surveys.publishing import preconditions, pricing
+from surveys.publishing.comparisons import comparisons
 from surveys.publishing.terms.batch_form import PublishForm, is_paying, write_draft
 from surveys.publishing.terms.launch_form import FAIR_WAGE, LaunchForm, as_shown
 from surveys.results.dry_run import dry_run
-from surveys.teams import seen_by
+from surveys.teams import where
 
 MAY_LAUNCH = ("surveys.view_batch", "surveys.add_batch")
 OTHER_PRICE = "The price is not the one you saw: it is ${total:,.2f} now. Publish if that is right."
@@ -31,8 +32,8 @@ Context = dict[str, Any]
 @researcher(*MAY_LAUNCH)
 def choose_study(request: HttpRequest) -> HttpResponse:
     """Ask which study a new batch is of; where there is one with items, go on to it."""
-    with_items = Survey.objects.filter(items__isnull=False).distinct()
-    studies = list(seen_by(request.user, with_items.select_related("protocol")).order_by("-pk"))
+    with_items = where(request.user, *MAY_LAUNCH).filter(items__isnull=False).distinct()
+    studies = list(with_items.select_related("protocol").order_by("-pk"))
     if len(studies) == 1:
         return redirect("launch", studies[0].slug)
     context = {**admin.site.each_context(request), "title": "New batch", "studies": studies}
@@ -137,6 +138,7 @@ def _priced(request: HttpRequest, form: LaunchForm, *, survey: Survey) -> Contex
         "survey": survey,
         "draft": draft,
         "quote": found,
+        "comparisons": comparisons(draft),
         **people_block(draft, price=found),
         "fair_wage": FAIR_WAGE,
         "fair_reward": pricing.reward_for(FAIR_WAGE, minutes=found.minutes),
@@ -165,4 +167,4 @@ def _with_work(survey: Survey) -> Batch | None:
         submitted_at__isnull=False, hit__questionnaire__batch__survey=survey
     )
     worked = handed_in.values("hit__questionnaire__batch")
-    return survey.batches.filter(pk__in=worked).order_by("-pk").first()
+    return survey.batches.filter(pk__in=worked, is_simulated=False).order_by("-pk").first()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from surveys.pages.results.cells import places_of
 from surveys.results.printed import number
 from surveys.results.statistics.correlation import Correlation
+from surveys.results.statistics.inference import Interval
 from surveys.results.statistics.numbers import BLANK, CriterionSummary, Selection, Share
 
 LEFT, RIGHT = 2.0, 98.0  # of the scale, so that a mark at its end is whole
@@ -92,6 +93,31 @@ def score_chart(selections: Mapping[str, Selection], *, key: str, title: str) ->
     scale = rated[0][1].scale if rated else ()
     ticks = tuple(_tick(score, scale) for score in sorted(scale))
     return Chart(title, height=ROW_HEIGHT * len(marks) + TICK_HEIGHT, marks=marks, ticks=ticks)
+
+
+def interval_chart(rows: Sequence[tuple[str, float, Interval | None]], *, title: str) -> Chart:
+    """Draw numbers with their intervals on a scale that holds them all and 0."""
+    bounds = [bound for _, value, one in rows for bound in ((one.low, one.high) if one else (value,))]
+    scale = (min(0.0, *bounds, *(value for _, value, _ in rows)), max(0.0, *bounds))
+    marks = tuple(_point(ROW_HEIGHT * n, *row, scale=scale) for n, row in enumerate(rows))
+    return Chart(
+        title,
+        height=ROW_HEIGHT * len(marks) + TICK_HEIGHT,
+        marks=marks,
+        ticks=((_on_scale(0.0, scale), "0", "middle"),),
+    )
+
+
+def _point(y: int, label: str, value: float, interval: Interval | None, *, scale: Sequence[float]) -> Mark:
+    places = max(interval.places, 2) if interval else 2
+    text = number(value, places=places)
+    between = (
+        f", 95 % interval {number(interval.low, places=places)} to {number(interval.high, places=places)}"
+        if interval
+        else ""
+    )
+    ends = (_on_scale(interval.low, scale), _on_scale(interval.high, scale)) if interval else None
+    return Mark(y, _short(label), _on_scale(value, scale), text, f"{label}: {text}{between}", ends)
 
 
 def _rows(selections: Mapping[str, Selection], *, key: str) -> Iterator[tuple[str, CriterionSummary]]:

@@ -1,5 +1,6 @@
 """What a reader of results chooses, in the address of the page: which answers, and which of their ratings."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -37,9 +38,9 @@ class ChosenForm(forms.Form):
         widget=forms.NumberInput(attrs={"placeholder": "% of the answers"}),
     )
 
-    def __init__(self, data: QueryDict, *, batch: Batch) -> None:
+    def __init__(self, data: QueryDict, *, batches: Sequence[Batch]) -> None:
         super().__init__(data)
-        systems = systems_of(batch)
+        systems = systems_of(batches)
         self.fields["systems"].choices = [(name, name) for name in systems]  # type: ignore[attr-defined]
         if len(systems) < 2:
             del self.fields["systems"]

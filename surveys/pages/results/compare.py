@@ -30,7 +30,7 @@ MOST = 20  # batches in one report
 
 
 class CompareForm(forms.Form):
-    """Which of the reader's batches stand in the report; a survey stands for all of its published ones."""
+    """Which of the reader's batches stand in the report; a survey stands for its published ones of people."""
 
     survey = forms.ModelMultipleChoiceField(
         Survey.objects.none(), label="Surveys", required=False, widget=forms.CheckboxSelectMultiple
@@ -52,11 +52,14 @@ class CompareForm(forms.Form):
         if not self.errors and not 2 <= len(data["batches"]) <= MOST:
             n = len(data["batches"])
             self.add_error(None, f"Choose two batches or more, at most {MOST}; these are {n}.")
+        if len({batch.is_simulated for batch in data["batches"]}) > 1:
+            self.add_error(None, "Simulated answers stand beside other simulated answers only.")
         return data
 
     def _chosen(self, data: dict[str, Any]) -> list[Batch]:
         surveys, batches = data.get("survey") or (), data.get("batch") or ()
-        of_surveys = self.published.filter(survey__in=[survey.pk for survey in surveys])
+        of_people = self.published.filter(is_simulated=False)
+        of_surveys = of_people.filter(survey__in=[survey.pk for survey in surveys])
         return sorted({batch.pk: batch for batch in (*of_surveys, *batches)}.values(), key=lambda b: b.pk)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -20,10 +21,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from surveys import audit
 from surveys.models import Batch
-from surveys.pages.access import batch_for, researcher
+from surveys.pages.access import batch_for, researcher, study_for
+from surveys.pages.results.scope import published
 from surveys.results.files.layouts import Layout, count_rows, layouts_for
 from surveys.results.files.pairs import LayoutError
 from surveys.results.files.taking import EXPORT_RAW, headers, layout_of, may_have, parts, read, written
+
+BATCHES_PER_PAGE = 5  # each asks what its files are
 
 
 class WorkerIdsForm(forms.Form):
@@ -61,6 +65,22 @@ def files(request: HttpRequest, pk: int) -> HttpResponse:
         "downloads": downloads(request, batch),
     }
     return render(request, "results/files.html", context)
+
+
+@require_safe
+@researcher("surveys.view_batch")
+def study_files(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the files of a study's published batches, those of the newest opened."""
+    survey = study_for(request, slug)
+    page = Paginator(published(survey), BATCHES_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        **admin.site.each_context(request),
+        "title": f"Files of {survey}",
+        "survey": survey,
+        "page": page,
+        "files": [(batch, downloads(request, batch)) for batch in page],
+    }
+    return render(request, "results/study_files.html", context)
 
 
 @require_safe

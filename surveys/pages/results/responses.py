@@ -1,5 +1,6 @@
 """The answers behind a number of a results page, and the outputs people disagree about most."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,20 +9,21 @@ from django.contrib import admin
 from django.core.paginator import Paginator
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from annotators.models import Worker
 from annotators.people.pseudonyms import called
 from surveys.models import Batch, Output, Rating, Response
-from surveys.pages.access import batch_for, researcher
+from surveys.pages.access import researcher
 from surveys.pages.people.labels import labels_of
 from surveys.pages.results.chosen_form import ChosenForm
+from surveys.pages.results.scope import Scope, of_batch, of_study
 from surveys.pages.results.tables import ROWS
 from surveys.pages.review.answers import AnsweredItem, answered_item
 from surveys.protocols.definition import Definition
-from surveys.results.chosen import STRATA, Chosen, responses
+from surveys.results.chosen import STRATA, Chosen, responses, was_shown
 from surveys.results.disagreement import by_disagreement, scales_of
 from surveys.results.frames.base import NO_PREFERENCE, PREFERRED, rating_keys
 from surveys.results.frames.pseudonyms import Pseudonyms
@@ -61,17 +63,29 @@ class Answered:
 @researcher("surveys.view_batch")
 def batch_responses(request: HttpRequest, pk: int) -> HttpResponse:
     """List the answers that a number counts, with everything that was shown and said."""
-    batch = batch_for(request, pk)
-    form, behind = ChosenForm(request.GET, batch=batch), BehindForm(request.GET)
+    return _responses(request, of_batch(request, pk))
+
+
+@never_cache
+@require_safe
+@researcher("surveys.view_batch")
+def study_responses(request: HttpRequest, slug: str, batches: str) -> HttpResponse:
+    """List the answers that a number of several batches together counts."""
+    scope = of_study(request, slug, batches)
+    return _responses(request, scope) if scope else redirect("study", slug)
+
+
+def _responses(request: HttpRequest, scope: Scope) -> HttpResponse:
+    form, behind = ChosenForm(request.GET, batches=scope.batches), BehindForm(request.GET)
     behind.full_clean()
-    found = answers_behind(batch, form.chosen, behind.cleaned_data)
+    found = answers_behind(scope.batches, form.chosen, behind.cleaned_data)
     related = ("item__pictures", "item__outputs", "ratings")
-    in_order = found.select_related("item", "worker", "assignment").prefetch_related(*related)
+    in_order = found.select_related("item", "worker", "assignment", "batch").prefetch_related(*related)
     page = Paginator(in_order.order_by("item__position", "pk"), ANSWERS_PER_PAGE).get_page(
         request.GET.get("page")
     )
-    name, definition = Pseudonyms(), batch.definition
-    labels = labels_of([one.worker_id for one in page], batch=batch, reader=request.user)
+    name, definition = Pseudonyms(), scope.definition
+    labels = labels_of([one.worker_id for one in page], batch=scope.batches[0], reader=request.user)
     context = {
         "page": page,
         "query": _query(request),
@@ -87,16 +101,16 @@ def batch_responses(request: HttpRequest, pk: int) -> HttpResponse:
         "about": _in_words(form.chosen, behind.cleaned_data, definition),
         "shows_key": request.user.has_perm(SEES_WORK),
     }
-    return _render(request, "results/responses.html", batch, "Answers", context)
+    return _render(request, "results/responses.html", scope, "Answers", context)
 
 
-def answers_behind(batch: Batch, chosen: Chosen, wanted: dict[str, Any]) -> QuerySet[Response]:
+def answers_behind(batches: Sequence[Batch], chosen: Chosen, wanted: dict[str, Any]) -> QuerySet[Response]:
     """Return the answers of a choice that have a wanted rating, answer or reason to skip."""
-    found = responses(batch, chosen)
+    found, definition = responses(batches, chosen), batches[0].definition
     if wanted.get("item"):
         found = found.filter(item__subject=wanted["item"])
     if wanted.get("worker"):
-        known = Worker.objects.filter(assignments__hit__questionnaire__batch=batch)
+        known = Worker.objects.filter(assignments__hit__questionnaire__batch__in=batches)
         found = found.filter(worker__in=called(wanted["worker"], among=known))
     if wanted.get("answer"):
         found = found.exclude(item__gold="").filter(is_correct=wanted["answer"] == "right")
@@ -104,14 +118,14 @@ def answers_behind(batch: Batch, chosen: Chosen, wanted: dict[str, Any]) -> Quer
         found = found.exclude(skip_reason="")
         found = found if wanted["skipped"] == "any" else found.filter(skip_reason=wanted["skipped"])
     if wanted.get("of"):
-        found = found.filter(Exists(_output(chosen, of=wanted["of"])))
+        found = found.filter(Exists(_output(chosen, of=wanted["of"], batch=batches[0])))
     if wanted.get("preferred"):
-        found = found.filter(_preferred(wanted["preferred"], batch.definition))
-    return found.filter(_rated(wanted, batch.definition)) if wanted.get("criterion") else found
+        found = found.filter(_preferred(wanted["preferred"], definition))
+    return found.filter(_rated(wanted, definition)) if wanted.get("criterion") else found
 
 
-def _output(chosen: Chosen, *, of: str) -> QuerySet[Output]:
-    shown = Output.objects.filter(item=OuterRef("item"), system=of)
+def _output(chosen: Chosen, *, of: str, batch: Batch) -> QuerySet[Output]:
+    shown = Output.objects.filter(was_shown(batch), item=OuterRef("item"), system=of)
     return shown.filter(model_correct=STRATA[chosen.stratum]) if chosen.stratum else shown
 
 
@@ -171,12 +185,24 @@ def _labels(definition: Definition) -> dict[tuple[str, str], str]:
 @researcher("surveys.view_batch")
 def disputed(request: HttpRequest, pk: int) -> HttpResponse:
     """List outputs by how far apart their ratings on one scale are, the most disputed first."""
-    batch = batch_for(request, pk)
-    form, scales = ChosenForm(request.GET, batch=batch), scales_of(batch.definition)
+    return _disputed(request, of_batch(request, pk))
+
+
+@never_cache
+@require_safe
+@researcher("surveys.view_batch")
+def study_disputed(request: HttpRequest, slug: str, batches: str) -> HttpResponse:
+    """List the outputs of several batches together by how far apart their ratings are."""
+    scope = of_study(request, slug, batches)
+    return _disputed(request, scope) if scope else redirect("study", slug)
+
+
+def _disputed(request: HttpRequest, scope: Scope) -> HttpResponse:
+    form, scales = ChosenForm(request.GET, batches=scope.batches), scales_of(scope.definition)
     criterion = request.GET.get("criterion", "")
     criterion = criterion if criterion in scales else next(iter(scales), "")
     of = request.GET.get("of", "").replace("\0", "")
-    found = by_disagreement(batch, form.chosen, criterion=criterion, of=of)
+    found = by_disagreement(scope.batches, form.chosen, criterion=criterion, of=of)
     page = Paginator(found, PER_PAGE).get_page(request.GET.get("page"))
     outputs = Output.objects.select_related("item").prefetch_related("item__pictures")
     shown = outputs.in_bulk([row["output"] for row in page])
@@ -193,7 +219,7 @@ def disputed(request: HttpRequest, pk: int) -> HttpResponse:
         "scales": scales,
         "criterion": criterion,
     }  # fmt: skip
-    return _render(request, "results/disputed.html", batch, "Outputs by disagreement", context)
+    return _render(request, "results/disputed.html", scope, "Outputs by disagreement", context)
 
 
 def _query(request: HttpRequest) -> str:
@@ -204,7 +230,13 @@ def _query(request: HttpRequest) -> str:
 
 
 def _render(
-    request: HttpRequest, template: str, batch: Batch, title: str, context: dict[str, Any]
+    request: HttpRequest, template: str, scope: Scope, title: str, context: dict[str, Any]
 ) -> HttpResponse:
-    common = {**admin.site.each_context(request), "title": f"{title} of {batch.name}", "batch": batch}
+    about = {"batch": scope.batch} if scope.batch else {"survey": scope.survey}
+    common = {
+        **admin.site.each_context(request),
+        "title": f"{title} of {scope.name}",
+        "scope": scope,
+        **about,
+    }
     return render(request, template, {**common, **context})

@@ -12,6 +12,7 @@ from surveys.pages.results.behind import among, linked, linked_differences, link
 from surveys.pages.results.cells import Block, Cell, Row
 from surveys.pages.results.charts import Chart, Plot, scatter_plot, score_chart, share_chart
 from surveys.pages.results.metric_tables import LEVELS, heat_maps, means_of_metrics, means_of_ratings
+from surveys.pages.results.strengths import StrengthsTable, strengths_table
 from surveys.pages.results.tables import (
     ROWS,
     SystemsTable,
@@ -23,14 +24,16 @@ from surveys.pages.results.tables import (
     systems_table,
     within_row,
 )
-from surveys.pages.results.verdict import verdict
+from surveys.pages.results.verdict import strongest, verdict
 from surveys.protocols.definition import Definition
 from surveys.results.chosen import Chosen
 from surveys.results.figures import kinds_for
 from surveys.results.files.report import Report
 from surveys.results.files.report_text import EFFECT_NOTE
 from surveys.results.kept import (
+    in_order,
     metrics_key,
+    metrics_version,
     report_key,
     scored_of,
     state_of,
@@ -43,6 +46,7 @@ from surveys.results.statistics.choices import FAMILIES
 from surveys.results.statistics.correlation import Correlation
 from surveys.results.statistics.metrics import MetricSummary
 from surveys.results.statistics.numbers import Counts, CriterionSummary, Minutes, Selection, Summary
+from surveys.results.statistics.spans import ErrorProfile
 
 T = TypeVar("T")
 EVERYTHING = Chosen()
@@ -97,6 +101,8 @@ class Results:
     choices_of_rows: tuple[Block, ...]
     headline: str
     tables: tuple[str, ...]
+    strengths: StrengthsTable | None = None
+    profiles: tuple[ErrorProfile, ...] = ()
 
     @property
     def headline_differences(self) -> tuple[Row, ...]:
@@ -140,22 +146,25 @@ class Shown(Generic[T]):
     error: str
 
 
-def results(batch: Batch, chosen: Chosen = EVERYTHING) -> Shown[Results] | None:
-    """Return a batch's results as they are kept, None before anything was submitted. Asks for new ones if need be."""
-    state = state_of(batch)
-    if not state["n"]:
+def results(batches: Batch | Sequence[Batch], chosen: Chosen = EVERYTHING) -> Shown[Results] | None:
+    """Return results as they are kept, None before anything was submitted. Asks for new ones if need be.
+
+    Several batches of a study have one report together.
+    """
+    states = [state_of(batch) for batch in in_order(batches)]
+    if not any(state["n"] for state in states):
         return None
-    found = wanted(report_key(batch, chosen), version=version_of(state))
+    found = wanted(report_key(batches, chosen), version=version_of(*states))
     return _shown(found, partial(arranged, chosen=chosen))
 
 
-def metric_results(batch: Batch) -> Shown[MetricResults] | None:
+def metric_results(batches: Batch | Sequence[Batch]) -> Shown[MetricResults] | None:
     """Return what metrics say as it is kept, None where nothing was scored. Asks for it anew if need be."""
-    scored, state = scored_of(batch), state_of(batch)
-    if not scored["scored"]:
+    found = in_order(batches)
+    if not scored_of(found[0])["scored"]:
         return None
-    found = wanted(metrics_key(batch), version=version_of(scored, state))
-    return _shown(found, partial(_arranged_metrics, definition=batch.definition))
+    report = wanted(metrics_key(found), version=metrics_version(found))
+    return _shown(report, partial(_arranged_metrics, definition=found[0].definition))
 
 
 def _shown(found: Kept[Any], arrange: Callable[[Any], T]) -> Shown[T]:
@@ -182,11 +191,11 @@ def arranged(report: Report, *, chosen: Chosen = EVERYTHING) -> Results:
         selections, criteria, comparison=report.comparison, choices=report.choices, headline=summary.headline
     )
     return Results(
-        verdict=verdict(summary, report.comparison),
+        verdict=(*verdict(summary, report.comparison), *strongest(report.strengths)),
         counts=summary.counts,
         minutes=summary.minutes,
         systems=systems,
-        side_by_side=None if reference else _side_by_side(report, scales, chosen),
+        side_by_side=None if reference or not scales else _side_by_side(report, scales, chosen),
         figures=tuple(_figure(report, one, chosen) for one in scales if one.scale),
         selections=tuple(labels[selection.name] for selection in selections),
         columns=systems * len(selections),
@@ -208,6 +217,8 @@ def arranged(report: Report, *, chosen: Chosen = EVERYTHING) -> Results:
         effect_note=EFFECT_NOTE,
         positions=tuple(map(position_row, report.positions)),
         within=tuple(within_row(entry, entry.within) for entry in report.agreement if entry.within),
+        strengths=strengths_table(report) if report.strengths else None,
+        profiles=report.profiles,
         families=FAMILIES if report.choices.ticked or report.choices.preferred else "",
     )
 

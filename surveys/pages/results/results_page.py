@@ -1,4 +1,6 @@
-"""The page of one batch's results: what the answers say, and metrics beside them."""
+"""The page of results, of one batch or of several of a study: what the answers say, and metrics beside them."""
+
+from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -7,10 +9,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from surveys.models import Batch
-from surveys.pages.access import batch_for, researcher
+from surveys.pages.access import batch_for, researcher, study_for
 from surveys.pages.results.chosen_form import ChosenForm
 from surveys.pages.results.responses import SEES_WORK
 from surveys.pages.results.results import is_awaited, metric_results, results
+from surveys.pages.results.scope import Scope, of_batch, of_study, published
 from surveys.results import kept
 
 
@@ -21,24 +24,43 @@ def batch_results(request: HttpRequest, pk: int) -> HttpResponse:
     batch = batch_for(request, pk)
     if batch.status == Batch.Status.DRAFT:
         return redirect(batch)
-    form = ChosenForm(request.GET, batch=batch)
+    review_url = reverse("assignments", args=[batch.pk])
+    return _page(request, Scope(batch.survey, (batch,), batch), review_url=review_url, batch=batch)
+
+
+@require_safe
+@researcher("surveys.view_batch")
+def study_results(request: HttpRequest, slug: str, batches: str = "") -> HttpResponse:
+    """Show what is kept of the results of a study's batches together; ticked, lead to the address of those."""
+    survey = study_for(request, slug)
+    if ticked := [pk for pk in request.GET.getlist("batch") if pk.isdecimal()]:
+        return redirect("study_results_of", slug, ",".join(dict.fromkeys(ticked)))
+    scope = of_study(request, slug, batches)
+    if scope is None:
+        return redirect("study", slug)
+    return _page(request, scope, survey=survey, to_choose=published(survey))
+
+
+def _page(request: HttpRequest, scope: Scope, *, review_url: str = "", **more: Any) -> HttpResponse:
+    form = ChosenForm(request.GET, batches=scope.batches)
     chosen = form.chosen
-    shown = results(batch, chosen)
-    metrics = metric_results(batch) if chosen.is_everything else None
+    shown = results(scope.batches, chosen)
+    metrics = metric_results(scope.batches) if chosen.is_everything else None
     context = {
         **admin.site.each_context(request),
-        "title": f"Results of {batch.name}",
-        "batch": batch,
+        "title": f"Results of {scope.name}",
+        "scope": scope,
         "form": form,
         "is_chosen": not chosen.is_everything,
         "choice": chosen.as_query(),
-        "answers_url": reverse("batch_responses", args=[batch.pk]),
-        "review_url": reverse("assignments", args=[batch.pk]) if request.user.has_perm(SEES_WORK) else "",
+        "answers_url": scope.answers_url,
+        "review_url": review_url if request.user.has_perm(SEES_WORK) else "",
         "report": shown,
         "results": shown and shown.value,
         "metrics_report": metrics,
         "metrics": metrics and metrics.value,
         "is_awaited": is_awaited(shown, metrics),
+        **more,
     }
     return render(request, "results/page.html", context)
 
@@ -47,7 +69,21 @@ def batch_results(request: HttpRequest, pk: int) -> HttpResponse:
 @researcher("surveys.view_batch")
 def results_progress(request: HttpRequest, pk: int) -> JsonResponse:
     """Answer with how far the batch's reports are, for the page that waits for one."""
-    found = batch_for(request, pk)
-    chosen = ChosenForm(request.GET, batch=found).chosen
-    keys = [kept.report_key(found, chosen), *([kept.metrics_key(found)] if chosen.is_everything else [])]
+    return _progress(request, of_batch(request, pk))
+
+
+@require_safe
+@researcher("surveys.view_batch")
+def study_results_progress(request: HttpRequest, slug: str, batches: str) -> JsonResponse:
+    """Answer with how far the reports of these batches together are."""
+    scope = of_study(request, slug, batches)
+    return _progress(request, scope) if scope else JsonResponse({"reports": []})
+
+
+def _progress(request: HttpRequest, scope: Scope) -> JsonResponse:
+    chosen = ChosenForm(request.GET, batches=scope.batches).chosen
+    keys = [
+        kept.report_key(scope.batches, chosen),
+        *([kept.metrics_key(scope.batches)] if chosen.is_everything else []),
+    ]
     return JsonResponse({"reports": kept.progress(*keys)})

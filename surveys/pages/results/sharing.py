@@ -52,7 +52,7 @@ def share_results(request: HttpRequest, pk: int) -> HttpResponse:
     batch = batch_for(request, pk)
     if batch.status == Batch.Status.DRAFT:
         return redirect(batch)
-    chosen = ChosenForm(request.GET, batch=batch).chosen
+    chosen = ChosenForm(request.GET, batches=[batch]).chosen
     found: Kept[Any] = wanted(report_key(batch, chosen), version=report_version(batch))
     form = ShareForm(request.POST or None)
     address = ""

@@ -6,6 +6,7 @@ from surveys.pages.results.cells import ends, few, probability
 from surveys.results.printed import number
 from surveys.results.statistics.comparison import Comparison, Difference
 from surveys.results.statistics.numbers import CriterionSummary, Summary
+from surveys.results.statistics.strengths import Strengths
 
 MOST = 3
 
@@ -71,3 +72,19 @@ def _all_tests(comparison: Comparison, *, told: int) -> Iterator[str]:
     if len(tested) > told:
         shown = sum(one.dagger for one in tested)
         yield f"Of all {len(tested)} tests of this table, {shown} show a difference."
+
+
+def strongest(found: Strengths | None) -> Iterator[str]:
+    """Yield which systems may be the strongest, or why that can't be told."""
+    if found is None:
+        return
+    if found.why_not:
+        yield found.why_not
+        return
+    first = [one.system for one in found.strengths if one.best_rank == 1]
+    if len(first) == 1:
+        yield f"{first[0]} is the strongest of {len(found.strengths)} systems: preferred to each other one."
+    elif len(first) == len(found.strengths):
+        yield f"Which of {len(first)} systems is the strongest can't be told."
+    else:
+        yield f"Of {len(found.strengths)} systems {len(first)} may be the strongest: {', '.join(first)}."

@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from annotators.models import Assignment
 from surveys.answering.presentation import ShownBlock, shown_blocks
 from surveys.models import Item, Output, Picture, Rating, Response
-from surveys.protocols.definition import Criterion, Definition, numbered
+from surveys.pages.review.marked_texts import Piece, in_words, pieces_of
+from surveys.protocols.definition import Criterion, Definition, Preference, numbered
+from surveys.protocols.preferences import OTHER
+from surveys.protocols.spans import read
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,7 @@ class RatedOutput:
     text: str
     judgements: tuple[tuple[str, str], ...]
     is_preferred: bool
+    pieces: tuple[Piece, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +88,27 @@ def _rated_outputs(
             text=output.text,
             judgements=_judgements(ratings, definition.output_criteria, output_id=output.pk),
             is_preferred=output.pk in preferred,
+            pieces=_pieces(ratings, definition, output),
         )
+
+
+def _pieces(ratings: list[Rating], definition: Definition, output: Output) -> tuple[Piece, ...]:
+    """Return the text of an output in pieces, as somebody marked it; it can be marked by one question."""
+    marked = {criterion.key: criterion.spans for criterion in definition.output_criteria if criterion.spans}
+    for rating in ratings:
+        if rating.output_id == output.pk and (spans := marked.get(rating.criterion)):
+            return pieces_of(output.text, read(rating.value), spans=spans)
+    return (Piece(output.text),)
 
 
 NOTHING_TICKED = "None ticked"
 
 
 def _in_order(item: Item, order: list[int]) -> list[Output]:
+    """Return the outputs that were shown, in their order; all where nothing says which."""
     places = {pk: place for place, pk in enumerate(order)}
-    return sorted(item.outputs.all(), key=lambda output: places.get(output.pk, len(places)))
+    shown = [output for output in item.outputs.all() if output.pk in places or not places]
+    return sorted(shown, key=lambda output: places.get(output.pk, 0))
 
 
 def _judgements(
@@ -111,14 +127,28 @@ def _given(criterion: Criterion, ratings: dict[str, Rating]) -> str:
         )
     labels = {choice.value: choice.label for choice in criterion.choices}
     rating = ratings.get(criterion.key)
+    if rating and criterion.spans:
+        return "; ".join(in_words(read(rating.value), spans=criterion.spans))
     return labels.get(rating.value, rating.value) if rating else ""
 
 
 def _preference(ratings: list[Rating], outputs: tuple[RatedOutput, ...], definition: Definition) -> str:
     if definition.preference is None or not any(r.criterion == definition.preference.key for r in ratings):
         return ""
+    if definition.preference.by != "choice":
+        return _places(ratings, outputs, definition.preference)
     preferred = [output for output in outputs if output.is_preferred]
     if not preferred:
         return definition.preference.none_label
     label = numbered(definition.preference.output_label, preferred[0].side)
     return f"{label} ({preferred[0].system})"
+
+
+def _places(ratings: list[Rating], outputs: tuple[RatedOutput, ...], preference: Preference) -> str:
+    """Return the place of each output; of best and worst, theirs."""
+    given = {r.output.system: r.value for r in ratings if r.output and r.criterion == preference.key}
+    return ", ".join(
+        f"{numbered(preference.output_label, output.side)} ({output.system}): {given[output.system]}"
+        for output in outputs
+        if given.get(output.system, OTHER) != OTHER
+    )

@@ -8,21 +8,22 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from annotators.crowds.base import crowd_of
 from annotators.models import Assignment
 from surveys import sync
 from surveys.enqueue import enqueue
-from surveys.models import Batch
-from surveys.pages.access import batch_for, researcher
+from surveys.models import Batch, Survey
+from surveys.pages.access import batch_for, researcher, study_for
 from surveys.pages.review.decision_forms import BulkForm, FilterForm
 from surveys.pages.review.decisions import suggested_reason, what_follows
-from surveys.pages.review.listing import listed, query_of, thumbnails
+from surveys.pages.review.listing import listed, of, query_of, thumbnails
 from surveys.protocols.rules import PROPOSE
 from surveys.review import errors
 from surveys.review.by_hand import ACTIONS, record
-from surveys.review.progress import urgent
+from surveys.review.progress import is_soon, undecided
 from surveys.review.surplus import is_surplus
 
 PER_PAGE = 25
@@ -32,69 +33,95 @@ PER_PAGE = 25
 @researcher("surveys.view_batch", "annotators.view_assignment")
 def assignments(request: HttpRequest, pk: int) -> HttpResponse:
     """List a batch's assignments, the most urgent first."""
-    batch = batch_for(request, pk)
-    form = FilterForm(request.GET)
-    proposed = Q(decision__verdict=PROPOSE, status=Assignment.Status.SUBMITTED)
-    query = query_of(request)
-    page = _page(listed(batch, form, reader=request.user), batch=batch, number=request.GET.get("page", "1"))
-    context = {
-        "batch": batch,
-        "filter": form,
-        "page": page,
-        "can_select": any(found.status == Assignment.Status.SUBMITTED for found in page.object_list),
-        "query": f"{query}&" if query else "",
-        "walk": f"?{query}" if query else "",
-        "thumbs": thumbnails(page.object_list),
-        "n_proposed": Assignment.objects.filter(proposed, hit__questionnaire__batch=batch).count(),
-    }
-    return _render(request, "review/assignments.html", f"Assignments of {batch}", context)
+    return _list(request, batch_for(request, pk))
+
+
+@require_safe
+@researcher("surveys.view_batch", "annotators.view_assignment")
+def study_review(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the assignments of all batches of a study, what waits for a person first."""
+    return _list(request, study_for(request, slug))
 
 
 @require_POST
 @researcher("surveys.view_batch", "annotators.change_assignment")
 def decide_many(request: HttpRequest, pk: int) -> HttpResponse:
-    """Record the same decision about the selected assignments, once it is confirmed.
+    """Record the same decision about the selected assignments of a batch, once it is confirmed."""
+    return _decide(request, batch_for(request, pk))
 
-    What can't be decided is left as it is.
-    """
-    batch = batch_for(request, pk)
-    form = BulkForm(request.POST, assignments=Assignment.objects.filter(hit__questionnaire__batch=batch))
+
+@require_POST
+@researcher("surveys.view_batch", "annotators.change_assignment")
+def decide_many_of_study(request: HttpRequest, slug: str) -> HttpResponse:
+    """Record the same decision about assignments of whatever batches of a study, once it is confirmed."""
+    return _decide(request, study_for(request, slug))
+
+
+def _list(request: HttpRequest, about: Batch | Survey) -> HttpResponse:
+    form = FilterForm(request.GET)
+    proposed = Q(decision__verdict=PROPOSE, status=Assignment.Status.SUBMITTED)
+    query = query_of(request)
+    found = listed(about, form, reader=request.user)
+    page = _page(found, about=about, number=request.GET.get("page", "1"))
+    context = {
+        **_addresses(about),
+        "filter": form,
+        "page": page,
+        "can_select": any(found.status == Assignment.Status.SUBMITTED for found in page.object_list),
+        "query": f"{query}&" if query else "",
+        "walk": f"?{query}" if query and isinstance(about, Batch) else "",
+        "thumbs": thumbnails(page.object_list),
+        "n_proposed": Assignment.objects.filter(proposed, of(about)).count(),
+    }
+    return _render(request, "review/assignments.html", f"Assignments of {about}", context)
+
+
+def _addresses(about: Batch | Survey) -> dict[str, Any]:
+    """Return what a page is about, with where its list is and where decisions about many go."""
+    if isinstance(about, Batch):
+        urls = (reverse("assignments", args=[about.pk]), reverse("decide_many", args=[about.pk]))
+        return {"batch": about, "about": about.name, "list_url": urls[0], "decide_url": urls[1]}
+    urls = (reverse("study_review", args=[about.slug]), reverse("decide_many_of_study", args=[about.slug]))
+    return {"survey": about, "about": "All batches", "list_url": urls[0], "decide_url": urls[1]}
+
+
+def _decide(request: HttpRequest, about: Batch | Survey) -> HttpResponse:
+    """What can't be decided is left as it is."""
+    form = BulkForm(request.POST, assignments=Assignment.objects.filter(of(about)))
     if form.is_valid() and not form.cleaned_data.pop("confirm"):
-        return _confirm(request, batch, form)
+        return _confirm(request, about, form)
     if form.is_valid():
-        _decide_all(request, batch, **form.cleaned_data)
+        _decide_all(request, **form.cleaned_data)
     else:
         messages.error(request, " ".join(str(text) for errors in form.errors.values() for text in errors))
     query = request.META["QUERY_STRING"]
-    return redirect(reverse("assignments", args=[batch.pk]) + (f"?{query}" if query else ""))
+    return redirect(_addresses(about)["list_url"] + (f"?{query}" if query else ""))
 
 
-def _confirm(request: HttpRequest, batch: Batch, form: BulkForm) -> HttpResponse:
+def _confirm(request: HttpRequest, about: Batch | Survey, form: BulkForm) -> HttpResponse:
     """Ask once more, and say what about: who is paid or not is not taken back by everybody."""
     data = form.cleaned_data
     selected = list(
-        data["selected"].select_related("worker", "hit__questionnaire", "hit__hit_type").order_by("pk")
+        data["selected"].select_related("worker", "hit__questionnaire__batch", "hit__hit_type").order_by("pk")
     )
     context = {
-        "batch": batch,
+        **_addresses(about),
         "action": data["action"],
         "verb": ACTIONS[data["action"]],
         "reason": data["reason"],
         "selected": selected,
-        "total": batch.reward * sum(crowd_of(one).has_market for one in selected),
+        "total": sum(one.hit.questionnaire.batch.reward for one in selected if crowd_of(one).has_market),
         "query": request.META["QUERY_STRING"],
     }
     return _render(request, "review/many.html", f"{ACTIONS[data['action']]} {len(selected)}", context)
 
 
-def _decide_all(
-    request: HttpRequest, batch: Batch, *, action: str, reason: str, selected: QuerySet[Assignment]
-) -> None:
+def _decide_all(request: HttpRequest, *, action: str, reason: str, selected: QuerySet[Assignment]) -> None:
     done, refused = set(), []
     related = ("worker", "decision", "hit__questionnaire__batch")
     for found in selected.select_related(*related).prefetch_related("responses"):
         try:
-            own = suggested_reason(found, batch=batch) if action == "reject" else ""
+            own = suggested_reason(found, batch=found.hit.questionnaire.batch) if action == "reject" else ""
             record(found, action, by=request.user, reason=reason or own)
         except errors.CannotDecide as error:
             refused.append(f"{found.worker}: {error}")
@@ -108,11 +135,16 @@ def _decide_all(
         messages.error(request, f"{len(refused)} could not be decided. {' '.join(refused[:3])}")
 
 
-def _page(found: QuerySet[Assignment], *, batch: Batch, number: str) -> Page[Any]:
-    rows = found.select_related("worker", "hit__questionnaire", "decision__decided_by", "inclusion").annotate(
-        is_surplus=is_surplus(), is_urgent=Exists(urgent(batch).filter(pk=OuterRef("pk")))
+def _page(found: QuerySet[Assignment], *, about: Batch | Survey, number: str) -> Page[Any]:
+    related = ("worker", "hit__questionnaire__batch", "decision__decided_by", "inclusion")
+    rows = found.select_related(*related).annotate(
+        is_surplus=is_surplus(), is_undecided=Exists(undecided().filter(pk=OuterRef("pk")))
     )
-    return Paginator(rows, PER_PAGE).get_page(number)
+    page: Page[Any] = Paginator(rows, PER_PAGE).get_page(number)
+    now = timezone.now()
+    for one in page.object_list:
+        one.is_urgent = one.is_undecided and is_soon(one, batch=one.hit.questionnaire.batch, now=now)
+    return page
 
 
 def _render(

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 
 from annotators.models import Assignment, Worker
 from annotators.people.pseudonyms import called
-from surveys.models import Batch, Picture, is_used
+from surveys.models import Batch, Picture, Survey, is_used
 from surveys.pages.people.labels import SEES_LABELS, label
 from surveys.pages.review.decision_forms import LEFT_OUT, UNDECIDED, USED, FilterForm
 from surveys.review.progress import undecided
@@ -32,20 +32,28 @@ ORDERS: dict[str, tuple[Any, ...]] = {
 }
 
 
-def listed(batch: Batch, form: FilterForm, *, reader: Person) -> QuerySet[Assignment]:
-    """Return the assignments a form asks for, in its order, with n_right, n_graded and label.
+def listed(about: Batch | Survey, form: FilterForm, *, reader: Person) -> QuerySet[Assignment]:
+    """Return what a form asks for of a batch or a study, in its order, with n_right, n_graded and label.
 
     A label is what researchers call somebody, and "" to readers who may not see any.
     """
     wanted = form.cleaned_data if form.is_valid() else {}
-    called_so = label(batch, worker="worker") if reader.has_perm(SEES_LABELS) else Value("")
-    labelled = Assignment.objects.filter(hit__questionnaire__batch=batch).annotate(label=called_so)
-    found = filtered(labelled, batch, wanted).annotate(n_right=_RIGHT, n_graded=_GRADED)
+    called_so = label(about, worker="worker") if reader.has_perm(SEES_LABELS) else Value("")
+    labelled = Assignment.objects.filter(of(about)).annotate(label=called_so)
+    found = filtered(labelled, about, wanted).annotate(n_right=_RIGHT, n_graded=_GRADED)
     return found.order_by(*ORDERS[wanted.get("sort", "")])
 
 
-def filtered(found: QuerySet[Assignment], batch: Batch, wanted: dict[str, Any]) -> QuerySet[Assignment]:
-    """Return the assignments of a batch that meet every condition that was given."""
+def of(about: Batch | Survey, *, at: str = "") -> Q:
+    """Choose the assignments of a batch or a study; `at` leads to them."""
+    path = "hit__questionnaire__batch" if isinstance(about, Batch) else "hit__questionnaire__batch__survey"
+    return Q(**{f"{at}{path}": about})
+
+
+def filtered(
+    found: QuerySet[Assignment], about: Batch | Survey, wanted: dict[str, Any]
+) -> QuerySet[Assignment]:
+    """Return the assignments that meet every condition that was given."""
     if status := wanted.get("status"):
         found = found.filter(status=status)
     if verdict := wanted.get("verdict"):
@@ -55,7 +63,7 @@ def filtered(found: QuerySet[Assignment], batch: Batch, wanted: dict[str, Any]) 
     if use := wanted.get("use"):
         found = found.filter(_OF_USE[use])
     if worker := wanted.get("worker"):
-        known = Worker.objects.filter(assignments__hit__questionnaire__batch=batch)
+        known = Worker.objects.filter(of(about, at="assignments__"))
         is_called = Q(worker__worker_id__icontains=worker) | Q(label__icontains=worker)
         found = found.filter(is_called | Q(worker__in=called(worker, among=known)))
     if hit := wanted.get("hit"):

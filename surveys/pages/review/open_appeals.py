@@ -18,9 +18,10 @@ from surveys.pages.review.appeal_forms import AnswerForm
 from surveys.review import appeal_codes, appeals
 from surveys.review.errors import CannotDecide
 from surveys.review.replacements import is_replaced
-from surveys.teams import seen_by
+from surveys.teams import seen_by, where
 
 PER_PAGE = 50
+MAY_ANSWER = ("surveys.view_batch", "annotators.view_assignment", "annotators.change_assignment")
 SAID = {
     Appeal.Outcome.OVERTURNED: "The rejection is overturned; the worker is paid next.",
     Appeal.Outcome.UPHELD: "The rejection stays. The worker reads your answer on their page.",
@@ -45,11 +46,12 @@ def open_appeals(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 @require_POST
-@researcher("surveys.view_batch", "annotators.view_assignment", "annotators.change_assignment")
+@researcher(*MAY_ANSWER)
 def answer_appeal(request: HttpRequest, appeal_pk: int) -> HttpResponse:
     """Answer one appeal. What was typed stays on the page where it can't be recorded."""
     made = Appeal.objects.select_related("assignment__worker", "assignment__hit__questionnaire__batch")
-    found = get_object_or_404(seen_by(request.user, made), pk=appeal_pk, made_at__isnull=False)
+    decided = made.filter(assignment__hit__questionnaire__batch__survey__in=where(request.user, *MAY_ANSWER))
+    found = get_object_or_404(decided, pk=appeal_pk, made_at__isnull=False)
     form = AnswerForm(request.POST)
     if not form.is_valid():
         return _again(request, found, form, status=422)

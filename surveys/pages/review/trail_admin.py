@@ -15,9 +15,19 @@ from surveys.pages.study.team_admin import OfTeams
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(OfTeams, ReadOnlyAdmin):
-    list_display = ["at", "kind", "what", "by", "reason", "batch", "about_worker", "about_assignment"]
+    list_display = [
+        "at",
+        "kind",
+        "what",
+        "by",
+        "reason",
+        "survey",
+        "batch",
+        "about_worker",
+        "about_assignment",
+    ]
     list_filter = ["kind", ("actor", admin.RelatedOnlyFieldListFilter)]
-    list_select_related = ["actor", "batch", "worker", "assignment"]
+    list_select_related = ["actor", "survey", "batch", "worker", "assignment"]
     search_fields = ["reason", "outcome", "batch__name", "worker__worker_id", "actor__username"]
     date_hierarchy = "at"
 

@@ -7,6 +7,7 @@ closed meanwhile: these are ours.
 
 import hmac
 import logging
+import re
 import time
 from hashlib import sha256
 from typing import Any
@@ -19,10 +20,14 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.core.exceptions import SuspiciousOperation
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 from mozilla_django_oidc.utils import import_from_settings
 
+from surveys.studies.colleagues import invitation_under
+
+JOINING = re.compile(r"/team/([^/]+)/")
 ENDPOINTS = {
     "OIDC_OP_AUTHORIZATION_ENDPOINT": "authorization_endpoint",
     "OIDC_OP_TOKEN_ENDPOINT": "token_endpoint",
@@ -117,12 +122,18 @@ class UniversityBackend(Discovered, OIDCAuthenticationBackend):
             claims = self.get_userinfo(access_token, id_token, payload)  # type: ignore[no-untyped-call]
             if claims["sub"] != payload["sub"]:  # OpenID Connect Core, 5.3.2
                 raise SuspiciousOperation("The user info is of somebody else.")
-        user, amr = account_of(claims), payload.get("amr")
+        user, amr = account_of(claims, is_invited=self._is_invited()), payload.get("amr")
         user.oidc_amr = [str(method) for method in amr] if isinstance(amr, list) else []  # type: ignore[attr-defined]
         at: Any = payload.get("auth_time")
         is_past = isinstance(at, int) and 0 < at < time.time() + LEEWAY
         user.oidc_auth_time = float(at) if is_past else 0.0  # type: ignore[attr-defined]
         return user
+
+    def _is_invited(self) -> bool:
+        """Tell whether whoever comes back set out from a link into a study's team that is still good."""
+        then = self.request.session.get("oidc_login_next") or ""
+        found = JOINING.fullmatch(then)
+        return bool(settings.INVITED_ACCOUNTS and found and invitation_under(found[1]))
 
 
 def discovered() -> dict[str, Any]:
@@ -135,8 +146,11 @@ def discovered() -> dict[str, Any]:
     return found
 
 
-def account_of(claims: dict[str, Any]) -> User:
+def account_of(claims: dict[str, Any], *, is_invited: bool = False) -> User:
     """Return the one account of staff with the verified address; Refused where there is none, or several.
+
+    Who is invited to a study gets one, which may do nothing else. One that this server made before, and that waits for
+    its rights, is theirs; one with a password of its own could be of whoever claimed the address.
 
     Letters outside ASCII are refused: a database takes some of them for others when it ignores case.
     """
@@ -151,9 +165,30 @@ def account_of(claims: dict[str, Any]) -> User:
         return staff[0]
     if staff:
         raise Refused(f"Several accounts here have the address {email}: ask whoever runs this installation.")
+    if is_invited and (user := _invited(users, email=email)):
+        return user
     if users.exists():
         raise Refused("Your account here has no rights: ask whoever runs this installation for some.")
     raise _without_account(email)
+
+
+def _invited(users: QuerySet[User], *, email: str) -> User | None:
+    """Return the account of who is invited, made if there is none; None where it is no longer to be opened."""
+    user = users.first()
+    if user is None and len(email) <= LONGEST_NAME:
+        name, password = email.lower(), make_password(None)
+        user, _ = User.objects.get_or_create(username=name, defaults={"email": name, "password": password})
+    if (
+        user is None
+        or user.has_usable_password()
+        or not user.is_active
+        or user.email.lower() != email.lower()
+    ):
+        return None
+    user.is_staff = True
+    user.save(update_fields=["is_staff"])
+    logger.info("%s has an account by an invitation to a study.", user)
+    return user
 
 
 def _without_account(email: str) -> Refused:

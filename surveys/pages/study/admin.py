@@ -15,7 +15,7 @@ from surveys.models import Item, Output, Picture, Survey, TaskAccuracy
 from surveys.pages.study.team_admin import OfTeams
 from surveys.protocols.registry import DEFINITIONS
 from surveys.studies.protocols import newest, offered
-from surveys.teams import keep_access, may_join, seen_by
+from surveys.teams import keep_access, may_join, where
 
 
 class InlineRows(admin.TabularInline):  # type: ignore[type-arg]
@@ -100,7 +100,7 @@ class SurveyAdmin(OfTeams):
 
     def get_fields(self, request: HttpRequest, obj: Survey | None = None) -> Any:
         kind = "survey_type" if obj and obj.items.exists() else "definition_key"
-        return ["name", "slug", kind, "is_shared", "team"]
+        return ["name", "slug", kind, "is_shared", *([] if obj else ["team"])]  # later: in its settings
 
     def get_readonly_fields(self, request: HttpRequest, obj: Survey | None = None) -> list[str]:
         return ["survey_type"] if obj and obj.items.exists() else []
@@ -137,7 +137,9 @@ class TaskAccuracyAdmin(OfTeams):
     fields = ["survey", "system", "accuracy", "source"]
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        kwargs["queryset"] = seen_by(request.user, Survey.objects.filter(items__isnull=False)).distinct()
+        kwargs["queryset"] = (
+            where(request.user, "surveys.add_taskaccuracy").filter(items__isnull=False).distinct()
+        )
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def has_change_permission(self, request: HttpRequest, obj: TaskAccuracy | None = None) -> bool:

@@ -18,6 +18,8 @@ PLACES = {
     "study_items": "Items",
     "study_design": "Design",
     "study_settings": "Settings",
+    "invite_colleague": "Settings",
+    "add_colleague": "Settings",
     "study_script": "Settings",
     "study_webhooks": "Settings",
     "launch": "Launch",
@@ -25,24 +27,34 @@ PLACES = {
     "batch": "Launch",
     "batch_publish": "Launch",
     "batch_stop": "Launch",
+    "batch_simulate": "Launch",
+    "batch_pilot": "Launch",
     "batch_budget": "Launch",
     "batch_policy": "Launch",
     "batch_trail": "Launch",
+    "study_people": "People",
     "people": "People",
     "invite_people": "People",
     "save_panel": "People",
     "renew_link": "People",
     "revoke_link": "People",
+    "study_review": "Review",
+    "decide_many_of_study": "Review",
     "assignments": "Review",
     "assignment": "Review",
     "decide": "Review",
     "decide_many": "Review",
     "use": "Review",
     "give_bonus": "Review",
+    "study_results": "Results",
+    "study_results_of": "Results",
+    "study_responses": "Results",
+    "study_disputed": "Results",
     "batch_results": "Results",
     "batch_responses": "Results",
     "disputed": "Results",
     "share_results": "Results",
+    "study_files": "Files",
     "batch_files": "Files",
     "batch_download_ids": "Files",
 }
@@ -73,6 +85,7 @@ class Header:
     batches: Sequence[CountedBatch]
     tabs: tuple[Tab, ...]
     step: Step
+    is_simulated: bool = False
 
 
 HERE = {
@@ -89,9 +102,18 @@ def header(person: Person, survey: Survey, *, batch: Batch | None = None, place:
         survey=survey,
         batch=shown,
         batches=batches,
-        tabs=tuple(_tabs(person, survey, shown, batches, here=PLACES.get(place, ""))),
+        tabs=tuple(_tabs(person, survey, shown, batches, here=PLACES.get(place, ""), is_whole=batch is None)),
+        is_simulated=_is_simulated(batches if batch is None or shown is None else [shown]),
         step=HERE.get(place) or _step(person, survey, _waiting(batches) if batch is None else shown),
     )
+
+
+def _is_simulated(batches: Sequence[CountedBatch]) -> bool:
+    """Tell whether all that was answered was answered by simulated people."""
+    published = [
+        batch.is_simulated for batch in batches if batch.is_simulated or batch.status != Status.DRAFT
+    ]
+    return bool(published) and all(published)
 
 
 def _waiting(batches: Sequence[CountedBatch]) -> CountedBatch | None:
@@ -132,6 +154,8 @@ def next_step(person: Person, batch: CountedBatch) -> Step:
         return Step(waits, f"{reverse('assignments', args=[batch.pk])}?status=Submitted")
     if batch.status in Batch.RUNNING:
         return Step(f"{batch.n_kept} of {batch.n_wanted} assignments are in")
+    if batch.pilot_items and person.has_perm("surveys.add_batch"):
+        return Step("Plan the rest", reverse("batch_pilot", args=[batch.pk]))
     return Step("See the results", reverse("batch_results", args=[batch.pk]))
 
 
@@ -142,23 +166,36 @@ def _tabs(
     batches: Sequence[CountedBatch],
     *,
     here: str,
+    is_whole: bool,
 ) -> Iterator[Tab]:
-    for label, url, n in _places(person, survey, batch, batches):
+    for label, url, n in _places(person, survey, batch, batches, is_whole=is_whole):
         yield Tab(label, url, label == here, n)
 
 
 def _places(
-    person: Person, survey: Survey, batch: CountedBatch | None, batches: Sequence[CountedBatch]
+    person: Person,
+    survey: Survey,
+    batch: CountedBatch | None,
+    batches: Sequence[CountedBatch],
+    *,
+    is_whole: bool,
 ) -> Iterator[tuple[str, str, int]]:
+    """Yield the tabs: on a page of the whole study those of all its batches, on a batch's page its own."""
     yield "Batches", reverse("study", args=[survey.slug]), 0
     if person.has_perm("surveys.view_item"):
         yield "Items", reverse("study_items", args=[survey.slug]), 0
         yield "Design", reverse("study_design", args=[survey.slug]), 0
     if batch:
         yield "Launch", batch.get_absolute_url(), 0
-        if has_slots(batch) and person.has_perm("surveys.view_invitation"):
+        published = [one for one in batches if one.status != Status.DRAFT]
+        if has_slots(batch) and person.has_perm("surveys.view_invitation") and not (is_whole and published):
             yield "People", reverse("people", args=[batch.pk]), 0
-        yield from _places_of_work(person, batch, batches)
+        elif published and person.has_perm("annotators.view_assignment"):
+            yield "People", reverse("study_people", args=[survey.slug]), 0
+        if is_whole and published:
+            yield from _places_of_all_work(person, survey, published)
+        else:
+            yield from _places_of_work(person, batch, published)
     elif person.has_perm("surveys.add_batch"):
         yield "Launch", reverse("launch", args=[survey.slug]), 0
     if person.has_perm("surveys.change_survey"):
@@ -166,16 +203,23 @@ def _places(
 
 
 def _places_of_work(
-    person: Person, batch: CountedBatch, batches: Sequence[CountedBatch]
+    person: Person, batch: CountedBatch, published: Sequence[CountedBatch]
 ) -> Iterator[tuple[str, str, int]]:
     """Review, results and files: of this batch, and while it is a draft, of the newest that is none."""
-    work = batch
-    if batch.status == Status.DRAFT:
-        published = [one for one in batches if one.status != Status.DRAFT]
-        if not published:
-            return
-        work = published[0]
+    if not published:
+        return
+    work = published[0] if batch.status == Status.DRAFT else batch
     if person.has_perm("annotators.view_assignment"):
         yield "Review", reverse("assignments", args=[work.pk]), work.n_held
     yield "Results", reverse("batch_results", args=[work.pk]), 0
     yield "Files", reverse("batch_files", args=[work.pk]), 0
+
+
+def _places_of_all_work(
+    person: Person, survey: Survey, published: Sequence[CountedBatch]
+) -> Iterator[tuple[str, str, int]]:
+    """Review, results and files of all batches together."""
+    if person.has_perm("annotators.view_assignment"):
+        yield "Review", reverse("study_review", args=[survey.slug]), sum(one.n_held for one in published)
+    yield "Results", reverse("study_results", args=[survey.slug]), 0
+    yield "Files", reverse("study_files", args=[survey.slug]), 0

@@ -18,6 +18,7 @@ from surveys.studies.importing.roles import (
     found_columns,
     guessed,
     problems_of,
+    remembered,
     roles_of,
     template_csv,
 )
@@ -27,25 +28,30 @@ from surveys.studies.protocols import offered
 
 @dataclass(frozen=True, slots=True)
 class ColumnsPage:
-    """The file's columns with their first values, the roles there are, and {role: column} as chosen or guessed."""
+    """The file's columns with their first values, the roles there are, and {role: column} as chosen or guessed.
+
+    `is_remembered`: it begins with what was chosen for the last file of this survey with the same columns.
+    """
 
     columns: list[Found]
     roles: tuple[Role, ...]
     chosen: dict[str, str]
     problems: list[str]
+    is_remembered: bool
 
     @classmethod
     def of(cls, staged: Staged, *, survey: Survey, data: Mapping[str, str]) -> Self:
         """Return the page for a file: what was posted, else what was chosen before, else what the names suggest."""
         table, definition = read_table(staged.items(), layout=Layout(staged.wish.layout)), survey.definition
+        known = remembered(survey, header=table.header)
         problems: list[str] = []
         if data:
             posted = {name: data.get(f"column-{n}", "") for n, name in enumerate(table.header)}
             chosen = _chosen(posted, known=[role.name for role in roles_of(definition)])
             problems = list(_problems(posted, header=table.header, definition=definition))
         else:
-            chosen = staged.wish.columns or guessed(table.header, definition=definition)
-        return cls(found_columns(table, roles=chosen), roles_of(definition), chosen, problems)
+            chosen = staged.wish.columns or known or guessed(table.header, definition=definition)
+        return cls(found_columns(table, roles=chosen), roles_of(definition), chosen, problems, bool(known))
 
     @property
     def missing(self) -> list[str]:

@@ -15,7 +15,9 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST
 
-from surveys.models import Picture, Survey
+from surveys import sync
+from surveys.enqueue import enqueue
+from surveys.models import Survey
 from surveys.pages.access import researcher
 from surveys.pages.study.import_columns import ColumnsPage
 from surveys.protocols.definition import Definition
@@ -43,10 +45,12 @@ from surveys.studies.importing.writing import (
     Attached,
     ImportRefused,
     attach_pictures,
+    waiting_kinds,
 )
-from surveys.teams import Person, hidden_from
+from surveys.teams import Person, where
 
 SALT = "surveys.import"
+ADD_ITEM = "surveys.add_item"
 SHOWN_ITEMS = 5
 SHOWN_PROBLEMS = 200
 GONE = "This import is done already, is under way, or was left for more than a day."
@@ -68,14 +72,14 @@ class PreviewedItem:
     n_missing: int
 
 
-@researcher("surveys.add_item")
+@researcher(ADD_ITEM)
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_items(request: HttpRequest) -> HttpResponse:
     """Step 1: the form. A valid upload is kept aside, and its preview shown."""
     form = ImportForm(
         request.POST or None,
         request.FILES or None,
-        initial={"survey": request.GET.get("survey")},
+        initial={"survey": request.GET.get("survey"), "definition_key": request.GET.get("type")},
         person=request.user,
     )
     if request.method == "POST" and form.is_valid():
@@ -111,7 +115,7 @@ def _form_page(request: HttpRequest, *, form: ImportForm, attach_form: AttachFor
     return render(request, "study/import.html", context, status=status)
 
 
-@researcher("surveys.add_item")
+@researcher(ADD_ITEM)
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_columns(request: HttpRequest, token: str) -> HttpResponse:
     """Say what the file's columns mean: guessed by their names, changed here, kept with the file."""
@@ -137,7 +141,7 @@ def import_columns(request: HttpRequest, token: str) -> HttpResponse:
     return render(request, "study/import_columns.html", context, status=422 if page.problems else 200)
 
 
-@researcher("surveys.add_item")
+@researcher(ADD_ITEM)
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_preview(request: HttpRequest, token: str) -> HttpResponse:
     """Steps 2 and 3: what the file would make; a POST makes it, once, however often it is sent."""
@@ -160,9 +164,16 @@ def _staged(request: HttpRequest, *, token: str) -> Staged:
     except signing.BadSignature:
         raise Http404("No such import.") from None
     staged = load(name) if owner == request.user.pk else None
-    if staged is None or hidden_from(request.user).filter(pk=staged.wish.survey_id or 0).exists():
+    if staged is None or not _is_open_to(request.user, staged.wish.survey_id):
         raise Http404("No such import.")
     return staged
+
+
+def _is_open_to(person: Person, survey_id: int | None) -> bool:
+    """Tell whether somebody may import into a study; a new one takes rights of their account's own."""
+    if survey_id is None:
+        return person.has_perm(ADD_ITEM)
+    return where(person, ADD_ITEM).filter(pk=survey_id).exists()
 
 
 def _confirm(request: HttpRequest, *, staged: Staged) -> HttpResponse:
@@ -172,6 +183,7 @@ def _confirm(request: HttpRequest, *, staged: Staged) -> HttpResponse:
         return _preview_page(request, staged=staged, refused=refused.problems, status=422)
     except PictureError:
         return _preview_page(request, staged=staged, status=422)
+    enqueue(sync.make_smaller_pictures)
     plan, survey = done.plan, done.survey
     waiting = f" {len(plan.missing)} pictures are still missing." if plan.missing else ""
     where = format_html('<a href="{}">{}</a>', reverse("study", args=[survey.slug]), survey)
@@ -256,7 +268,7 @@ def _thumbnail(name: str, *, pictures: Pictures | None) -> str:
         return ""
 
 
-@researcher("surveys.add_item")
+@researcher(ADD_ITEM)
 @require_POST
 def import_pictures(request: HttpRequest) -> HttpResponse:
     """Bring missing pictures to a survey's items."""
@@ -267,6 +279,7 @@ def import_pictures(request: HttpRequest) -> HttpResponse:
         except (PictureError, ImportRefused) as error:
             form.add_error("address" if form.cleaned_data["address"] else "archive", str(error))
         else:
+            enqueue(sync.make_smaller_pictures)
             missing = len(attached.missing)
             messages.success(request, f"{attached.n_attached} pictures attached, {missing} still missing.")
             return redirect("import_items")
@@ -278,7 +291,9 @@ def _attach(form: AttachForm) -> Attached:
     if archive:
         with ZipPictures(archive) as pictures:
             return attach_pictures(survey, pictures=pictures)
-    names = set(Picture.objects.filter(item__survey=survey, file="").values_list("name", flat=True))
+    kinds = waiting_kinds(survey)
     with TemporaryDirectory() as folder:
-        fetched = fetch_pictures(names, prefix=address, into=Path(folder), seconds=uploads.FETCH_SECONDS)
+        fetched = fetch_pictures(
+            kinds.keys(), prefix=address, into=Path(folder), seconds=uploads.FETCH_SECONDS, kinds=kinds
+        )
         return attach_pictures(survey, pictures=fetched)

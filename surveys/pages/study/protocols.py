@@ -17,9 +17,11 @@ from surveys.protocols.definition import Definition
 from surveys.protocols.documents import DocumentError
 from surveys.protocols.languages import gaps
 from surveys.protocols.registry import DEFINITIONS
-from surveys.studies import protocols
+from surveys.studies import drafts, protocols
 from surveys.studies.packages import Package, PackageError, opened, packed
 from surveys.studies.protocols import NameTaken
+
+ADD = "surveys.add_survey"
 
 
 class DocumentForm(forms.Form):
@@ -81,6 +83,7 @@ def survey_types(request: HttpRequest) -> HttpResponse:
     context = {
         **site.each_context(request),
         "title": "Survey types",
+        "drafts": _drafts(request),
         "built_in": [(definition, _translations(definition)) for definition in DEFINITIONS.values()],
         "own": [
             (protocol, definition, protocol.surveys.count(), _translations(definition))
@@ -89,6 +92,22 @@ def survey_types(request: HttpRequest) -> HttpResponse:
         ],
     }
     return render(request, "study/survey_types.html", context)
+
+
+def _drafts(request: HttpRequest) -> list[dict[str, Any]]:
+    """Return the types that are being written: name, when somebody changed it last, and who."""
+    found = drafts.seen_by(request.user).filter(protocol=None) if request.user.has_perm(ADD) else ()
+    rows = [(draft, drafts.current(draft)) for draft in found]
+    return [
+        {
+            "pk": draft.pk,
+            "name": drafts.name_of(version) or str(draft),
+            "at": version.made_at,
+            "by": version.made_by,
+            "is_shared": draft.is_shared,
+        }
+        for draft, version in rows
+    ]
 
 
 def _translations(definition: Definition) -> list[tuple[str, list[str]]]:

@@ -1,59 +1,36 @@
-"""What a study is called and who works on it, with what each of them may do."""
+"""What a study is called, whether it is shared, and who works on it."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from surveys.models import Survey
 from surveys.pages.access import researcher, study_for
-from surveys.teams import keep_access, may_join
+from surveys.pages.study.team import team_of
+from surveys.teams import keep_access
 
 if TYPE_CHECKING:
     SurveyModelForm = forms.ModelForm[Survey]
-    PeopleField = forms.ModelMultipleChoiceField[User]
 else:
-    SurveyModelForm, PeopleField = forms.ModelForm, forms.ModelMultipleChoiceField
+    SurveyModelForm = forms.ModelForm
 
-
-class TeamField(PeopleField):
-    """People to tick, each with their role."""
-
-    def label_from_instance(self, person: User) -> str:
-        return f"{person.get_full_name() or person.get_username()} ({role_of(person)})"
+MAY = ("surveys.view_batch", "surveys.change_survey")
 
 
 class SettingsForm(SurveyModelForm):
-    """The name of a study, and who sees it."""
-
-    team = TeamField(
-        queryset=User.objects.none(), required=False, widget=forms.CheckboxSelectMultiple, label="Colleagues"
-    )
+    """The name of a study, and whether everybody with a role sees it."""
 
     class Meta:
         model = Survey
-        fields = ["name", "is_shared", "team"]
-
-    def __init__(self, data: object = None, *, instance: Survey) -> None:
-        super().__init__(data, instance=instance)  # type: ignore[arg-type]
-        self.fields["team"].queryset = may_join().prefetch_related("groups")  # type: ignore[attr-defined]
-
-
-def role_of(person: User) -> str:
-    """Return what somebody may do here, in a word or two; needs `groups`."""
-    if not person.is_active:
-        return "away"
-    if person.is_superuser:
-        return "owner of this server"
-    return ", ".join(sorted(group.name.lower() for group in person.groups.all())) or "no role"
+        fields = ["name", "is_shared"]
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@researcher("surveys.view_batch", "surveys.change_survey")
+@researcher(*MAY)
 def settings(request: HttpRequest, slug: str) -> HttpResponse:
     """Show a study's settings; posted, change them."""
     survey = study_for(request, slug)
@@ -65,10 +42,17 @@ def settings(request: HttpRequest, slug: str) -> HttpResponse:
         messages.success(request, "The settings are saved.")
         return redirect("study_settings", slug)
     survey_as_stored = study_for(request, slug)
+    status = 422 if form.errors else 200
+    return settings_page(request, survey_as_stored, form=form, status=status, **team_of(survey_as_stored))
+
+
+def settings_page(request: HttpRequest, survey: Survey, *, status: int = 200, **shown: Any) -> HttpResponse:
+    """Show the settings of a study, with the parts that are given."""
     context = {
         **admin.site.each_context(request),
-        "title": f"Settings of {survey_as_stored}",
-        "survey": survey_as_stored,
-        "form": form,
+        "title": f"Settings of {survey}",
+        "survey": survey,
+        "form": SettingsForm(instance=survey),
+        **shown,
     }
-    return render(request, "study/settings.html", context, status=422 if form.errors else 200)
+    return render(request, "study/settings.html", context, status=status)

@@ -19,10 +19,10 @@ from surveys.publishing.budget import Money, money_of, together
 from surveys.publishing.design import methods_in_words
 from surveys.review.progress import CountedBatch, with_counts
 from surveys.studies.planted_checks import COLUMN
-from surveys.teams import Person, in_words, seen_by
+from surveys.teams import Person, given_roles, in_words, seen_by, within
 
 LATEST = 20  # studies on the first page
-ITEMS_PER_PAGE = 20
+ITEMS_PER_PAGE = 6  # each as tall as its outputs; so the page stays within a few screens
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def design(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def listed(person: Person) -> list[Listed]:
-    """Return the studies somebody sees, what was touched last first, in eight queries however many there are."""
+    """Return the studies somebody sees, what was touched last first, in nine queries however many there are."""
     touched = Greatest("created_at", Coalesce(Max("batches__created_at"), "created_at"))
     seen = seen_by(person, Survey.objects.select_related("protocol"))
     newest = seen.annotate(touched=touched).order_by("-touched")[:LATEST]
@@ -114,7 +114,11 @@ def listed(person: Person) -> list[Listed]:
     ):
         batches[batch.survey_id].append(batch)
     money = _money([one for ones in batches.values() for one in ones])
-    return [_listed(person, survey, batches[pk], n_items.get(pk, 0), money) for pk, survey in surveys.items()]
+    roles, found = given_roles(person), []
+    for pk, survey in surveys.items():
+        with within(person, roles.get(pk, "")):
+            found.append(_listed(person, survey, batches[pk], n_items.get(pk, 0), money))
+    return found
 
 
 def _money(batches: Sequence[CountedBatch]) -> dict[int, Money]:

@@ -1,5 +1,6 @@
 """Rows of surveys in the admin, without those that are hidden from whoever looks."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from django.contrib import admin
@@ -9,7 +10,7 @@ from django.http import HttpRequest
 from annotators.admin import AssignmentAdmin, CallAdmin, HITAdmin, HITTypeAdmin, ModelAdmin, WorkerAdmin
 from annotators.models import HIT, Assignment, Call, HITType, Worker
 from surveys.models import Batch, Questionnaire, create_token
-from surveys.teams import OF_ASSIGNMENT, Person, hidden_from, seen_by
+from surveys.teams import OF_ASSIGNMENT, SURVEY_OF, Person, given_role, hidden_from, seen_by, within
 
 
 class OfTeams(ModelAdmin):
@@ -17,6 +18,27 @@ class OfTeams(ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return seen_by(request.user, super().get_queryset(request))
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        with _as_in_study_of(request, obj):
+            return super().has_view_permission(request, obj)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        with _as_in_study_of(request, obj):
+            return super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        with _as_in_study_of(request, obj):
+            return super().has_delete_permission(request, obj)
+
+
+def _as_in_study_of(request: HttpRequest, row: Any) -> AbstractContextManager[None]:
+    """Have the reader act in their role in the study that a row belongs to."""
+    if row is None or row.pk is None:
+        return nullcontext()
+    found = type(row)._default_manager.filter(pk=row.pk).values_list(SURVEY_OF[type(row)][0], flat=True)
+    survey = found.first()
+    return within(request.user, given_role(request.user, survey=survey) if survey else "")
 
 
 @admin.register(Assignment)

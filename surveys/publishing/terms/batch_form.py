@@ -111,7 +111,8 @@ POLICIES = {
 STUDY = ("survey", "name", "endpoint", "takes_links")
 LISTED = ("title", "description", "keywords", "page_language")
 TERMS = (
-    "items_per_hit", "repeats_per_hit", "assignments_per_hit", "reward", "assumed_minutes", "budget", "uses_quiz",
+    "items_per_hit", "repeats_per_hit", "draws_per_item", "assignments_per_hit", "reward", "assumed_minutes",
+    "pilot_items", "budget", "uses_quiz",
 )  # fmt: skip
 TIMES = ("assignment_duration", "lifetime", "auto_approval_delay")
 REVIEW = ("policy_kind", "cap_percent", "rejects_automatically", "replaces_auto_approved")
@@ -211,6 +212,8 @@ class BatchForm(PolicyFields, BatchModelForm):
             "takes_links": "Beside the marketplace: personal links and panels fill the same quota.",
             "repeats_per_hit": "Of each HIT, at most half: the first items of each person’s page come again at its "
             "end. The first answer counts; both together say how far people agree with themselves.",
+            "draws_per_item": "Where the survey type draws outputs: how many HITs show an item, each other outputs of "
+            "it, to other people.",
             "reward": "US dollars for one assignment. It may be 0 where there is no marketplace.",
             "assumed_minutes": "Until a pilot has measured it. Used for the hourly wage.",
             "page_language": Batch._meta.get_field("page_language").help_text,
@@ -233,6 +236,11 @@ class BatchForm(PolicyFields, BatchModelForm):
             policy = self.instance.review_policy
             self.initial.update({"policy_kind": OWN if judges(policy) else NEVER, **initial_of(policy)})
 
+    def _check_draws(self, data: dict[str, Any], definition: Definition) -> None:
+        data["draws_per_item"] = data.get("draws_per_item") or 1
+        if data["draws_per_item"] > 1 and not definition.is_drawn:
+            self.add_error("draws_per_item", "This survey type draws no outputs, so each item is in one HIT.")
+
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         survey: Survey | None = data.get("survey")
@@ -242,6 +250,8 @@ class BatchForm(PolicyFields, BatchModelForm):
             return data
         self._fill_in(data, defaults=default_terms(survey.definition))
         data["repeats_per_hit"] = data.get("repeats_per_hit") or 0
+        if "draws_per_item" in self.fields:  # the launch page asks only where outputs are drawn
+            self._check_draws(data, survey.definition)
         if data["repeats_per_hit"] * 2 > (data.get("items_per_hit") or 0):
             self.add_error("repeats_per_hit", "At most half of a HIT’s items can be asked twice.")
         if data.get("uses_quiz") and not survey.definition.quiz:

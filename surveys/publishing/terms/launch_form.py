@@ -27,8 +27,8 @@ from surveys.publishing.terms.policy_form import rows_for
 FAIR_WAGE = Decimal(12)  # dollars an hour: what Prolific recommends to pay at least
 MINUTES_PER_ITEM = Decimal("1.6")  # until it is measured: eight minutes for five items
 AS_LAST_TIME = (
-    "endpoint", "takes_links", "items_per_hit", "assignments_per_hit", "reward", "assumed_minutes", "uses_quiz",
-    "page_language",
+    "endpoint", "takes_links", "items_per_hit", "draws_per_item", "assignments_per_hit", "reward", "assumed_minutes",
+    "uses_quiz", "page_language",
 )  # fmt: skip
 NAME_MAX = 180  # so that a number fits behind it
 
@@ -50,9 +50,17 @@ LAYOUT = (
     Layout(
         "pay",
         "How much",
-        ("reward", "target_wage", "assumed_minutes", "assignments_per_hit", "items_per_hit", "cap_percent"),
-        more="Budget, quiz, items asked twice",
-        folded=("budget", "repeats_per_hit", "uses_quiz"),
+        (
+            "reward",
+            "target_wage",
+            "assumed_minutes",
+            "draws_per_item",
+            "assignments_per_hit",
+            "items_per_hit",
+            "cap_percent",
+        ),
+        more="Pilot, budget, quiz, items asked twice",
+        folded=("pilot_items", "budget", "repeats_per_hit", "uses_quiz"),
     ),
     Layout("rules", "Rules", ("policy_kind",), more="The rules", is_open=False),
     Layout(
@@ -100,6 +108,8 @@ class LaunchForm(BatchForm):
         super().__init__(data, initial={**initial, "survey": survey}, instance=instance)
         asked = cast("forms.ModelChoiceField[Survey]", self.fields["survey"])
         asked.queryset, asked.disabled = Survey.objects.filter(pk=survey.pk), True
+        if not survey.definition.is_drawn:
+            del self.fields["draws_per_item"]
         self.shown_rules = rows_for(survey.definition)
         self.fields["cap_percent"].help_text = "Of all assignments. Not for people with a personal link."
         self.fields["policy_kind"].label = "What happens to bad work"
@@ -108,7 +118,7 @@ class LaunchForm(BatchForm):
     def parts(self) -> Iterator[Part]:
         for one in LAYOUT:
             rules = one.key == "rules"
-            fields = [self[name] for name in one.fields]
+            fields = [self[name] for name in one.fields if name in self.fields]
             folded = [self[name] for name in (JUDGING if rules else one.folded)]
             rows = [[self[name] for name in row] for row in self.shown_rules] if rules else []
             is_unfolded = _has_errors([*folded, *chain.from_iterable(rows)])

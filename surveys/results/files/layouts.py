@@ -18,6 +18,7 @@ from surveys.results.files.processed import processed_rows
 from surveys.results.files.raw import count_raw, paired_systems, raw_lines
 from surveys.results.files.report import Report, make_report, write_summary
 from surveys.results.files.responses import response_lines, tidy_rows
+from surveys.results.files.spans import span_rows
 from surveys.results.files.table import write_correlations, write_metrics, write_table
 from surveys.results.frames.base import Frame
 from surveys.results.frames.database import read_batch, read_parts
@@ -98,6 +99,7 @@ FRAME_LAYOUTS: dict[str, FrameLayout] = {
         partial(write_legacy, filtered=True),
     ),
     "tidy": _by_row("Tidy, one line per rating", "tidy.csv", tidy_rows),
+    "spans": _by_row("Marks in texts, one line each", "spans.csv", span_rows),
     "table": FrameLayout("Table of results", "table.csv", CSV, write_table),
     "summary": FrameLayout("Summary", "summary.json", JSON, write_summary),
 }
@@ -127,7 +129,15 @@ def _result_files(frame: Frame, *, legacy: bool) -> dict[str, str]:
     processed = "legacy" if legacy and is_paired(frame) else "processed"
     filtered = {"processed_filtered.csv": f"{processed}_filtered"} if frame.is_graded else {}
     table = {} if is_paired(frame) else {"table.csv": "table"}
-    return {"processed.csv": processed, **filtered, "tidy.csv": "tidy", **table, "summary.json": "summary"}
+    spans = {"spans.csv": "spans"} if frame.definition.has_spans else {}
+    return {
+        "processed.csv": processed,
+        **filtered,
+        "tidy.csv": "tidy",
+        **spans,
+        **table,
+        "summary.json": "summary",
+    }
 
 
 def _chosen(frame: Frame, layout: str, *, legacy: bool, against: str) -> Writer:
@@ -220,13 +230,14 @@ def layouts_for(batch: Batch) -> dict[str, Layout]:
     """Return the layouts this batch can be written in; every batch has one that is raw.
 
     MTurk's and OFA-X's need outputs of the ground truth, VTT's a sequence, the filtered ones answers to grade, the
-    metrics outputs that were scored.
+    metrics outputs that were scored, the spans a question that is answered by them.
     """
     definition = batch.definition
     is_pair = has_pairs(definition) and _has_reference(batch)
     left_out = {"responses"} if is_pair else set(PUBLISHED)
     left_out |= set() if definition.answer else {"processed_filtered"}
     left_out |= set() if definition.is_sequence else {"annotations"}
+    left_out |= set() if definition.has_spans else {"spans"}
     left_out |= set() if _has_scores(batch) else {"metrics", "correlations"}
     return {name: layout for name, layout in LAYOUTS.items() if name not in left_out}
 
@@ -255,7 +266,15 @@ def batch_writers(batch: Batch, *, names: list[str], worker_ids: bool = False) -
     if unknown := [name for name in names if name not in known]:
         raise LayoutError(f"No layout {unknown[0]!r} for this batch; there is {', '.join(known)}.")
     frame = cache(partial(read_batch, batch))
-    return {known[name].filename: _writer(batch, name, frame, worker_ids=worker_ids) for name in names}
+    return {
+        named(batch, known[name].filename): _writer(batch, name, frame, worker_ids=worker_ids)
+        for name in names
+    }
+
+
+def named(batch: Batch, filename: str) -> str:
+    """Return what a batch's file is called: one of simulated answers says so, wherever it is taken."""
+    return f"simulated-{filename}" if batch.is_simulated else filename
 
 
 def _writer(batch: Batch, name: str, frame: Callable[[], Frame], *, worker_ids: bool) -> Writer:

@@ -28,6 +28,7 @@ def has_pairs(definition: Definition) -> bool:
         and definition.answer is not None
         and definition.preference is not None
         and definition.outputs_per_item == 2
+        and not definition.is_drawn
         and definition.reference_system != ""
         and not any(criterion.asked_if for criterion in definition.criteria)
     )

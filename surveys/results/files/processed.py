@@ -22,7 +22,7 @@ def processed_table(frame: Frame, rows: pd.DataFrame) -> pd.DataFrame:
     """
     if is_paired(frame):
         return _paired(frame, rows)
-    return _single(frame, rows) if frame.definition.outputs_per_item == 1 else _general(frame, rows)
+    return _single(frame, rows) if frame.definition.is_single else _general(frame, rows)
 
 
 def processed_rows(frame: Frame, *, filtered: bool = False) -> pd.DataFrame:

@@ -19,6 +19,14 @@ what is undefined):
   and `filtered` (null where nothing is graded), each with `ticked`: {system: {stored option: as in `differences`}} and
   `preferred`: {system: {`wins`, `ties`, `losses`, `net` ((wins - losses) / all), `p_uncorrected`, `p`, `dagger`,
   `interval` (of `net`), `rate` (ties half), `rate_interval`, `decided` (wins of wins and losses), `decided_interval`}}
+* `errors`, only where a question is answered by marks: for each `system` and `criterion` its `label`, `answers`,
+  `marks`, `cost` (per answer) with `interval`, `cost_per_100` (words) with `interval_per_100`, `kinds` (a list of
+  {`category`, `severity`, `marks`, `per_answer`, `interval`}) and `agreement` ({`pairs`, `f1`, `f1_interval`, `alpha`})
+* `strengths`, only where systems are ranked: `criterion`, `method`, `comparisons`, `ties` (Davidson's v, null without
+  ties), `why_not` (why there are no strengths, "" if there are), `groups` that never met, `systems`: {system:
+  {`strength`, `interval`, `ranks` [best, worst], `shown`, and `mean_rank` or `best` and `worst` (counts)}}, `pairs`: a
+  list of {`system`, `against`, `wins`, `ties`, `losses`, `rate` (ties half), `interval`, `expected` by the strengths,
+  `p` of equal strengths, by Holm over all pairs}
 * `positions`: {system: {criterion: {"side" | "page": {`difference`, `interval`, `first`, `later`, `items`}}}}: what was
   shown first, or early on a page, less the same shown later; kept rows, only what some saw first and others later
 * `by_quality`: the kept rows weighed by worker quality (Dawid & Skene), null where workers are unknown:
@@ -75,6 +83,9 @@ from surveys.results.statistics.numbers import (
     TaskScores,
 )
 from surveys.results.statistics.positions import PositionEffect, position_effects
+from surveys.results.statistics.spans import ErrorProfile, error_profiles
+from surveys.results.statistics.strengths import METHOD as STRENGTHS_METHOD
+from surveys.results.statistics.strengths import Strength, Strengths, WinRate, strengths
 from surveys.results.statistics.summary import summarise
 from surveys.results.statistics.worker_quality import ByQuality, by_quality
 
@@ -94,6 +105,8 @@ class Report:
     choices: Choices = field(default_factory=Choices)
     positions: tuple[PositionEffect, ...] = ()
     by_quality: ByQuality | None = None
+    strengths: Strengths | None = None
+    profiles: tuple[ErrorProfile, ...] = ()
 
     def as_data(self) -> dict[str, Any]:
         """Return plain JSON data; the module says what its keys mean."""
@@ -110,6 +123,8 @@ class Report:
             },
             "comparison": _comparison(self.comparison),
             "choices": _choices(self.choices),
+            **({"strengths": _strengths(self.strengths)} if self.strengths else {}),
+            **({"errors": [_profile(one) for one in self.profiles]} if self.profiles else {}),
             "positions": {system: _positions(self.positions, system=system) for system in self.systems},
             "by_quality": self.by_quality and _by_quality(self.by_quality),
             "good_from": self.good_from,
@@ -140,6 +155,8 @@ def make_report(frame: Frame, *, against: str = "", method: Method = CLUSTERED) 
         choices=choices(frame, against=comparison.against),
         positions=position_effects(frame),
         by_quality=by_quality(frame),
+        strengths=strengths(frame),
+        profiles=error_profiles(frame),
     )
 
 
@@ -147,6 +164,18 @@ def write_summary(frame: Frame, stream: IO[str], *, against: str = "", method: M
     report = make_report(frame, against=against, method=method)
     json.dump(report.as_data(), stream, indent=2, ensure_ascii=False, allow_nan=False)
     stream.write("\n")
+
+
+def _profile(found: ErrorProfile) -> dict[str, Any]:
+    data = asdict(found)
+    data |= {name: _interval_data(getattr(found, name)) for name in ("interval", "interval_per_100")}
+    data["kinds"] = [asdict(one) | {"interval": _interval_data(one.interval)} for one in found.kinds]
+    data["agreement"]["f1_interval"] = _interval_data(found.agreement.f1_interval)
+    return data
+
+
+def _interval_data(interval: Interval | None) -> dict[str, Any] | None:
+    return interval_data(interval) if interval else None
 
 
 def _strata(summary: Summary) -> dict[str, Any]:
@@ -268,6 +297,39 @@ def _preferred(found: Preferred) -> dict[str, Any]:
         "rate_interval": found.rate_interval and interval_data(found.rate_interval),
         "decided": found.decided,
         "decided_interval": found.decided_interval and interval_data(found.decided_interval),
+    }
+
+
+def _strengths(found: Strengths) -> dict[str, Any]:
+    return {
+        "criterion": found.criterion,
+        "method": STRENGTHS_METHOD,
+        "comparisons": found.n,
+        "ties": found.ties,
+        "why_not": found.why_not,
+        "groups": [list(group) for group in found.groups],
+        "systems": {one.system: _strength(one) | found.counts.get(one.system, {}) for one in found.strengths},
+        "pairs": [_win_rate(one) for one in found.rates],
+    }
+
+
+def _strength(found: Strength) -> dict[str, Any]:
+    interval = found.interval and interval_data(found.interval)
+    ranks = None if found.best_rank is None else [found.best_rank, found.worst_rank]
+    return {"strength": found.value, "interval": interval, "ranks": ranks}
+
+
+def _win_rate(found: WinRate) -> dict[str, Any]:
+    return {
+        "system": found.system,
+        "against": found.against,
+        "wins": found.wins,
+        "ties": found.ties,
+        "losses": found.losses,
+        "rate": found.rate,
+        "interval": found.interval and interval_data(found.interval),
+        "expected": found.expected,
+        "p": found.corrected,
     }
 
 

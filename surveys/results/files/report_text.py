@@ -1,6 +1,6 @@
 """A report as text for a terminal: counts, means, differences, positions, agreement, each with what it rests on."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from surveys.results.files.report import Report
 from surveys.results.statistics.agreement import Agreement, Within
@@ -9,6 +9,7 @@ from surveys.results.statistics.comparison import Comparison, Difference, Estima
 from surveys.results.statistics.inference import ALPHA, FEW_WORKERS, Effect, Interval, Support
 from surveys.results.statistics.numbers import Selection, Share, SystemSummary, TaskScores
 from surveys.results.statistics.positions import FIRST, PositionEffect
+from surveys.results.statistics.strengths import METHOD, Strengths
 from surveys.results.statistics.worker_quality import ByQuality
 
 DAGGER = "†"
@@ -41,6 +42,8 @@ def report_text(report: Report) -> str:
         *_comparison_lines(report.comparison),
         *_choice_lines(report.choices, report.comparison.against),
     ]
+    if report.strengths:
+        tested += ["", *_strength_lines(report.strengths)]
     positions = [_position_line(one) for one in report.positions]
     return "\n".join([*lines, "", *tested, "", *positions, *_agreement_lines(report)])
 
@@ -67,11 +70,24 @@ def _quality_lines(found: ByQuality, *, headline: str) -> list[str]:
 
 
 def _system_line(system: SystemSummary, *, headline: str) -> str:
-    criterion = system.criterion(headline)
-    shares = ", ".join(f"{share.label} {share.count}" for share in criterion.shares)
-    mean = criterion.score.rating_mean if criterion.score else None
+    if headline not in [criterion.key for criterion in system.criteria]:
+        return f"  {system.system:<16} {system.responses} responses"
+    shares = ", ".join(f"{share.label} {share.count}" for share in system.criterion(headline).shares)
+    mean = system.mean_of(headline)
     between = f" ({_between(system.interval)})" if system.interval else ""
     return f"  {system.system:<16} {headline} {_number(mean)}{between}   {shares}"
+
+
+def _strength_lines(found: Strengths) -> Iterator[str]:
+    """Yield a line for each system, the strongest first, or why there are none; then each pair."""
+    yield f"strengths by {found.criterion!r}, {found.n} comparisons. {found.why_not or METHOD}"
+    for one in found.strengths:
+        if one.value is not None:
+            between = f" ({_between(one.interval)})" if one.interval else ""
+            yield f"  {one.system:<16} {_number(one.value)}{between}   rank {one.best_rank} to {one.worst_rank}"
+    for pair in found.rates:
+        counts = f"{pair.wins} won, {pair.ties} tied, {pair.losses} lost"
+        yield f"  {pair.system:<16} against {pair.against:<16} {counts}"
 
 
 def _evil_lines(scores: TaskScores | None, *, selection: str) -> list[str]:

@@ -15,6 +15,7 @@ from surveys.results.statistics.correlation import STATISTICS, Correlation
 from surveys.results.statistics.inference import Support
 from surveys.results.statistics.metrics import summarise_metrics
 from surveys.results.statistics.numbers import BLANK, CriterionSummary, Score, Selection, Share
+from surveys.results.statistics.strengths import Strengths, strengths
 from surveys.results.statistics.summary import summarise
 
 ALL = "all"
@@ -38,7 +39,8 @@ def results_table(frame: Frame, *, against: str = "", method: Method = CLUSTERED
     `workers` to `few_workers` say what the test rests on, of the side with fewer.
     `n_<value>` count how often a value was given. After the scales comes a line for each option of a checklist, its
     mean the share that ticked it, and one for each system's preference over the one compared with: its mean is the win
-    rate with ties half, its difference the net, tested; families of tests of their own.
+    rate with ties half, its difference the net, tested; families of tests of their own. Where systems are ranked, each
+    has a line `<preference>.strength`, its mean the strength and its n the comparisons it was in.
     Raises UnknownSystemError.
     """
     summary, comparison = summarise(frame), compare(frame, against=against, method=method)
@@ -50,6 +52,7 @@ def results_table(frame: Frame, *, against: str = "", method: Method = CLUSTERED
     ]
     found = choices(frame, against=comparison.against)
     lines += [*_ticked_lines(summary.kept, found, comparison.against), *_preferred_lines(found)]
+    lines += _strength_lines(strengths(frame))
     return _whole(pd.DataFrame(lines))
 
 
@@ -111,6 +114,22 @@ def _preferred_lines(found: Choices) -> Iterator[dict[str, Any]]:
             "n_won": one.wins,
             "n_tied": one.ties,
             "n_lost": one.losses,
+        }
+
+
+def _strength_lines(found: Strengths | None) -> Iterator[dict[str, Any]]:
+    if found is None:
+        return
+    for one in found.strengths:
+        yield {
+            "system": one.system,
+            "criterion": f"{found.criterion}.strength",
+            "model_correct": ALL,
+            "n": sum(pair.n for pair in found.rates if one.system in (pair.system, pair.against)),
+            "mean": one.value,
+            "low": one.interval and one.interval.low,
+            "high": one.interval and one.interval.high,
+            **_support(found.support),
         }
 
 
@@ -197,14 +216,14 @@ def write_metrics(batch: Batch, stream: IO[str]) -> None:
 
 def write_correlations(batch: Batch, stream: IO[str]) -> None:
     """Write one line per metric, criterion, level and coefficient, with its 95 % interval."""
-    summary = summarise_metrics(read_batch(batch), read_scores(batch))
+    summary = summarise_metrics(read_batch(batch), read_scores([batch]))
     lines = [line for correlation in summary.correlations for line in _metric_lines(correlation)]
     write_csv(pd.DataFrame(lines, columns=list(LINE)), stream)
 
 
 def metrics_table(batch: Batch) -> pd.DataFrame:
     """Return one row per output that was scored or rated."""
-    scores, kept = read_scores(batch), read_batch(batch).tidy().query("included and system != ''")
+    scores, kept = read_scores([batch]), read_batch(batch).tidy().query("included and system != ''")
     index = ["system", "item_id"]
     wide = scores.pivot_table(index=index, columns="metric", values="value", sort=False)
     means = kept.pivot_table(index=index, columns="criterion", values="score", sort=False)

@@ -8,7 +8,7 @@ from typing import IO
 from django.utils.text import slugify
 
 from surveys.models import Batch
-from surveys.results.files.layouts import LAYOUTS, Layout
+from surveys.results.files.layouts import LAYOUTS, Layout, named
 from surveys.teams import Person
 
 EXPORT_RAW = "surveys.export_raw"
@@ -25,7 +25,7 @@ def may_have(person: Person, layout: Layout) -> bool:
 
 
 def filename(batch: Batch, layout: Layout) -> str:
-    return f"{slugify(batch.name) or batch.pk}-{layout.filename}"
+    return named(batch, f"{slugify(batch.name) or batch.pk}-{layout.filename}")
 
 
 def headers(batch: Batch, layout: Layout) -> dict[str, str]:

@@ -52,7 +52,7 @@ def read_annotations(
     Raises SourceError, which names file, line and key, and OSError.
     """
     pseudonyms = pseudonyms or Pseudonyms()
-    if definition.outputs_per_item != 1:
+    if not definition.is_single:
         raise SourceError(f"a line holds one output, and {definition.key!r} shows several at once")
     _check_repeated(paths)
     lines = [line for path in paths for line in _lines(path, definition=definition, pseudonyms=pseudonyms)]

@@ -7,11 +7,14 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from surveys.protocols.definition import Criterion, Definition
+from surveys.protocols.definition import Criterion, Definition, Preference
+from surveys.protocols.preferences import NO_PREFERENCE as NO_PREFERENCE
+from surveys.protocols.preferences import OTHER as OTHER
+from surveys.protocols.preferences import PREFERRED as PREFERRED
+from surveys.protocols.preferences import WAYS
 
 KEPT_STATUSES = ("Submitted", "Approved")
 SELECTED, NOT_SELECTED = "selected", "not_selected"
-PREFERRED, OTHER, NO_PREFERENCE = "preferred", "other", "no_preference"
 
 RESPONSE_COLUMNS: dict[str, str] = {
     "study": "str",
@@ -78,29 +81,39 @@ def rating_names(definition: Definition, *, systems: Iterable[str]) -> list[tupl
     return [*((system, key) for system in systems for key in per_output), *(("", key) for key in per_item)]
 
 
-class Numbers(dict[str, float]):
-    """The scores of numbers, which are the numbers themselves."""
+class Computed(dict[str, float]):
+    """The scores of values that nobody can list, each computed when it is asked for: numbers, marks in a text."""
+
+    def __init__(self, criterion: Criterion) -> None:
+        super().__init__()
+        self.criterion = criterion
 
     def __missing__(self, value: Any) -> float:
-        return float(value) if isinstance(value, str) else np.nan
+        return self.criterion.score(value) if isinstance(value, str) else np.nan
 
 
 def score_maps(definition: Definition) -> dict[str, dict[str, float]]:
     """Return {stored criterion: {value: score}}; choices without a score are left out, and a text has none.
 
-    A number's map is empty, and any number that is looked up in it is its own score.
+    The map of a number, and of marks in a text, is empty, and any value that is looked up in it has its score.
     """
     maps: dict[str, dict[str, float]] = {}
     for criterion in definition.criteria:
         if criterion.is_checklist:
             maps |= {key: {SELECTED: 1.0, NOT_SELECTED: 0.0} for key in rating_keys(criterion)}
-        elif criterion.number:
-            maps[criterion.key] = Numbers()
+        elif criterion.number or criterion.spans:
+            maps[criterion.key] = Computed(criterion)
         else:
             maps[criterion.key] = {c.value: c.score for c in criterion.choices if c.score is not None}
     if definition.preference:
-        maps[definition.preference.key] = {PREFERRED: 1.0, OTHER: 0.0, NO_PREFERENCE: 0.0}
+        maps[definition.preference.key] = _places(definition.preference)
     return maps
+
+
+def _places(preference: Preference) -> dict[str, float]:
+    """Return the score of each place that an output can have."""
+    way = WAYS[preference.by]
+    return {place: way.score(place) for place in way.levels}
 
 
 def used(statuses: Iterable[str], *, included: Iterable[bool | None]) -> list[bool]:

@@ -59,10 +59,13 @@ def number(given: Any) -> float | None:
 def choice_value(criterion: Criterion, given: Any) -> str:
     """Return the value of the scale's choice that `given` is, by value or by score; ValueError if there is none.
 
-    A number is itself, in its one spelling.
+    A number is itself, in its one spelling, and so are marks in a text.
     """
     if criterion.number:
         return criterion.number.read(str(given))
+    if criterion.spans:
+        criterion.score(str(given))
+        return str(given)
     for choice in criterion.choices:
         if given == choice.value or (choice.score is not None and number(given) == choice.score):
             return choice.value

@@ -96,14 +96,15 @@ class _Read:
 def _frame(batch: Batch, read: _Read, pseudonyms: Pseudonyms) -> Frame:
     rows = _responses(batch, read)
     outputs = _outputs(batch, rows, read)
+    shown = _shown_columns(rows, outputs)
     return build_frame(
         definition=batch.definition,
         systems=outputs.systems,
         responses=_response_columns(rows, batch=batch, pseudonyms=pseudonyms),
         outputs={
             **{name: [None] * len(rows.of_item) for name in read.rated},
-            **outputs.columns(),
-            **_shown_columns(rows, outputs),
+            **_said_columns(outputs, shown, is_drawn=batch.definition.is_drawn),
+            **shown,
             **_rating_columns(rows, outputs, batch, read),
         },
     )
@@ -360,6 +361,19 @@ def _shown_columns(rows: _Rows, outputs: _Outputs) -> dict[str, Any]:
     }
 
 
+def _said_columns(outputs: _Outputs, shown: dict[str, Any], *, is_drawn: bool) -> dict[str, Any]:
+    """Return what outputs say; of an item whose outputs were drawn, what was shown in each response alone."""
+    columns = outputs.columns()
+    if not is_drawn:
+        return columns
+    for system in outputs.systems:
+        is_shown = ~pd.isna(shown[column(system, "shown_position")])
+        for name in ("text", "answer", "model_correct"):
+            cells = pd.Series(columns[column(system, name)])
+            columns[column(system, name)] = cells.where(is_shown).array
+    return columns
+
+
 class _Codes(dict[str, int]):
     """{text: number}, filled as texts turn up."""
 
@@ -436,9 +450,9 @@ COLUMNS = {
 }
 
 
-def read_scores(batch: Batch) -> pd.DataFrame:
-    """Return what metrics say about the outputs a batch shows: system, item_id, metric, value, version."""
-    shown = MetricScore.objects.filter(output__item__slots__questionnaire__batch=batch)
+def read_scores(batches: Sequence[Batch]) -> pd.DataFrame:
+    """Return what metrics say about the outputs batches show: system, item_id, metric, value, version."""
+    shown = MetricScore.objects.filter(output__item__slots__questionnaire__batch__in=batches)
     rows = shown.order_by("output", "metric").distinct().values_list(*COLUMNS)
     table = pd.DataFrame.from_records(list(rows), columns=list(COLUMNS.values()))
     return table.astype({"value": "float64"})

@@ -149,7 +149,7 @@ def _interval(effect: Effect | None, adjusted: float | None) -> Interval | None:
 
 def _preferred(frame: Frame, rows: pd.DataFrame, *, against: str) -> tuple[Preferred, ...]:
     preference = frame.definition.preference
-    if preference is None:
+    if preference is None or preference.by != "choice":
         return ()
     names = coded(rows)
     others = [system for system in frame.systems if system != against]

@@ -278,7 +278,7 @@ def _usual(frame: Frame, estimates: Mapping[str, Mapping[str, Estimate]]) -> str
     highest = {key: max(of[key] for of in means.values()) for key in means[frame.systems[0]]}
     scales = [c.key for c in frame.definition.output_criteria if c.is_scale]  # more of a number is not better
     leads = {s: sum(of[key] == highest[key] for key in scales) for s, of in means.items()}
-    return max(frame.systems, key=lambda s: (leads[s], means[s][frame.definition.headline]))
+    return max(frame.systems, key=lambda s: (leads[s], means[s].get(frame.definition.headline, 0.0)))
 
 
 def _number(mean: float | None) -> float:

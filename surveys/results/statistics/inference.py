@@ -19,7 +19,7 @@ Annals of Applied Statistics 1(2), 2007) estimates the same variance, on the wid
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -246,6 +246,14 @@ def unpaired_effect(ours: Ratings, theirs: Ratings) -> Effect | None:
         freedom = min(freedom, freedom_of(support))
     found = _effect(float(means[0].mean() - means[1].mean()), variances, support)
     return replace(found, freedom=freedom)
+
+
+def effect_of(value: float, shifts: Sequence[Floats], support: Support) -> Effect:
+    """Return a number as an effect, given how it shifts when one item is left out, one worker and one cell of both; or
+    one item alone, where nobody knows the workers.
+    """
+    variances = [_jackknife(shift) if np.isfinite(shift).all() else math.inf for shift in shifts]
+    return _effect(value, variances, support)
 
 
 def _effect(value: float, variances: list[float], support: Support, *, null: float = 0.0) -> Effect:

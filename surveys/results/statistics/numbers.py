@@ -122,6 +122,11 @@ class SystemSummary:
     def criterion(self, key: str) -> CriterionSummary:
         return next(criterion for criterion in self.criteria if criterion.key == key)
 
+    def mean_of(self, key: str) -> float | None:
+        """Return the mean of all ratings on a criterion; None of what has none, as a preference."""
+        found = next((criterion.score for criterion in self.criteria if criterion.key == key), None)
+        return found.rating_mean if found else None
+
 
 @dataclass(frozen=True, slots=True)
 class Selection:

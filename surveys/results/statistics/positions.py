@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from surveys.results.frames.base import PREFERRED, Frame, column
-from surveys.results.statistics.criteria import coded, ratings_of, scores_of, values_of
+from surveys.results.frames.base import Frame, column
+from surveys.results.statistics.criteria import coded, ratings_of, scores_of
 from surveys.results.statistics.inference import Interval, difference_effect
 
 Kind = Literal["side", "page"]
@@ -100,8 +100,7 @@ def _scores(frame: Frame, rows: pd.DataFrame, system: str) -> Iterator[tuple[str
             yield criterion.key, scores_of(frame, rows, system=system, key=criterion.key)
     if frame.definition.preference:
         key = frame.definition.preference.key
-        values = values_of(rows, column(system, key))
-        yield key, (values == PREFERRED).astype("float64").where(values.notna())
+        yield key, scores_of(frame, rows, system=system, key=key)
 
 
 def _effect(

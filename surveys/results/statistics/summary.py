@@ -106,7 +106,7 @@ def _system(frame: Frame, rows: pd.DataFrame, *, system: str, stratum: str) -> S
         skipped=len(shown) - len(rows),
         criteria=criteria,
         evil=_task_scores(frame, rows, system=system),
-        interval=next(c.interval for c in criteria if c.key == frame.definition.headline),
+        interval=next((c.interval for c in criteria if c.key == frame.definition.headline), None),
         difference=_difference(frame, rows, system=system),
         reasons=_reasons(frame, shown[shown["is_skipped"]]),
     )
@@ -135,9 +135,10 @@ def _difference(frame: Frame, rows: pd.DataFrame, *, system: str) -> PairedDiffe
 
 def _preference(frame: Frame, rows: pd.DataFrame) -> tuple[Share, ...]:
     """Return how often each system was preferred, no preference, and blank, of all rows."""
-    if frame.definition.preference is None:
+    preference = frame.definition.preference
+    if preference is None or preference.by != "choice":
         return ()
-    key = frame.definition.preference.key
+    key = preference.key
     values = {system: values_of(rows, column(system, key)) for system in frame.systems}
     given = pd.DataFrame({system: v.notna() for system, v in values.items()}, index=rows.index).any(axis=1)
     none = pd.DataFrame({s: v == NO_PREFERENCE for s, v in values.items()}, index=rows.index).any(axis=1)

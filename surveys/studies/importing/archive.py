@@ -10,7 +10,7 @@ from typing import IO, Self
 
 from django.conf import settings
 
-from surveys.studies.importing.pictures import PictureError, Pictures, limited
+from surveys.studies.importing.pictures import PictureError, Pictures, read_limited
 
 MAX_ENTRIES = 100_000
 MAX_RATIO = 200  # photographs hardly shrink; a bomb shrinks a thousandfold
@@ -69,10 +69,10 @@ class ZipPictures(Pictures):
             if path.name and not entry.is_dir() and "__MACOSX" not in path.parts and path.name[0] != ".":
                 yield entry.filename
 
-    def read(self, path: str) -> bytes:
+    def read(self, path: str, *, kind: str = "picture") -> bytes:
         try:
             with self.archive.open(path) as file:
-                return limited(file.read(settings.UPLOAD_MAX_BYTES + 1))
+                return read_limited(file, kind=kind, n_bytes=self.archive.getinfo(path).file_size)
         except BROKEN:
             raise PictureError("It can't be unpacked from the archive.") from None
 

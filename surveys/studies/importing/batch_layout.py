@@ -88,7 +88,7 @@ def _required(columns: Columns, *, definition: Definition) -> Iterator[str]:
     if definition.pictures == "required":
         yield "img_name"
     yield "output_explanation"
-    if definition.outputs_per_item > 1:
+    if not definition.is_single:
         yield "explanation"
     if definition.answer:
         yield "answer"
@@ -121,7 +121,7 @@ def _outputs(row: Row, slot: int, *, definition: Definition, system: str) -> Ite
     yield Said(
         system, row.cell(slotted("output_explanation", slot)), row.cell(slotted("output_answer", slot)).text
     )
-    if definition.outputs_per_item > 1:
+    if not definition.is_single:
         reference = row.cell(slotted("answer", slot)).text
         yield Said(definition.reference_system, row.cell(slotted("explanation", slot)), reference)
 

@@ -18,7 +18,7 @@ import urllib3
 from django.conf import settings
 
 from surveys.studies.importing.archive import ZipPictures
-from surveys.studies.importing.pictures import FolderPictures, PictureError, Pictures, limited
+from surveys.studies.importing.pictures import FolderPictures, PictureError, Pictures, read_limited
 
 MAX_REDIRECTS = 5
 AT_ONCE = 8
@@ -32,6 +32,7 @@ PICTURE_TYPES = (
     "binary/octet-stream",
 )
 INDEX = "fetched.json"
+ALL_PICTURES: Mapping[str, str] = MappingProxyType({})
 # These stand for IPv4 addresses, private ones too, or for a site's own, and yet Python calls them global.
 INNER = tuple(
     ipaddress.ip_network(network)
@@ -53,7 +54,7 @@ class FetchedPictures(Pictures):
     def paths(self) -> Iterable[str]:
         return self.index
 
-    def read(self, path: str) -> bytes:
+    def read(self, path: str, *, kind: str = "picture") -> bytes:
         entry = self.index[path]
         if "error" in entry:
             raise PictureError(entry["error"])
@@ -61,10 +62,16 @@ class FetchedPictures(Pictures):
 
 
 def fetch_pictures(
-    names: Collection[str], *, prefix: str, into: Path, seconds: float = 600
+    names: Collection[str],
+    *,
+    prefix: str,
+    into: Path,
+    seconds: float = 600,
+    kinds: Mapping[str, str] = ALL_PICTURES,
 ) -> FetchedPictures:
     """Fetch `prefix` + each name into the folder `into`, at most `seconds` long; PictureError if prefix is no URL.
 
+    `kinds` says of names what they are; others are pictures.
     A name the server doesn't know (404, 410) is missing; any other failure is told when the picture is read.
     """
     check_address(urlsplit(prefix))
@@ -73,7 +80,8 @@ def fetch_pictures(
     into.mkdir(parents=True, exist_ok=True)
 
     def fetch_one(name: str) -> tuple[str, dict[str, str] | None]:
-        return name, _fetch_entry(f"{base}{quote(name)}", into=into, deadline=deadline)
+        kind = kinds.get(name, "picture")
+        return name, _fetch_entry(f"{base}{quote(name)}", into=into, deadline=deadline, kind=kind)
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         entries = {name: entry for name, entry in pool.map(fetch_one, sorted(names)) if entry}
@@ -81,12 +89,12 @@ def fetch_pictures(
     return FetchedPictures(into)
 
 
-def _fetch_entry(url: str, *, into: Path, deadline: float) -> dict[str, str] | None:
+def _fetch_entry(url: str, *, into: Path, deadline: float, kind: str) -> dict[str, str] | None:
     """Return {"file"} or {"error"}, None where the server has no such file."""
     if time.monotonic() > deadline:
         return {"error": "Fetching took too long; bring the pictures in a ZIP."}
     try:
-        data = fetch(url)
+        data = fetch(url, kind=kind)
     except PictureError as error:
         return {"error": str(error)}
     if data is None:
@@ -96,7 +104,7 @@ def _fetch_entry(url: str, *, into: Path, deadline: float) -> dict[str, str] | N
     return {"file": file}
 
 
-def fetch(url: str) -> bytes | None:
+def fetch(url: str, *, kind: str = "picture") -> bytes | None:
     """Return the bytes at `url`, None for 404 or 410; PictureError otherwise. Every redirect is checked anew."""
     for _ in range(MAX_REDIRECTS + 1):
         parts = urlsplit(url)
@@ -105,7 +113,7 @@ def fetch(url: str) -> bytes | None:
             if location := response.get_redirect_location():
                 url = urljoin(url, location)
                 continue
-            return _body(response)
+            return _body(response, kind=kind)
         except (urllib3.exceptions.HTTPError, OSError):
             raise PictureError(f"{parts.hostname} broke off while sending it.") from None
         finally:
@@ -180,19 +188,21 @@ def ask(
         raise PictureError(f"{parts.hostname} does not answer.") from None
 
 
-def _body(response: urllib3.BaseHTTPResponse) -> bytes | None:
+def _body(response: urllib3.BaseHTTPResponse, *, kind: str) -> bytes | None:
     if response.status in (404, 410):
         return None
     if response.status != 200:
         raise PictureError(f"The server answers with status {response.status}.")
-    kind = response.headers.get("Content-Type", "image/").split(";")[0].strip().lower()
-    if not kind.startswith(PICTURE_TYPES):
-        raise PictureError(f"The server sends {kind}, not a picture.")
-    return limited(response.read(settings.UPLOAD_MAX_BYTES + 1))
+    sent = response.headers.get("Content-Type", "image/").split(";")[0].strip().lower()
+    if not sent.startswith(PICTURE_TYPES):
+        raise PictureError(f"The server sends {sent}, not a picture.")
+    return read_limited(response, kind=kind)
 
 
 @contextmanager
-def open_pictures(place: str, *, names: Collection[str]) -> Iterator[Pictures | None]:
+def open_pictures(
+    place: str, *, names: Collection[str], kinds: Mapping[str, str] = ALL_PICTURES
+) -> Iterator[Pictures | None]:
     """Open a folder, a ZIP or a URL prefix (from which `names` are fetched); None for an empty place.
 
     PictureError if there is nothing of the kind at `place`.
@@ -201,7 +211,7 @@ def open_pictures(place: str, *, names: Collection[str]) -> Iterator[Pictures | 
         yield None
     elif place.startswith(("http://", "https://")):
         with tempfile.TemporaryDirectory() as folder:
-            yield fetch_pictures(names, prefix=place, into=Path(folder))
+            yield fetch_pictures(names, prefix=place, into=Path(folder), kinds=kinds)
     elif Path(place).is_dir():
         yield FolderPictures(Path(place))
     elif Path(place).is_file():

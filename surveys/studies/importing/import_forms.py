@@ -1,23 +1,29 @@
 """The upload form: which survey, which file, where the pictures are."""
 
+import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.conf import settings
+from django.core.files import File
 from django.core.files.uploadedfile import UploadedFile
 
 from surveys.models import Picture, Survey
 from surveys.studies.founding import name_problem, slug_of
+from surveys.studies.importing.arrow import ArrowError, is_arrow, unpack
 from surveys.studies.importing.plan import Layout, is_system_name
 from surveys.studies.importing.staging import Wish
 from surveys.studies.protocols import offered
-from surveys.teams import Person, seen_by
+from surveys.teams import Person, where
 
 if TYPE_CHECKING:
     Upload = UploadedFile[bytes]
 else:
     Upload = UploadedFile
 
+ADD_ITEM = "surveys.add_item"
 LAYOUTS = [
     (Layout.AUTO, "Look at the file"),
     (Layout.BATCH, "Batch CSV: one row is one HIT"),
@@ -64,7 +70,10 @@ class ImportForm(PicturesForm):
     definition_key = forms.ChoiceField(label="Type of the new survey", required=False)
     items = forms.FileField(
         label="File",
-        help_text="CSV, Excel (.xlsx) or JSONL: one row per output, with any names of columns; or a batch CSV.",
+        help_text=(
+            "CSV, Excel (.xlsx), JSONL, Parquet or a ZIP of a data set’s folder: one row per output, with any names of "
+            "columns; or a batch CSV."
+        ),
         error_messages={"empty": "The file is empty (0 bytes)."},
     )
     system = forms.CharField(
@@ -83,8 +92,10 @@ class ImportForm(PicturesForm):
 
     def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        surveys = seen_by(person, Survey.objects.all())
-        self.fields["survey"].queryset = surveys  # type: ignore[attr-defined]
+        field: Any = self.fields["survey"]
+        field.queryset = where(person, ADD_ITEM)
+        if not person.has_perm(ADD_ITEM):  # who has a role in some studies adds to those
+            field.required, field.empty_label = True, None
         choices = [
             ("", "Choose a type"),
             *((key, definition.name) for key, definition in offered(person).items()),
@@ -95,7 +106,9 @@ class ImportForm(PicturesForm):
         self.order_fields(self.field_order)
 
     def clean_items(self) -> Upload | None:
-        return _within(self.cleaned_data["items"], limit=settings.UPLOAD_MAX_BYTES)
+        file: Upload = self.cleaned_data["items"]
+        limit = settings.IMAGE_ARCHIVE_MAX_BYTES if is_arrow(file) else settings.UPLOAD_MAX_BYTES
+        return _within(file, limit=limit)
 
     def clean_system(self) -> str:
         system: str = self.cleaned_data["system"]
@@ -107,7 +120,32 @@ class ImportForm(PicturesForm):
         data = super().clean()
         if not data.get("survey"):
             self._clean_new_survey(data)
+        if "items" in self.fields and not self.errors and is_arrow(data["items"]):
+            self._unpack(data)
         return data
+
+    def _unpack(self, data: dict[str, Any]) -> None:
+        """Put what a Parquet or Arrow file holds in its place: its rows, and the pictures in its cells."""
+        items: Upload = data["items"]
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "source"
+            with source.open("wb") as file:
+                shutil.copyfileobj(items, file)
+            try:
+                unpacked = unpack(source, into=Path(folder))
+            except ArrowError as error:
+                self.add_error("items", str(error))
+                return
+            # Open they stay readable, though their folder is gone.
+            data["items"] = File(unpacked.items.open("rb"), name=items.name)
+            data["layout"] = Layout.JSONL
+            if unpacked.files:
+                self._take_files(data, unpacked.files)
+
+    def _take_files(self, data: dict[str, Any], files: Path) -> None:
+        if data.get("archive") or data.get("address"):
+            self.add_error("archive", "The file has its pictures in itself; bring no others.")
+        data["archive"] = File(files.open("rb"))
 
     def _clean_new_survey(self, data: dict[str, Any]) -> None:
         data["slug"] = slug_of(data.get("name", ""))
@@ -144,7 +182,7 @@ class AttachForm(PicturesForm):
     def __init__(self, *args: Any, person: Person, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         waiting = Picture.objects.filter(file="").values("item__survey")
-        self.surveys = seen_by(person, Survey.objects.filter(pk__in=waiting))
+        self.surveys = where(person, ADD_ITEM).filter(pk__in=waiting)
         self.fields["survey"].queryset = self.surveys  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from surveys.studies.importing.tables import (
 )
 from surveys.studies.planted_checks import COLUMN
 
+MOST_SYSTEMS = 100
 TRUTHS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False, "": None}
 
 
@@ -39,7 +40,7 @@ def long_entries(table: Table, *, definition: Definition) -> tuple[list[Entry], 
     missing = missing_columns(columns.required, header=table.header)
     if missing:
         return [], missing
-    groups = _groups(table, columns=columns, is_single=definition.outputs_per_item == 1)
+    groups = _groups(table, columns=columns, is_single=definition.is_single)
     problems = [
         problem
         for rows in groups
@@ -67,7 +68,7 @@ def _groups(table: Table, *, columns: Columns, is_single: bool) -> list[list[Row
 
 def _is_repetition(columns: Columns, *, definition: Definition) -> bool:
     """Say whether further rows of one output are further ratings of it, which have to show the same."""
-    return definition.outputs_per_item == 1 and columns.is_rated
+    return definition.is_single and columns.is_rated
 
 
 def _disagreements(rows: list[Row], *, columns: Columns, definition: Definition) -> Iterator[Problem]:
@@ -92,16 +93,18 @@ def _system_problems(rows: list[Row], *, columns: Columns, definition: Definitio
         elif not cell.text:
             yield cell.error("The cell is empty.")
         seen.setdefault(cell.text, row.number)
-    if len(seen) != definition.outputs_per_item:
+    if wanted := definition.why_no_outputs(len(seen)):
         known = ", ".join(seen)
         yield (
             rows[-1]
             .cell(columns.system)
             .error(
                 f"The item has outputs by {len(seen)} system{'s'[: len(seen) != 1]} ({known}); "
-                f"this survey type needs {definition.outputs_per_item}."
+                f"this survey type needs {wanted}."
             )
         )
+    if len(seen) > MOST_SYSTEMS:
+        yield rows[-1].cell(columns.system).error(f"An item has outputs by {MOST_SYSTEMS} systems at most.")
 
 
 def _block_problems(row: Row, *, columns: Columns) -> Iterator[Problem]:
@@ -127,7 +130,7 @@ def _reference_problems(table: Table, *, columns: Columns, definition: Definitio
 
 def _entry(rows: list[Row], *, columns: Columns, definition: Definition) -> Entry:
     first = rows[0]
-    is_single = definition.outputs_per_item == 1
+    is_single = definition.is_single
     outputs = tuple(
         _said(row, columns=columns, definition=definition) for row in (rows[:1] if is_single else rows)
     )
@@ -206,7 +209,7 @@ def _as_batch_columns(
         "answer": row.cell("answer").text,
         "img_name": row.cell(columns.image).text,
     }
-    for said in outputs:
+    for said in () if definition.takes_more else outputs:
         if said.system == definition.reference_system:
             cells["explanation"] = said.text.text
         else:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from typing import Protocol
 from urllib.parse import unquote
 from xml.etree import ElementTree
 
@@ -57,6 +58,12 @@ SVG_MAX_DRAWN = 100_000  # elements a browser draws, once for each time it is to
 SVG_REFERENCE = re.compile(r"url\(\s*['\"]?#([^)'\"]+)", re.IGNORECASE)
 SVG_LENGTH = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?)(?:px)?\s*")
 ElementTree.register_namespace("", SVG)
+
+
+class Readable(Protocol):
+    """What bytes are read from: a file, or a server's answer."""
+
+    def read(self, n_bytes: int, /) -> bytes: ...
 
 
 class PictureError(ValueError):
@@ -281,8 +288,11 @@ class Pictures(ABC):
         """Return the path of every file, with `/` between folders."""
 
     @abstractmethod
-    def read(self, path: str) -> bytes:
-        """Return the bytes of one file; PictureError if that is impossible or it is too large."""
+    def read(self, path: str, *, kind: str = "picture") -> bytes:
+        """Return the bytes of one file; PictureError if that is impossible or it is too large for its kind.
+
+        Of one that is too large no more is read than shows it.
+        """
 
     @cached_property
     def _index(self) -> dict[str, list[str]]:
@@ -332,18 +342,25 @@ class FolderPictures(Pictures):
             parent = Path(directory).relative_to(self.folder)
             yield from ((parent / name).as_posix() for name in names if not name.startswith("."))
 
-    def read(self, path: str) -> bytes:
+    def read(self, path: str, *, kind: str = "picture") -> bytes:
         try:
             with (self.folder / path).open("rb") as file:
-                return limited(file.read(settings.UPLOAD_MAX_BYTES + 1))
+                return read_limited(file, kind=kind, n_bytes=os.fstat(file.fileno()).st_size)
         except OSError as error:
             raise PictureError(f"The picture can't be read: {error.strerror}.") from None
 
 
-def limited(data: bytes) -> bytes:
-    """Return `data`, or raise PictureError if it is over UPLOAD_MAX_BYTES, whatever it is."""
-    if len(data) > settings.UPLOAD_MAX_BYTES:
-        raise PictureError(f"The file is larger than {settings.UPLOAD_MAX_BYTES // 2**20} MB.")
+def most_bytes(kind: str) -> int:
+    """Return how large a picture, an audio or a video may be."""
+    return int(settings.MEDIA_MAX_BYTES.get(kind, settings.UPLOAD_MAX_BYTES))
+
+
+def read_limited(file: Readable, *, kind: str, n_bytes: int = 0) -> bytes:
+    """Return what is in a file, or raise PictureError: at once where its size, `n_bytes`, is known to be too large."""
+    most = most_bytes(kind)
+    data = file.read(most + 1) if n_bytes <= most else b""
+    if max(len(data), n_bytes) > most:
+        raise PictureError(f"The file is larger than {most // 2**20} MB.")
     return data
 
 
@@ -393,7 +410,8 @@ def _trouble(
     if is_missing or pictures is None:
         return "" if allow_missing else f'The {picture.kind} "{picture.name}" is missing.'
     try:
-        check_file(pictures.read(pictures.find(picture.name) or ""), kind=picture.kind)
+        data = pictures.read(pictures.find(picture.name) or "", kind=picture.kind)
+        check_file(data, kind=picture.kind)
     except PictureError as error:
         return f'The {picture.kind} "{picture.name}": {error}'
     return ""

@@ -1,7 +1,7 @@
 """What reading a file gives: items to create and problems with their place in the file. Nothing is written."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, NamedTuple, Self
@@ -158,12 +158,16 @@ class PlannedItem:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an import would do. `missing` names the pictures it would go ahead without, `header` the file's columns."""
+    """What an import would do. `missing` names the pictures it would go ahead without, `header` the file's columns.
+
+    `columns` says what these mean, {our name: the file's}, where it was chosen; empty where they have our names.
+    """
 
     items: tuple[PlannedItem, ...] = ()
     problems: tuple[Problem, ...] = ()
     missing: frozenset[str] = field(default_factory=frozenset)
     header: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def errors(self) -> tuple[Problem, ...]:
@@ -178,8 +182,13 @@ class Plan:
         return sum(len(item.outputs) for item in self.items)
 
     @property
+    def kinds(self) -> dict[str, str]:
+        """Return the names of the files it needs, and what each has to be."""
+        return {picture.name: picture.kind for item in self.items for picture in item.pictures}
+
+    @property
     def n_pictures(self) -> int:
-        return len({picture.name for item in self.items for picture in item.pictures})
+        return len(self.kinds)
 
     @property
     def n_rows(self) -> int:
@@ -219,7 +228,7 @@ def check_entries(entries: Iterable[Entry], *, definition: Definition, taken: Co
     problems: list[Problem] = []
     clashes: list[Problem] = []
     items: list[PlannedItem] = []
-    find = _pair_problems if definition.outputs_per_item == 1 else _id_problems
+    find = _pair_problems if definition.is_single else _id_problems
     names, seen = set(taken), dict[str, Cell]()
     for entry in entries:
         problems.extend(_entry_problems(entry, definition=definition))
@@ -236,7 +245,7 @@ def named(
     A survey type that shows one output at a time makes several items of one id. So does another where a later model
     speaks about an item the survey has: the new item is about the same subject, and shows that model's output.
     """
-    if definition.outputs_per_item > 1:
+    if not definition.is_single:
         subjects = {name.rpartition("/")[0] for name in taken}
         return (
             _later(entry, definition, taken=taken) if entry.id.text in subjects else entry

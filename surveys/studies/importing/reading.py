@@ -6,6 +6,7 @@ from types import MappingProxyType
 
 from django.conf import settings
 
+from surveys.models import Survey
 from surveys.protocols.definition import Definition
 from surveys.protocols.registry import DEFINITIONS
 from surveys.studies.importing.batch_layout import batch_entries
@@ -20,9 +21,10 @@ from surveys.studies.importing.plan import (
     is_system_name,
     named,
 )
-from surveys.studies.importing.roles import problems_of, renamed
+from surveys.studies.importing.roles import problems_of, remembered, renamed
 from surveys.studies.importing.sheets import read_xlsx
 from surveys.studies.importing.tables import (
+    FOR_BLOCKS,
     Table,
     decode,
     file_error,
@@ -34,6 +36,7 @@ from surveys.studies.importing.tables import (
 
 ARCHIVE = b"PK\x03\x04"
 NO_BLOCKS = "A batch CSV has no place for the texts of an item; lay out one output a row."
+NO_SYSTEMS = "A batch CSV has no place for outputs by any number of systems; lay out one output a row."
 NO_SEQUENCE = "A batch CSV has no place for a row of pictures; lay out one output a row."
 
 
@@ -46,22 +49,27 @@ def read_items(
     taken: Collection[str] = (),
     is_alone: bool = True,
     columns: Mapping[str, str] = MappingProxyType({}),
+    survey: Survey | None = None,
 ) -> Plan:
     """Return what importing `data` would create, and everything wrong with it, touching nothing.
 
     `system` names the model of a batch CSV; `taken` are the names the survey has given already. A file that is
     not alone is one of several about the same items. `columns` says what the columns of a file with one output a row
-    are called, {our name: the file's}. Any bytes give a plan: what can't be read is an error in it.
+    are called, {our name: the file's}; where nobody says so, it is what was chosen for the last file with the same
+    columns in `survey`. Any bytes give a plan: what can't be read is an error in it.
     """
+    asked = layout
     table, layout = _table(data, layout=layout)
     header = table.header
+    if not columns and survey and asked != Layout.BATCH:
+        columns = remembered(survey, header=header)
     if columns and table.rows:
         if wrong := list(problems_of(columns, header=header, definition=definition)):
             return Plan(header=header).with_problems((*table.problems, *wrong))
         table = renamed(table, roles=columns, definition=definition, system=system)
         layout = Layout.JSONL if layout == Layout.JSONL else Layout.LONG
     plan = _plan(table, layout, definition=definition, system=system, taken=taken, is_alone=is_alone)
-    return replace(plan, header=header)
+    return replace(plan, header=header, columns=columns)
 
 
 def read_table(data: bytes, *, layout: Layout = Layout.AUTO) -> Table:
@@ -82,6 +90,8 @@ def _plan(
         return Plan().with_problems((*table.problems, *_unusable(table)))
     if layout == Layout.BATCH and definition.is_sequence:
         return Plan().with_problems([file_error(NO_SEQUENCE, line=1)])
+    if layout == Layout.BATCH and definition.takes_more:
+        return Plan().with_problems([file_error(NO_SYSTEMS, line=1)])
     if layout == Layout.BATCH and definition.blocks:
         return Plan().with_problems([file_error(NO_BLOCKS, line=1)])
     entries, problems = _entries(table, layout=layout, definition=definition, system=system)
@@ -101,9 +111,10 @@ def _entries(
 
 
 def _told(table: Table, *, layout: Layout, definition: Definition) -> list[Problem]:
-    """Return the table's problems, without those of JSON values that nothing is read from."""
-    used = find_columns(table.header, definition=definition).used
-    return [p for p in table.problems if layout != Layout.JSONL or not p.column or p.column in used]
+    """Return the table's problems, without those of JSON values that nothing is read from, or that a block shows."""
+    columns = find_columns(table.header, definition=definition)
+    told = [p for p in table.problems if p.message != FOR_BLOCKS or p.column not in columns.blocks]
+    return [p for p in told if layout != Layout.JSONL or not p.column or p.column in columns.used]
 
 
 def _refused(data: bytes) -> Problem | None:

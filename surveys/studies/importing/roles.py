@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from surveys.models import Survey
 from surveys.protocols.definition import Definition
 from surveys.studies.importing.plan import Problem
 from surveys.studies.importing.tables import CORRECT, Row, Table, file_error, find_columns, ratings_of
@@ -13,6 +14,7 @@ from surveys.studies.planted_checks import COLUMN
 
 OUTPUT_ANSWER, REFERENCES = "output_answer", "references"
 SHOWN_VALUES = 3
+MOST_REMEMBERED = 20  # kinds of files of one survey
 # What people call these columns, in capitals or not, with or without spaces and underscores.
 ALSO = {
     "item_id": "id uid uuid itemid sampleid exampleid questionid imageid index sampleidx docid nr number key",
@@ -52,7 +54,7 @@ class Found:
 def roles_of(definition: Definition) -> tuple[Role, ...]:
     """Return the roles of a file with one output a row. That of the system is needed where outputs are compared."""
     columns = find_columns((), definition=definition)
-    needed = [name for name in columns.required if name != columns.system or definition.outputs_per_item > 1]
+    needed = [name for name in columns.required if name != columns.system or not definition.is_single]
     image = columns.image if definition.pictures != "none" else ""
     others = [image, columns.system, OUTPUT_ANSWER if definition.answer else CORRECT, REFERENCES, COLUMN]
     more = [name for name in dict.fromkeys(others) if name and name not in needed]
@@ -88,6 +90,20 @@ def is_understood(table: Table, *, definition: Definition) -> bool:
     if "id_0" in table.header or not table.rows:
         return True
     return set(find_columns(table.header, definition=definition).required) <= set(table.header)
+
+
+def remembered(survey: Survey, *, header: Iterable[str]) -> dict[str, str]:
+    """Return {role: column} as it was chosen for the last file with these columns in this survey; empty without one."""
+    names = sorted(header)
+    return next((dict(known["roles"]) for known in survey.columns if known["header"] == names), {})
+
+
+def remember(survey: Survey, *, header: Iterable[str], roles: Mapping[str, str]) -> None:
+    """Keep what a file's columns meant for the next one that has the same."""
+    names = sorted(header)
+    others = [known for known in survey.columns if known["header"] != names]
+    survey.columns = [{"header": names, "roles": dict(roles)}, *others][:MOST_REMEMBERED]
+    survey.save(update_fields=["columns"])
 
 
 def found_columns(table: Table, *, roles: Mapping[str, str]) -> list[Found]:
@@ -174,7 +190,8 @@ def _inert(example: str) -> str:
 
 
 def _systems(definition: Definition) -> list[str]:
-    models = [f"model-{n}" for n in range(1, definition.outputs_per_item + 1)]
+    n_shown = (definition.outputs_per_item or 2) + definition.takes_more
+    models = [f"model-{n}" for n in range(1, n_shown + 1)]
     return [*models[:-1], definition.reference_system] if definition.reference_system else models
 
 

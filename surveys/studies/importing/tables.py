@@ -5,7 +5,7 @@ import difflib
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -22,6 +22,15 @@ DELIMITERS = (",", ";", "\t")
 SNIFFED = 50  # records that tell what separates the columns,
 SNIFFED_TEXT = 2**20  # of so many characters at most
 MOST_NAMED = 12  # columns that a message lists
+MOST_COLUMNS = 5_000  # of a JSON object, those of nested ones counted
+DEEPEST = 4  # objects in one another of which columns are made
+MOST_NAME = 40  # characters of who speaks: what a line of a conversation begins with
+FOR_BLOCKS = (
+    "The value is an object; only a conversation or a table shows one. Take a column of one of its fields."
+)
+# By what names chats call who speaks and what they say.
+SPEAKERS = ("role", "from", "speaker", "author", "name")
+SAID = ("content", "value", "text", "utterance", "message")
 TOLD_DELIMITER = re.compile(r"sep=([,;\t])\r?\n")  # Excel's own first line
 
 
@@ -232,13 +241,15 @@ def _json_object(text: str) -> dict[str, Any] | str:
 def _json_row(record: dict[str, Any], *, number: int, line: int) -> tuple[Row, list[Problem]]:
     row = Row(number, line, {})
     problems = []
-    for name, value in record.items():
+    for name, value in islice(_flat(record), MOST_COLUMNS):
         texts = [_json_text(part) for part in value] if isinstance(value, list) else [_json_text(value)]
         kept = [text for text in texts if text is not None]
         if len(kept) < len(texts):
             problems.append(
                 Cell("", number, line, name).error("The value must be a text or a list of texts.")
             )
+        if isinstance(value, Lines):
+            problems.append(Cell("", number, line, name).error(FOR_BLOCKS))
         if any(UNSTORABLE.search(text) for text in (name, *kept)):
             problems.append(
                 Cell("", number, line, ascii(name)[1:-1]).error(
@@ -250,6 +261,52 @@ def _json_row(record: dict[str, Any], *, number: int, line: int) -> tuple[Row, l
         if isinstance(value, list):
             row.lists[name] = kept
     return row, problems
+
+
+class Lines(list[Any]):
+    """Turns or rows in lines `Name: text`, as a conversation or a table shows them."""
+
+
+def _flat(record: Mapping[str, Any], *, before: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield the columns of an object: what is nested by dotted names, turns of a conversation as lines `Name: text`.
+
+    An object of texts is rows `Name: text` too; of a list of objects, each field is a list.
+    """
+    for key, value in record.items():
+        name = f"{before}{key}"
+        if isinstance(value, list) and any(isinstance(part, dict) for part in value):
+            parts = [part if isinstance(part, dict) else {} for part in value]
+            turns = [_turn(part) for part in parts]
+            yield name, Lines(turns) if all(turn is not None for turn in turns) else value
+            fields = dict.fromkeys(field for part in parts for field in part)
+            yield from ((f"{name}.{field}", [part.get(field) for part in parts]) for field in fields)
+        elif isinstance(value, dict):
+            texts = {str(one): _json_text(part) for one, part in value.items()}
+            is_plain = None not in texts.values()
+            yield name, Lines(_line(*one) for one in texts.items() if one[1]) if is_plain else value
+            if depth < DEEPEST:
+                yield from _flat(value, before=f"{name}.", depth=depth + 1)
+        else:
+            yield name, value
+
+
+def _turn(part: Mapping[str, Any]) -> str | None:
+    """Return a turn as a line `Name: text`, by the fields that chats have; None for what is none."""
+    speaker = next((part[name] for name in SPEAKERS if isinstance(part.get(name), str)), None)
+    said = next((part[name] for name in SAID if name in part), None)
+    if speaker is None or not any(name in part for name in SAID):
+        return None
+    pieces = said if isinstance(said, list) else [said]
+    texts = [
+        piece.get("text", f"[{piece.get('type')}]") if isinstance(piece, dict) else piece for piece in pieces
+    ]
+    return _line(speaker, "\n".join(str(text) for text in texts if text is not None))
+
+
+def _line(name: str, text: str | None) -> str:
+    """Return `Name: text` as a conversation or a table reads it, whatever the text has of lines and colons."""
+    plain = " ".join(name.replace(":", " ").split())[:MOST_NAME] or "?"
+    return f"{plain}: {text or ''}".replace("\n", "\n ")
 
 
 def _json_text(value: object) -> str | None:

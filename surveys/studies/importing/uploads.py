@@ -10,6 +10,7 @@ from surveys.studies.importing.pictures import PictureError, Pictures, check_pic
 from surveys.studies.importing.plan import Layout, Plan, Problem, Severity
 from surveys.studies.importing.reading import read_items, read_table
 from surveys.studies.importing.roles import is_understood as are_columns_understood
+from surveys.studies.importing.roles import remembered
 from surveys.studies.importing.staging import Staged, claimed
 from surveys.studies.importing.writing import taken_ids, told_otherwise, write_items
 from surveys.studies.protocols import new_survey
@@ -27,18 +28,24 @@ class Written:
 
 
 def is_understood(staged: Staged, *, person: Person) -> bool:
+    """Tell whether nobody need be asked about the columns: they have our names, and nobody has chosen otherwise."""
     wish = staged.wish
-    definition = survey_of(staged, person=person).definition
+    if wish.layout == Layout.BATCH:
+        return True
+    survey = survey_of(staged, person=person)
     table = read_table(staged.items(), layout=Layout(wish.layout))
-    return wish.layout == Layout.BATCH or are_columns_understood(table, definition=definition)
+    is_known = are_columns_understood(table, definition=survey.definition)
+    return is_known and not remembered(survey, header=table.header)
 
 
 def fetch(staged: Staged, *, person: Person) -> None:
     prefix = staged.wish.address
     plan = read(staged, survey=survey_of(staged, person=person)) if prefix else Plan()
     if prefix and not plan.errors:
-        names = {picture.name for item in plan.items for picture in item.pictures}
-        fetch_pictures(names, prefix=prefix, into=staged.pictures_folder, seconds=FETCH_SECONDS)
+        kinds = plan.kinds
+        fetch_pictures(
+            kinds.keys(), prefix=prefix, into=staged.pictures_folder, seconds=FETCH_SECONDS, kinds=kinds
+        )
 
 
 def survey_of(staged: Staged, *, person: Person) -> Survey:
@@ -58,6 +65,7 @@ def read(staged: Staged, *, survey: Survey) -> Plan:
         layout=Layout(wish.layout),
         taken=taken_ids(survey),
         columns=wish.columns,
+        survey=survey,
     )
     return told_otherwise(plan, survey=survey)
 

@@ -16,6 +16,7 @@ from surveys.models import Item, Output, Picture, Survey
 from surveys.studies.founding import NameTaken, save_new
 from surveys.studies.importing.pictures import CheckedPicture, PictureError, Pictures, check_file
 from surveys.studies.importing.plan import Plan, PlannedItem, Problem, Severity, pair_name
+from surveys.studies.importing.roles import remember
 from surveys.teams import Person
 
 AT_ONCE = 500  # items made together: a large file's rows never all stand in memory beside its plan
@@ -104,6 +105,8 @@ def write_items(
         Survey.objects.select_for_update().get(pk=survey.pk)
         _refuse_taken(plan, survey=survey)
         _create(plan.items, survey=survey, stored=stored)
+        if plan.columns:
+            remember(survey, header=plan.header, roles=plan.columns)
     return len(plan.items)
 
 
@@ -169,11 +172,17 @@ def _pictures(pairs: list[tuple[Item, PlannedItem]], *, stored: dict[str, Stored
             yield Picture(item=item, position=position, name=picture.name, block=picture.block, **facts)
 
 
+def waiting_kinds(survey: Survey) -> dict[str, str]:
+    """Return the names of the files the survey waits for, and what each has to be."""
+    kinds = {block.column: block.file_kind for block in survey.definition.blocks}
+    waiting = Picture.objects.filter(item__survey=survey, file="").values_list("name", "block")
+    return {name: kinds.get(block, "picture") for name, block in waiting}
+
+
 def attach_pictures(survey: Survey, *, pictures: Pictures) -> Attached:
     """Give the survey's pictures that have no file theirs, where `pictures` has it. ImportRefused if one is broken."""
     waiting = list(Picture.objects.filter(item__survey=survey, file="").order_by("pk"))
-    kinds = {block.column: block.file_kind for block in survey.definition.blocks}
-    found = {p.name: kinds.get(p.block, "picture") for p in waiting if pictures.find(p.name)}
+    found = {name: kind for name, kind in waiting_kinds(survey).items() if pictures.find(name)}
     with _stored(found, pictures=pictures) as stored, transaction.atomic():
         ready = [p for p in waiting if p.name in stored]
         for picture in ready:
@@ -204,7 +213,7 @@ def _store(name: str, *, kind: str, pictures: Pictures | None, written: list[str
         path = pictures.find(name) if pictures else None
         if pictures is None or path is None:
             raise PictureError("It is missing.")
-        checked = check_file(pictures.read(path), kind=kind)
+        checked = check_file(pictures.read(path, kind=kind), kind=kind)
     except PictureError as error:
         raise ImportRefused([Problem(Severity.ERROR, f'The {kind} "{name}": {error}')]) from None
     digest = hashlib.sha256(checked.data).hexdigest()
@@ -218,9 +227,14 @@ def _write_once(checked: CheckedPicture, *, path: Path) -> bool:
     """Write the file whole or not at all; False if it was there."""
     if path.exists():
         return False
+    write_whole(checked.data, path=path)
+    return True
+
+
+def write_whole(data: bytes, *, path: Path) -> None:
+    """Write a file that is there as a whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(checked.data)
+        file.write(data)
     Path(file.name).chmod(0o644)
     Path(file.name).replace(path)
-    return True

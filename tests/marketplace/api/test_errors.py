@@ -247,10 +247,10 @@ def test_wrong_json_types_come_first(unchecked, changes):
 
 
 def test_a_busy_database_is_a_throttle(mturk, monkeypatch):
-    def locked(*, now):
+    def locked():
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(deadlines, "sweep", locked)
+    monkeypatch.setattr(deadlines, "arrive", locked)
     assert refusal(mturk.get_account_balance) == (400, "ThrottlingException", "", "Rate exceeded")
 
 

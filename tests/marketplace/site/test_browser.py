@@ -164,6 +164,27 @@ def test_more_time_is_asked_for_without_leaving_the_task(worker_page):
     assert seen == []
 
 
+def test_nothing_but_the_task_scrolls(worker_page):
+    """What stays around the frame takes one line, or the side of a low window; the rest is behind a button."""
+    start(worker_page)
+    menu, back = (
+        worker_page.get_by_role("button", name="Menu"),
+        worker_page.get_by_role("button", name="Return"),
+    )
+    seen = {}
+    for size in ((1280, 800), (390, 844), (844, 390), (320, 200)):
+        worker_page.set_viewport_size({"width": size[0], "height": size[1]})
+        page = worker_page.evaluate("document.documentElement.scrollHeight - innerHeight")
+        beside = size[1] - worker_page.locator("#task").bounding_box()["height"]
+        seen[size] = (page, beside <= 56, menu.is_visible(), back.is_visible())
+    small = (0, True, True, False)
+    assert seen == {(1280, 800): (0, True, False, True), **dict.fromkeys(list(seen)[1:], small)}
+    menu.click()
+    expect(back).to_be_visible()
+    worker_page.keyboard.press("Escape")
+    expect(back).to_be_hidden()
+
+
 def test_whoever_has_answered_is_asked_before_it_is_returned(worker_page):
     questions = []
     worker_page.on("dialog", lambda dialog: (questions.append(dialog.message), dialog.dismiss()))

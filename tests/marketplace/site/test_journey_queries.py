@@ -1,5 +1,6 @@
 """What one HIT costs on the worker site, from the list to the receipt, in statements: growth is to be seen here."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -8,6 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from marketplace import clock
 from marketplace.accounts import keys
 from marketplace.engine import assignments, deadlines
 from marketplace.models import Assignment
@@ -46,12 +48,43 @@ def test_a_journey(mturk, new_hit, new_worker, statements):
     held.refresh_from_db()
     assert (held.status, costs) == (
         "Submitted",
-        {"list": 11, "preview": 7, "accept": 19, "work": 5, "submit": 9, "after": 8},
+        {"list": 8, "preview": 6, "accept": 14, "work": 4, "submit": 7, "after": 7},
     )
 
 
 def test_what_is_due_is_asked_once(db, statements):
     assert statements(lambda: deadlines.sweep(now=timezone.now())) == 1
+    assert statements(deadlines.arrive) == 1
+
+
+@pytest.mark.parametrize("name", ["deadline", "auto_approval_at"])
+def test_who_asks_for_the_time_finds_done_what_is_due(requester, name):
+    held = assignments.accept(
+        hits(published(requester))[0], worker=keys.create_worker()[0], now=timezone.now()
+    )
+    if name == "auto_approval_at":
+        assignments.submit(held, answer="-", now=timezone.now())
+    Assignment.objects.update(**{name: timezone.now() + timedelta(days=3)})
+    deadlines.arrive()
+    held.refresh_from_db()
+    assert held.status in {"Open", "Submitted"}
+    clock.advance(seconds=3 * 86_400)
+    deadlines.arrive()
+    held.refresh_from_db()
+    assert held.status == {"deadline": "Abandoned", "auto_approval_at": "Approved"}[name]
+
+
+def test_who_asks_for_the_time_finds_hits_ended_and_disposed_of(requester, statements):
+    batch = published(requester)
+    for seconds, expected in (
+        (batch.lifetime_seconds, {(True, True)}),
+        (deadlines.DISPOSED_AFTER.total_seconds(), {(True, False)}),
+    ):
+        clock.advance(seconds=seconds)
+        deadlines.arrive()
+        found = batch.hit_type.hits.values_list("is_expired", "disposed_at")
+        assert {(is_expired, disposed_at is None) for is_expired, disposed_at in found} == expected
+        assert statements(deadlines.arrive) == 1
 
 
 @pytest.mark.parametrize("name", ["deadline", "auto_approval_at"])
@@ -89,8 +122,17 @@ def test_the_question_reads_no_row_that_is_not_due(requester):
             cursor.execute("SET LOCAL enable_seqscan = off")  # which is quicker while there are three rows
         words = "EXPLAIN QUERY PLAN " if is_sqlite else "EXPLAIN "
         moment = connection.ops.adapt_datetimefield_value(timezone.now())
-        cursor.execute(words + deadlines.ANYTHING_DUE, [moment] * 4)
-        plan = " ".join(row[-1] for row in cursor.fetchall())
+        asked = ((deadlines.ANYTHING_DUE, [moment] * 4), (deadlines.TIME_AND_NEXT, []))
+        plans = [_plan(cursor, words + question, values) for question, values in asked]
     indexes = "open_due", "approval_due", "hit_not_expired", "hit_live"
-    assert [name for name in indexes if f"marketplace_{name}" not in plan] == []
-    assert ("SCAN marketplace" in plan, "Seq Scan" in plan) == (False, False)
+    for plan in plans:
+        assert [name for name in indexes if f"marketplace_{name}" not in plan] == []
+        assert (re.findall(r"SCAN \w+$", plan, re.MULTILINE), "Seq Scan" in plan) == ([], False)
+    assert (
+        "SCAN marketplace" not in plans[0]
+    )  # the ends of an index are told as a scan of it, and read one row
+
+
+def _plan(cursor, question, values):
+    cursor.execute(question, values)
+    return "".join(f"{row[-1]}\n" for row in cursor.fetchall())

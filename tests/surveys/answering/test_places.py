@@ -6,10 +6,18 @@ import pytest
 
 from annotators.models import Assignment
 from surveys.answering.collection import recover, task_answers
-from surveys.answering.presentation import shown_items
 from surveys.models import Batch, Questionnaire, Response
 from surveys.publishing import questionnaires
-from tests.factories import answer, answer_xml, make_draft, make_hit, make_published, make_survey, open_for
+from tests.factories import (
+    answer,
+    answer_xml,
+    make_draft,
+    make_hit,
+    make_published,
+    make_survey,
+    open_for,
+    shown_items,
+)
 
 
 def published(**values: object) -> Questionnaire:

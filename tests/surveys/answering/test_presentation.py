@@ -15,9 +15,9 @@ from surveys.answering.presentation import (
     CannotServe,
     Claims,
     open_assignment,
+    opened_responses,
     preview_items,
     read_claims,
-    shown_items,
 )
 from surveys.models import Questionnaire, Response
 from tests.factories import (
@@ -30,6 +30,7 @@ from tests.factories import (
     make_questionnaire,
     make_worker,
     open_for,
+    shown_items,
 )
 
 pytestmark = pytest.mark.django_db
@@ -91,7 +92,9 @@ def test_a_foreign_address_to_submit_to_is_refused(address: str) -> None:
 
 def test_opening_writes_one_response_an_item() -> None:
     questionnaire = make_published()
-    assignment = open_assignment(questionnaire, claims=claims_for(questionnaire), user_agent="x" * 300)
+    assignment = open_assignment(
+        questionnaire, claims=claims_for(questionnaire), user_agent="x" * 300
+    ).assignment
     assert (assignment.status, assignment.saved_at, len(assignment.user_agent)) == ("Accepted", None, 255)
     assert [r.position for r in assignment.responses.all()] == [1, 2, 3, 4, 5]
     assert {(r.batch, r.worker) for r in Response.objects.all()} == {(questionnaire.batch, assignment.worker)}
@@ -276,9 +279,11 @@ def test_queries_dont_grow_with_the_items(
     questionnaire = Questionnaire.objects.select_related("batch__survey", "hit").get()
     claims = claims_for(questionnaire, worker="ANEW")
     with django_assert_num_queries(18):
-        assignment = open_assignment(questionnaire, claims=claims)
+        opened = open_assignment(questionnaire, claims=claims)
+        assert len(opened.responses(questionnaire.batch)) == n_items
+    assignment = opened.assignment
     with django_assert_num_queries(3):
-        assert len(shown_items(assignment)) == n_items
+        assert len(opened_responses(assignment, batch=questionnaire.batch)) == n_items
     with django_assert_num_queries(3):
         assert len(preview_items(questionnaire)) == n_items
 

@@ -7,7 +7,7 @@ import pytest
 from django.core.files.base import ContentFile
 
 from annotators.models import Assignment, Worker
-from surveys.answering.presentation import preview_items, shown_items
+from surveys.answering.presentation import preview_items
 from surveys.models import Picture, Questionnaire, Response
 from tests.factories import (
     make_batch,
@@ -17,6 +17,7 @@ from tests.factories import (
     make_questionnaire,
     make_survey,
     open_for,
+    shown_items,
 )
 
 pytestmark = pytest.mark.django_db
@@ -54,7 +55,17 @@ def test_nothing_shown_tells_gold_system_or_id(settings: Any, tmp_path: Any) -> 
         texts = everything_in([asdict(item) for item in items])
         assert [text for text in texts if "SECRET" in text] == []
         assert set(asdict(items[0])) == {
-            *("position", "place", "question", "pictures", "blocks", "choices", "outputs", "draft")
+            *(
+                "position",
+                "place",
+                "question",
+                "pictures",
+                "blocks",
+                "choices",
+                "outputs",
+                "draft",
+                "markable",
+            )
         }
         assert set(asdict(items[0])["outputs"][0]) == {"code", "label", "text"}
         codes = {output.code for item in items for output in item.outputs}

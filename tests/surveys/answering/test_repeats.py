@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from annotators.models import Assignment
 from surveys.answering.answer_copy import IncompleteAnswers
 from surveys.answering.collection import recover, task_answers
-from surveys.answering.presentation import preview_items, shown_items
+from surveys.answering.presentation import preview_items
 from surveys.models import AuditEntry, Batch, Questionnaire, Response
 from surveys.pages.publishing.batches import terms
 from surveys.publishing import preconditions, questionnaires
@@ -27,6 +27,7 @@ from tests.factories import (
     make_item,
     make_survey,
     open_for,
+    shown_items,
     submitted,
 )
 

@@ -35,6 +35,8 @@ OPERATIONS: dict[str, tuple[str, Address]] = {
     "read_report": ("Assistant", lambda w: ("get", f"/batches/{w.batch.pk}/report")),
     "list_files": ("Assistant", lambda w: ("get", f"/batches/{w.batch.pk}/files")),
     "read_file": ("Assistant", lambda w: ("get", f"/batches/{w.batch.pk}/files/tidy")),
+    "list_invitations": ("Researcher", lambda w: ("get", f"/batches/{w.link_batch.pk}/invitations")),
+    "invite_people": ("Researcher", lambda w: ("post", f"/batches/{w.link_batch.pk}/invitations")),
     "list_assignments": ("Assistant", lambda w: ("get", f"/batches/{w.batch.pk}/assignments")),
     "read_assignment": (
         "Assistant",
@@ -55,6 +57,7 @@ BODIES = {
     "publish_batch": {"total": {"amount": "1.00"}},
     "raise_budget": {"budget": {"amount": "100.00"}},
     "decide": {"action": "approve"},
+    "invite_people": {"people": [{"name": "Eve"}]},
 }
 
 

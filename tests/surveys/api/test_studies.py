@@ -65,6 +65,18 @@ def test_columns_of_ones_own_names(script: Asking, study: Survey) -> None:
         assert (problem(answer), answer.json()["errors"][0]["field"]) == ((422, "invalid"), "columns")
 
 
+def test_columns_without_a_word_are_read_as_those_of_the_last_file_that_had_the_same(
+    script: Asking, study: Survey
+) -> None:
+    first, second = (
+        GOOD.replace("explanation", "because").replace("one,", f"{one},") for one in ("b1", "b2")
+    )
+    given = {"allow_missing": "true", "accept_warnings": "true"}
+    assert send(script, first, columns='{"explanation": "because"}', **given).status_code == 201
+    answer = send(script, second, **given)
+    assert (answer.status_code, answer.json()["columns"]) == (201, {"explanation": "because"})
+
+
 def test_what_the_page_refuses_is_refused(script: Asking, study: Survey) -> None:
     answer = send(script, GOOD, system="no good", layout="sideways")
     assert problem(answer) == (422, "invalid")

@@ -46,4 +46,4 @@ def test_a_second_run_puts_permissions_back():
     Group.objects.get(name="Assistant").permissions.set(Permission.objects.filter(codename="export_raw"))
     call_command("create_roles", stdout=io.StringIO())
     assert permissions_of("Assistant") == before
-    assert Group.objects.count() == 2
+    assert Group.objects.count() == 3

@@ -4,6 +4,8 @@ from collections import Counter
 from io import StringIO
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
@@ -199,11 +201,17 @@ def test_published_esnlive_with_the_pictures_there_are(shared) -> None:
 
 def test_the_demo_is_published_once(monkeypatch, django_capture_on_commit_callbacks) -> None:
     queued: list[int] = []
+    simulated = set[int]()
     monkeypatch.setattr("surveys.sync.publish_batch.delay", lambda pk: queued.append(pk))
+    monkeypatch.setattr("surveys.sync.simulate.delay", lambda pk, turn: simulated.add(pk))
     for _ in range(2):
         with django_capture_on_commit_callbacks(execute=True):
             call_command("load_demo", "--publish", stdout=StringIO())
-    batches = list(Batch.objects.order_by("pk"))
+    of_simulated = Batch.objects.filter(is_simulated=True)
+    assert simulated == set(of_simulated.values_list("pk", flat=True))
+    assert of_simulated.count() == 5
+    assert Batch.objects.get(name="Demo: a draft").status == "draft"
+    batches = list(Batch.objects.filter(is_simulated=False).exclude(name="Demo: a draft").order_by("pk"))
     assert ([batch.status for batch in batches], queued) == (["publishing"] * 3, [b.pk for b in batches])
     sizes = [[q.items.count() for q in batch.questionnaires.all()] for batch in batches]
     assert sizes == [[5, 5, 5], [4, 4, 4], [1] * 12]
@@ -293,3 +301,14 @@ def test_of_several_files_one_that_is_wrong_stops_all(two_systems: Path) -> None
         'ttnet.jsonl: The picture "8_2.*" is missing.',
         'ttnet.jsonl: There must be one picture more than texts; "8_4.*" is one too many.',
     ]
+
+
+def test_the_folder_of_a_data_set_brings_its_pictures(tmp_path: Path, media: Path) -> None:
+    rows = long_rows("a")
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    columns["image"] = [{"bytes": png(), "path": "a.png"}] * 2
+    (tmp_path / "set").mkdir()
+    pq.write_table(pa.table(columns), tmp_path / "set" / "train-00000-of-00001.parquet")
+    out, _, _ = run(tmp_path / "set", "--survey", "mine", "--definition", "evil-vqax")
+    assert out == 'Imported 1 item, 2 outputs, 1 picture into "mine".\n'
+    assert Item.objects.get().pictures.get().file.read() == png()

@@ -20,6 +20,7 @@ from surveys.operations import alarms
 from surveys.operations.processes.stack import free_port
 from tests import factories
 from tests.appeals import appealed
+from tests.people import role_of
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -166,6 +167,7 @@ def test_the_maker_and_those_named_are_warned(settings, questionnaire, email, is
     settings.ALARM_RECIPIENTS = named
     batch = questionnaire.batch
     batch.created_by = User.objects.create_user("ada", email=email, is_active=is_active)
+    batch.created_by.groups.add(role_of("Researcher"))
     assert alarms.recipients(batch) == to
 
 

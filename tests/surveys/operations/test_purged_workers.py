@@ -77,7 +77,7 @@ def test_orders_once_drawn_stay() -> None:
     claims = factories.claims_for(
         assignment.hit.questionnaire, worker=ANN, assignment=assignment.assignment_id
     )
-    assert open_assignment(assignment.hit.questionnaire, claims=claims) == assignment
+    assert open_assignment(assignment.hit.questionnaire, claims=claims).assignment == assignment
     assert list(Response.objects.values_list("item", "shown")) == shown
 
 

@@ -44,7 +44,7 @@ assert urls.urlpatterns
 @pytest.fixture(autouse=True)
 def reports_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A report that a page asks for is made before the page goes on; pages never make one themselves."""
-    monkeypatch.setattr(enqueue, "enqueue", lambda task, pk: task(pk))
+    monkeypatch.setattr(enqueue, "enqueue", lambda task, *args: task(*args))
 
 
 @pytest.fixture

@@ -17,13 +17,14 @@ from surveys.answering.answer_copy import (
 from surveys.answering.collection import given_answers, revise_answers
 from surveys.models import Rating, Response
 from surveys.rehearsal.hit_page import parse, read_hit_page
-from surveys.rehearsal.people import REMARK, Kind, Knowledge, answers_for
+from surveys.rehearsal.knowledge import Knowledge
 from surveys.results.files.layouts import batch_report
 from surveys.results.files.report import make_report
 from surveys.results.frames.csv_table import read_table
 from surveys.results.frames.database import read_batch
 from surveys.results.frames.responses import frame_from_responses
 from surveys.results.statistics.comparison import POOLED, compare
+from surveys.simulating.people import REMARK, Kind, answers_for
 from tests import driven
 from tests.surveys.pages.hit_pages import draft, open_page, post, token_of
 from tests.surveys.pages.results.shown import results
@@ -144,7 +145,7 @@ def test_the_copy_says_what_was_asked(tmp_path: Path) -> None:
     questionnaire = driven.study(DOCUMENT, items=ITEMS, folder=tmp_path)
     driven.answer(questionnaire, given(WRONG))
     response = Response.objects.get()
-    data, definition = answer_as_data(response), questionnaire.batch.definition
+    data, definition = answer_as_data(response, response.ratings.all()), questionnaire.batch.definition
     assert data["item"] == {"hard": "yes"}
     assert (
         list(data["outputs"].values())

@@ -118,8 +118,18 @@ def test_a_video_of_two_gigabytes(definition, folder: Path, settings) -> None:
     settings.MEDIA_ROOT = folder / "media"
     with (folder / "a.webm").open("r+b") as file:
         file.truncate(2 * 10**9)  # takes no space
-    assert problems(definition, folder) == [("clip", 'The video "a.webm": The file is larger than 50 MB.')]
+    assert problems(definition, folder) == [("clip", 'The video "a.webm": The file is larger than 100 MB.')]
     assert not settings.MEDIA_ROOT.exists()
+
+
+def test_each_kind_of_file_has_its_own_limit(definition, folder: Path, settings) -> None:
+    settings.UPLOAD_MAX_BYTES, settings.MEDIA_MAX_BYTES = 10**6, {"audio": 2 * 10**6, "video": 3 * 2**20}
+    with (folder / "a.webm").open("r+b") as file:
+        file.truncate(3 * 2**20)
+    assert problems(definition, folder) == []
+    with (folder / "a.webm").open("r+b") as file:
+        file.truncate(3 * 2**20 + 1)
+    assert problems(definition, folder) == [("clip", 'The video "a.webm": The file is larger than 3 MB.')]
 
 
 def test_files_that_are_missing(definition, folder: Path) -> None:

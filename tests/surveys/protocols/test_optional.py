@@ -114,7 +114,7 @@ def test_the_copy_says_what_was_given(tmp_path: Path) -> None:
     questionnaire = driven.study(DOCUMENT, items=ITEMS, folder=tmp_path)
     driven.answer(questionnaire, EMPTY.__getitem__)
     response = Response.objects.get()
-    data, definition = answer_as_data(response), questionnaire.batch.definition
+    data, definition = answer_as_data(response, response.ratings.all()), questionnaire.batch.definition
     (code,) = data["outputs"]
     assert (data["outputs"], data["item"]) == ({code: {"clear": "2"}}, {})
     check(answer_from_data(data), response.item, definition)

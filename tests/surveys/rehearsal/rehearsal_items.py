@@ -1,7 +1,8 @@
 """Items as a simulated worker sees them."""
 
-from surveys.rehearsal.hit_page import Group, ItemView, Option, Output
-from surveys.rehearsal.people import Kind, Knowledge, Person
+from surveys.rehearsal.knowledge import Knowledge
+from surveys.simulating.people import Kind, Person
+from surveys.simulating.views import Group, ItemView, Option, Output
 from surveys.studies.importing.plan import PlannedItem, PlannedOutput
 from tests.protocols import NONE_FLAWS, VQAX
 
@@ -34,6 +35,7 @@ def _output(code: str) -> Output:
     return Output(
         TEXTS[code],
         (Group(f"i1-{code}-justifies", False, SCALE), Group(f"i1-{code}-shortcomings", True, FLAWS)),
+        code,
     )
 
 

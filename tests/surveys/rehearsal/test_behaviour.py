@@ -2,8 +2,8 @@ import dataclasses
 
 import pytest
 
-from surveys.rehearsal.hit_page import UnexpectedPage
-from surveys.rehearsal.people import Kind, answers_for, forgets, seconds_for
+from surveys.simulating.people import Kind, answers_for, forgets, seconds_for
+from surveys.simulating.views import UnexpectedPage
 from tests.surveys.rehearsal.rehearsal_items import FLAWS, item, knowledge, person
 
 ORDERED = item()

@@ -3,8 +3,8 @@ import io
 import pytest
 
 from surveys.rehearsal.course import turns
-from surveys.rehearsal.people import Kind, cast, stand_in
 from surveys.rehearsal.waiting import Bar, Patience, Stalled
+from surveys.simulating.people import Kind, cast, stand_in
 from tests.surveys.rehearsal.rehearsal_items import person
 
 IDENTITIES = [(f"A{n:03}", f"CODE{n}") for n in range(25)]

@@ -8,16 +8,8 @@ from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.quiz import QuizForm
 from surveys.protocols.definition import Choice
 from surveys.protocols.documents import read
-from surveys.rehearsal.hit_page import (
-    Form,
-    Group,
-    Option,
-    UnexpectedPage,
-    parse,
-    read_hit_page,
-    read_last_form,
-    read_quiz,
-)
+from surveys.rehearsal.hit_page import Form, parse, read_hit_page, read_last_form, read_quiz
+from surveys.simulating.views import Group, Option, UnexpectedPage
 from tests.invented import TALE
 from tests.protocols import VQAX, XAI
 from tests.surveys.protocols.conditional import DOCUMENT

@@ -69,9 +69,9 @@ def study() -> Batch:
 )
 def test_as_many_are_counted_as_are_listed(chosen: Chosen, n: int) -> None:
     batch = study()
-    report = make_report(of_frame(read_batch(batch), chosen, batch=batch))
+    report = make_report(of_frame(read_batch(batch), chosen, batches=[batch]))
     assert (
-        responses(batch, chosen).count(),
+        responses([batch], chosen).count(),
         report.summary.counts.responses,
         report.summary.kept.responses,
     ) == (n,) * 3
@@ -83,15 +83,15 @@ def test_of_pairs_right_answers_stay_and_the_reference_beside_its_model() -> Non
     submitted(questionnaire, n_correct=3)
     submitted(questionnaire, n_correct=5)
     batch, chosen = questionnaire.batch, Chosen(rows="filtered", systems=("model",))
-    report = make_report(of_frame(read_batch(batch), chosen, batch=batch))
-    assert responses(batch, chosen).count() == report.summary.kept.responses == 8
+    report = make_report(of_frame(read_batch(batch), chosen, batches=[batch]))
+    assert responses([batch], chosen).count() == report.summary.kept.responses == 8
     assert list(report.systems.values()) == ["model", "reference"]
 
 
 @pytest.mark.django_db
 def test_a_chosen_part_has_the_numbers_of_a_study_of_that_part() -> None:
     batch = study()
-    of_b = make_report(of_frame(read_batch(batch), Chosen(systems=("b",)), batch=batch))
+    of_b = make_report(of_frame(read_batch(batch), Chosen(systems=("b",)), batches=[batch]))
     rows = [Rated(f"s{n}", "b", "y", {"clarity": "2", "trust": "5"}) for n in range(3)]
     alone = make_report(read_batch(rated_batch(rows)))
     assert of_b.summary.kept.system("b").criteria == alone.summary.kept.system("b").criteria

@@ -13,7 +13,9 @@ from surveys.results.figures import FORMS, KINDS, criteria_of, draw, kinds_for
 from surveys.results.files.report import Report, make_report
 from surveys.results.frames.database import read_batch
 from surveys.results.paper_tables import TABLES, as_csv, as_latex, escaped, make_table
+from surveys.results.statistics.strengths import fitted
 from tests.surveys.results.rated import Rated, rated_batch, single
+from tests.surveys.results.test_strengths import drawn
 
 START = {"svg": b"<?xml", "pdf": b"%PDF-1", "png": b"\x89PNG\r\n"}
 
@@ -26,15 +28,17 @@ def report(db: None) -> Report:
         for step, system in enumerate(("ours_50", "base"))
         for place, worker in enumerate("vwxyz")
     ]
-    return make_report(read_batch(rated_batch(rows)))
+    made = make_report(read_batch(rated_batch(rows)))
+    return replace(made, strengths=fitted(drawn(systems=2), systems=["base", "ours_50"], criterion="better"))
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_figure_is_of_its_form_and_the_same_each_time(report: Report, kind: str, form: str) -> None:
-    file = draw(report, kind=kind, criterion="clarity", form=form)
+    criterion = "better" if kind == "strengths" else "clarity"
+    file = draw(report, kind=kind, criterion=criterion, form=form)
     assert file.startswith(START[form])
-    assert file == draw(report, kind=kind, criterion="clarity", form=form)
+    assert file == draw(report, kind=kind, criterion=criterion, form=form)
 
 
 def test_a_picture_is_as_wide_as_a_page_of_text_at_300_dots_an_inch(report: Report) -> None:

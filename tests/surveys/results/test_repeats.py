@@ -71,7 +71,7 @@ def test_means_beside_metrics_are_those_of_the_report(batch):
         for criterion in system.criteria
         if criterion.score
     }
-    beside = summarise_metrics(frame, read_scores(batch)).ratings
+    beside = summarise_metrics(frame, read_scores([batch])).ratings
     assert {(rating.system, rating.criterion): rating.mean for rating in beside} == of_report
     mean = sum(map(float, column_of(batch, "metrics", "mean_justifies"))) / 20
     assert mean == pytest.approx(sum(of_report[system, "justifies"] for system in frame.systems) / 2)

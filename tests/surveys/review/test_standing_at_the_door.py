@@ -31,9 +31,9 @@ def own_pictures(settings, tmp_path):
 def test_who_was_excluded_after_they_began_finishes_and_is_paid():
     questionnaire = factories.make_published()
     claims = factories.claims_for(questionnaire, worker="AWORKER")
-    begun = open_assignment(questionnaire, claims=claims)
+    begun = open_assignment(questionnaire, claims=claims).assignment
     stand("excluded")
-    assert open_assignment(questionnaire, claims=claims) == begun
+    assert open_assignment(questionnaire, claims=claims).assignment == begun
     factories.answer(begun)
     Assignment.objects.update(status="Submitted", submitted_at=begun.loaded_at, accepted_at=None)
     begun.refresh_from_db()

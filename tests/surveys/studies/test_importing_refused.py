@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surveys.studies.importing.plan import Layout, Problem
+from surveys.studies.importing.tables import FOR_BLOCKS
 from tests.protocols import ESNLIVE, VCR, VQAX
 from tests.surveys.studies.importing_cases import (
     batch_csv,
@@ -233,7 +234,9 @@ def test_a_broken_jsonl_line(line: bytes, message: str) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ({"a": 1}, "The value must be a text or a list of texts."),
+        ({"a": {"b": [[1]]}}, "The value must be a text or a list of texts."),
+        ({"a": 1}, FOR_BLOCKS),
+        ([{"role": "user", "content": "Hi"}], FOR_BLOCKS),
         ("a\0", "The text can't be stored (NUL or surrogate)."),
         ("\ud800", "The text can't be stored (NUL or surrogate)."),
     ],

@@ -14,7 +14,18 @@ from assent_client.errors import (
     Unreachable,
 )
 from assent_client.webhooks import is_signed
-from assent_client.work import Assignment, Batch, Imported, Item, Money, Price, Progress, Study, SurveyType
+from assent_client.work import (
+    Assignment,
+    Batch,
+    Imported,
+    Invitation,
+    Item,
+    Money,
+    Price,
+    Progress,
+    Study,
+    SurveyType,
+)
 
 __all__ = [
     "AssentError",
@@ -25,6 +36,7 @@ __all__ = [
     "FileRefused",
     "Imported",
     "Invalid",
+    "Invitation",
     "Item",
     "Mistake",
     "Money",

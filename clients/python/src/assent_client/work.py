@@ -2,8 +2,9 @@
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
@@ -184,6 +185,31 @@ class Batch(_Row):
         body = {"budget": Money(Decimal(amount)).as_data()}
         return Batch.of(self._ask.post(f"/batches/{self.id}/budget", body), _ask=self._ask)
 
+    def invite(
+        self,
+        people: Iterable[str | Mapping[str, str]],
+        *,
+        valid_until: date | None = None,
+        max_assignments: int | None = None,
+    ) -> list["Invitation"]:
+        """Invite people, all or none, and return them with their links. Nobody is sent anything by Assent.
+
+        A person is a name, or `{"name", "email", "worker_id"}`. Links are valid for 30 days unless `valid_until`
+        says another last day. Invalid names whoever can't be invited.
+        """
+        body = {
+            "people": [{"name": one} if isinstance(one, str) else dict(one) for one in people],
+            "valid_until": valid_until and valid_until.isoformat(),
+            "max_assignments": max_assignments,
+        }
+        answer = self._ask.post(f"/batches/{self.id}/invitations", body)
+        made = {one["id"] for one in answer["results"]}
+        return [one for one in self.invitations() if one.id in made]
+
+    def invitations(self) -> Iterator["Invitation"]:
+        """Yield whom the batch has invited; a `link` is None once it opens nothing any more."""
+        return (Invitation.of(row) for row in self._ask.pages(f"/batches/{self.id}/invitations"))
+
     def progress(self) -> Progress:
         return Progress.of(self._ask.get(f"/batches/{self.id}/progress"))
 
@@ -226,6 +252,19 @@ class Batch(_Row):
         """Yield the assignments that wait for a person's decision."""
         for row in self._ask.pages(f"/batches/{self.id}/assignments", waiting="held"):
             yield Assignment.of(row, _ask=self._ask)
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation(_Row):
+    """Somebody who comes by a personal link: whoever has `link` is that person."""
+
+    id: int
+    name: str
+    email: str
+    link: str | None
+    expires_at: str
+    is_revoked: bool
+    max_assignments: int | None
 
 
 @dataclass(frozen=True, slots=True)

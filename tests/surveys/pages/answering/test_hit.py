@@ -12,6 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from annotators.models import Assignment, Worker
 from surveys.models import Questionnaire, Response
 from surveys.pages.answering import tokens
+from surveys.pages.answering.styles import style_sources
 from tests.builders import frame_query, make_questionnaire
 from tests.policy_data import FLAG_ONLY, NEVER, THREE_OF_FIVE
 from tests.surveys.pages.hit_pages import draft, full_answers, open_page, post, token_of, url
@@ -121,7 +122,7 @@ ORIGINS = (
 )
 EXPECTED_HEADERS = [
     None,
-    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
+    f"default-src 'self'; {style_sources()}; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
     f"form-action 'self' {ORIGINS}; frame-ancestors {ORIGINS}",
     "no-referrer",
     "no-store",
@@ -170,7 +171,10 @@ def test_no_inline_script_style_or_handler(visitor: Client, questionnaire: Quest
     page = open_page(visitor, questionnaire)
     done = post(visitor, questionnaire, full_answers(page))
     for html in (page.content.decode(), done.content.decode()):
-        assert re.findall(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=|javascript:", html) == []
+        assert (
+            re.findall(r"<script(?![^>]* src=)|<style(?! data-file=)|\sstyle=|\son\w+=|javascript:", html)
+            == []
+        )
 
 
 # -- Nothing about gold -----------------------------------------------------------------------------------------------
@@ -272,7 +276,7 @@ def test_a_request_that_cant_be_read_is_refused_in_the_frame(
 def test_our_own_failure_is_a_page_in_the_frame_too(
     questionnaire: Questionnaire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("surveys.pages.answering.work_page.opened_responses", lambda assignment: 1 / 0)
+    monkeypatch.setattr("surveys.pages.answering.work_page.shown_item", lambda response: 1 / 0)
     response = open_page(Client(raise_request_exception=False), questionnaire)
     assert response.status_code == 500
     assert "Something went wrong here" in response.content.decode()

@@ -11,6 +11,7 @@ from surveys.answering.answer_copy import ItemAnswer
 from surveys.answering.presentation import ShownItem, ShownOutput
 from surveys.pages.answering.hit_form import HitForm
 from surveys.protocols.definition import AnswerQuestion, Choice, Criterion, Definition, Instructions
+from surveys.protocols.languages import TextIn
 from tests.protocols import ESNLIVE, VQAX, WITH_NONE
 
 FIVE = tuple(
@@ -244,3 +245,17 @@ def test_more_than_four_choices_are_a_row_or_a_list(labels: str, shape: str) -> 
     choices = tuple(Choice(label, label, 0.0) for label in labels.split())
     html = render(make_form(make_definition(criteria=(Criterion("logic", "?", choices),)), make_item()))
     assert re.findall(r'class="group ([^"]+)"', html) == [shape]
+
+
+def test_what_is_asked_often_is_told_apart_by_name_and_language() -> None:
+    """An unanswered question is rendered once for all outputs it is asked of, and for each language anew."""
+    items = [make_item(1, outputs=2), make_item(2, outputs=1, draft={"c1-logic": "2"})]
+    html = render(make_form(make_definition(outputs_per_item=2), *items))
+    assert re.findall(r'id="(i\d-c\d-logic)-1"', html) == ["i1-c1-logic", "i1-c2-logic", "i2-c1-logic"]
+    assert re.findall(r'name="([^"]+)" value="2"[^>]* checked', html) == ["i2-c1-logic"]
+    question = Criterion("logic", TextIn("Logik?", "de"), tuple(replace(c, label=c.value) for c in FIVE))
+    alike = replace(question, label=TextIn("Logik?", "nl"))
+    pages = [
+        render(make_form(make_definition(criteria=(one,)), make_item(outputs=1))) for one in (question, alike)
+    ]
+    assert [re.findall(r'lang="(de|nl)"', page) for page in pages] == [["de"], ["nl"]]

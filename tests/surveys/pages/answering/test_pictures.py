@@ -99,3 +99,30 @@ def test_audio_comes_in_parts(
 def test_a_picture_comes_whole(client: Client, picture: Picture) -> None:
     response = client.get(picture.get_absolute_url(), headers={"range": "bytes=0-1"})
     assert (response.status_code, response.getvalue()) == (200, png())
+
+
+def copied(picture: Picture, *, width: int) -> Picture:
+    picture.widths = [width]
+    picture.file.storage.save(picture.copy_name(width), ContentFile(b"smaller"))
+    picture.save()
+    return picture
+
+
+def test_a_smaller_copy_is_served_for_ever_like_the_picture(client: Client, picture: Picture) -> None:
+    response = client.get(reverse("picture_copy", args=[copied(picture, width=480).code, 480]))
+    assert (response.status_code, b"".join(response.streaming_content)) == (200, b"smaller")
+    assert (response["Content-Type"], response["Cache-Control"]) == (
+        "image/webp",
+        "public, max-age=31536000, immutable",
+    )
+
+
+def test_a_width_nobody_made_is_not_there(client: Client, picture: Picture) -> None:
+    assert client.get(reverse("picture_copy", args=[copied(picture, width=480).code, 479])).status_code == 404
+
+
+def test_a_copy_whose_file_is_gone_is_served_as_the_picture(client: Client, picture: Picture) -> None:
+    code = copied(picture, width=480).code
+    picture.file.storage.delete(picture.copy_name(480))
+    response = client.get(reverse("picture_copy", args=[code, 480]))
+    assert (b"".join(response.streaming_content), response["Content-Type"]) == (png(), "image/png")

@@ -44,7 +44,7 @@ def heading(page: str) -> str:
 def test_the_quiz_comes_before_the_work_and_once(visitor: Client, work: Questionnaire) -> None:
     page = open_page(visitor, work)
     assert heading(page) == "A few questions first"
-    assert "checked" not in page
+    assert " checked" not in page
     assert heading(answer(visitor, work, page, **RIGHT)) == "All right"
     assert tries() == [(1, ["cat", "dog"], 2, True)]
     assert 'id="hit"' in open_page(visitor, work)

@@ -30,7 +30,7 @@ def behind(batch: Batch, query: str) -> int:
     asked = QueryDict(query)
     wanted = BehindForm(asked)
     wanted.full_clean()
-    return answers_behind(batch, ChosenForm(asked, batch=batch).chosen, wanted.cleaned_data).count()
+    return answers_behind([batch], ChosenForm(asked, batches=[batch]).chosen, wanted.cleaned_data).count()
 
 
 def evil() -> Batch:
@@ -110,7 +110,7 @@ def test_the_most_disputed_output_comes_first() -> None:
         for worker, value in zip("xyz", values, strict=True)
     ]
     batch = rated_batch([*rows, Rated("once", "a", "x", {"clarity": "1", "trust": "3"})])
-    found = list(by_disagreement(batch, Chosen(), criterion="clarity"))
+    found = list(by_disagreement([batch], Chosen(), criterion="clarity"))
     assert [(row["n"], round(row["mean"], 3), round(row["spread"], 3)) for row in found] == [
         (3, 2.333, 2.309),
         (3, 3.667, 2.309),

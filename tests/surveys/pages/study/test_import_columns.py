@@ -1,10 +1,16 @@
 """What a file's columns mean: shown with their first values, guessed, chosen, kept."""
 
+import io
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from surveys.models import Item, Output, Survey
+from surveys.studies.importing.arrow import BROKEN
+from surveys.studies.importing.roles import remember, remembered
 from tests.surveys.pages.study.import_pages import researcher, said, upload
 from tests.surveys.studies.importing_cases import png
 
@@ -108,3 +114,86 @@ def test_a_column_that_is_not_used_is_not_taken_for_what_its_name_says_elsewhere
     client.post(preview, {"accept_warnings": "on"})
     assert (Output.objects.get().system, Output.objects.get().text) == ("ofa-x", "Ears.")
     assert "references" not in Item.objects.get().payload
+
+
+def brought(client: object, data: bytes, **where: object) -> str:
+    """Import a file with the columns CHOSEN, and return the address of the page about them."""
+    address = upload(client, data, pictures={"a.png": png()}, **where)["Location"]
+    client.post(client.post(address, CHOSEN)["Location"], {"accept_warnings": "on"})
+    return address
+
+
+def test_the_next_file_with_the_same_columns_begins_with_what_was_chosen() -> None:
+    client = researcher()
+    brought(client, FILE, **XAI)
+    survey = Survey.objects.get()
+    turned = "Erklärung;Nr;Foto;Klasse;Bemerkung\nУши;а2;a.png;кот;-\n".encode()
+    page = client.get(upload(client, turned, pictures={"a.png": png()}, survey=survey.pk)["Location"])
+    assert [(one.name, one.role) for one in page.context["page"].columns] == [
+        ("Erklärung", "explanation"),
+        ("Nr", "item_id"),
+        ("Foto", "image"),
+        ("Klasse", "question"),
+        ("Bemerkung", ""),
+    ]
+    assert "The last file of this study with these columns" in page.content.decode()
+
+
+def test_the_last_choice_counts_also_where_the_columns_have_our_names() -> None:
+    client = researcher()
+    data = b"item_id,image,label,explanation,rationale,system\n1,a.png,cat,no,It has ears.,lime\n"
+    address = upload(client, data, pictures={"a.png": png()}, **XAI)["Location"].removesuffix("/")
+    chosen = {"column-0": "item_id", "column-1": "image", "column-2": "question", "column-4": "explanation"}
+    client.post(client.post(f"{address}/columns", chosen)["Location"], {"accept_warnings": "on"})
+    again = upload(client, data.replace(b"\n1,", b"\n2,"), survey=Survey.objects.get().pk)["Location"]
+    roles = [one.role for one in client.get(again).context["page"].columns]
+    assert roles == ["item_id", "image", "question", "", "explanation", ""]
+
+
+def test_other_columns_are_guessed_again() -> None:
+    client = researcher()
+    brought(client, FILE, **XAI)
+    other = FILE.replace(b"Foto", b"Bild")
+    page = client.get(upload(client, other, survey=Survey.objects.get().pk)["Location"]).context["page"]
+    assert ([column.role for column in page.columns], page.is_remembered) == (["item_id", *[""] * 4], False)
+
+
+def test_of_each_kind_of_file_the_last_choice_is_kept_and_no_more_kinds_than_twenty() -> None:
+    survey = Survey.objects.create(name="Cats", slug="cats", definition_key="xai")
+    for n in range(21):
+        remember(survey, header=(f"c{n}", "id"), roles={"explanation": f"c{n}"})
+    remember(survey, header=("id", "c5"), roles={"explanation": "c5", "system": ""})
+    survey.refresh_from_db()
+    assert [remembered(survey, header=header) for header in (("c0", "id"), ("c5", "id"), ("id", "c20"))] == [
+        {},
+        {"explanation": "c5", "system": ""},
+        {"explanation": "c20"},
+    ]
+    assert len(survey.columns) == 20
+
+
+def test_a_parquet_file_brings_its_pictures() -> None:
+    client = researcher()
+    pictures = [{"bytes": png(), "path": "a.png"}, {"bytes": png("blue"), "path": None}]
+    columns = {"item_id": ["a", "b"], "image": pictures, "label": ["cat", "dog"], "said": ["Ears.", "Tail."]}
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(columns), buffer)
+    address = upload(client, buffer.getvalue(), **XAI)["Location"]
+    chosen = {"column-0": "item_id", "column-1": "image", "column-2": "question", "column-3": "explanation"}
+    client.post(client.post(address, chosen)["Location"])
+    assert [
+        (item.external_id, item.payload["question"], item.pictures.get().file.read())
+        for item in Item.objects.order_by("external_id")
+    ] == [("a", "cat", png()), ("b", "dog", png("blue"))]
+
+
+def test_a_broken_parquet_file_and_pictures_from_two_sides_are_told() -> None:
+    client = researcher()
+    buffer = io.BytesIO()
+    pq.write_table(pa.table({"item_id": ["a"], "image": [{"bytes": png(), "path": None}]}), buffer)
+    both = upload(client, buffer.getvalue(), pictures={"a.png": png()}, **XAI)
+    broken = upload(client, buffer.getvalue()[:-8], **XAI)
+    assert [(one.status_code, dict(one.context["form"].errors)) for one in (both, broken)] == [
+        (422, {"archive": ["The file has its pictures in itself; bring no others."]}),
+        (422, {"items": [BROKEN]}),
+    ]

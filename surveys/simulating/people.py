@@ -4,18 +4,14 @@ Kinds of workers come in a seeded mix, each with a competence and a share of the
 the seed, the worker and the item as it is shown.
 """
 
+import json
 import random
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
-from typing import Self
+from typing import Protocol
 
-from surveys.protocols.definition import Definition
-from surveys.rehearsal.hit_page import Group, ItemView, Option, UnexpectedPage, item_key
-from surveys.studies.importing.plan import PlannedItem
-from surveys.studies.importing.reading import read_items
+from surveys.simulating.views import Group, ItemView, Option
 
 
 class Kind(StrEnum):
@@ -85,40 +81,16 @@ def _person(worker_id: str, access_code: str, *, kind: Kind, seed: int) -> Perso
     return Person(worker_id, access_code, kind, draw.uniform(low, high), draw.paretovariate(1.5))
 
 
-class Knowledge:
-    """The right answers, found by what an item shows: its question, its choices and its outputs.
-
-    Items that show the same but differ in their picture can't be told apart here; the first one counts.
-    """
-
-    def __init__(self, items: Iterable[PlannedItem], *, definition: Definition) -> None:
-        fixed = definition.answer.choices if definition.answer else ()
-        self._gold: dict[str, list[str]] = defaultdict(list)
-        for item in items:
-            labels = [choice.label for choice in fixed] or [choice["label"] for choice in item.choices]
-            texts = [output.text for output in item.outputs]
-            self._gold[item_key(item.question, labels=labels, texts=texts)].append(item.gold)
-
-    @classmethod
-    def of_file(cls, path: Path, *, definition: Definition) -> Self:
-        plan = read_items(path.read_bytes(), definition=definition, system="model")
-        return cls(plan.items, definition=definition)
-
-    def right_answer(self, item: ItemView) -> str:
-        """Return the value of the right answer, "" if there is none. Raises UnexpectedPage for an unknown item."""
-        if item.key not in self._gold:
-            raise UnexpectedPage(f"The page shows an item that is not in the file: {item.question!r}")
-        return self._gold[item.key][0]
-
-
 Given = str | list[str]
 Answers = dict[str, Given]
 
 # How far a worker's view of an explanation strays from what it is worth, as a share of the scale.
 NOISE = {Kind.DILIGENT: 0.12, Kind.DOUBLE_SUBMITTER: 0.15, Kind.CARELESS: 0.35}
+MOSTLY_WORTH = 0.85
 CLEARLY_BETTER = 0.1
 FLAWLESS = 0.6
 SKIPPED = 0.3
+COMMENT = "Some of the pictures were small, but it was fun – thank you!"
 REMARK = "It says what there is to be seen, more or less."
 # Median seconds that one item takes.
 PACE = {
@@ -140,18 +112,36 @@ class View:
     worth: dict[str, float]
 
 
-def answers_for(item: ItemView, *, person: Person, knowledge: Knowledge, seed: int) -> Answers:
-    """Return {field name: value or values} for every question about the item that is asked of who answers so."""
-    return item.only_asked(_answers(item, person=person, knowledge=knowledge, seed=seed))
+class Knows(Protocol):
+    """Where the right answer to what an item asks is known, and a key for it, whichever of its outputs are shown."""
+
+    def right_answer(self, item: ItemView) -> str: ...
+
+    def whole_key(self, item: ItemView) -> str: ...
 
 
-def _answers(item: ItemView, *, person: Person, knowledge: Knowledge, seed: int) -> Answers:
+def answers_for(
+    item: ItemView, *, person: Person, knowledge: Knows, seed: int, merits: Mapping[str, float] | None = None
+) -> Answers:
+    """Return {field name: value or values} for every question about the item that is asked of who answers so.
+
+    `merits`: {text of an output: what outputs like it are mostly worth, from 0 to 1}, where they differ.
+    """
+    answers = _answers(item, person=person, knowledge=knowledge, seed=seed, merits=merits or {})
+    return item.only_asked(in_places(item, answers))
+
+
+def _answers(
+    item: ItemView, *, person: Person, knowledge: Knows, seed: int, merits: Mapping[str, float]
+) -> Answers:
     chance = random.Random(f"{seed}:{person.worker_id}:{item.key}")  # noqa: S311 (a simulation, not a secret)
     if person.kind == Kind.STRAIGHT_LINER:
         return {group.name: _given(group, list(group.options[:1])) for group in item.all_groups()}
     if person.kind == Kind.RANDOM:
         return {group.name: _anything(group, item, chance) for group in item.all_groups()}
-    view = View(item, chance, _worth(item, person=person, chance=chance, seed=seed))
+    whole = knowledge.whole_key(item)
+    worth = _worth(item, merits, person=person, chance=chance, seed=f"{seed}:worth:{whole}")
+    view = View(item, chance, worth)
     return _considered(view, person=person, right=knowledge.right_answer(item))
 
 
@@ -181,20 +171,30 @@ def forgets(item: ItemView, *, person: Person, seed: int) -> bool:
     return person.kind == Kind.CARELESS and chance.random() < 0.05
 
 
-def _worth(item: ItemView, *, person: Person, chance: random.Random, seed: int) -> dict[str, float]:
+def _worth(
+    item: ItemView, merits: Mapping[str, float], *, person: Person, chance: random.Random, seed: str
+) -> dict[str, float]:
     """What an output is worth is a fact of the study; each worker sees it through a noise of their own."""
     seen = {}
     for text in sorted(output.text for output in item.outputs):
-        worth = random.Random(f"{seed}:worth:{item.key}:{text}").triangular(0, 1, 0.85)  # noqa: S311
+        drawn = random.Random(f"{seed}:{text}")  # noqa: S311
+        worth = drawn.triangular(0, 1, merits.get(text, MOSTLY_WORTH))
         seen[text] = min(max(chance.gauss(worth, NOISE.get(person.kind, 0.2)), 0.0), 1.0)
     return seen
 
 
 def _considered(view: View, *, person: Person, right: str) -> Answers:
     answers: Answers = {}
+    by_worth = sorted(view.worth, key=lambda text: (-view.worth[text], text))
+    ranked = {g.name: output for output in view.item.outputs if (g := view.item.ranking_of(output))}
     for group in view.item.groups:
         if group is view.item.answer:
             answers[group.name] = _answer(group, right, person=person, chance=view.chance)
+        elif output := ranked.get(group.name):
+            answers[group.name] = str(by_worth.index(output.text) + 1)
+        elif group.name.endswith(("-best", "-worst")):
+            wanted = by_worth[0 if group.name.endswith("-best") else -1]
+            answers[group.name] = next(o.code for o in view.item.outputs if o.text == wanted)
         else:
             answers[group.name] = _about_item(group, view)
     for output in sorted(view.item.outputs, key=lambda output: output.text):
@@ -222,22 +222,34 @@ def _about_item(group: Group, view: View) -> Given:
 
 
 def _texts_by_code(item: ItemView) -> dict[str, str]:
-    """Return {output code: text}, by the names of the questions about each output."""
-    return {
-        output.groups[0].name.removeprefix(item.prefix).partition("-")[0]: output.text
-        for output in item.outputs
-        if output.groups
-    }
+    return {output.code: output.text for output in item.outputs}
 
 
 def _judged(group: Group, worth: float, chance: random.Random) -> Given:
     """A scale as far down as the output falls short; a checklist with what is wrong, if anything seems wrong."""
+    if group.severities:
+        return _marked(group, worth, chance)
     if not group.options:
         return group.sample or REMARK
     if not group.is_checklist:
         step = min(int((1 - worth) * len(group.options)), len(group.options) - 1)
         return group.best_first()[step].value
     return _given(group, _flaws(group, worth, chance))
+
+
+def _marked(group: Group, worth: float, chance: random.Random) -> str:
+    """Return marks of a word or two of an output that falls short, graver the shorter it falls."""
+    n_marks = 0 if worth > FLAWLESS else 2 if worth < FLAWLESS / 3 else 1
+    gravest = min(int((1 - worth) * len(group.severities)) + 1, len(group.severities))
+    marks = [
+        {
+            "text": word,
+            "severity": chance.choice(group.severities[:gravest]),
+            **({"category": chance.choice(group.categories)} if group.categories else {}),
+        }
+        for word in chance.sample(group.words, k=min(n_marks, len(group.words)))
+    ]
+    return json.dumps(marks, ensure_ascii=False)
 
 
 def _flaws(group: Group, worth: float, chance: random.Random) -> list[Option]:
@@ -259,3 +271,19 @@ def _given(group: Group, chosen: list[Option]) -> Given:
         return group.sample or REMARK
     values = [option.value for option in group.options if option in chosen]
     return values if group.is_checklist else values[0]
+
+
+def in_places(item: ItemView, answers: Answers) -> Answers:
+    """Return the answers with each place of a ranking given once, and another output as the worst than as the best.
+
+    Whoever thinks about it ranks by what outputs seem worth; the others give the places as they come.
+    """
+    ranks = {output.code: item.ranking_of(output) for output in item.outputs}
+    names = [group.name for group in ranks.values() if group]
+    in_order = sorted(names, key=lambda name: str(answers[name]))
+    answers = answers | {name: str(n) for n, name in enumerate(in_order, 1)}
+    for group in item.groups:
+        best = answers.get(f"{group.name.removesuffix('-worst')}-best")
+        if group.name.endswith("-worst") and answers[group.name] == best:
+            answers = answers | {group.name: next(o.value for o in group.options if o.value != best)}
+    return answers

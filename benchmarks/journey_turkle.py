@@ -1,0 +1,154 @@
+"""Turkle's journey: `PYTHON journey_turkle.py ROUNDS HITS` prints the CPU of one in milliseconds. See journey.py.
+
+Needs nothing of ours; its environment has Turkle and what that needs. A worker is signed in, sees the list, a preview
+with its frame, takes a HIT of five questions with two explanations each, opens it with its frame, and submits.
+"""
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import django
+from django.conf import settings
+
+DJANGO = ["admin", "auth", "contenttypes", "sessions", "messages", "staticfiles"]
+CHUNK = 2_000
+QUESTIONS, EXPLANATIONS, CHOICES = range(5), range(2), "abcd"
+
+
+def configure(folder: str) -> None:
+    middleware = (
+        "middleware.security.SecurityMiddleware contrib.sessions.middleware.SessionMiddleware "
+        "middleware.common.CommonMiddleware middleware.csrf.CsrfViewMiddleware "
+        "contrib.auth.middleware.AuthenticationMiddleware contrib.messages.middleware.MessageMiddleware "
+        "middleware.clickjacking.XFrameOptionsMiddleware"
+    )
+    processors = (
+        "template.context_processors.request contrib.auth.context_processors.auth "
+        "contrib.messages.context_processors.messages"
+    )
+    settings.configure(
+        SECRET_KEY="benchmark" * 6,
+        ALLOWED_HOSTS=["*"],
+        ROOT_URLCONF=__name__,
+        INSTALLED_APPS=[
+            *(f"django.contrib.{name}" for name in DJANGO),
+            "guardian",
+            "rest_framework",
+            "turkle",
+        ],
+        MIDDLEWARE=[f"django.{name}" for name in middleware.split()],
+        AUTHENTICATION_BACKENDS=[
+            "django.contrib.auth.backends.ModelBackend",
+            "guardian.backends.ObjectPermissionBackend",
+        ],
+        TEMPLATES=[
+            {
+                "BACKEND": "django.template.backends.django.DjangoTemplates",
+                "APP_DIRS": True,
+                "OPTIONS": {
+                    "context_processors": [
+                        *(f"django.{name}" for name in processors.split()),
+                        "turkle.utils.turkle_vars",
+                    ]
+                },
+            }
+        ],
+        DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": f"{folder}/db.sqlite3"}},
+        DEFAULT_AUTO_FIELD="django.db.models.AutoField",
+        USE_TZ=True,
+        STATIC_URL="/static/",
+        TURKLE_AUTO_ACCEPT_DEFAULT=False,
+    )
+    django.setup()
+
+
+def addresses() -> list[Any]:
+    from django.contrib import admin
+    from django.urls import include, path
+
+    auth = path("", include("django.contrib.auth.urls"))
+    return [path("admin/", admin.site.urls), auth, path("", include("turkle.urls"))]
+
+
+def template() -> str:
+    def choices(kind: str, name: str) -> str:
+        return "".join(f"<label><input type={kind} name={name} value={c}>{c}</label>" for c in CHOICES)
+
+    def explanation(n: int, k: int) -> str:
+        return f"<p>${{e{n}{k}}}</p>" + choices("radio", f"j{n}{k}") + choices("checkbox", f"s{n}{k}")
+
+    def question(n: int) -> str:
+        body = f"<img src='/{n}.png'><p>${{q{n}}}</p>" + choices("radio", f"a{n}")
+        return body + "".join(explanation(n, k) for k in EXPLANATIONS)
+
+    return f"<form>{''.join(map(question, QUESTIONS))}<input type=submit></form>"
+
+
+def publish(n_hits: int) -> Any:
+    from turkle.models import Batch, Project, Task
+
+    project = Project.objects.create(name="p", html_template=template(), html_template_has_submit_button=True)
+    batch = Batch.objects.create(
+        name="b", project=project, assignments_per_task=9, published=True, filename="b.csv"
+    )
+    said = {f"e{n}{k}": "The people hold open umbrellas." for n in QUESTIONS for k in EXPLANATIONS}
+    asked = {f"q{n}": "What is the weather like?" for n in QUESTIONS}
+    for start in range(0, n_hits, CHUNK):
+        number = min(CHUNK, n_hits - start)
+        Task.objects.bulk_create(Task(batch=batch, input_csv_fields=asked | said) for _ in range(number))
+    return batch
+
+
+def journey(client: Any, batch: Any, name: str) -> float:
+    """Return the milliseconds of CPU that one new worker's journey took."""
+    from django.contrib.auth.models import User
+
+    spent = 0.0
+
+    def timed(request: Callable[[], Any], status: int) -> str:
+        nonlocal spent
+        started = time.process_time()
+        answer = request()
+        spent += time.process_time() - started
+        if answer.status_code != status:
+            raise SystemExit(f"{answer.status_code} instead of {status}.")
+        return str(answer.headers.get("Location", ""))
+
+    client.cookies.clear()
+    client.force_login(User.objects.create(username=name))
+    timed(lambda: client.get("/"), 200)
+    preview = timed(lambda: client.get(f"/batch/{batch.pk}/preview_next_task/"), 302)
+    task = preview.strip("/").split("/")[-1]
+    timed(lambda: client.get(preview), 200)
+    timed(lambda: client.get(f"/task/{task}/iframe/"), 200)
+    work = timed(lambda: client.get(f"/batch/{batch.pk}/accept_task/{task}/"), 302)
+    taken = work.strip("/").split("/")[-1]
+    timed(lambda: client.get(work), 200)
+    timed(lambda: client.get(f"/task/{task}/assignment/iframe/{taken}/"), 200)
+    names = [f"a{n}" for n in QUESTIONS]
+    names += [f"{kind}{n}{k}" for kind in "js" for n in QUESTIONS for k in EXPLANATIONS]
+    timed(lambda: client.post(work, dict.fromkeys(names, "a")), 302)
+    return spent * 1000
+
+
+def main() -> None:
+    rounds, n_hits = int(sys.argv[1]), int(sys.argv[2])
+    with tempfile.TemporaryDirectory(prefix="turkle-") as folder:
+        configure(str(Path(folder)))
+        from django.core.management import call_command
+        from django.test import Client
+
+        globals()["urlpatterns"] = addresses()
+        call_command("migrate", verbosity=0)
+        client, batch = Client(), publish(n_hits)
+        journey(client, batch, "warm-up")
+        print(statistics.median([journey(client, batch, f"worker{n}") for n in range(rounds)]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""How long HITs of a type take from accepting to submitting, and what that makes an hour, measured on the latest."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median
+
+from django.db.models import Max
+
+from marketplace.models import Assignment, HITType
+
+LOOKED_AT = 5000  # assignments of all types, the latest: a list is no place to read a year
+FEWEST = 5  # below, a median says more about a person than about the work
+HOUR = 3600
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The median of a type's times, and the reward at that pace."""
+
+    seconds: int
+    hourly_cents: int
+
+    @property
+    def minutes(self) -> int:
+        """Return whole minutes, one at least: nobody plans by seconds."""
+        return max(1, round(self.seconds / 60))
+
+
+def paces(types: Iterable[HITType]) -> dict[int, Pace]:
+    """Return the pace by type's key, for those types that enough assignments were submitted of. Two queries."""
+    kinds = {kind.pk: kind for kind in types}
+    newest = Assignment.objects.aggregate(newest=Max("pk"))["newest"] or 0
+    rows = Assignment.objects.filter(pk__gt=newest - LOOKED_AT, hit__hit_type__in=kinds)
+    times: dict[int, list[float]] = defaultdict(list)
+    for pk, accepted_at, submitted_at in rows.values_list("hit__hit_type", "accepted_at", "submitted_at"):
+        if submitted_at:
+            times[pk].append((submitted_at - accepted_at).total_seconds())
+    return {pk: _pace(kinds[pk], median(taken)) for pk, taken in times.items() if len(taken) >= FEWEST}
+
+
+def _pace(kind: HITType, seconds: float) -> Pace:
+    whole = max(1, round(seconds))
+    return Pace(whole, hourly_cents=round(kind.reward_cents * HOUR / whole))

@@ -1,0 +1,141 @@
+"use strict";
+// The builder works without this file. With it: what is typed is kept by itself, the page beside it follows.
+(() => {
+  const form = document.getElementById("builder");
+  if (!form) return;
+  const DEBOUNCE_MS = 700;
+  const find = (id) => document.getElementById(id);
+  const frame = find("page"), box = frame.parentElement, saved = find("saved"), overtaken = find("overtaken");
+  let timer = 0, isSending = false, isLeaving = false, pressed = null; // the button that waits for a save
+  let nTyped = 0, nKept = 0; // changes since the page came, and those of them that the server has
+
+  // -- The page beside the form ----------------------------------------------------------------------------
+  function fit() {
+    const isDesktop = form.elements.width.value === "desktop", scale = isDesktop ? Math.min(1, box.clientWidth / 1100) : 1;
+    frame.style.transform = scale < 1 ? `scale(${scale})` : "";
+    frame.style.transformOrigin = "0 0";
+    frame.style.height = `${box.clientHeight / scale}px`;
+    box.style.overflow = "hidden";
+  }
+  form.querySelectorAll("[name=width]").forEach((input) => input.addEventListener("change", fit));
+  window.addEventListener("resize", fit);
+  fit();
+
+  // -- Saving as one types ---------------------------------------------------------------------------------
+  // Nothing typed leaves with the page: a button's post goes once all is kept, and not where it is refused.
+  const isOurs = (node) => node.name && !["width", "items", "items_file", "is_shared"].includes(node.name);
+
+  form.addEventListener("input", ({ target }) => isOurs(target) && !isLeaving && typed());
+  form.addEventListener("change", ({ target }) => {
+    if (isOurs(target) && "redraws" in target.dataset) form.requestSubmit(find("save"));
+  });
+  form.addEventListener("submit", (event) => {
+    if (!isSending && nTyped === nKept) return leave();
+    event.preventDefault();
+    pressed = event.submitter ?? find("save");
+    save();
+  });
+  window.addEventListener("beforeunload", (event) => nTyped !== nKept && event.preventDefault());
+  window.addEventListener("pageshow", (event) => event.persisted && location.reload());
+
+  function typed() {
+    nTyped += 1;
+    later(DEBOUNCE_MS);
+  }
+
+  function later(ms) {
+    clearTimeout(timer);
+    timer = setTimeout(save, ms);
+  }
+
+  function leave() {
+    clearTimeout(timer);
+    isLeaving = true;
+    setTimeout(() => (form.inert = true)); // what is typed from here on would be lost
+  }
+
+  async function save() {
+    if (isSending || isLeaving) return;
+    clearTimeout(timer);
+    isSending = true;
+    const nSent = nTyped;
+    saved.textContent = "Saving…";
+    const isGood = await sent(nSent);
+    isSending = false;
+    const button = pressed;
+    pressed = null;
+    if (button && isGood) form.requestSubmit(button);
+    else if (nTyped !== nSent) later(DEBOUNCE_MS);
+  }
+
+  async function sent(nSent) {
+    const body = new FormData(form);
+    body.delete("items_file");
+    try {
+      const response = await fetch(location.pathname, { method: "POST", body, headers: { Accept: "application/json" } });
+      if (response.redirected) throw new Error("signed out");
+      const answer = await response.json();
+      if (response.ok || response.status === 409) nKept = nSent;
+      return told(response, answer);
+    } catch {
+      saved.textContent = "Not saved: the server can’t be reached. Trying again.";
+      later(3000);
+      return false;
+    }
+  }
+
+  function told(response, answer) {
+    if (response.status === 409) keptBeside(answer);
+    else if (!response.ok) saved.textContent = `Not saved: ${answer.why}`;
+    else goOn(answer);
+    return response.ok;
+  }
+
+  function goOn(answer) {
+    form.elements.base.value = answer.version;
+    saved.textContent = `Version ${answer.version}, saved ${answer.saved}`;
+    find("undo").disabled = !answer.undo;
+    find("redo").disabled = !answer.redo;
+    overtaken.hidden = true;
+    mark(answer);
+    frame.src = `${frame.src.split("?")[0]}?version=${answer.version}`;
+  }
+
+  // The form stays as it is, and what is typed further is kept beside the other version as well.
+  function keptBeside({ overtaken: address }) {
+    overtaken.hidden = false;
+    overtaken.querySelector("a").href = address;
+    saved.textContent = "Kept beside somebody else’s version";
+  }
+
+  function mark({ problems, top, n_problems: n }) {
+    form.querySelectorAll("ul.problems").forEach((list) => say(list, problems[list.id.slice(0, -2)] ?? []));
+    say(find("top-problems"), top);
+    const one = "1 thing to mend before it can be published, said beside its field.";
+    const text = n === 1 ? one : n ? `${n} things to mend before it can be published, said beside their fields.` : "";
+    if (find("n-problems").textContent !== text) find("n-problems").textContent = text;
+  }
+
+  function say(list, sentences) {
+    list.hidden = !sentences.length;
+    list.replaceChildren(...sentences.map((sentence) => Object.assign(document.createElement("li"), { textContent: sentence })));
+    if (sentences.length) for (let at = list.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
+  }
+
+  // -- Coming back to what a button was about ----------------------------------------------------------------
+  const target = location.hash && find(decodeURIComponent(location.hash.slice(1)));
+  if (target) {
+    for (let at = target.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
+    (target.querySelector("input[type=text], textarea, select") ?? target).focus();
+    target.scrollIntoView({ block: "nearest" });
+  }
+
+  // -- What was typed before this file was there ---------------------------------------------------------------
+  function isChanged(node) {
+    if (node.type === "checkbox") return node.checked !== node.defaultChecked;
+    if (!node.options) return node.value !== node.defaultValue;
+    const shown = node.querySelector("option[selected]");
+    return shown !== null && !shown.selected;
+  }
+  if ([...form.querySelectorAll("input, textarea, select")].some((node) => isOurs(node) && isChanged(node))) typed();
+})();

@@ -1,0 +1,295 @@
+"""What the form of a survey type asks, as data: which keys of its document, in which words, and what is added new.
+
+The keys and what they hold come from the definition's dataclasses. A key that has no words here is asked under its own
+name, so that what a document can say the form can too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from surveys.protocols.blocks import Block
+from surveys.protocols.conditions import Condition
+from surveys.protocols.definition import (
+    AnswerQuestion,
+    Choice,
+    Criterion,
+    Definition,
+    Instructions,
+    Number,
+    Passage,
+    Preference,
+    QuizQuestion,
+    WorkedExample,
+)
+from surveys.protocols.documents import KEY, key_of
+from surveys.protocols.trees import Tree, new_name
+
+LINE, LONG, LINES, TICK, NUMERAL, SELECT = "line", "long", "lines", "tick", "numeral", "select"
+ENTRIES, CHOICES, GROUP, CONDITION = "entries", "choices", "group", "condition"
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How a key is asked for. `is_long`: its text takes several lines; `is_more`: it is seldom wanted."""
+
+    label: str
+    help: str = ""
+    is_long: bool = False
+    is_more: bool = False
+    names: Mapping[str, str] | None = None  # of a select's values
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A key of a part of the document: what it holds, and how it is asked for."""
+
+    key: str
+    kind: str
+    words: Words
+    is_required: bool = False
+    options: tuple[str, ...] = ()
+    of: type | None = None  # what its entries or its group are
+
+
+NAME_IN_FILES = "Small letters, digits and _. It names the column of the exported files."
+WORDS: Mapping[type, Mapping[str, Words]] = {
+    Definition: {
+        "name": Words("Name", "For you and your colleagues."),
+        KEY: Words("Short name", "Small letters, digits and hyphens. It names the type in files and addresses."),
+        "version": Words("Version", "A type is never changed but followed by a higher version."),
+        "title": Words("Title", "What annotators see in the list of HITs and above the page."),
+        "language": Words("Language of these texts", "Such as en or pt-BR.", is_more=True),
+        "pictures": Words(
+            "Pictures of an item",
+            names={"required": "Every item has one", "optional": "An item may have one", "none": "No pictures"},
+        ),
+        "question_label": Words("Word before an item’s text", "Such as Question. Empty: items have no such text."),
+        "question_ending": Words("What a question ends with", "Added where it is missing, such as ?.", is_more=True),
+        "blocks": Words("More about an item", "A column of your file each: texts, conversations, files."),
+        "is_sequence": Words("The pictures are states, the output says what happens between", is_more=True),
+        "outputs_per_item": Words("Outputs shown together", "1: each alone. 2: pairs. all: all of an item."),
+        "is_drawn": Words("Items may have outputs of more systems; each HIT shows a draw of them"),
+        "output_label": Words("What an output is called", "{n} stands for its number where there are several."),
+        "reference_system": Words("System that is the reference", "As your file names it. Empty: none.", is_more=True),
+        "answer": Words("A task with a right answer", "What annotators answer themselves before they rate."),
+        "criteria": Words("Questions"),
+        "preference": Words("Which output is better?"),
+        "skip_reasons": Words("Reasons to skip an item", "Without any, nobody skips; with any, a HIT shows one item."),
+        "instructions": Words("Instructions"),
+        "quiz": Words("Quiz before the work", "Right answers are never sent to a browser."),
+        "headline": Words("Main question", "The scale about the outputs whose mean is the study’s main number."),
+        "good_from": Words("A score is good from", "Results tell the share of ratings from here on. Empty: not told."),
+        "items_per_hit": Words("Items of a HIT"),
+        "minimum_correct": Words("Right answers below which a rejection is proposed", "0: never.", is_more=True),
+        "changes": Words("For a paper’s methods", "What is otherwise than published; a sentence a line.", is_more=True),
+    },
+    Criterion: {
+        "label": Words("Question"),
+        "help": Words("Help under it"),
+        "choices": Words("Choices"),
+        "number": Words("Which numbers"),
+        "asked_if": Words("Ask only if"),
+        "exclusive": Words("Value that rules out the others", is_more=True),
+        "is_optional": Words("May stay empty", is_more=True),
+        "per_output": Words("About each output, not about the item", is_more=True),
+        "key": Words("Name in files", NAME_IN_FILES, is_more=True),
+    },
+    Choice: {
+        "label": Words("Label"),
+        "description": Words("What it means"),
+        "value": Words("Value in files"),
+        "score": Words("Score"),
+    },
+    Number: {
+        "min": Words("From"),
+        "max": Words("To"),
+        "step": Words("In steps of", "1 takes whole numbers."),
+        "unit": Words("Unit"),
+    },
+    AnswerQuestion: {
+        "label": Words("Question"),
+        "choices": Words("Answers", "None here: each item brings its own."),
+        "is_ordered": Words("Keep their order; else it is drawn"),
+    },
+    Preference: {
+        "label": Words("Question"),
+        "output_label": Words("What an output is called here", "{n} stands for its number."),
+        "none_label": Words("Choice for a tie", "Empty: one has to be preferred."),
+        "is_none_between": Words("The tie stands between the two"),
+        "key": Words("Name in files", NAME_IN_FILES, is_more=True),
+    },
+    Block: {
+        "column": Words("Column of your file"),
+        "label": Words("Heading above it", "May stay empty."),
+        "kind": Words(
+            "Shown as",
+            names={
+                "text": "Text", "conversation": "Conversation", "table": "Table", "pictures": "Pictures",
+                "audio": "Audio", "video": "Video",
+            },
+        ),
+        "lang": Words("Language of its texts", "Such as de; helps screen readers.", is_more=True),
+        "is_beside": Words("Beside the one before, where there is room", is_more=True),
+        "format": Words("Written as", names={"plain": "Plain text", "markdown": "Markdown"}, is_more=True),
+    },
+    Instructions: {
+        "summary": Words("In one or two sentences", "Stands above everything, and in the list of HITs.", is_long=True),
+        "steps": Words("Steps", "One a line."),
+        "notes": Words("Good to know", "One a line."),
+        "reminder": Words("Reminder", "One sentence that stays in view beside every item."),
+        "examples": Words("Examples"),
+        "background": Words("To read first"),
+    },
+    WorkedExample: {
+        "scene": Words("What is seen", is_long=True),
+        "question": Words("Question"),
+        "answer": Words("Answer"),
+        "explanation": Words("What a system said", is_long=True),
+        "verdict": Words("A careful annotator’s answer", "Empty where it would be an anchor."),
+        "reason": Words("Why", is_long=True),
+        "picture": Words("Picture", "A drawing <svg …>, or a file that came with the type.", is_more=True),
+    },
+    Passage: {
+        "title": Words("Heading"),
+        "text": Words("Text", is_long=True),
+        "picture": Words("Picture", "A drawing <svg …>, or a file that came with the type.", is_more=True),
+        "caption": Words("What the picture shows", is_more=True),
+    },
+    QuizQuestion: {
+        "scene": Words("What is seen", is_long=True),
+        "question": Words("Question"),
+        "choices": Words("Choices"),
+        "answer": Words("Value of the right choice"),
+        "feedback": Words("What is told afterwards", is_long=True),
+    },
+}  # fmt: skip
+# What a form has no use for: kinds are chosen when a question is added, names of published files belong to the text.
+LEFT_OUT = {"is_text", "is_checklist", "aliases", "translations"}
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the form under a heading of its own, and the keys it asks for."""
+
+    title: str
+    keys: tuple[str, ...]
+
+
+SECTIONS = (
+    Section("Name", ("name", "title", KEY, "version", "language")),
+    Section("What is shown", ("question_label", "blocks", "pictures", "outputs_per_item", "is_drawn", "output_label",
+                              "question_ending", "is_sequence", "reference_system")),
+    Section("Questions", ("answer", "criteria", "preference", "skip_reasons")),
+    Section("Instructions", ("instructions",)),
+    Section("Quiz", ("quiz",)),
+    Section("Results and work", ("headline", "good_from", "items_per_hit", "minimum_correct", "changes")),
+)  # fmt: skip
+
+
+@cache
+def asked_of(kind: type) -> tuple[Asked, ...]:
+    """Return the keys of a part in the order they are asked for: those with words first."""
+    hints = get_type_hints(kind)
+    known = {
+        KEY if (kind, field.name) == (Definition, "key") else key_of(field): field for field in fields(kind)
+    }
+    words = WORDS.get(kind, {})
+    keys = [key for key in words if key in known] + [key for key in known if key not in words]
+    return tuple(
+        _asked(key, hints[known[key].name], words.get(key), is_required=known[key].default is MISSING)
+        for key in keys
+        if key not in LEFT_OUT
+    )
+
+
+def _asked(key: str, hint: Any, words: Words | None, *, is_required: bool) -> Asked:
+    words = words or Words(key.replace("_", " ").capitalize(), is_more=True)
+    if get_origin(hint) in {Union, UnionType}:
+        (hint,) = (one for one in get_args(hint) if one is not NoneType)
+    if get_origin(hint) is Literal:
+        return Asked(key, SELECT, words, is_required, options=get_args(hint))
+    if get_origin(hint) is tuple:
+        (of, _) = get_args(hint)
+        kind = LINES if of is str else CHOICES if of is Choice else ENTRIES
+        return Asked(key, kind, words, is_required, of=None if of is str else of)
+    if is_dataclass(hint):
+        return Asked(key, CONDITION if hint is Condition else GROUP, words, is_required, of=hint)  # type: ignore[arg-type]
+    kinds = {bool: TICK, int: NUMERAL, float: NUMERAL}
+    return Asked(key, kinds.get(hint, LONG if words.is_long else LINE), words, is_required)
+
+
+def default_of(kind: type, key: str) -> str:
+    """Return what a key says that is not written, as a text; "" where that is nothing."""
+    for field in fields(kind):
+        if key_of(field) == key and isinstance(field.default, str | bool | int | float):
+            return str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
+    return ""
+
+
+SCALE: list[Tree] = [
+    {"value": "1", "label": "Not at all", "score": "1"},
+    {"value": "2", "label": "Partly", "score": "2"},
+    {"value": "3", "label": "Completely", "score": "3"},
+]
+OPTIONS: list[Tree] = [{"value": "one", "label": "One"}, {"value": "other", "label": "Something else"}]
+# What can be added, by what it is: {name: (what the button says, what is added)}.
+NEW: Mapping[type, Mapping[str, tuple[str, dict[str, Tree]]]] = {
+    Criterion: {
+        "scale": ("Add a scale", {"key": "question", "label": "New question?", "choices": SCALE}),
+        "checklist": (
+            "Add a checklist",
+            {"key": "question", "label": "What applies?", "is_checklist": "true", "is_optional": "true",
+             "choices": OPTIONS},
+        ),
+        "text": ("Add a text", {"key": "question", "label": "In your words?", "is_text": "true"}),
+        "number": ("Add a number", {"key": "question", "label": "How many?", "number": {"min": "0", "step": "1"}}),
+    },
+    Block: {"block": ("Add a column", {"column": "column", "label": ""})},
+    WorkedExample: {
+        "example": (
+            "Add an example",
+            {"scene": "", "question": "", "answer": "", "explanation": "", "verdict": "", "reason": ""},
+        )
+    },
+    Passage: {"passage": ("Add a passage", {"title": "New heading", "text": ""})},
+    QuizQuestion: {
+        "question": (
+            "Add a question",
+            {"scene": "", "question": "New question?", "choices": OPTIONS, "answer": "one", "feedback": ""},
+        )
+    },
+    Choice: {"choice": ("Add a choice", {"value": "choice", "label": "New choice"})},
+    AnswerQuestion: {"group": ("Add it", {"label": "What is the answer?"})},
+    Preference: {
+        "group": (
+            "Add it",
+            {"key": "preferred", "label": "Which is better?", "output_label": "Number {n}",
+             "none_label": "No difference"},
+        )
+    },
+    Number: {"group": ("Set bounds", {"min": "0"})},
+}  # fmt: skip
+NAMES = {Criterion: "key", Choice: "value", Block: "column"}  # what no two entries may share
+
+
+def new_entry(of: type, what: str, *, among: Sequence[Tree], taken: Sequence[str] = ()) -> dict[str, Tree]:
+    """Return a new entry with a name that none of `among` has, and no `taken` one. KeyError if there is no such."""
+    entry = dict(NEW[of][what][1]) if of in NEW else {}
+    if of is Choice and (following := _next_level(among)):
+        return following
+    if (key := NAMES.get(of)) and isinstance(name := entry.get(key), str):
+        used = [one.get(key) for one in among if isinstance(one, dict)]
+        entry[key] = new_name(name, [*used, *taken]) if name in [*used, *taken] else name
+    return entry
+
+
+def _next_level(among: Sequence[Tree]) -> dict[str, Tree] | None:
+    """Return the level that follows on those of a numbered scale, None of any other list."""
+    values = [one.get("value", "") for one in among if isinstance(one, dict)]
+    if not values or not all(isinstance(value, str) and value.isdecimal() for value in values):
+        return None
+    following = str(max(int(str(value)) for value in values) + 1)
+    return {"value": following, "label": following, "score": following}

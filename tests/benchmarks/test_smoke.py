@@ -1,0 +1,26 @@
+"""Benchmarks of pages work, and two without a site; `SMOKE=1 make bench` tries all. Times are never judged here."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.__main__ import HERE, PROGRAMS
+
+OF_THE_GATE = {"journey", "served_pages", "hit_page", "design"}
+
+
+@pytest.mark.processes
+@pytest.mark.parametrize(
+    ("name", "smallest"), [(name, sizes[-1]) for name, *sizes in PROGRAMS if name in OF_THE_GATE]
+)
+def test_a_benchmark_works(name: str, smallest: str, tmp_path: Path) -> None:
+    program = [sys.executable, str(HERE / f"{name}.py"), *smallest.split()]
+    environment = {**os.environ, "ASSENT_DATA_DIR": str(tmp_path), "DATABASE_URL": "", "REDIS_URL": ""}
+    done = subprocess.run(
+        program, check=False, capture_output=True, text=True, env=environment, cwd=HERE.parent, timeout=900
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.stdout.strip() != ""

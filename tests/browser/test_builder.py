@@ -1,0 +1,210 @@
+"""The builder in a real browser: the way of docs/builder.md, from a file of one's own to a published study.
+
+Its pictures are taken here, as those of the first study are (`make tutorial`).
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from surveys.models import Batch, ProtocolDraft, ProtocolDraftVersion
+from tests.accessible import faults
+from tests.browser.conftest import Visit
+from tests.browser.taken import DOCS, Pictures
+from tests.market_site import eager
+
+__all__ = ["eager"]
+FILE = DOCS / "tutorial" / "tips.csv"
+
+
+@pytest.fixture
+def pictures() -> Pictures:
+    return Pictures("builder.json")
+
+
+def frame_of(page: Page):
+    return page.frame_locator("#page")
+
+
+def settled(page: Page, version: int) -> None:
+    """Wait until a version is kept and its page is drawn."""
+    expect(page.locator("#saved")).to_contain_text(f"Version {version}, saved")
+
+
+def held_saves(page: Page) -> list[Route]:
+    """Hold the next save back, until the test lets it go on; those after it go on by themselves."""
+    held: list[Route] = []
+    page.locator("#builder").wait_for()
+    page.route(page.url, lambda route: held.append(route), times=1)
+    return held
+
+
+def typed(page: Page) -> list[str]:
+    fields = (
+        page.get_by_label("Name", exact=True),
+        page.get_by_label("Title"),
+        page.get_by_label("Short name"),
+    )
+    return [field.input_value() for field in fields]
+
+
+def begin(page: Page, pictures: Pictures) -> None:
+    page.get_by_role("link", name="New survey type").click()
+    pictures.take(page, "templates")
+    page.get_by_role("button", name="Begin with Two answers, which is better?").click()
+
+
+def word(page: Page) -> None:
+    """Change what is asked, and see it on the page beside."""
+    page.get_by_label("Name", exact=True).fill("Which tip is better?")
+    page.get_by_label("Title").fill("Compare two tips for everyday life")
+    page.get_by_label("Short name").fill("tips")
+    page.locator("#s-questions > summary").click()
+    page.locator("#f-criteria-1-label").fill("Could you do what it says?")
+    expect(frame_of(page).get_by_text("Could you do what it says?").first).to_be_visible()
+    page.get_by_role("button", name="Add a checklist").click()
+    page.locator("#f-criteria-2-label").fill("What is wrong with it?")
+    page.locator("#f-criteria-2-choices-1-label").fill("It says nothing")
+    page.locator("#f-criteria-2-choices-1-value").fill("nothing")
+    expect(frame_of(page).get_by_text("It says nothing").first).to_be_visible()
+
+
+def try_items(page: Page, pictures: Pictures) -> None:
+    page.locator("#items_file").set_input_files(FILE)
+    page.get_by_role("button", name="Show these items").click()
+    expect(frame_of(page).get_by_text("How do I keep my hands warm").first).to_be_visible()
+    page.evaluate("window.scrollTo(0, 0)")
+    pictures.take(page, "builder")
+
+
+def test_from_a_file_to_a_published_pairwise_study(
+    visit: Visit, eager: None, pictures: Pictures, tmp_path: Path, settings
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    page = visit("/survey-types/")
+    page.set_default_timeout(8000)
+    begin(page, pictures)
+    word(page)
+    try_items(page, pictures)
+    page.get_by_role("button", name="Publish this survey type").click()
+    page.get_by_label("Name of the new survey").fill("Tips, plain or chatty")
+    page.locator("[name=items]").set_input_files(FILE)
+    page.get_by_role("button", name="Look before importing").click()
+    pictures.take(page, "tips-columns")
+    page.get_by_role("button", name="Look before importing").click()
+    page.get_by_role("button", name="Confirm: import 6 items").click()
+    page.get_by_label("No marketplace").check()
+    page.get_by_role("button", name="Publish 2 HITs for $16.00").click()
+    expect(page.locator(".status.open").first).to_be_visible()
+    pictures.take(page, "tips-published")
+    page.close()
+    batch = Batch.objects.get()
+    assert batch.definition.key == "tips"
+    assert [criterion.label for criterion in batch.definition.criteria] == [
+        "Could you do what it says?",
+        "What is wrong with it?",
+    ]
+    assert pictures.shown == pictures.kept, "make tutorial takes the pictures again"
+
+
+def test_what_is_typed_is_kept_marked_and_undone_by_keyboard(visit: Visit) -> None:
+    page = visit("/survey-types/new/")
+    page.get_by_role("button", name="Begin with One text").press("Enter")
+    page.locator("#s-what-is-shown > summary").press("Enter")
+    page.get_by_label("Outputs shown together").fill("none")
+    expect(page.locator("#f-outputs_per_item-p")).to_contain_text("not 'none'", timeout=15000)
+    assert faults(page) == []
+    page.locator("#undo").press("Enter")
+    expect(page.locator("#saved")).to_contain_text("Version 1, saved")
+    assert page.locator("#f-outputs_per_item").input_value() == "1"
+
+
+def test_who_comes_second_reads_so_and_finds_both(visit: Visit) -> None:
+    page = visit("/survey-types/new/")
+    page.get_by_role("button", name="Begin with One text").click()
+    other = page.context.new_page()
+    other.goto(page.url)
+    page.get_by_label("Title").fill("From the first window")
+    settled(page, 2)
+    other.get_by_label("Title").fill("From the second window")
+    other.get_by_role("link", name="look at both").click()
+    expect(other.get_by_text("title: From the first window")).to_be_visible()
+    expect(other.get_by_text("title: From the second window")).to_be_visible()
+    assert faults(other) == []
+    other.get_by_role("button", name="Go on with version 3").click()
+    assert other.get_by_label("Title").input_value() == "From the second window"
+
+
+def test_without_scripts_buttons_do_all_of_it(visit: Visit) -> None:
+    page = visit("/survey-types/new/", scripts=False)
+    page.get_by_role("button", name="Begin with One text").click()
+    page.get_by_label("Title").fill("By plain posts")
+    page.locator("#s-questions > summary").click()
+    page.get_by_role("button", name="Add a text").click()
+    assert page.get_by_label("Title").input_value() == "By plain posts"
+    assert page.locator("#f-criteria-3-label").input_value() == "In your words?"
+    assert ProtocolDraft.objects.get().current == 2
+
+
+def test_the_page_beside_takes_no_key_from_who_types(visit: Visit) -> None:
+    page = visit("/survey-types/new/")
+    page.get_by_role("button", name="Begin with One text").click()
+    page.get_by_label("Title").fill("")
+    frame_of(page).locator("html.js").wait_for()
+    page.get_by_label("Title").press_sequentially("One ")
+    settled(page, 2)
+    frame_of(page).locator("html.js h1", has_text="One").wait_for()
+    page.keyboard.type("and two")
+    assert page.get_by_label("Title").input_value() == "One and two"
+
+
+def test_what_is_typed_while_a_save_is_under_way_is_sent_after_it(visit: Visit) -> None:
+    page = visit("/survey-types/new/")
+    page.get_by_role("button", name="Begin with One text").click()
+    held = held_saves(page)
+    page.get_by_label("Title").fill("First")
+    expect(page.locator("#saved")).to_have_text("Saving…")
+    page.get_by_label("Name", exact=True).fill("Second")
+    page.locator("#s-questions > summary").click()
+    page.get_by_role("button", name="Add a text").click()  # which waits for the answer
+    page.get_by_label("Short name").fill("third")
+    held.pop().continue_()
+    expect(page.locator("#f-criteria-3-label")).to_have_value("In your words?")
+    assert typed(page) == ["Second", "First", "third"]
+    assert list(ProtocolDraftVersion.objects.values_list("number", "is_aside")) == [
+        (1, False),
+        (2, False),
+        (3, False),
+        (4, False),
+    ]
+
+
+def test_what_is_typed_before_the_script_is_there_is_kept(visit: Visit) -> None:
+    page = visit("/survey-types/new/")
+    scripts: list[Route] = []
+    page.route("**/builder.js*", lambda route: scripts.append(route))
+    page.get_by_role("button", name="Begin with One text").click(no_wait_after=True)
+    page.get_by_label("Title").fill("Typed early")
+    scripts.pop().continue_()
+    settled(page, 2)
+    assert "Typed early" in ProtocolDraft.objects.get().versions.get(number=2).document
+
+
+def test_what_is_typed_after_somebody_else_saved_is_kept_too(visit: Visit) -> None:
+    page = visit("/survey-types/new/")
+    page.get_by_role("button", name="Begin with One text").click()
+    other = page.context.new_page()
+    other.goto(page.url)
+    page.get_by_label("Title").fill("From the first window")
+    settled(page, 2)
+    held = held_saves(other)
+    other.get_by_label("Title").fill("From the second window")
+    expect(other.locator("#saved")).to_have_text("Saving…")
+    other.get_by_label("Name", exact=True).fill("Typed meanwhile")
+    held.pop().continue_()
+    expect(other.get_by_role("link", name="look at both")).to_have_attribute("href", re.compile("/4/$"))
+    assert typed(other)[:2] == ["Typed meanwhile", "From the second window"]
+    kept = ProtocolDraft.objects.get().versions.get(number=4)
+    assert (kept.is_aside, "Typed meanwhile" in kept.document) == (True, True)

@@ -1,0 +1,149 @@
+"""People, review, results and files over all batches of a study."""
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from annotators.models import Assignment
+from surveys.models import Batch, Decision, KeptReport, Survey
+from surveys.results import reports
+from tests.factories import make_batch, make_published, submitted
+from tests.surveys.pages.pages import text_of
+from tests.surveys.results.rated import rated_batch, single
+from tests.surveys.results.test_together import FIRST, SECOND, beside
+
+pytestmark = pytest.mark.django_db
+
+
+def page(client: Client, name: str, survey: Survey, *more: Any, **query: str) -> Any:
+    return client.get(reverse(name, args=[survey.slug, *more]), query)
+
+
+def rated() -> tuple[Survey, list[Batch]]:
+    batches = beside(rated_batch(FIRST), rated_batch(SECOND))
+    return batches[0].survey, batches
+
+
+def make_reports() -> None:
+    for row in KeptReport.objects.exclude(asked_version=""):
+        reports.make(row.pk)
+
+
+def two_published() -> list[Assignment]:
+    """Two batches of one study, an assignment of the same worker waiting in each."""
+    done = [submitted(make_published(), worker="AANN") for _ in range(2)]
+    first, second = (one.hit.questionnaire.batch for one in done)
+    beside(first, second)
+    return done
+
+
+def test_the_results_of_a_study_are_one_report_whose_numbers_lead_to_answers(researcher: Client) -> None:
+    survey, batches = rated()
+    page(researcher, "study_results", survey)
+    make_reports()
+    found = page(researcher, "study_results", survey)
+    assert (found.context["results"].counts.kept, found.context["results"].counts.rejected) == (18, 1)
+    answers = researcher.get(found.context["answers_url"], {"rows": "all"})
+    assert answers.context["page"].paginator.count == 19
+    of_c = researcher.get(found.context["answers_url"], {"of": "c", "rows": "all"})
+    assert f"/batches/{batches[1].pk}/assignments/" in of_c.content.decode()
+    assert researcher.get(found.context["scope"].disputed_url).context["page"].paginator.count == 8
+    table = researcher.get(found.context["scope"].url("result_table", "systems", "csv"))
+    assert (table.status_code, table["Content-Type"]) == (200, "text/csv; charset=utf-8")
+    assert researcher.get(found.context["scope"].url("batch_results_progress")).json() == {"reports": []}
+
+
+def test_a_choice_of_batches_has_an_address(researcher: Client) -> None:
+    survey, (first, second) = rated()
+    answer = researcher.get(reverse("study_results", args=[survey.slug]), {"batch": [second.pk, first.pk]})
+    assert answer["Location"] == reverse("study_results_of", args=[survey.slug, f"{second.pk},{first.pk}"])
+    of_one = page(researcher, "study_results_of", survey, str(second.pk))
+    assert of_one.context["scope"].batches == (second,)
+    foreign = rated_batch(FIRST)
+    for pks in (str(foreign.pk), "x", f"{first.pk},{first.pk}", "9" * 30):
+        assert page(researcher, "study_results_of", survey, pks).status_code == 404
+
+
+def test_what_another_version_asked_is_told_and_not_mixed_in(researcher: Client) -> None:
+    survey, (first, second) = rated()
+    Batch.objects.filter(pk=first.pk).update(snapshot=single(version=2).to_snapshot(), name="The older one")
+    found = page(researcher, "study_results", survey)
+    assert (found.context["scope"].batches, found.context["scope"].others) == ((second,), (first,))
+    assert "Not in these numbers: The older one" in text_of(found)
+
+
+def test_a_study_without_a_published_batch_leads_to_its_page(researcher: Client) -> None:
+    survey = Survey.objects.create(name="New", slug="new", definition_key="evil-vqax", is_shared=True)
+    assert page(researcher, "study_results", survey)["Location"] == reverse("study", args=["new"])
+    assert [
+        page(researcher, f"study_{one}", survey).status_code for one in ("people", "review", "files")
+    ] == [
+        200,
+        200,
+        200,
+    ]
+
+
+def test_review_lists_and_decides_over_batches(researcher: Client) -> None:
+    done = two_published()
+    survey = done[0].hit.questionnaire.batch.survey
+    listed = page(researcher, "study_review", survey, status="Submitted")
+    assert [one.pk for one in listed.context["page"]] == [one.pk for one in done]
+    data = {"action": "approve", "selected": [one.pk for one in done]}
+    decide = reverse("decide_many_of_study", args=[survey.slug])
+    assert "Approve 2 assignments?" in text_of(researcher.post(decide, data))
+    assert researcher.post(decide, {**data, "confirm": "yes"})["Location"] == reverse(
+        "study_review", args=[survey.slug]
+    )
+    assert Decision.objects.filter(assignment__in=done, verdict="approve").count() == 2
+    stranger = submitted(make_published())
+    researcher.post(decide, {**data, "confirm": "yes", "selected": [stranger.pk]})
+    assert not Decision.objects.filter(assignment=stranger).exists()
+
+
+def test_people_stand_once_with_what_they_did_in_all_batches(researcher: Client) -> None:
+    done = two_published()
+    survey = done[0].hit.questionnaire.batch.survey
+    submitted(make_published(), worker="AANN")  # of another study
+    [worker] = page(researcher, "study_people", survey).context["page"]
+    assert (worker.n_batches, worker.n_given, worker.n_waiting, worker.n_rejected) == (2, 2, 2, 0)
+    assert [
+        page(researcher, "study_people", survey, q=q).context["page"].paginator.count for q in ("ANN", "zz")
+    ] == [
+        1,
+        0,
+    ]
+
+
+def test_files_stand_by_batch_and_tabs_lead_to_the_whole_study(researcher: Client) -> None:
+    done = two_published()
+    survey = done[0].hit.questionnaire.batch.survey
+    found = page(researcher, "study_files", survey)
+    assert [batch.pk for batch, _ in found.context["files"]] == sorted(
+        (one.hit.questionnaire.batch_id for one in done), reverse=True
+    )
+    tabs = {tab.label: tab.url for tab in found.context["study"].tabs}
+    for name in ("people", "review", "results", "files"):
+        assert tabs[name.title()] == reverse(f"study_{name}", args=[survey.slug])
+
+
+def test_as_many_queries_however_many_batches_and_people(researcher: Client) -> None:
+    done = two_published()
+    survey = done[0].hit.questionnaire.batch.survey
+
+    def queries(name: str) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            page(researcher, name, survey)
+        return len(captured)
+
+    names = ("study_review", "study_people")
+    before = [queries(name) for name in names]
+    for _ in range(3):
+        more = submitted(make_published())
+        beside(done[0].hit.questionnaire.batch, more.hit.questionnaire.batch)
+        make_batch(survey)
+    assert [queries(name) for name in names] == before

@@ -1,0 +1,111 @@
+"""Error profiles of systems, and how far people mark alike."""
+
+import json
+from typing import Any
+
+import pytest
+
+from surveys.protocols.documents import read
+from surveys.results.files.layouts import result_writers
+from surveys.results.files.report import make_report
+from surveys.results.frames.base import Frame, build_frame, column
+from surveys.results.statistics.spans import error_profiles
+from tests.surveys.protocols.test_spans import DOCUMENT
+
+TEXT = "one two six ten"  # 15 characters, 4 words
+
+
+def mark(words: str, severity: str, category: str = "grammar") -> dict[str, Any]:
+    start = TEXT.index(words)
+    return {
+        "start": start,
+        "end": start + len(words),
+        "text": words,
+        "severity": severity,
+        "category": category,
+    }
+
+
+def frame(*rows: tuple[str, str, list[dict[str, Any]]]) -> Frame:
+    """Return answers: the item, the worker, what they marked in its text."""
+    n = len(rows)
+    return build_frame(
+        definition=read(DOCUMENT, name="marked.yaml"),
+        systems=("m",),
+        responses={
+            "study": ["s"] * n, "batch": ["b"] * n, "hit_id": ["h"] * n, "position": [1] * n,
+            "assignment_id": [f"a{k}" for k in range(n)], "worker": [worker for _, worker, _ in rows],
+            "item_id": [item for item, _, _ in rows], "is_skipped": [False] * n, "status": ["Approved"] * n,
+            "included": [True] * n, "is_repeat": [False] * n,
+        },
+        outputs={
+            column("m", "text"): [TEXT] * n,
+            column("m", "errors"): [json.dumps(marks) for _, _, marks in rows],
+        },
+    )  # fmt: skip
+
+
+def test_what_marks_cost_and_where_they_are() -> None:
+    found = frame(
+        ("i", "v", [mark("one", "minor"), mark("two", "major")]),
+        ("i", "w", [mark("two", "major")]),
+        ("j", "v", [mark("ten", "minor", "omission")]),
+        ("j", "w", []),
+    )
+    (profile,) = error_profiles(found)
+    assert (profile.answers, profile.marks, profile.cost, profile.cost_per_100) == (4, 4, 3.0, 75.0)
+    assert [(k.category, k.severity, k.marks, k.per_answer) for k in profile.kinds] == [
+        ("omission", "minor", 1, 0.25),
+        ("grammar", "minor", 1, 0.25),
+        ("grammar", "major", 2, 0.5),
+    ]
+    per_answer, per_100 = profile.interval, profile.interval_per_100
+    assert per_answer is not None
+    assert per_100 is not None
+    # every text has 4 words, so that the ratio is 25 times the mean and its interval too
+    assert (per_100.low, per_100.high) == pytest.approx((25 * per_answer.low, 25 * per_answer.high))
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "f1"),
+    [
+        ([], [], 1.0),
+        ([mark("one", "minor")], [], 0.0),
+        ([mark("one", "minor")], [mark("one", "minor", "omission")], 1.0),
+        ([mark("one", "minor")], [mark("one", "major")], 0.5),
+        ([mark("one two", "minor")], [mark("two", "minor")], 2 * 3 / (7 + 3)),
+        ([mark("one two", "minor"), mark("two", "major")], [mark("two", "major")], 2 * 3 / (7 + 3)),
+        ([{"severity": "major", "category": "grammar"}], [mark("ten", "major")], 2 * 3 / (15 + 3)),
+    ],
+)
+def test_two_people_mark_so_far_alike(ours: Any, theirs: Any, f1: float) -> None:
+    (profile,) = error_profiles(frame(("i", "v", ours), ("i", "w", theirs)))
+    assert (profile.agreement.pairs, profile.agreement.f1) == (1, pytest.approx(f1))
+
+
+def test_alpha_is_one_where_all_marked_the_same_and_less_than_chance_where_none_did() -> None:
+    same = [mark("one", "minor"), mark("six", "major")]
+    (alike,) = error_profiles(frame(("i", "v", same), ("i", "w", same)))
+    (apart,) = error_profiles(frame(("i", "v", same[:1]), ("i", "w", same[1:])))
+    assert alike.agreement.alpha == 1.0
+    assert apart.agreement.alpha is not None
+    assert apart.agreement.alpha < 0
+
+
+def test_the_summary_and_the_table_have_them() -> None:
+    found = frame(("i", "v", [mark("two", "major")]), ("i", "w", []), ("j", "v", []), ("j", "w", []))
+    data = make_report(found).as_data()
+    (errors,) = json.loads(json.dumps(data, allow_nan=False))["errors"]
+    assert (errors["system"], errors["cost"], errors["agreement"]["pairs"]) == ("m", 1.25, 2)
+    assert data["systems"]["m"]["criteria"]["errors"]["mean"] == -1.25
+    assert "spans.csv" in result_writers(found)
+
+
+def test_nothing_was_answered() -> None:
+    (profile,) = error_profiles(frame())
+    assert (profile.answers, profile.cost, profile.cost_per_100, profile.agreement.pairs) == (
+        0,
+        None,
+        None,
+        0,
+    )
