@@ -179,6 +179,7 @@ def test_a_machine_without_chromium_is_told_so(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(services_browser, "PLACES", ())
     monkeypatch.setattr(services_browser, "install", lambda: None)
+    monkeypatch.setattr(services_browser, "driver_trouble", lambda: "")
     with pytest.raises(RuntimeError, match="The browser tests need Chromium"):
         services_browser.chromium()
 
