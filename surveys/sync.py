@@ -205,11 +205,14 @@ def make_smaller_pictures(after: str = "") -> None:
 
 @shared_task
 def publish_batch(batch_pk: int) -> None:
-    """Register the HITType, then publish each questionnaire in a task of its own; without a marketplace, all here."""
+    """Write the questionnaires, register the HITType, publish each HIT in a task of its own; by link, all here."""
     batch = Batch.objects.get(pk=batch_pk)
     if batch.status != Batch.Status.PUBLISHING:
         return
     reach("publish.begun")
+    if questionnaires.write(batch):
+        return
+    reach("publish.written")
     if not batch.has_market:
         hits.publish_here(batch)
         return

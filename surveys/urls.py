@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from surveys.pages import notes
 from surveys.pages.answering import hit, link_annotation, link_home, own_data, pictures
 from surveys.pages.people import labels, people, study_people, workers
 from surveys.pages.publishing import batches, books, launch, pilot, running, simulating
@@ -99,6 +100,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("links/<str:token>/end", link_home.finish, name="link_finish"),
     path("links/<str:token>/<int:number>/", link_annotation.work, name="link_work"),
     path("links/<str:token>/<int:number>/draft", link_annotation.draft, name="link_draft"),
+    path("notes/<int:note_pk>/away", notes.put_note_away, name="put_note_away"),
     path("panel/<slug:code>/", link_home.panel, name="panel"),
     path("pictures/<slug:code>", pictures.picture, name="picture"),
     path("pictures/types/<str:code>", pictures.type_picture, name="type_picture"),

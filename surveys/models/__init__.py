@@ -24,6 +24,7 @@ from surveys.models.batch import (
 from surveys.models.drafts import ProtocolDraft, ProtocolDraftVersion
 from surveys.models.kept import KeptReport
 from surveys.models.people import PersonLabel
+from surveys.models.progress import Note, Publishing
 from surveys.models.review import (
     Appeal,
     Decision,
@@ -70,6 +71,7 @@ __all__ = [
     "KeptReport",
     "MarkedSpan",
     "MetricScore",
+    "Note",
     "Output",
     "Panel",
     "PanelVisit",
@@ -79,6 +81,7 @@ __all__ = [
     "ProtocolDraft",
     "ProtocolDraftVersion",
     "ProtocolPicture",
+    "Publishing",
     "Questionnaire",
     "QuestionnaireItem",
     "QuizAttempt",
