@@ -1,6 +1,6 @@
 """What is stored, for every survey type alike. A new type needs no new model."""
 
-from surveys.models.access import AnnotationSlot, Invitation, Panel, PanelVisit
+from surveys.models.access import AnnotationSlot, Invitation, Outcome, Panel, PanelCode, PanelVisit
 from surveys.models.alarms import Alarm
 from surveys.models.answers import (
     AnswerRevision,
@@ -72,8 +72,10 @@ __all__ = [
     "MarkedSpan",
     "MetricScore",
     "Note",
+    "Outcome",
     "Output",
     "Panel",
+    "PanelCode",
     "PanelVisit",
     "PersonLabel",
     "Picture",
