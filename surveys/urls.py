@@ -14,6 +14,7 @@ from surveys.pages.review import (
     decisions,
     open_appeals,
     trail,
+    undoing,
 )
 from surveys.pages.sign_in import api_tokens, joining, oidc, second_factor
 from surveys.pages.study import (
@@ -67,6 +68,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("batches/<int:pk>/assignments/", assignments.assignments, name="assignments"),
     path("batches/<int:pk>/assignments/decide", assignments.decide_many, name="decide_many"),
+    path("batches/<int:pk>/assignments/undo", undoing.undo_many, name="undo_many"),
     path("batches/<int:pk>/assignments/<int:assignment_pk>/", decisions.assignment, name="assignment"),
     path("batches/<int:pk>/assignments/<int:assignment_pk>/decide", decisions.decide, name="decide"),
     path("batches/<int:pk>/assignments/<int:assignment_pk>/use", decisions.use, name="use"),
@@ -138,6 +140,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/people/", study_people.study_people, name="study_people"),
     path("studies/<slug:slug>/review/", assignments.study_review, name="study_review"),
     path("studies/<slug:slug>/review/decide", assignments.decide_many_of_study, name="decide_many_of_study"),
+    path("studies/<slug:slug>/review/undo", undoing.undo_many_of_study, name="undo_many_of_study"),
     path("studies/<slug:slug>/files/", downloads.study_files, name="study_files"),
     path("studies/<slug:slug>/results/", results_page.study_results, name="study_results"),
     path("studies/<slug:slug>/results/<str:batches>/", results_page.study_results, name="study_results_of"),

@@ -12,8 +12,7 @@ from django.utils import timezone
 
 from surveys import sync
 from surveys.api import idempotency
-from surveys import sync
-from surveys.models import Publishing, ApiRequest, AuditEntry, Batch, Survey
+from surveys.models import ApiRequest, AuditEntry, Batch, Publishing, Survey
 from tests.factories import make_draft, make_survey
 from tests.policy_data import NEVER
 from tests.surveys.api.asking import Asking, person_of, problem, token_of
