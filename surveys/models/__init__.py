@@ -24,7 +24,7 @@ from surveys.models.batch import (
 from surveys.models.drafts import ProtocolDraft, ProtocolDraftVersion
 from surveys.models.kept import KeptReport
 from surveys.models.people import PersonLabel
-from surveys.models.progress import Note, Publishing
+from surveys.models.progress import Importing, Note, Publishing
 from surveys.models.review import (
     Appeal,
     Decision,
@@ -65,6 +65,7 @@ __all__ = [
     "Batch",
     "Decision",
     "Delivery",
+    "Importing",
     "Inclusion",
     "Invitation",
     "Item",

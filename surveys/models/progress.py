@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from surveys.models.batch import Batch
+from surveys.models.study import Survey
 
 
 class Publishing(models.Model):
@@ -51,3 +52,30 @@ class Note(models.Model):
 
     def __str__(self) -> str:
         return self.text
+
+
+class Importing(models.Model):
+    """An upload that somebody has confirmed and that is too large to wait for: the worker writes it, once.
+
+    `ended_at` is set in the transaction that writes the items; with a `problem`, nothing was written.
+    """
+
+    folder = models.CharField(max_length=64, unique=True, help_text="Where the upload is staged.")
+    filename = models.CharField(max_length=255)
+    asked_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    asked_at = models.DateTimeField(auto_now_add=True)
+    accepts_warnings = models.BooleanField(default=False)
+    leased_until = models.DateTimeField(null=True, blank=True)
+    percent = models.PositiveSmallIntegerField(default=0)
+    survey = models.ForeignKey(Survey, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    n_items = models.PositiveIntegerField(default=0)
+    problem = models.TextField(blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["ended_at"], condition=Q(ended_at__isnull=True), name="import_goes_on"),
+        ]
+
+    def __str__(self) -> str:
+        return self.filename

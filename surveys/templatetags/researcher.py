@@ -19,6 +19,7 @@ from surveys.pages.study.header import Header, header
 from surveys.pages.study.studies import Listed, listed
 from surveys.protocols.policy import label_of
 from surveys.review import appeal_codes, decisions
+from surveys.review.progress import LONGEST_WARNING, undecided, urgent
 from surveys.teams import holds, seen_by
 
 NOTES_SHOWN = 3  # the newest; the others follow once these are put away
@@ -90,6 +91,14 @@ def notes_to_show(context: dict[str, Any]) -> list[Note]:
     if here := [note.pk for note in waiting if note.url.partition("#")[0] == request.path]:
         notes.put_away(notes.unseen(request.user).filter(pk__in=here))
     return [note for note in waiting if note.pk not in here]
+
+
+@register.simple_tag(takes_context=True)
+def n_running_out(context: dict[str, Any]) -> int:
+    """Return how much undecided work the marketplaces are about to approve by themselves, in all the reader sees."""
+    soon = undecided().filter(auto_approval_at__lte=timezone.now() + LONGEST_WARNING)
+    near = soon.order_by().values("hit__questionnaire__batch").distinct()
+    return sum(urgent(batch).count() for batch in seen_by(context["user"], Batch.objects.filter(pk__in=near)))
 
 
 @register.filter
