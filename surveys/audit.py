@@ -16,6 +16,7 @@ OUTCOMES = {
     "propose": "rejection proposed",
     "flag": "waits for a person",
     "overturn": "rejection overturned",
+    "undo": "decision taken back",
     "exclude": "left out",
     "include": "used again",
     "upheld": "rejection stays",

@@ -18,6 +18,12 @@ def enqueue(task: "Task[..., None]", *args: Any) -> None:
     transaction.on_commit(partial(task.delay, *args), robust=True)
 
 
+def enqueue_in(seconds: float, task: "Task[..., None]", *args: Any) -> None:
+    """Send a task that no worker takes before so many seconds; a sweep may find the work earlier."""
+    later = partial(task.apply_async, args, countdown=seconds)
+    transaction.on_commit(later, robust=True)
+
+
 def wanted(key: str, *, version: str) -> "Kept[Any]":
     """Return what is kept of a report; of another version of the data, the worker is asked to make it, once."""
     # Here, not at the top: it loads pandas, and the admin loads this module for every command.

@@ -20,8 +20,9 @@ from annotators.crowds.mturk.leases import Lease, lease
 from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Call
 from annotators.outbox import holds, journal, market
+from surveys import notes
 from surveys.answering import allocation, answer_copy, claiming, collection
-from surveys.models import ApiRequest, Batch, Questionnaire, Survey, Webhook
+from surveys.models import ApiRequest, Batch, Importing, Questionnaire, Survey, Webhook
 from surveys.models.api import KEPT
 from surveys.operations import accounts, alarms, disk, purging, reconciling
 from surveys.publishing import gone, hits, preconditions, questionnaires, stopping
@@ -47,8 +48,7 @@ def sweep() -> None:
     stopped = Batch.objects.filter(status=Batch.Status.STOPPED)
     for batch in stopped.filter(Exists(Questionnaire.objects.filter(batch=OuterRef("pk"), hit=None))):
         _enqueue_unpublished(batch)
-    for simulation in turns.due():
-        simulate.delay(simulation.pk, simulation.turn)
+    _enqueue_long_work()
     for batch in policy_change.to_judge_again():
         judge_again.delay(batch.pk)
     reach("sweep.half")
@@ -58,8 +58,6 @@ def sweep() -> None:
     if Webhook.objects.exists():
         send_webhooks.delay()
     sweep_claims.delay()
-    for pk in kept.due():
-        make_report.delay(pk)
     if (hold := holds.current()) and reconciling.is_due(hold):
         compare_if_due.delay()
     _enqueue(due_work.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2)))
@@ -194,6 +192,16 @@ def score_outputs(survey_pk: int, after: int = 0) -> None:
 
 
 @shared_task
+def import_items(import_pk: int) -> None:
+    """Write a large import that somebody has confirmed; whoever comes second does nothing."""
+    # Here, not at the top: it loads Pillow.
+    from surveys.studies.importing import later
+
+    if later.run(import_pk):
+        make_smaller_pictures.delay()
+
+
+@shared_task
 def make_smaller_pictures(after: str = "") -> None:
     """Make the smaller copies of some pictures that came in, then ask for the next ones."""
     # Here, not at the top: a worker needs Pillow for this alone.
@@ -205,11 +213,14 @@ def make_smaller_pictures(after: str = "") -> None:
 
 @shared_task
 def publish_batch(batch_pk: int) -> None:
-    """Register the HITType, then publish each questionnaire in a task of its own; without a marketplace, all here."""
+    """Write the questionnaires, register the HITType, publish each HIT in a task of its own; by link, all here."""
     batch = Batch.objects.get(pk=batch_pk)
     if batch.status != Batch.Status.PUBLISHING:
         return
     reach("publish.begun")
+    if questionnaires.write(batch):
+        return
+    reach("publish.written")
     if not batch.has_market:
         hits.publish_here(batch)
         return
@@ -280,6 +291,11 @@ def simulate(batch_pk: int, turn: int) -> None:
         simulate.delay(batch_pk, turn + 1)
     if standing == working.Standing.ENDED:
         working.appeal(batch)
+        about, text = (
+            f"simulated:{batch.pk}:{simulation.n_people}",
+            f"Simulated people are done with {batch}.",
+        )
+        notes.tell(simulation.asked_by_id, about=about, text=text, url=batch.get_absolute_url())
 
 
 @shared_task
@@ -313,6 +329,16 @@ def settle_call(call_pk: int) -> None:
         pk=call_pk
     )
     market.settle(call, gateway=Gateway(call.endpoint))
+
+
+def _enqueue_long_work() -> None:
+    """Send tasks for what somebody has asked for and need not wait for."""
+    for simulation in turns.due():
+        simulate.delay(simulation.pk, simulation.turn)
+    for pk in kept.due():
+        make_report.delay(pk)
+    for pk in Importing.objects.filter(ended_at=None).values_list("pk", flat=True):
+        import_items.delay(pk)
 
 
 def _begin(batch: Batch) -> str:

@@ -2,6 +2,7 @@
 
 from django.urls import URLPattern, URLResolver, path
 
+from surveys.pages import notes
 from surveys.pages.answering import hit, link_annotation, link_home, own_data, pictures
 from surveys.pages.people import labels, people, study_people, workers
 from surveys.pages.publishing import batches, books, launch, pilot, running, simulating
@@ -13,6 +14,7 @@ from surveys.pages.review import (
     decisions,
     open_appeals,
     trail,
+    undoing,
 )
 from surveys.pages.sign_in import api_tokens, joining, oidc, second_factor
 from surveys.pages.study import (
@@ -66,6 +68,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     ),
     path("batches/<int:pk>/assignments/", assignments.assignments, name="assignments"),
     path("batches/<int:pk>/assignments/decide", assignments.decide_many, name="decide_many"),
+    path("batches/<int:pk>/assignments/undo", undoing.undo_many, name="undo_many"),
     path("batches/<int:pk>/assignments/<int:assignment_pk>/", decisions.assignment, name="assignment"),
     path("batches/<int:pk>/assignments/<int:assignment_pk>/decide", decisions.decide, name="decide"),
     path("batches/<int:pk>/assignments/<int:assignment_pk>/use", decisions.use, name="use"),
@@ -90,6 +93,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("import/pictures", imports.import_pictures, name="import_pictures"),
     path("import/<str:token>/", imports.import_preview, name="import_preview"),
     path("import/<str:token>/columns", imports.import_columns, name="import_columns"),
+    path("imports/<int:import_pk>/", imports.import_job, name="import_job"),
+    path("imports/<int:import_pk>/progress", imports.import_progress, name="import_progress"),
     path("launch/", launch.choose_study, name="new_batch"),
     path("links/sign-in/<int:batch>/", link_home.sign_in, name="link_sign_in"),
     path("links/<str:token>/", link_home.home, name="link"),
@@ -99,6 +104,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("links/<str:token>/end", link_home.finish, name="link_finish"),
     path("links/<str:token>/<int:number>/", link_annotation.work, name="link_work"),
     path("links/<str:token>/<int:number>/draft", link_annotation.draft, name="link_draft"),
+    path("notes/<int:note_pk>/away", notes.put_note_away, name="put_note_away"),
     path("panel/<slug:code>/", link_home.panel, name="panel"),
     path("pictures/<slug:code>", pictures.picture, name="picture"),
     path("pictures/types/<str:code>", pictures.type_picture, name="type_picture"),
@@ -136,6 +142,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("studies/<slug:slug>/people/", study_people.study_people, name="study_people"),
     path("studies/<slug:slug>/review/", assignments.study_review, name="study_review"),
     path("studies/<slug:slug>/review/decide", assignments.decide_many_of_study, name="decide_many_of_study"),
+    path("studies/<slug:slug>/review/undo", undoing.undo_many_of_study, name="undo_many_of_study"),
     path("studies/<slug:slug>/files/", downloads.study_files, name="study_files"),
     path("studies/<slug:slug>/results/", results_page.study_results, name="study_results"),
     path("studies/<slug:slug>/results/<str:batches>/", results_page.study_results, name="study_results_of"),

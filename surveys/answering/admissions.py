@@ -3,7 +3,6 @@
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -24,6 +23,7 @@ SIGN_IN = Throttle("links.sign-in", limit=5, seconds=15 * 60)
 RUNNING_OUT = (Batch.Status.STOPPED, Batch.Status.COMPLETE)
 
 
+FULL = gettext_lazy("All places in this study are taken. Please return it on your panel's page.")
 UNPROVEN = gettext_lazy(
     "This link does not prove who you are: a panel or a marketplace knows you, and not we. Ask there, or ask the "
     "researchers through it, and give them the id that you have there."
@@ -34,12 +34,13 @@ class NotAdmitted(Exception):
     """This person can't come in; the message tells them why and what to do.
 
     `kind`: "unknown", "expired", "revoked", "closed", "full", "unproven" where an id was only claimed, or "throttled"
-    after too many wrong codes.
+    after too many wrong codes. `visit` is that of a panel's person for whom nothing is left.
     """
 
-    def __init__(self, kind: str, message: str | Promise) -> None:
+    def __init__(self, kind: str, message: str | Promise, *, visit: PanelVisit | None = None) -> None:
         super().__init__(message)
         self.kind = kind
+        self.visit = visit
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +58,6 @@ class Admission:
     @property
     def crowd(self) -> Crowd:
         return CROWDS[self.channel]
-
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """What a panel's person takes back. `url` holds the code, and is empty where the panel has none."""
-
-    code: str
-    url: str
 
 
 def admit(token: str) -> Admission:
@@ -123,22 +116,13 @@ def admit_panel(panel_code: str, params: Mapping[str, str]) -> Admission:
         )
     person = _panel_person(panel, params)
     worker = worker_of(f"{panel.provider}:{person.worker_id}", source=Source.PANEL)
-    visit = (
-        PanelVisit.objects.filter(panel=panel, worker=worker).select_related("panel__batch", "worker").first()
+    visit, _ = PanelVisit.objects.get_or_create(
+        panel=panel, worker=worker, defaults={"study": person.study, "session": person.session}
     )
-    _check_open(panel.batch, worker)
-    if visit is None:
-        visit = _new_visit(panel, worker, person)
+    _check_visit(visit)
+    if not (works(panel.batch, worker).exists() or quota.free_slots(panel.batch, worker=worker).exists()):
+        raise NotAdmitted("full", FULL, visit=visit)
     return _visiting(visit)
-
-
-def completion(admission: Admission) -> Completion | None:
-    """Return what a panel's person takes back, once they have done all there is for them to do; None before."""
-    if admission.visit is None or not _has_done_all(admission):
-        return None
-    panel = admission.visit.panel
-    url = panel.completion_url.replace("{code}", quote(panel.completion_code, safe=""))
-    return Completion(panel.completion_code, url if url.startswith("https://") else "")
 
 
 def _invitations() -> QuerySet[Invitation]:
@@ -178,8 +162,18 @@ def _admitted_visit(key: uuid.UUID, *, token: str) -> Admission:
         raise NotAdmitted(
             "unknown", gettext("This visit is over. Please start again from your panel's page.")
         )
-    _check_open(visit.panel.batch, visit.worker)
+    _check_visit(visit)
     return _visiting(visit)
+
+
+def _check_visit(visit: PanelVisit) -> None:
+    """Let a panel's person in where there is work. Of a study that is over nothing is left for who has done nothing."""
+    batch = visit.panel.batch
+    try:
+        _check_open(batch, visit.worker)
+    except NotAdmitted as error:
+        error.visit = visit if batch.status in (Batch.Status.OPEN, *RUNNING_OUT) else None
+        raise
 
 
 def _visiting(visit: PanelVisit) -> Admission:
@@ -203,13 +197,13 @@ def _panel_limit(panel: Panel) -> int:
 
 def _check_open(batch: Batch, worker: Worker) -> None:
     """Let in where there is work; once a batch is over, and of the excluded, only who comes back to what they did."""
-    if worker.standing == Worker.Standing.EXCLUDED and not _works(batch, worker).exists():
+    if worker.standing == Worker.Standing.EXCLUDED and not works(batch, worker).exists():
         raise NotAdmitted("closed", gettext("This study is not open to you."))
     if batch.status == Batch.Status.OPEN and quota.has_slots(batch):
         return
     if batch.status not in RUNNING_OUT:
         raise NotAdmitted("closed", gettext("This study has not begun yet. Please come back later."))
-    if not _works(batch, worker).exists():
+    if not works(batch, worker).exists():
         raise NotAdmitted("closed", gettext("This study is over. Thank you for your interest!"))
 
 
@@ -226,25 +220,5 @@ def _panel_person(panel: Panel, params: Mapping[str, str]) -> addresses.PanelPer
     return person
 
 
-def _new_visit(panel: Panel, worker: Worker, person: addresses.PanelPerson) -> PanelVisit:
-    if not quota.free_slots(panel.batch, worker=worker).exists():
-        raise NotAdmitted(
-            "full", gettext("All places in this study are taken. Please return it on your panel's page.")
-        )
-    visit, _ = PanelVisit.objects.get_or_create(
-        panel=panel, worker=worker, defaults={"study": person.study, "session": person.session}
-    )
-    return visit
-
-
-def _has_done_all(admission: Admission) -> bool:
-    works = _works(admission.batch, admission.worker)
-    n_done = works.filter(saved_at__isnull=False).count()
-    if n_done == 0 or works.filter(saved_at=None).exists():
-        return False
-    is_enough = admission.limit is not None and n_done >= admission.limit
-    return is_enough or not quota.free_slots(admission.batch, worker=admission.worker).exists()
-
-
-def _works(batch: Batch, worker: Worker) -> QuerySet[Assignment]:
+def works(batch: Batch, worker: Worker) -> QuerySet[Assignment]:
     return Assignment.objects.filter(annotation_slot__batch=batch, worker=worker)

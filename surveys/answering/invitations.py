@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.crowds.links import addresses
+from annotators.crowds.links.panels import PANELS, PROLIFIC
 from annotators.models import Source, Worker
 from annotators.people.pseudonyms import worker_of
 from surveys.models import Batch, Invitation, Panel
@@ -107,14 +108,16 @@ def address(invitation: Invitation) -> str:
 
 
 def panel_address(panel: Panel) -> str:
-    """Return the study address to give to a panel, with the places it fills in written as Prolific does."""
+    """Return the study address to give to a panel, with what it fills in; one that adds all by itself gets it bare."""
+    known = PANELS.get(panel.provider, PROLIFIC)
     named = {
-        panel.worker_parameter: "PROLIFIC_PID",
-        panel.study_parameter: "STUDY_ID",
-        panel.session_parameter: "SESSION_ID",
+        panel.worker_parameter: known.placeholders.get("worker"),
+        panel.study_parameter: known.placeholders.get("study"),
+        panel.session_parameter: known.placeholders.get("session"),
     }
-    query = "&".join(f"{name}={{{{%{place}%}}}}" for name, place in named.items() if name)
-    return f"{settings.APP_URL}{reverse('panel', args=[panel.code])}?{query}"
+    query = "&".join(f"{name}={place}" for name, place in named.items() if name and place)
+    bare = f"{settings.APP_URL}{reverse('panel', args=[panel.code])}"
+    return f"{bare}?{query}" if query else bare
 
 
 def one_line(name: str) -> str:

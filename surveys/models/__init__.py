@@ -1,6 +1,6 @@
 """What is stored, for every survey type alike. A new type needs no new model."""
 
-from surveys.models.access import AnnotationSlot, Invitation, Panel, PanelVisit
+from surveys.models.access import AnnotationSlot, Invitation, Outcome, Panel, PanelCode, PanelVisit
 from surveys.models.alarms import Alarm
 from surveys.models.answers import (
     AnswerRevision,
@@ -24,6 +24,7 @@ from surveys.models.batch import (
 from surveys.models.drafts import ProtocolDraft, ProtocolDraftVersion
 from surveys.models.kept import KeptReport
 from surveys.models.people import PersonLabel
+from surveys.models.progress import Importing, Note, Publishing
 from surveys.models.review import (
     Appeal,
     Decision,
@@ -64,14 +65,18 @@ __all__ = [
     "Batch",
     "Decision",
     "Delivery",
+    "Importing",
     "Inclusion",
     "Invitation",
     "Item",
     "KeptReport",
     "MarkedSpan",
     "MetricScore",
+    "Note",
+    "Outcome",
     "Output",
     "Panel",
+    "PanelCode",
     "PanelVisit",
     "PersonLabel",
     "Picture",
@@ -79,6 +84,7 @@ __all__ = [
     "ProtocolDraft",
     "ProtocolDraftVersion",
     "ProtocolPicture",
+    "Publishing",
     "Questionnaire",
     "QuestionnaireItem",
     "QuizAttempt",

@@ -86,6 +86,15 @@ class Invitation(models.Model):
         return f"{self.name} to {self.batch}"
 
 
+class Outcome(models.TextChoices):
+    """How a panel's person came to their end; each may have a completion code of its own."""
+
+    COMPLETED = "completed", "Completed"
+    CHECKS_FAILED = "checks_failed", "Checks failed"
+    NOTHING_LEFT = "nothing_left", "Nothing left"
+    NO_CONSENT = "no_consent", "No consent"
+
+
 class Panel(models.Model):
     """A panel that sends its people by URL parameters and wants them back with a completion code.
 
@@ -110,9 +119,42 @@ class Panel(models.Model):
     def __str__(self) -> str:
         return f"{self.provider} for {self.batch}"
 
+    def code_of(self, outcome: str) -> str:
+        """Return the code for an outcome. Failed checks without one of their own are completed; others give none."""
+        if outcome == Outcome.COMPLETED:
+            return self.completion_code
+        own = {one.outcome: one.code for one in self.codes.all()}
+        otherwise = self.completion_code if outcome == Outcome.CHECKS_FAILED else ""
+        return own.get(outcome, otherwise)
+
+
+class PanelCode(models.Model):
+    """What a panel's person takes back who did not complete. The code of the completed is the panel's own."""
+
+    panel = models.ForeignKey(Panel, on_delete=models.CASCADE, related_name="codes")
+    outcome = models.CharField(max_length=16, choices=Outcome)
+    code = models.CharField(max_length=64)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["panel", "outcome"], name="one_code_per_outcome"),
+            models.UniqueConstraint(fields=["panel", "code"], name="one_outcome_per_code"),
+            models.CheckConstraint(condition=~Q(code=""), name="panel_code_says_something"),
+            models.CheckConstraint(
+                condition=Q(outcome__in=["checks_failed", "nothing_left", "no_consent"]),
+                name="panel_code_of_an_outcome",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.get_outcome_display()}"
+
 
 class PanelVisit(models.Model):
-    """One person sent by a panel, with the study and session they came from."""
+    """One person sent by a panel, with the study and session they came from, and how they came to their end.
+
+    `outcome` is what they were told first, with its code: whatever is decided later, the panel has that.
+    """
 
     panel = models.ForeignKey(Panel, on_delete=models.CASCADE, related_name="visits")
     worker = models.ForeignKey(Worker, on_delete=models.PROTECT, related_name="panel_visits")
@@ -121,11 +163,18 @@ class PanelVisit(models.Model):
     key = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
     completed_at = models.DateTimeField(null=True, blank=True)
+    outcome = models.CharField(max_length=16, blank=True, choices=Outcome)
+    ended_at = models.DateTimeField(null=True, blank=True, help_text="When they were told the outcome.")
 
     class Meta:
         ordering = ["panel_id", "pk"]
         constraints = [
-            models.UniqueConstraint(fields=["panel", "worker"], name="one_visit_per_panel_and_worker")
+            models.UniqueConstraint(fields=["panel", "worker"], name="one_visit_per_panel_and_worker"),
+            models.CheckConstraint(
+                condition=Q(outcome="", ended_at__isnull=True)
+                | Q(outcome__in=Outcome.values, ended_at__isnull=False),
+                name="visit_ends_with_an_outcome",
+            ),
         ]
 
     def __str__(self) -> str:

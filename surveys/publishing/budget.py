@@ -15,7 +15,7 @@ from django.db.models import Case, CharField, Count, F, Q, Sum, Value, When
 from annotators.crowds.base import CROWDS, MORE_TIME
 from annotators.crowds.mturk.fees import price
 from annotators.models import HIT, Assignment, Call
-from surveys.models import AnnotationSlot, Batch, Questionnaire, Replacement, create_token
+from surveys.models import AnnotationSlot, Batch, Publishing, Questionnaire, Replacement, create_token
 
 LISTED_WITHIN = timedelta(minutes=10)  # submissions were listed up to 7 minutes late (ParlAI#2957)
 MAY_HAVE_MADE_A_HIT = (Call.State.SENT, Call.State.UNKNOWN, Call.State.DONE)
@@ -96,11 +96,12 @@ def money_of(batches: Sequence[Batch]) -> dict[int, Money]:
     if not batches:
         return {}
     counts, wanted, bonuses = _counts(batches), _wanted_by_link(batches), _bonuses(batches)
-    places = _places(batches, counts)
+    places, planned = _places(batches, counts), _to_write(batches)
     return {
         batch.pk: _sum(
             batch,
             [
+                Money(committed=planned.get(batch.pk, ZERO)),
                 *(_price(one, reward=batch.reward) for one in places[batch.pk]),
                 _by_link(batch, counts[batch.pk], n_wanted=wanted.get(batch.pk, 0)),
             ],
@@ -274,6 +275,14 @@ def _wanted_by_link(batches: Sequence[Batch]) -> dict[int, int]:
         return {}
     free = AnnotationSlot.objects.filter(batch__in=open_ones, assignment=None).order_by()
     return dict(free.values_list("batch").annotate(Count("pk")))
+
+
+def _to_write(batches: Sequence[Batch]) -> dict[int, Decimal]:
+    """Return what was confirmed of batches whose HITs the worker still has to write."""
+    begun = [one for one in batches if one.status == Batch.Status.PUBLISHING]
+    if not begun:
+        return {}
+    return dict(Publishing.objects.filter(batch__in=begun, written_at=None).values_list("batch", "total"))
 
 
 def _bonuses(batches: Sequence[Batch]) -> dict[int, Decimal]:

@@ -1,10 +1,12 @@
 """Questionnaires become HITs, on the marketplace or, where there is none, rows of our own."""
 
 import uuid
+from collections.abc import Sequence
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
+from django.db.models import Case, Value, When
 
 from annotators.crowds.base import HITTypeTerms
 from annotators.crowds.links import work as link_work
@@ -12,10 +14,12 @@ from annotators.crowds.mturk.gateway import Gateway, HITRecord
 from annotators.failpoints import reach
 from annotators.models import Call, HITType
 from annotators.outbox import journal, market
-from surveys import audit
-from surveys.models import Batch, Questionnaire, create_token
+from surveys import audit, notes
+from surveys.models import Batch, Publishing, Questionnaire, create_token
 from surveys.publishing import budget
 from surveys.publishing.questionnaires import CannotPublish
+
+AT_ONCE = 200  # HITs of our own that are written together
 
 
 def register_hit_type(batch: Batch, *, gateway: Gateway) -> None:
@@ -29,16 +33,20 @@ def publish_here(batch: Batch) -> bool:
     """Write the HITs of a batch that goes to no marketplace, and open it. Safe to repeat."""
     batch.hit_type = link_work.own_hit_type(_terms(batch), name=f"LBATCH{batch.pk}")
     batch.save(update_fields=["hit_type"])
-    for questionnaire in batch.questionnaires.filter(hit=None):
-        hit = link_work.own_hit(
-            batch.hit_type,
-            name=f"L{questionnaire.pk.hex}",
-            lifetime=batch.lifetime,
-            max_assignments=questionnaire.target_assignments,
-        )
-        reach("publish.hit_written")
-        Questionnaire.objects.filter(pk=questionnaire.pk, hit=None).update(hit=hit)
+    while waiting := list(batch.questionnaires.filter(hit=None).order_by("position")[:AT_ONCE]):
+        _publish_here(waiting, batch=batch, hit_type=batch.hit_type)
     return finish_publishing(batch)
+
+
+@transaction.atomic
+def _publish_here(waiting: Sequence[Questionnaire], *, batch: Batch, hit_type: HITType) -> None:
+    """Write some HITs, each once under its questionnaire's name, so that a page sees how far it is."""
+    places = {f"L{one.pk.hex}": one.target_assignments for one in waiting}
+    made = link_work.own_hits(hit_type, places=places, lifetime=batch.lifetime)
+    reach("publish.hit_written")
+    hit_of = Case(*(When(pk=one.pk, then=Value(made[f"L{one.pk.hex}"])) for one in waiting))
+    unlinked = Questionnaire.objects.filter(pk__in=[one.pk for one in waiting], hit=None)
+    unlinked.update(hit=hit_of)
 
 
 def publish_questionnaire(questionnaire: Questionnaire, *, gateway: Gateway) -> Call:
@@ -95,12 +103,26 @@ def to_publish(batch: Batch) -> list[uuid.UUID]:
     return list(waiting.values())
 
 
+@transaction.atomic
 def finish_publishing(batch: Batch) -> bool:
-    """Open the batch if every questionnaire has its HIT."""
+    """Open the batch if every questionnaire has its HIT, and tell whoever published it."""
+    if Publishing.objects.filter(batch=batch, written_at=None).exists():
+        return False
     if batch.questionnaires.filter(hit=None).exists():
         return False
     publishing = Batch.objects.filter(pk=batch.pk, status=Batch.Status.PUBLISHING)
-    return publishing.update(status=Batch.Status.OPEN, error="") == 1
+    if not publishing.update(status=Batch.Status.OPEN, error=""):
+        return False
+    _tell(batch)
+    return True
+
+
+def _tell(batch: Batch) -> None:
+    asked = Publishing.objects.filter(batch=batch).first()
+    if asked and not batch.is_simulated:
+        s = "" if asked.n_hits == 1 else "s"
+        text = f"{batch} is published: {asked.n_hits:,} HIT{s}."
+        notes.tell(asked.asked_by_id, about=f"published:{batch.pk}", text=text, url=batch.get_absolute_url())
 
 
 @transaction.atomic

@@ -1,4 +1,4 @@
-"""Starting to publish a batch that somebody has confirmed: the account is asked first, then its HITs are written."""
+"""Starting to publish a batch that somebody has confirmed: the account is asked, then a worker writes its HITs."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from annotators.crowds.mturk.gateway import Gateway, MarketError
 from surveys.models import Batch
 from surveys.publishing import preconditions
-from surveys.publishing.questionnaires import CannotPublish, start_publishing
+from surveys.publishing.questionnaires import CannotPublish, begin
 from surveys.publishing.terms.batch_form import is_paying
 
 
@@ -20,10 +20,10 @@ class Started:
 
 
 def start(batch: Batch, *, by: AbstractBaseUser | AnonymousUser) -> Started:
-    """Write a draft's HITs once; whoever calls has a worker publish them. Raises CannotPublish. Asks the marketplace
-    before any transaction."""
+    """Begin to publish a draft, once; whoever calls has a worker do the rest. Raises CannotPublish. Asks the
+    marketplace before any transaction."""
     warning = _check_account(batch)
-    return Started(start_publishing(batch, by=by), warning)
+    return Started(begin(batch, by=by), warning)
 
 
 def _check_account(batch: Batch) -> str:

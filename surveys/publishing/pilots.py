@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from annotators.models import IS_CLAIM, Assignment, Worker
 from surveys import audit
-from surveys.models import Batch, Item
+from surveys.models import Batch, Item, Publishing
 from surveys.studies.importing.batch_layout import take_apart
 
 
@@ -58,6 +58,8 @@ def plan_rest(
     rest = _copy(pilot)
     if pilot.status == Batch.Status.DRAFT or pilot.pilot_items is None:
         raise CannotFollow("Only what was published as a pilot is followed by the rest.")
+    if Publishing.objects.filter(batch=pilot, written_at=None).exists():
+        raise CannotFollow("The pilot’s items are being drawn. Try again in a moment.")
     if not items_of(rest).exists():
         raise CannotFollow("The pilot has shown all items there are.")
     if reward is not None and not pilot.is_simulated:

@@ -9,7 +9,7 @@ from django.db.models import Count, Q
 from annotators.crowds.base import whose_fee
 from annotators.crowds.mturk.fees import fee_rate
 from annotators.models import Assignment, Channel
-from surveys.models import Batch, does_not_count, is_held, is_skipped
+from surveys.models import Batch, Publishing, does_not_count, is_held, is_skipped
 from surveys.protocols.policy import can_reject, cap
 from surveys.protocols.rules import PolicyError, most_assignments
 from surveys.publishing import budget
@@ -150,7 +150,7 @@ class Progress:
 
 
 def progress(batch: Batch) -> Progress:
-    """Count a batch's questionnaires and assignments in three queries."""
+    """Count a batch's questionnaires and assignments in three queries, and a fourth while it is being published."""
     status = Assignment.Status
     questionnaires = batch.questionnaires.aggregate(n=Count("pk"), published=Count("hit"))
     is_in = Q(status__in=[status.SUBMITTED, status.APPROVED])
@@ -169,11 +169,20 @@ def progress(batch: Batch) -> Progress:
         replaced=Count("pk", filter=Q(replacement__opened_at__isnull=False)),
     )
     n_wanted = sum(batch.questionnaires.filter(sibling_of=None).values_list("target_assignments", flat=True))
+    n_to_write = _to_write(batch)
     return Progress(
         status=batch.status,
         error=batch.error,
-        n_questionnaires=questionnaires["n"],
+        n_questionnaires=questionnaires["n"] or n_to_write,
         n_published=questionnaires["published"],
-        n_wanted=n_wanted,
+        n_wanted=n_wanted or n_to_write * batch.assignments_per_hit,
         **{f"n_{key}": value for key, value in counts.items()},
     )
+
+
+def _to_write(batch: Batch) -> int:
+    """Return how many HITs the worker still has to write for a batch that is being published."""
+    if batch.status != Batch.Status.PUBLISHING:
+        return 0
+    asked = Publishing.objects.filter(batch=batch, written_at=None).values_list("n_hits", flat=True)
+    return asked.first() or 0

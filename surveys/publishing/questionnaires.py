@@ -4,15 +4,17 @@ import json
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import chain
 from operator import attrgetter
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db import transaction
 from django.utils import timezone
 
 from annotators.failpoints import reach
-from surveys import audit
-from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, SlotOutput
+from surveys import audit, notes
+from surveys.models import Batch, Item, Output, Publishing, Questionnaire, QuestionnaireItem, SlotOutput
 from surveys.protocols.definition import Definition
 from surveys.publishing import budget, quota
 from surveys.publishing.design import (
@@ -26,7 +28,7 @@ from surveys.publishing.design import (
 from surveys.publishing.drawing import Showing, draw_sets, drawing_facts
 from surveys.publishing.pilots import are_rows, items_of
 from surveys.publishing.preconditions import problems
-from surveys.publishing.pricing import quote
+from surveys.publishing.pricing import Quote, quote
 from surveys.studies.planted_checks import COLUMN, read_check
 
 CHECK = "planted check"  # with a blank: no system is called that
@@ -38,9 +40,21 @@ class CannotPublish(Exception):
 
 
 def start_publishing(batch: Batch, *, by: AbstractBaseUser | AnonymousUser | None = None) -> bool:
-    """Freeze the definition and write the questionnaires. False if that happened before.
+    """Begin, and write the questionnaires at once: where nobody waits for an answer. False if it had begun before.
 
     Raises CannotPublish with all problems. Nothing is sent to the marketplace yet.
+    """
+    is_first = begin(batch, by=by)
+    if problem := write(batch):
+        raise CannotPublish(problem)
+    batch.refresh_from_db()
+    return is_first
+
+
+def begin(batch: Batch, *, by: AbstractBaseUser | AnonymousUser | None = None) -> bool:
+    """Freeze the definition and what it may cost; a worker writes the questionnaires. False if that happened before.
+
+    Raises CannotPublish with all problems.
     """
     if batch.status != Batch.Status.DRAFT:
         return False
@@ -48,31 +62,71 @@ def start_publishing(batch: Batch, *, by: AbstractBaseUser | AnonymousUser | Non
         raise CannotPublish(" ".join(found))
     try:
         with budget.spending(batch):
-            is_first = _write(batch, by=by)
+            is_first = _begin(batch, by=by)
     except budget.OverBudget as error:
         raise CannotPublish(str(error)) from error
     batch.refresh_from_db()
     return is_first
 
 
-def _write(batch: Batch, *, by: AbstractBaseUser | AnonymousUser | None) -> bool:
-    draft = Batch.objects.filter(pk=batch.pk, status=Batch.Status.DRAFT)
-    snapshot = batch.survey.definition.to_snapshot()
-    if not draft.update(status=Batch.Status.PUBLISHING, snapshot=snapshot, published_at=timezone.now()):
-        return False
-    _write_questionnaires(batch)
-    if quota.has_slots(batch):
-        quota.write_slots(batch)
-    details = {**_terms(batch), "design": design_in_words(batch.design)}
-    audit.record(audit.Kind.PUBLISHING, "publish", batch=batch, by=by, details=details)
+@transaction.atomic
+def write(batch: Batch) -> str:
+    """Draw the HITs of a batch that is being published and write them down, all or none. Safe to repeat.
+
+    Returns "", or why it is a draft again: what it shows now would cost something else than what was confirmed.
+    """
+    locked = budget.lock(batch.pk)
+    asked = Publishing.objects.filter(batch=locked, written_at=None).first()
+    if asked is None or locked.status != Batch.Status.PUBLISHING:
+        return ""
+    price = quote(locked)
+    if (price.n_hits, price.total) != (asked.n_hits, asked.total):
+        return _take_back(locked, asked, _other_price(asked, price))
+    _write_questionnaires(locked)
+    if quota.has_slots(locked):
+        quota.write_slots(locked)
+    Publishing.objects.filter(pk=asked.pk).update(written_at=timezone.now())
+    details = {**_terms(locked, total=price.total), "design": design_in_words(locked.design)}
+    audit.record(audit.Kind.PUBLISHING, "publish", batch=locked, by=asked.asked_by, details=details)
     reach("publish.writing")
+    return ""
+
+
+def _begin(batch: Batch, *, by: AbstractBaseUser | AnonymousUser | None) -> bool:
+    draft = Batch.objects.filter(pk=batch.pk, status=Batch.Status.DRAFT)
+    frozen = {"snapshot": batch.survey.definition.to_snapshot(), "published_at": timezone.now()}
+    if not draft.update(status=Batch.Status.PUBLISHING, error="", **frozen):
+        return False
+    price = quote(batch)
+    Publishing.objects.create(
+        batch=batch, asked_by_id=by.pk if by else None, n_hits=price.n_hits, total=price.total
+    )
     return True
 
 
-def _terms(batch: Batch) -> dict[str, str | None]:
+def _take_back(batch: Batch, asked: Publishing, problem: str) -> str:
+    """Make a batch of which no HIT was written a draft again, and say why."""
+    asked.delete()
+    as_draft = {"status": Batch.Status.DRAFT, "snapshot": None, "published_at": None}
+    Batch.objects.filter(pk=batch.pk).update(**as_draft, error=problem)
+    audit.record(audit.Kind.PUBLISHING, "withdraw", batch=batch, by=asked.asked_by, reason=problem)
+    about = f"not published:{batch.pk}:{asked.asked_at.isoformat()}"
+    text = f"{batch} was not published. {problem}"
+    notes.tell(asked.asked_by_id, about=about, text=text, url=batch.get_absolute_url())
+    return problem
+
+
+def _other_price(asked: Publishing, price: Quote) -> str:
+    return (
+        f"Its study changed in that moment: it takes {price.n_hits} HITs for ${price.total:.2f} now, "
+        f"and {asked.n_hits} for ${asked.total:.2f} were confirmed."
+    )
+
+
+def _terms(batch: Batch, *, total: Decimal) -> dict[str, str | None]:
     """What the audit trail keeps of the money, in dollars."""
     limit = None if batch.budget is None else f"{batch.budget:.2f}"
-    return {"total": f"{quote(batch).total:.2f}", "budget": limit}
+    return {"total": f"{total:.2f}", "budget": limit}
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +264,8 @@ def _key(batch: Batch, position: int, page: Sequence[Shown]) -> uuid.UUID:
     made = [batch.pk, batch.created_at.isoformat(), position, [shown.item.pk for shown in page]]
     made += [[[output.pk for output in shown.drawn] for shown in page]] if batch.definition.is_drawn else []
     made += [batch.repeats_per_hit] if batch.repeats_per_hit else []
-    asked = replace(batch.survey.definition, translations=()).to_snapshot()
+    definition = batch.definition if batch.snapshot else batch.survey.definition
+    asked = replace(definition, translations=()).to_snapshot()
     said = json.dumps([*map(str, terms + design), made, asked], sort_keys=True)
     return uuid.uuid5(uuid.NAMESPACE_URL, said)
 

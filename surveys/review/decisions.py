@@ -196,6 +196,13 @@ def audit_decision(decision: Decision, outcome: str = "", **details: Any) -> Non
     )
 
 
+def audit_undone(decision: Decision, *, by: AbstractBaseUser, before: str) -> None:
+    """Add to the trail that a person took a decision back before anybody was told."""
+    audit.record(
+        audit.Kind.PAYMENT, "undo", assignment=decision.assignment, by=by, details={"before": before}
+    )
+
+
 def late_reason(wanted: str, reason: str) -> str:
     """Return why work was approved that we had not approved, and what we would have decided."""
     if wanted == APPROVE or not reason:
@@ -252,7 +259,7 @@ def _by_person(assignment: Assignment, verdict: str, *, by: AbstractBaseUser, re
     found_out = from_rule(decide(assignment, batch=batch), batch=batch)
     changes = {"verdict": verdict, "reason": reason, "decided_by": by, "decided_at": timezone.now()}
     with transaction.atomic():
-        _lock_undecided(assignment)
+        lock_undecided(assignment)
         before = Decision.objects.filter(assignment=assignment).first()
         if before and all(
             getattr(before, name) == changes[name] for name in ("verdict", "reason", "decided_by")
@@ -266,7 +273,8 @@ def _by_person(assignment: Assignment, verdict: str, *, by: AbstractBaseUser, re
     return decision
 
 
-def _lock_undecided(assignment: Assignment) -> None:
+def lock_undecided(assignment: Assignment) -> None:
+    """Lock what can still be decided. Raises CannotDecide for what is carried out, or on its way."""
     status = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk).status
     if status != Status.SUBMITTED:
         raise CannotDecide(f"This assignment is {status} already.")

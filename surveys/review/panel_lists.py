@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 
 from annotators.models import Assignment
-from surveys.models import Panel
+from surveys.models import Outcome, Panel, PanelVisit
 
 Status = Assignment.Status
-APPROVE, SEND_BACK, WAITING = "approve", "send_back", "waiting"
+APPROVE, SEND_BACK, WAITING, RETURN = "approve", "send_back", "waiting", "ask_to_return"
+FOR_PANEL = {APPROVE: "approve", SEND_BACK: "has rejected work", WAITING: "wait", RETURN: "ask to return"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,32 +15,43 @@ class PanelLists:
     """People by the panel's own ids, in the order they came: a session may have been another's claim.
 
     `approve`: all they handed in was approved. `send_back`: something was rejected, which a panel with rules of its own
-    may not take for a reason to reject. `waiting`: something is undecided, or begun.
+    may not take for a reason to reject. `waiting`: something is undecided, or begun. `ask_to_return`: they were told
+    that nothing is left for them, or did not consent, and have done nothing.
     """
 
     approve: tuple[str, ...]
     send_back: tuple[str, ...]
     waiting: tuple[str, ...]
+    ask_to_return: tuple[str, ...] = ()
 
 
 def panel_lists(panel: Panel) -> PanelLists:
     """Return whom to approve on the panel's own page, in two queries.
 
-    Who came and did nothing is on no list, nor who was purged: their id is not kept.
+    Who came, did nothing and was told nothing is on no list, nor who was purged: their id is not kept.
     """
-    told: dict[str, list[str]] = {APPROVE: [], SEND_BACK: [], WAITING: []}
+    told: dict[str, list[str]] = {APPROVE: [], SEND_BACK: [], WAITING: [], RETURN: []}
+    statuses = statuses_of(panel)
+    for visit in panel.visits.filter(worker__purged_at=None).select_related("worker").order_by("pk"):
+        if decision := decision_about(visit, statuses.get(visit.worker_id, set())):
+            told[decision].append(visit.worker.worker_id.removeprefix(f"{panel.provider}:"))
+    return PanelLists(*map(tuple, told.values()))
+
+
+def statuses_of(panel: Panel) -> dict[int, set[str]]:
+    """Return the statuses of all that a panel's people were given, by worker; what is not handed in is accepted."""
     statuses: dict[int, set[str]] = {}
     given = Assignment.objects.filter(annotation_slot__batch=panel.batch, worker__panel_visits__panel=panel)
     for assignment in given.only("worker_id", "status", "saved_at"):
         status = assignment.status if assignment.saved_at else Status.ACCEPTED
         statuses.setdefault(assignment.worker_id, set()).add(status)
-    for visit in panel.visits.filter(worker__purged_at=None).select_related("worker").order_by("pk"):
-        if own := statuses.get(visit.worker_id):
-            told[_list_for(own)].append(visit.worker.worker_id.removeprefix(f"{panel.provider}:"))
-    return PanelLists(*map(tuple, told.values()))
+    return statuses
 
 
-def _list_for(statuses: set[str]) -> str:
+def decision_about(visit: PanelVisit, statuses: set[str]) -> str:
+    """Return what the panel is to be told of one person: on which list they are, "" where on none."""
+    if not statuses:
+        return RETURN if visit.outcome in (Outcome.NOTHING_LEFT, Outcome.NO_CONSENT) else ""
     if statuses - {Status.APPROVED, Status.REJECTED}:
         return WAITING
     return SEND_BACK if Status.REJECTED in statuses else APPROVE

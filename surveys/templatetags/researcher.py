@@ -11,15 +11,18 @@ from django.utils import timezone
 from annotators.crowds.base import crowd_of
 from annotators.models import Assignment, Worker
 from annotators.people import pseudonyms
-from surveys.models import Batch, Survey, is_held
+from surveys import notes
+from surveys.models import Batch, Note, Survey, is_held
 from surveys.pages.people.labels import labels_of
 from surveys.pages.results.scope import Scope
 from surveys.pages.study.header import Header, header
 from surveys.pages.study.studies import Listed, listed
 from surveys.protocols.policy import label_of
 from surveys.review import appeal_codes, decisions
+from surveys.review.progress import LONGEST_WARNING, undecided, urgent
 from surveys.teams import holds, seen_by
 
+NOTES_SHOWN = 3  # the newest; the others follow once these are put away
 register = template.Library()
 
 
@@ -78,6 +81,24 @@ def n_at_a_stand(context: dict[str, Any]) -> int:
     """Return how many running batches that the reader sees stand still by an error."""
     running = Batch.objects.filter(status__in=Batch.RUNNING).exclude(error="")
     return seen_by(context["user"], running).count()
+
+
+@register.simple_tag(takes_context=True)
+def notes_to_show(context: dict[str, Any]) -> list[Note]:
+    """Return what the reader has not been told yet, but for what this very page shows: that is put away."""
+    request: HttpRequest = context["request"]
+    waiting = list(notes.unseen(request.user)[:NOTES_SHOWN]) if request.user.is_authenticated else []
+    if here := [note.pk for note in waiting if note.url.partition("#")[0] == request.path]:
+        notes.put_away(notes.unseen(request.user).filter(pk__in=here))
+    return [note for note in waiting if note.pk not in here]
+
+
+@register.simple_tag(takes_context=True)
+def n_running_out(context: dict[str, Any]) -> int:
+    """Return how much undecided work the marketplaces are about to approve by themselves, in all the reader sees."""
+    soon = undecided().filter(auto_approval_at__lte=timezone.now() + LONGEST_WARNING)
+    near = soon.order_by().values("hit__questionnaire__batch").distinct()
+    return sum(urgent(batch).count() for batch in seen_by(context["user"], Batch.objects.filter(pk__in=near)))
 
 
 @register.filter

@@ -23,7 +23,6 @@ def of_outbox(*operations: Operation) -> tuple[str, ...]:
 COURSES: dict[str, dict[str, tuple[str, ...]]] = {
     "marketplace": {
         "web": (
-            "publish.writing",
             "publish.started",
             "publish.requested",
             "open.drawing",
@@ -37,6 +36,8 @@ COURSES: dict[str, dict[str, tuple[str, ...]]] = {
             *of_outbox(*ON_MARKET),
             "outbox.hit_made",
             "publish.begun",
+            "publish.writing",
+            "publish.written",
             "publish.typed",
             "publish.enqueued",
             "publish.linked",

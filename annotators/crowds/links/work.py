@@ -1,6 +1,7 @@
 """Work that no marketplace knows of: HITs of our own, handed in and decided by our own clock."""
 
 import uuid
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import timedelta
 
@@ -21,19 +22,14 @@ def own_hit_type(terms: HITTypeTerms, *, name: str) -> HITType:
     return hit_type
 
 
-def own_hit(hit_type: HITType, *, name: str, lifetime: timedelta, max_assignments: int) -> HIT:
-    """Return the HIT called `name` for work without a marketplace; safe to repeat."""
+def own_hits(hit_type: HITType, *, places: Mapping[str, int], lifetime: timedelta) -> dict[str, int]:
+    """Return {name: key} of HITs without a marketplace, each with so many places; safe to repeat."""
     now = timezone.now()
-    hit, _ = HIT.objects.get_or_create(
-        hit_type=hit_type,
-        hit_id=name,
-        defaults={
-            "max_assignments": max_assignments,
-            "created_at": now,
-            "expires_at": now + lifetime,
-        },
-    )
-    return hit
+    times = {"created_at": now, "expires_at": now + lifetime}
+    wanted = [HIT(hit_type=hit_type, hit_id=name, max_assignments=n, **times) for name, n in places.items()]
+    HIT.objects.bulk_create(wanted, ignore_conflicts=True)
+    made = HIT.objects.filter(hit_type=hit_type, hit_id__in=places)
+    return dict(made.values_list("hit_id", "pk"))
 
 
 def new_assignment_id() -> str:

@@ -5,10 +5,11 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
-from surveys.answering.admissions import Admission, NotAdmitted, admit_by_code, admit_panel, completion
+from surveys.answering.admissions import Admission, NotAdmitted, admit_by_code, admit_panel
 from surveys.answering.presentation import shown_definition
 from surveys.pages.answering.link_page import admitted, linked, on_to_next, render, surroundings, to
 from surveys.pages.answering.work_page import pay_rule, time_allowed
+from surveys.review.panel_ends import completion
 
 NUMBER_MAX = 2**31 - 1
 NO_NUMBER = gettext_lazy("An annotation id is a whole number from 1.")
@@ -50,7 +51,7 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
 @linked
 @require_GET
 def finish(request: HttpRequest, token: str) -> HttpResponse:
-    """The end: thanks, a panel's completion code, and the way back to change something."""
+    """The end: thanks, a panel's code for how it ended, and the way back to change something."""
     admission = admitted(request, token)
     around = surroundings(admission, just_saved=request.GET.get("saved", ""))
     return render("finish", **around, completion=completion(admission))

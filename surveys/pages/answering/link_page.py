@@ -15,7 +15,8 @@ from django.views.decorators.csrf import csrf_exempt
 
 from surveys.answering.admissions import Admission, NotAdmitted, admit
 from surveys.answering.allocation import NothingLeft, NotYours, n_free, own, suggest, take
-from surveys.models import Batch
+from surveys.answering.completions import Completion, end
+from surveys.models import Batch, Outcome
 from surveys.pages.answering import language
 from surveys.pages.answering.framing import NOT_KEPT, UNREADABLE_REQUEST
 from surveys.pages.answering.styles import style_sources
@@ -154,8 +155,8 @@ def _refused(error: Exception, *, token: str) -> HttpResponse:
     kept = " ".join(getattr(error, "__notes__", []))
     if isinstance(error, NotAdmitted):
         data_url = reverse("own_data", args=[token]) if token and error.kind in HAVE_DATA else ""
-        status = STATUS.get(error.kind, 403)
-        return _refusal(TITLES[error.kind], str(error), kept=kept, status=status, data_url=data_url)
+        more = {"kept": kept, "data_url": data_url, "completion": _nothing_left(error)}
+        return _refusal(TITLES[error.kind], str(error), status=STATUS.get(error.kind, 403), **more)
     if isinstance(error, NotYours):
         title = gettext("This annotation is not yours")
         return _refusal(title, str(error), kept=kept, status=404, token=token, is_starting=True)
@@ -164,6 +165,11 @@ def _refused(error: Exception, *, token: str) -> HttpResponse:
             gettext("There is nothing left to do here"), str(error), kept=kept, status=403, token=token
         )
     return _refusal(gettext("This page can’t be used"), FOREIGN, status=403, token=token)
+
+
+def _nothing_left(error: NotAdmitted) -> Completion | None:
+    """Return what a panel's person takes back who came when there was nothing to do."""
+    return end(error.visit, Outcome.NOTHING_LEFT) if error.visit else None
 
 
 def _refusal(

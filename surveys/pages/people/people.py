@@ -1,8 +1,8 @@
 """Who comes to a batch without a marketplace: personal links, and a panel."""
 
 import csv
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from io import StringIO
 from typing import IO, Any
 
@@ -19,6 +19,7 @@ from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from annotators.crowds.links.panels import PANELS
 from surveys.answering.invitations import (
     CannotInvite,
     Invited,
@@ -28,12 +29,12 @@ from surveys.answering.invitations import (
     renew_key,
     revoke,
 )
-from surveys.models import Batch, Invitation, Panel, PanelVisit
+from surveys.models import Batch, Invitation, Outcome, Panel, PanelVisit
 from surveys.pages.access import batch_for, researcher
 from surveys.pages.people.people_forms import InviteForm, PanelForm, RenewForm
 from surveys.publishing import quota
 from surveys.results.files.csv_text import safe_text
-from surveys.review.panel_lists import panel_lists
+from surveys.review.panel_lists import FOR_PANEL, decision_about, panel_lists, statuses_of
 from surveys.review.progress import with_work
 
 PEOPLE_PER_PAGE = 50
@@ -52,6 +53,15 @@ class Row:
     @property
     def is_valid(self) -> bool:
         return self.state not in {"revoked", "expired"}
+
+
+@dataclass(frozen=True, slots=True)
+class VisitRow:
+    """One person that a panel has sent; `decision` is what it is to be told of them."""
+
+    visit: Any
+    state: str
+    decision: str
 
 
 @never_cache
@@ -170,19 +180,59 @@ def _note(request: HttpRequest, what: Model, action: int, text: str) -> None:
 
 def _page(request: HttpRequest, batch: Batch, *, status: int = 200, **forms: Any) -> HttpResponse:
     panel = _panel(batch)
-    visits = with_work(PanelVisit.objects.filter(panel__batch=batch).select_related("worker"), batch=batch)
+    kind = request.GET.get("panel", "prolific")
     context = {
         "rows": _rows(request, batch),
         "invite_form": InviteForm(),
         "renew_form": RenewForm(),
         "panel": panel,
-        "panel_form": PanelForm(instance=panel or Panel(batch=batch)),
+        "panel_form": PanelForm(instance=panel or new_panel(batch, kind=kind)),
+        "known_panels": PANELS.items(),
+        "panel_kind": kind,
+        "code_types": list(_code_types(panel)) if panel else [],
         "panel_lists": panel_lists(panel) if panel else None,
         "panel_address": panel_address(panel) if panel else "",
-        "visits": Paginator(visits, PEOPLE_PER_PAGE).get_page(request.GET.get("visits", "1")),
+        "visits": _visits(request, batch, panel),
         **forms,
     }
     return _render(request, "people", batch, context, title=f"People of {batch.name}", status=status)
+
+
+def new_panel(batch: Batch, *, kind: str) -> Panel:
+    """Return a panel that nobody has set up yet, with what is known of one of that name."""
+    if (known := PANELS.get(kind)) is None:
+        return Panel(batch=batch)
+    names = {f"{name}_parameter": value for name, value in asdict(known.names).items()}
+    return Panel(batch=batch, provider=kind, completion_url=known.completion_url, **names)
+
+
+def _code_types(panel: Panel) -> Iterator[tuple[str, str, str]]:
+    """Yield each outcome with its code and how the panel's own page calls it, where that is known."""
+    known = PANELS.get(panel.provider)
+    for outcome, kind in known.code_types.items() if known else ():
+        yield Outcome(outcome).label, panel.code_of(outcome), kind
+
+
+def _visits(request: HttpRequest, batch: Batch, panel: Panel | None) -> Page[Any]:
+    found = with_work(PanelVisit.objects.filter(panel__batch=batch).select_related("worker"), batch=batch)
+    page = Paginator(found, PEOPLE_PER_PAGE).get_page(request.GET.get("visits", "1"))
+    statuses = statuses_of(panel) if panel else {}
+    rows: Page[Any] = page
+    rows.object_list = [
+        VisitRow(
+            one, _state_of(one), FOR_PANEL.get(decision_about(one, statuses.get(one.worker_id, set())), "")
+        )
+        for one in page.object_list
+    ]
+    return rows
+
+
+def _state_of(visit: Any) -> str:
+    if visit.outcome:
+        return str(visit.get_outcome_display()).lower()
+    if visit.completed_at:
+        return "finished"
+    return "at work" if visit.n_open else "has worked" if visit.n_done else "came"
 
 
 def _rows(request: HttpRequest, batch: Batch) -> Page[Any]:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db import transaction
 from django.utils import timezone
 
 from annotators.crowds.links.addresses import PANEL_VALUE
 from annotators.people.pseudonyms import NAMED
 from surveys.answering.invitations import MOST_PEOPLE, Person, end_of, in_a_month
-from surveys.models import Panel
+from surveys.models import Outcome, Panel, PanelCode
 
 if TYPE_CHECKING:
     PanelModelForm = forms.ModelForm[Panel]
@@ -91,9 +92,34 @@ class RenewForm(forms.Form):
     expires_at = UntilField(label="Valid until", initial=in_a_month)
 
 
-class PanelForm(PanelModelForm):
-    """Prolific's names unless changed. Once somebody has come, the panel's own name stays."""
+OUTCOME_CODES = {f"{outcome.value}_code": outcome for outcome in Outcome if outcome != Outcome.COMPLETED}
 
+
+class PanelForm(PanelModelForm):
+    """Prolific's names unless changed. Once somebody has come, the panel's own name stays.
+
+    One code for each outcome; without one of their own, failed checks are completed, and who has nothing to take back
+    is asked to return the study.
+    """
+
+    checks_failed_code = forms.CharField(
+        label="Code where checks failed",
+        max_length=64,
+        required=False,
+        help_text="For who was done, but against whose work the review rules speak. Empty: the code above.",
+    )
+    nothing_left_code = forms.CharField(
+        label="Code where nothing was left",
+        max_length=64,
+        required=False,
+        help_text="For who came when all was taken. Empty: they are asked to return the study.",
+    )
+    no_consent_code = forms.CharField(
+        label="Code without consent",
+        max_length=64,
+        required=False,
+        help_text="For who read what is asked of them and did not agree. Empty: they are asked to return it.",
+    )
     completion_url = forms.URLField(
         label="Where they go when done",
         assume_scheme="https",
@@ -115,6 +141,7 @@ class PanelForm(PanelModelForm):
             "session_parameter",
         ]
         labels = {
+            "completion_code": "Code of the completed",
             "assignments_per_worker": "Annotations for each person",
             "study_id": "Only from the study",
             "provider": "Panel",
@@ -132,6 +159,9 @@ class PanelForm(PanelModelForm):
         super().__init__(*args, **kwargs)
         self.fields["assignments_per_worker"].min_value = 1  # type: ignore[attr-defined]
         self.fields["provider"].disabled = bool(self.instance.pk and self.instance.visits.exists())
+        self.order_fields(["completion_code", *OUTCOME_CODES])
+        own = {one.outcome: one.code for one in self.instance.codes.all()} if self.instance.pk else {}
+        self.initial |= {name: own.get(outcome, "") for name, outcome in OUTCOME_CODES.items()}
 
     def clean_completion_url(self) -> str:
         url: str = self.cleaned_data["completion_url"]
@@ -160,10 +190,31 @@ class PanelForm(PanelModelForm):
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         parameters = [name for name in self.Meta.fields if name.endswith("_parameter")]
+        self._check_codes(data)
         self._check_parameters({name: data[name] for name in parameters if data.get(name)})
         if data.get("study_id") and not data.get("study_parameter"):
             self.add_error("study_parameter", "Without it nobody can tell which study sends them.")
         return data
+
+    def _check_codes(self, data: dict[str, Any]) -> None:
+        """The panel tells outcomes apart by their codes alone."""
+        given = [data.get("completion_code", "")]
+        for name in OUTCOME_CODES:
+            code = data.get(name, "")
+            if code and code in given:
+                self.add_error(name, "Each outcome needs a code of its own.")
+            given.append(code)
+
+    @transaction.atomic
+    def save(self, commit: bool = True) -> Panel:
+        """Keep the panel with its codes; one that is emptied is gone."""
+        panel: Panel = super().save(commit)
+        panel.codes.all().delete()
+        codes = [(outcome, self.cleaned_data[name]) for name, outcome in OUTCOME_CODES.items()]
+        PanelCode.objects.bulk_create(
+            PanelCode(panel=panel, outcome=o, code=code) for o, code in codes if code
+        )
+        return panel
 
     def _check_parameters(self, given: dict[str, str]) -> None:
         values = list(given.values())

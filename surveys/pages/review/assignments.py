@@ -14,9 +14,10 @@ from django.views.decorators.http import require_POST, require_safe
 from annotators.crowds.base import crowd_of
 from annotators.models import Assignment
 from surveys import sync
-from surveys.enqueue import enqueue
+from surveys.enqueue import enqueue_in
 from surveys.models import Batch, Survey
 from surveys.pages.access import batch_for, researcher, study_for
+from surveys.pages.review import undoing
 from surveys.pages.review.decision_forms import BulkForm, FilterForm
 from surveys.pages.review.decisions import suggested_reason, what_follows
 from surveys.pages.review.listing import listed, of, query_of, thumbnails
@@ -27,6 +28,7 @@ from surveys.review.progress import is_soon, undecided
 from surveys.review.surplus import is_surplus
 
 PER_PAGE = 25
+UNDO_SECONDS = 15  # until a decision about many is carried out, unless a sweep comes first
 
 
 @require_safe
@@ -72,6 +74,7 @@ def _list(request: HttpRequest, about: Batch | Survey) -> HttpResponse:
         "walk": f"?{query}" if query and isinstance(about, Batch) else "",
         "thumbs": thumbnails(page.object_list),
         "n_proposed": Assignment.objects.filter(proposed, of(about)).count(),
+        "undoable": undoing.undoable(request, of(about)),
     }
     return _render(request, "review/assignments.html", f"Assignments of {about}", context)
 
@@ -80,9 +83,15 @@ def _addresses(about: Batch | Survey) -> dict[str, Any]:
     """Return what a page is about, with where its list is and where decisions about many go."""
     if isinstance(about, Batch):
         urls = (reverse("assignments", args=[about.pk]), reverse("decide_many", args=[about.pk]))
-        return {"batch": about, "about": about.name, "list_url": urls[0], "decide_url": urls[1]}
+        undo_url = reverse("undo_many", args=[about.pk])
+        return _named(batch=about, about=about.name, urls=(*urls, undo_url))
     urls = (reverse("study_review", args=[about.slug]), reverse("decide_many_of_study", args=[about.slug]))
-    return {"survey": about, "about": "All batches", "list_url": urls[0], "decide_url": urls[1]}
+    undo_url = reverse("undo_many_of_study", args=[about.slug])
+    return _named(survey=about, about="All batches", urls=(*urls, undo_url))
+
+
+def _named(*, urls: tuple[str, str, str], **about: Any) -> dict[str, Any]:
+    return {**about, "list_url": urls[0], "decide_url": urls[1], "undo_url": urls[2]}
 
 
 def _decide(request: HttpRequest, about: Batch | Survey) -> HttpResponse:
@@ -128,8 +137,9 @@ def _decide_all(request: HttpRequest, *, action: str, reason: str, selected: Que
         else:
             done.add(found)
     for hit_pk in {found.hit_id for found in done}:
-        enqueue(sync.sync_hit, hit_pk)
+        enqueue_in(UNDO_SECONDS, sync.sync_hit, hit_pk)
     if done:
+        undoing.remember(request, action=action, decided=done)
         messages.success(request, f"{len(done)} decided. {what_follows(done)}")
     if refused:
         messages.error(request, f"{len(refused)} could not be decided. {' '.join(refused[:3])}")

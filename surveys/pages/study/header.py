@@ -152,6 +152,8 @@ def next_step(person: Person, batch: CountedBatch) -> Step:
     if batch.n_held and person.has_perm("annotators.view_assignment"):
         waits = f"{batch.n_held} {'waits' if batch.n_held == 1 else 'wait'} for you"
         return Step(waits, f"{reverse('assignments', args=[batch.pk])}?status=Submitted")
+    if batch.status == Status.PUBLISHING:
+        return Step(f"Being published: {batch.n_published:,} HITs are out")
     if batch.status in Batch.RUNNING:
         return Step(f"{batch.n_kept} of {batch.n_wanted} assignments are in")
     if batch.pilot_items and person.has_perm("surveys.add_batch"):

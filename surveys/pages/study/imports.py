@@ -9,19 +9,19 @@ from tempfile import TemporaryDirectory
 from django.contrib import messages
 from django.contrib.admin import site
 from django.core import signing
-from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.html import format_html
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from surveys import sync
+from surveys import notes, sync
 from surveys.enqueue import enqueue
-from surveys.models import Survey
+from surveys.models import Importing, Survey
 from surveys.pages.access import researcher
 from surveys.pages.study.import_columns import ColumnsPage
 from surveys.protocols.definition import Definition
-from surveys.studies.importing import uploads
+from surveys.studies.importing import later, uploads
 from surveys.studies.importing.archive import ZipPictures
 from surveys.studies.importing.fetching import fetch_pictures
 from surveys.studies.importing.import_forms import AttachForm, ImportForm
@@ -177,8 +177,14 @@ def _is_open_to(person: Person, survey_id: int | None) -> bool:
 
 
 def _confirm(request: HttpRequest, *, staged: Staged) -> HttpResponse:
+    """Import what is small at once, and have the worker import what is not."""
+    accepts = "accept_warnings" in request.POST
+    if later.is_large(staged):
+        asked = later.ask(staged, by=request.user, accept_warnings=accepts)
+        enqueue(sync.import_items, asked.pk)
+        return redirect("import_job", asked.pk)
     try:
-        done = uploads.write(staged, by=request.user, accept_warnings="accept_warnings" in request.POST)
+        done = uploads.write(staged, by=request.user, accept_warnings=accepts)
     except ImportRefused as refused:
         return _preview_page(request, staged=staged, refused=refused.problems, status=422)
     except PictureError:
@@ -189,6 +195,32 @@ def _confirm(request: HttpRequest, *, staged: Staged) -> HttpResponse:
     where = format_html('<a href="{}">{}</a>', reverse("study", args=[survey.slug]), survey)
     messages.success(request, format_html("Imported {} items into {}.{}", len(plan.items), where, waiting))
     return _next(request.user, survey)
+
+
+@researcher(ADD_ITEM)
+@require_safe
+def import_job(request: HttpRequest, import_pk: int) -> HttpResponse:
+    """Show how far a large import is; done, go on to what comes after it."""
+    asked = _job(request, import_pk)
+    if asked.ended_at:
+        notes.put_away(notes.unseen(request.user).filter(about=later.about(asked)))
+    if asked.survey:
+        messages.success(request, f"Imported {asked.n_items:,} items into {asked.survey}.")
+        return _next(request.user, asked.survey)
+    context = {**site.each_context(request), "title": "Import", "asked": asked}
+    return render(request, "study/import_job.html", context)
+
+
+@researcher(ADD_ITEM)
+@require_safe
+def import_progress(request: HttpRequest, import_pk: int) -> JsonResponse:
+    """Answer with how far a large import is, for the page that waits for it."""
+    asked = _job(request, import_pk)
+    return JsonResponse({"reports": [] if asked.ended_at else [{"percent": asked.percent}]})
+
+
+def _job(request: HttpRequest, import_pk: int) -> Importing:
+    return get_object_or_404(Importing.objects.select_related("survey"), pk=import_pk, asked_by=request.user)
 
 
 def _next(person: Person, survey: Survey) -> HttpResponse:

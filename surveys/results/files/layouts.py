@@ -9,11 +9,12 @@ from typing import IO, Any
 
 import pandas as pd
 
-from surveys.models import Batch, MetricScore, Output
+from surveys.models import Batch, MetricScore, Output, Panel
 from surveys.results.files.annotations import annotation_lines
 from surveys.results.files.csv_text import csv_parts
 from surveys.results.files.legacy import write_legacy
 from surveys.results.files.pairs import LayoutError, has_pairs, is_paired
+from surveys.results.files.panel import count_visits, panel_lines
 from surveys.results.files.processed import processed_rows
 from surveys.results.files.raw import count_raw, paired_systems, raw_lines
 from surveys.results.files.report import Report, make_report, write_summary
@@ -215,6 +216,9 @@ LAYOUTS: dict[str, Layout] = {
     ),
     "responses": _raw("Raw, one line per response", "responses.csv", CSV, response_lines),
     "annotations": _raw("Raw, as VTT's files", "annotations.jsonl", JSONL, annotation_lines),
+    "panel": _raw(
+        "People of the panel, and how they ended", "panel.csv", CSV, panel_lines, count=count_visits
+    ),
     **{
         name: _from_frame(layout, check=paired_systems if name in PUBLISHED else bool)
         for name, layout in FRAME_LAYOUTS.items()
@@ -230,7 +234,7 @@ def layouts_for(batch: Batch) -> dict[str, Layout]:
     """Return the layouts this batch can be written in; every batch has one that is raw.
 
     MTurk's and OFA-X's need outputs of the ground truth, VTT's a sequence, the filtered ones answers to grade, the
-    metrics outputs that were scored, the spans a question that is answered by them.
+    metrics outputs that were scored, the spans a question that is answered by them, the panel's people a panel.
     """
     definition = batch.definition
     is_pair = has_pairs(definition) and _has_reference(batch)
@@ -238,6 +242,7 @@ def layouts_for(batch: Batch) -> dict[str, Layout]:
     left_out |= set() if definition.answer else {"processed_filtered"}
     left_out |= set() if definition.is_sequence else {"annotations"}
     left_out |= set() if definition.has_spans else {"spans"}
+    left_out |= set() if Panel.objects.filter(batch=batch).exists() else {"panel"}
     left_out |= set() if _has_scores(batch) else {"metrics", "correlations"}
     return {name: layout for name, layout in LAYOUTS.items() if name not in left_out}
 

@@ -104,13 +104,12 @@ def test_a_strange_study_or_session_is_refused(name) -> None:
 @pytest.mark.django_db
 def test_our_own_hits_are_made_once() -> None:
     pair = [link_work.own_hit_type(TERMS, name="batch-1") for _ in range(2)]
-    hits = [
-        link_work.own_hit(pair[0], name="Labc", lifetime=timedelta(days=1), max_assignments=3)
-        for _ in range(2)
-    ]
+    places, lifetime = {"Labc": 3, "Ldef": 1}, timedelta(days=1)
+    hits = [link_work.own_hits(pair[0], places=places, lifetime=lifetime) for _ in range(2)]
     assert (pair[0], hits[0]) == (pair[1], hits[1])
-    assert (HITType.objects.count(), HIT.objects.count()) == (1, 1)
-    assert (hits[0].endpoint, hits[0].max_assignments, hits[0].hit_type.reward) == ("link", 3, Decimal(0))
+    assert (HITType.objects.count(), HIT.objects.count()) == (1, 2)
+    hit = HIT.objects.get(pk=hits[0]["Labc"])
+    assert (hit.endpoint, hit.max_assignments, hit.hit_type.reward) == ("link", 3, Decimal(0))
 
 
 def by_link(**values) -> Assignment:

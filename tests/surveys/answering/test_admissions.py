@@ -10,15 +10,15 @@ from django.utils import timezone
 from annotators.crowds.links import addresses
 from annotators.models import Worker
 from surveys.answering.admissions import (
-    Completion,
     NotAdmitted,
     admit,
     admit_by_code,
     admit_panel,
-    completion,
 )
+from surveys.answering.completions import Completion
 from surveys.answering.invitations import revoke
 from surveys.models import Batch, Invitation, PanelVisit
+from surveys.review.panel_ends import completion
 from tests.link_people import answered, from_prolific, invite_one, make_batch, make_panel, take
 
 pytestmark = pytest.mark.django_db

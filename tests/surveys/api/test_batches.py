@@ -7,6 +7,7 @@ import pytest
 
 from annotators.crowds.mturk.gateway import Gateway
 from annotators.models import Assignment
+from surveys import sync
 from surveys.models import AuditEntry, Batch, Decision
 from tests.factories import make_draft, make_published, make_survey, submitted
 from tests.policy_data import NEVER
@@ -107,6 +108,7 @@ def test_publishing_wants_todays_price(script: Asking, sent: list[Any]) -> None:
     first, second = (script.post(f"/batches/{batch.pk}/publish", {"total": total}) for _ in range(2))
     assert [(one.status_code, one.json()["status"]) for one in (first, second)] == [(200, "publishing")] * 2
     assert sent == [("surveys.sync.publish_batch", batch.pk)]
+    sync.publish_batch(batch.pk)
     [entry] = AuditEntry.objects.all()
     assert (entry.outcome, entry.actor.username if entry.actor else "") == ("publish", "ada")
 

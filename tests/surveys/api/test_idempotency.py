@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from surveys import sync
 from surveys.api import idempotency
-from surveys.models import ApiRequest, AuditEntry, Batch, Survey
+from surveys.models import ApiRequest, AuditEntry, Batch, Publishing, Survey
 from tests.factories import make_draft, make_survey
 from tests.policy_data import NEVER
 from tests.surveys.api.asking import Asking, person_of, problem, token_of
@@ -148,5 +148,7 @@ def test_published_twice_at_once_it_is_published_once(
         statuses = sorted(pool.map(publish, keys))
     assert statuses[0] == 200
     assert statuses[1] in ({200, 409} if keys[0] == keys[1] == "same" else {200})
+    assert Publishing.objects.count() == 1
+    sync.publish_batch(batch.pk)
     assert AuditEntry.objects.filter(kind="publishing", outcome="publish").count() == 1
     assert Batch.objects.get().questionnaires.count() == 1

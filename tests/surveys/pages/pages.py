@@ -26,7 +26,9 @@ def url(name: str, batch: Batch) -> str:
 
 
 def enqueued(callbacks) -> list[tuple[str, tuple]]:
-    return [(callback.func.__self__.name, callback.args) for callback in callbacks]
+    """What is sent to the worker; what waits a moment has its arguments as the first one."""
+    sent = [(one.func.__self__.name, one.func.__name__, one.args) for one in callbacks]
+    return [(task, args[0] if how == "apply_async" else args) for task, how, args in sent]
 
 
 def queries_of(client: Client, address: str) -> int:

@@ -244,7 +244,7 @@ def test_summary_is_plain_json_with_counts_beside_shares():
 
 def test_only_raw_layouts_can_have_worker_ids():
     named = [name for name, layout in LAYOUTS.items() if layout.is_raw]
-    assert named == ["raw", "responses", "annotations"]
+    assert named == ["raw", "responses", "annotations", "panel"]
 
 
 def test_files_are_written_all_or_none(tmp_path):

@@ -15,7 +15,7 @@ from annotators.crowds.links import work
 from surveys import sync
 from surveys.answering.admissions import NotAdmitted, admit, admit_by_code, admit_panel
 from surveys.answering.invitations import address
-from surveys.models import Batch, Invitation, Panel
+from surveys.models import Batch, Invitation, Outcome, Panel
 from tests.factories import make_batch as make_market_batch
 from tests.factories import make_draft, make_survey
 from tests.link_people import answered, from_prolific, invite_one, make_batch, make_panel, take
@@ -228,6 +228,29 @@ def test_visits_are_listed_with_their_state(researcher):
     page = text_of(researcher.get(url("people", batch)))
     assert "prolific:aa study1 session1 finished 1 of 1" in page
     assert "prolific:bb study1 session1 came 0 of 1" in page
+
+
+def test_each_outcome_has_a_code_of_its_own(researcher):
+    batch = make_batch()
+    codes = {"checks_failed_code": "C2", "nothing_left_code": "C3", "no_consent_code": "C4"}
+    page = text_of(researcher.post(url("save_panel", batch), PANEL | codes, follow=True))
+    assert "Checks failed C2 Prolific’s type FAILED_ATTENTION_CHECK" in page
+    panel = Panel.objects.get()
+    assert [panel.code_of(outcome) for outcome in Outcome.values] == ["C1A2", "C2", "C3", "C4"]
+    response = researcher.post(url("save_panel", batch), PANEL | codes | {"no_consent_code": "C2"})
+    assert "Each outcome needs a code of its own." in text_of(response)
+    researcher.post(url("save_panel", batch), PANEL | {"checks_failed_code": "C5"})
+    assert [Panel.objects.get().code_of(outcome) for outcome in Outcome.values] == ["C1A2", "C5", "", ""]
+
+
+def test_connect_is_filled_in_as_it_calls_things(researcher):
+    batch = make_batch()
+    page = researcher.get(url("people", batch) + "?panel=connect").content.decode()
+    back = "https://connect.cloudresearch.com/participant/project/{code}/complete"
+    assert [f'value="{value}"' in page for value in ("participantId", "assignmentId", back)] == [True] * 3
+    make_panel(batch, provider="connect", worker_parameter="participantId", completion_url=back)
+    page = researcher.get(url("people", batch)).content.decode()
+    assert "PROLIFIC_PID" not in page
 
 
 def test_only_a_batch_that_takes_links_has_people(researcher):

@@ -9,6 +9,7 @@ from django.utils import timezone
 from annotators.crowds.mturk.gateway import Unreachable
 from annotators.models import HIT, Call
 from surveys.models import AuditEntry, Batch, Decision, Questionnaire
+from surveys.publishing import questionnaires
 from tests.factories import (
     make_assignment,
     make_draft,
@@ -209,6 +210,7 @@ def test_publishing_is_recorded(researcher, balance):
     draft = make_draft(make_survey(n_items=5), budget=D("4.00"))
     for _ in range(2):
         researcher.post(url("batch_publish", draft))
+        questionnaires.write(draft)
     [(kind, outcome, actor, details)] = entries(draft)
     design = details.pop("design")
     assert (kind, outcome, details) == ("publishing", "publish", {"total": "2.30", "budget": "4.00"})

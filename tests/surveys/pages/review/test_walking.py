@@ -119,3 +119,11 @@ def test_the_menu_says_what_waits_and_nothing_where_nothing_does(
         .partition("Skip")[2]
         .startswith(" to main content Assent Studies Workers")
     )
+
+
+def test_the_menu_counts_what_is_about_to_be_approved_without_a_decision(assistant, published):
+    assignment = submitted(published)
+    assert "about to be approved" not in text_of(assistant.get(list_url(published)))
+    soon = timezone.now() + timedelta(minutes=5)
+    Assignment.objects.filter(pk=assignment.pk).update(auto_approval_at=soon)
+    assert " 1 about to be approved without a decision " in text_of(assistant.get(list_url(published)))

@@ -1,0 +1,27 @@
+"""Telling somebody, calmly and once, that work they have started is done."""
+
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from surveys.models import Note
+
+Person = AbstractBaseUser | AnonymousUser
+
+
+def tell(person_pk: int | None, *, about: str, text: str, url: str) -> None:
+    """Leave a note for a person; of the same work they are told once. Called in the transaction that ends it."""
+    if person_pk is not None:
+        Note.objects.get_or_create(
+            person_id=person_pk, about=about, defaults={"text": text[:500], "url": url}
+        )
+
+
+def unseen(person: Person) -> QuerySet[Note]:
+    """Return what somebody has not seen yet, the newest first."""
+    return Note.objects.filter(person_id=person.pk, seen_at=None)
+
+
+def put_away(notes: QuerySet[Note]) -> int:
+    """Show these notes no more. Returns how many were shown until now."""
+    return notes.filter(seen_at=None).update(seen_at=timezone.now())

@@ -1,0 +1,100 @@
+"""Taking back the last decision about many: it stands above the list for a while, in the session of who made it."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Q
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from annotators.models import Assignment
+from surveys import sync
+from surveys.enqueue import enqueue
+from surveys.pages.access import batch_for, researcher, study_for
+from surveys.pages.review.listing import of
+from surveys.review import undoing
+from surveys.review.errors import CannotDecide
+
+KEY = "decided_last"
+KEPT = timedelta(minutes=15)
+DONE = {"approve": "approved", "reject": "rejected"}
+Status = Assignment.Status
+
+
+@dataclass(frozen=True, slots=True)
+class Undoable:
+    """The last decision about many: how many it was about, and how many can still be taken back."""
+
+    verb: str
+    n: int
+    n_open: int
+
+
+def remember(request: HttpRequest, *, action: str, decided: Collection[Assignment]) -> None:
+    """Keep what was just decided in the session, to be taken back from there."""
+    at = timezone.now().isoformat()
+    request.session[KEY] = {"action": action, "keys": [one.pk for one in decided], "at": at}
+
+
+def undoable(request: HttpRequest, of_page: Q) -> Undoable | None:
+    """Return what a page about these assignments offers to take back; None where there is nothing."""
+    decided = _decided(request)
+    found = Assignment.objects.filter(of_page, pk__in=decided.get("keys", ()))
+    statuses = list(found.filter(decision__decided_by=request.user.pk).values_list("status", flat=True))
+    n_open = sum(status != Status.APPROVED for status in statuses)
+    return Undoable(DONE[decided["action"]], len(statuses), n_open) if n_open else None
+
+
+@require_POST
+@researcher("surveys.view_batch", "annotators.change_assignment")
+def undo_many(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take back the last decision about many, as far as it was about a batch."""
+    return _undo(request, of(batch_for(request, pk)))
+
+
+@require_POST
+@researcher("surveys.view_batch", "annotators.change_assignment")
+def undo_many_of_study(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take back the last decision about many, as far as it was about a study."""
+    return _undo(request, of(study_for(request, slug)))
+
+
+def _undo(request: HttpRequest, of_page: Q) -> HttpResponse:
+    mine = Assignment.objects.filter(
+        of_page, pk__in=_decided(request).get("keys", ()), decision__decided_by=request.user.pk
+    )
+    undone, refused = [], []
+    for found in mine.select_related("worker", "hit__questionnaire__batch__survey"):
+        try:
+            undoing.undo(found, by=request.user)  # type: ignore[arg-type]
+        except CannotDecide as error:
+            refused.append(f"{found.worker}: {error}")
+        else:
+            undone.append(found)
+    for hit_pk in {found.hit_id for found in undone}:
+        enqueue(sync.sync_hit, hit_pk)
+    request.session.pop(KEY, None)
+    _tell(request, n_undone=len(undone), refused=refused)
+    back = request.POST.get("next", "")
+    return redirect(back if url_has_allowed_host_and_scheme(back, allowed_hosts=None) else "admin:index")
+
+
+def _tell(request: HttpRequest, *, n_undone: int, refused: list[str]) -> None:
+    if n_undone:
+        messages.success(request, f"{n_undone} taken back: as if you had not decided.")
+    if refused:
+        messages.error(request, f"{len(refused)} could not be taken back. {' '.join(refused[:3])}")
+    if not (n_undone or refused):
+        messages.info(request, "There is nothing to take back any more.")
+
+
+def _decided(request: HttpRequest) -> dict[str, Any]:
+    decided: dict[str, Any] = request.session.get(KEY, {})
+    is_fresh = decided and timezone.now() - datetime.fromisoformat(decided["at"]) < KEPT
+    return decided if is_fresh else {}
