@@ -141,6 +141,14 @@ def completion(admission: Admission) -> Completion | None:
     return Completion(panel.completion_code, url if url.startswith("https://") else "")
 
 
+def way_back(admission: Admission, *, outcome: str) -> Completion | None:
+    """Return what a panel's person takes back where they end otherwise than by doing all; None: they return the study.
+
+    The code for work that is done says that it is done, and so is none for any other `outcome`, as "no_consent".
+    """
+    return completion(admission) if outcome == "done" else None
+
+
 def _invitations() -> QuerySet[Invitation]:
     return Invitation.objects.select_related("batch__survey", "worker")
 

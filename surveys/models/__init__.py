@@ -21,9 +21,11 @@ from surveys.models.batch import (
     default_review_policy,
     new_seed,
 )
+from surveys.models.consent import Consent, ConsentText
 from surveys.models.drafts import ProtocolDraft, ProtocolDraftVersion
 from surveys.models.kept import KeptReport
 from surveys.models.people import PersonLabel
+from surveys.models.problems import ProblemReport
 from surveys.models.review import (
     Appeal,
     Decision,
@@ -62,6 +64,8 @@ __all__ = [
     "Appeal",
     "AuditEntry",
     "Batch",
+    "Consent",
+    "ConsentText",
     "Decision",
     "Delivery",
     "Inclusion",
@@ -75,6 +79,7 @@ __all__ = [
     "PanelVisit",
     "PersonLabel",
     "Picture",
+    "ProblemReport",
     "Protocol",
     "ProtocolDraft",
     "ProtocolDraftVersion",

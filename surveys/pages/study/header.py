@@ -18,6 +18,7 @@ PLACES = {
     "study_items": "Items",
     "study_design": "Design",
     "study_settings": "Settings",
+    "save_consent": "Settings",
     "invite_colleague": "Settings",
     "add_colleague": "Settings",
     "study_script": "Settings",
