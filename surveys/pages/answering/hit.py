@@ -27,7 +27,7 @@ from surveys.answering.presentation import (
 from surveys.models import Batch, Questionnaire, Response
 from surveys.operations import log_context
 from surveys.pages.access import address_of
-from surveys.pages.answering import consent, language, quiz, tokens
+from surveys.pages.answering import consent, language, problems, quiz, tokens
 from surveys.pages.answering.framing import framed, record_fault
 from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.work_page import (
@@ -93,6 +93,8 @@ def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
         raise
     if bearer.assignment.saved_at:  # `again`: the page that sent this got no answer the first time
         return _done(questionnaire.batch, bearer, is_first_time="again" in request.POST)
+    if problems.is_report(request):
+        return _reported(request, questionnaire, bearer)
     if before := _before_the_work(request, questionnaire.batch, bearer):
         return before
     responses = opened_responses(bearer.assignment, batch=questionnaire.batch)
@@ -107,9 +109,22 @@ def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
     if not form.is_valid():
         return _page(request, questionnaire, bearer, form, status=422)
     reach("submit.saved")
+    problems.take_along(request, bearer.assignment)
     if written is None:
         bearer.assignment.refresh_from_db()  # a submission at the same moment was quicker: its comment counts
     return _done(questionnaire.batch, bearer, is_first_time=written is not None, written=written)
+
+
+def _reported(request: HttpRequest, questionnaire: Questionnaire, bearer: tokens.Bearer) -> HttpResponse:
+    """Keep a report; without a script all of the form came with it, and is a draft."""
+    batch, assignment = questionnaire.batch, bearer.assignment
+    told = problems.take(request, assignment)
+    if problems.is_by_script(request):
+        return problems.answer(told)
+    keep_what_was_given(assignment_form(assignment, batch=batch, data=request.POST), assignment)
+    form = assignment_form(assignment, batch=batch)
+    form.told = told
+    return _page(request, questionnaire, bearer, form)
 
 
 def _before_the_work(request: HttpRequest, batch: Batch, bearer: tokens.Bearer) -> HttpResponse | None:

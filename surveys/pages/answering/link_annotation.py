@@ -18,7 +18,7 @@ from surveys.answering.answer_copy import content
 from surveys.answering.collection import given_answers, revise_answers, save_answers
 from surveys.models import Batch
 from surveys.operations import log_context
-from surveys.pages.answering import consent, language, quiz, tokens
+from surveys.pages.answering import consent, language, problems, quiz, tokens
 from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.link_page import (
     KEPT,
@@ -120,6 +120,8 @@ def _submit(request: HttpRequest, token: str, number: int) -> HttpResponse:
         raise
     if assignment != author:
         raise tokens.TokenError
+    if problems.is_report(request):
+        return _reported(request, admission, assignment, form)
     if _has_to_agree(admission, number):
         if not (is_quiz := quiz.is_quiz(request)):
             keep_what_was_given(form, author)
@@ -127,6 +129,19 @@ def _submit(request: HttpRequest, token: str, number: int) -> HttpResponse:
     if quiz.is_quiz(request):
         return quiz.answered(request, admission.batch, **_quiz_context(admission, assignment))
     return _answered(request, admission, assignment, form)
+
+
+def _reported(
+    request: HttpRequest, admission: Admission, assignment: Assignment, posted: HitForm
+) -> HttpResponse:
+    """Keep a report; without a script all of the form came with it, and is a draft."""
+    told = problems.take(request, assignment)
+    if problems.is_by_script(request):
+        return problems.answer(told)
+    keep_what_was_given(posted, assignment)
+    form = assignment_form(assignment, batch=admission.batch)
+    form.told = told
+    return _page(admission, assignment, form)
 
 
 def _quiz_context(admission: Admission, assignment: Assignment) -> dict[str, Any]:
@@ -153,6 +168,7 @@ def _answered(
     if not is_saved and not _is_repeated(assignment, form):
         return _not_saved(request, admission, assignment, form)
     reach("link.saved")
+    problems.take_along(request, assignment)
     settle(assignment)
     reach("link.settled")
     saved = f"?saved={assignment.annotation_slot.number}"
