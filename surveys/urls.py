@@ -3,7 +3,7 @@
 from django.urls import URLPattern, URLResolver, path
 
 from surveys.pages import notes
-from surveys.pages.answering import hit, link_annotation, link_home, own_data, pictures
+from surveys.pages.answering import consent, hit, link_annotation, link_home, own_data, pictures
 from surveys.pages.people import labels, people, study_people, workers
 from surveys.pages.publishing import batches, books, launch, pilot, running, simulating
 from surveys.pages.results import compare, downloads, dry_run, paper, responses, results_page, sharing
@@ -21,6 +21,7 @@ from surveys.pages.study import (
     colleagues,
     import_columns,
     imports,
+    problems,
     protocols,
     samples,
     script,
@@ -98,6 +99,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("launch/", launch.choose_study, name="new_batch"),
     path("links/sign-in/<int:batch>/", link_home.sign_in, name="link_sign_in"),
     path("links/<str:token>/", link_home.home, name="link"),
+    path("links/<str:token>/consent", consent.link_consent, name="link_consent"),
     path("links/<str:token>/my-data", own_data.own_data, name="own_data"),
     path("links/<str:token>/my-data/download", own_data.download, name="own_data_download"),
     path("links/<str:token>/my-data/delete", own_data.delete, name="own_data_delete"),
@@ -137,8 +139,10 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("shared/<str:token>/", sharing.shared_results, name="shared_results"),
     path("studies/<slug:slug>/", studies.study, name="study"),
     path("studies/<slug:slug>/items/", studies.items, name="study_items"),
+    path("studies/<slug:slug>/items/<int:item_pk>/seen-to", problems.settle_problem, name="settle_problem"),
     path("studies/<slug:slug>/design/", studies.design, name="study_design"),
     path("studies/<slug:slug>/settings/", settings.settings, name="study_settings"),
+    path("studies/<slug:slug>/settings/consent", settings.save_consent, name="save_consent"),
     path("studies/<slug:slug>/people/", study_people.study_people, name="study_people"),
     path("studies/<slug:slug>/review/", assignments.study_review, name="study_review"),
     path("studies/<slug:slug>/review/decide", assignments.decide_many_of_study, name="decide_many_of_study"),

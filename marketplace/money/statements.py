@@ -133,6 +133,31 @@ class Earnings:
         return self.rewards + self.bonuses
 
 
+@dataclass(frozen=True)
+class Day:
+    """Cents that reached a worker on a day of UTC, out of how many HITs, bonuses apart."""
+
+    day: date
+    n_hits: int
+    rewards: int
+    bonuses: int
+
+    @property
+    def paid(self) -> int:
+        return self.rewards + self.bonuses
+
+
+def earned_by_day(worker: Worker) -> list[Day]:
+    """Return the days on which a worker was paid, the last first. One query."""
+    entries = Entry.objects.filter(assignment__worker=worker, target=Account.WORKERS).order_by()
+    rows = entries.values(day=TruncDate("created_at", tzinfo=UTC)).annotate(
+        n_hits=Count("assignment", filter=Q(source=Account.HELD), distinct=True),
+        rewards=Sum("cents", filter=Q(source=Account.HELD), default=0),
+        bonuses=Sum("cents", filter=Q(source=Account.AVAILABLE), default=0),
+    )
+    return [Day(**row) for row in rows.order_by("-day")]
+
+
 def earnings_of(worker: Worker) -> Earnings:
     """Add a worker's money up. Two queries."""
     # Rewards come out of what is held, bonuses out of what is available (`ledger`).

@@ -33,6 +33,20 @@ def my_work(request: HttpRequest, worker: Worker) -> HttpResponse:
     return render(request, "marketplace/site/my_work.html", context)
 
 
+@require_safe
+@worker_required
+def earnings(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """Show what was paid on which day, and what is still to be decided."""
+    deadlines.arrive()
+    days = statements.earned_by_day(worker)
+    context = {
+        "worker": worker,
+        "earnings": statements.earnings_of(worker),
+        "days": Paginator(days, SHOWN_PER_PAGE).get_page(request.GET.get("page")),
+    }
+    return render(request, "marketplace/site/earnings.html", context)
+
+
 def _done(worker: Worker) -> Any:
     rows = Assignment.objects.filter(
         worker=worker, status__in=[Status.SUBMITTED, Status.APPROVED, Status.REJECTED]

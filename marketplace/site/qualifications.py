@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_safe
 
 from marketplace import clock
 from marketplace.accounts.sessions import worker_required
@@ -18,6 +18,34 @@ from marketplace.questions import question_forms
 from marketplace.questions.answer_forms import AnswerForm
 from marketplace.refusals import WorkerRefusal
 from marketplace.site import frames
+
+SHOWN = 100
+
+
+@require_safe
+@worker_required
+def own_qualifications(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """Show what a worker holds, has asked for, and which tests there are for them."""
+    Status = QualificationRequest.Status
+    granted = Qualification.objects.filter(worker=worker, status=Qualification.Status.GRANTED)
+    asked = QualificationRequest.objects.filter(worker=worker).exclude(status=Status.GRANTED)
+    known = {
+        *granted.values_list("qualification_type", flat=True),
+        *asked.values_list("qualification_type", flat=True),
+    }
+    tests = QualificationType.objects.filter(disposed_at=None, status=QualificationType.Status.ACTIVE)
+    context = {
+        "worker": worker,
+        "held": granted.select_related("qualification_type__requester").order_by("-granted_at", "-pk"),
+        "asked": asked.select_related("qualification_type__requester").order_by("-submitted_at", "-pk")[
+            :SHOWN
+        ],
+        "tests": tests.exclude(test="")
+        .exclude(pk__in=known)
+        .select_related("requester")
+        .order_by("name")[:SHOWN],
+    }
+    return render(request, "marketplace/site/qualifications.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -16,6 +16,7 @@ urlpatterns = [
     path("my-data/download", own_data.download, name="own-data-download"),
     path("my-data/delete", own_data.delete, name="own-data-delete"),
     path("work", dashboard.my_work, name="my-work"),
+    path("work/earnings", dashboard.earnings, name="earnings"),
     path("work/accept-next", hits.accept_next, name="accept-next"),
     path("mturk/preview", hit_list.preview_by_group, name="preview-by-group"),
     path("mturk/externalSubmit", frames.external_submit, name="external-submit"),
@@ -23,6 +24,7 @@ urlpatterns = [
     path("projects/<entity:identifier>/tasks/accept_random", hits.accept, name="accept"),
     path("projects/<entity:identifier>/tasks/<entity:hit_id>", hits.work, name="work"),
     path("frames/<entity:hit_id>", frames.task_frame, name="task-frame"),
+    path("qualifications", qualifications.own_qualifications, name="qualifications"),
     path("qualifications/<entity:type_id>", qualifications.qualification, name="qualification"),
     path(
         "qualifications/<entity:type_id>/test",

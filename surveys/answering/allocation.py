@@ -89,7 +89,7 @@ def take_number(
 def own(batch: Batch, *, worker: Worker) -> list[Annotation]:
     """Return the annotations given to this person by link, by annotation id."""
     slots = AnnotationSlot.objects.filter(~by_market("assignment__"), batch=batch, assignment__worker=worker)
-    found = slots.select_related("assignment").order_by("number")
+    found = slots.select_related("assignment__appeal").order_by("number")
     mine = [(slot.number, slot.assignment) for slot in found if slot.assignment]
     skips = Response.objects.filter(batch=batch, worker=worker).exclude(skip_reason="")
     skipped: set[Any] = set(skips.values_list("assignment", flat=True))

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from annotators.constraints import is_about
 from annotators.models import HIT, IS_CLAIM, Assignment, Worker
-from surveys.models import AnswerRevision, QuizAttempt, Response
+from surveys.models import AnswerRevision, Consent, ProblemReport, QuizAttempt, Response
 from surveys.publishing import quota
 
 SLACK = (
@@ -60,7 +60,9 @@ def confirm(hit: HIT) -> int:
 def _believe(assignment_pk: Any) -> bool:
     """Whatever becomes of the answers, the worker is known from now on."""
     is_believed = _believe_answers(assignment_pk)
-    _believe_quiz(Assignment.objects.select_related("hit__questionnaire").get(pk=assignment_pk))
+    assignment = Assignment.objects.select_related("hit__questionnaire__batch").get(pk=assignment_pk)
+    _believe_quiz(assignment)
+    _believe_consents(assignment)
     Assignment.objects.filter(pk=assignment_pk).update(claimed_from="")
     return is_believed
 
@@ -84,6 +86,14 @@ def _believe_quiz(assignment: Assignment) -> None:
     theirs.filter(claimed_from=assignment.claimed_from).exclude(number__in=list(known)).update(
         claimed_from=""
     )
+
+
+def _believe_consents(assignment: Assignment) -> None:
+    """What was agreed to from where the worker is now known to have been, they agreed to."""
+    survey = assignment.hit.questionnaire.batch.survey_id
+    theirs = Consent.objects.filter(text__survey=survey, worker=assignment.worker_id)
+    known = theirs.filter(claimed_from="").values_list("text", flat=True)
+    theirs.filter(claimed_from=assignment.claimed_from).exclude(text__in=list(known)).update(claimed_from="")
 
 
 def make_room(claim: Assignment, *, among: Sequence[Assignment]) -> None:
@@ -115,6 +125,7 @@ def drop(claim: Assignment) -> bool:
             return False
         quota.release(locked)
         AnswerRevision.objects.filter(assignment=locked).delete()
+        ProblemReport.objects.filter(assignment=locked).delete()
         Response.objects.filter(assignment=locked).delete()
         locked.delete()
         forget = partial(_forget, locked.worker_id, claimed_from=locked.claimed_from)
@@ -174,5 +185,6 @@ def _forget(worker_pk: int, *, claimed_from: str) -> None:
         unmarked = Worker.objects.select_for_update().filter(pk=worker_pk, standing=Worker.Standing.OK)
         worker = unmarked.first()
         if worker and not worker.assignments.exists():
-            QuizAttempt.objects.filter(worker=worker, claimed_from=claimed_from).delete()
+            for table in (QuizAttempt, Consent):
+                table._default_manager.filter(worker=worker, claimed_from=claimed_from).delete()
             worker.delete()

@@ -86,7 +86,7 @@ class Claims:
 
 @dataclass(frozen=True, slots=True)
 class ShownPicture:
-    """A picture, audio or video under its opaque name; no `url` while it is missing.
+    """A picture, audio or video under its opaque name; no `url` while it is missing, not arrived or gone.
 
     `srcset` has the smaller copies a browser may choose instead, in the form of the attribute of this name.
     """
@@ -99,8 +99,9 @@ class ShownPicture:
 
     @classmethod
     def of(cls, picture: Picture, *, alt: str) -> Self:
-        url = picture.get_absolute_url() if picture.file else ""
-        return cls(url, picture.width, picture.height, alt, picture.srcset)
+        if not picture.is_there:
+            return cls("", 0, 0, alt)
+        return cls(picture.get_absolute_url(), picture.width, picture.height, alt, picture.srcset)
 
 
 @dataclass(frozen=True, slots=True)

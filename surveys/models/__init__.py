@@ -21,10 +21,12 @@ from surveys.models.batch import (
     default_review_policy,
     new_seed,
 )
+from surveys.models.consent import Consent, ConsentText
 from surveys.models.drafts import ProtocolDraft, ProtocolDraftVersion
 from surveys.models.kept import KeptReport
 from surveys.models.people import PersonLabel
 from surveys.models.progress import Importing, Note, Publishing
+from surveys.models.problems import ProblemReport
 from surveys.models.review import (
     Appeal,
     Decision,
@@ -63,6 +65,8 @@ __all__ = [
     "Appeal",
     "AuditEntry",
     "Batch",
+    "Consent",
+    "ConsentText",
     "Decision",
     "Delivery",
     "Importing",
@@ -80,6 +84,7 @@ __all__ = [
     "PanelVisit",
     "PersonLabel",
     "Picture",
+    "ProblemReport",
     "Protocol",
     "ProtocolDraft",
     "ProtocolDraftVersion",

@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from annotators.crowds.base import has_market
 from annotators.models import HIT, Endpoint, HITType
+from surveys.models.consent import ConsentText
 from surveys.models.study import Item, Output, Survey
 from surveys.protocols.definition import Definition
 
@@ -198,6 +199,14 @@ class Batch(models.Model):
     def definition(self) -> Definition:
         """The definition this batch was published with; before publication, today's."""
         return Definition.from_snapshot(self.snapshot) if self.snapshot else self.survey.definition
+
+    @cached_property
+    def consent_text(self) -> ConsentText | None:
+        """The text that people are asked to agree to, as it is today; None where nobody is asked."""
+        if self.is_simulated:
+            return None
+        last = ConsentText.objects.filter(survey=self.survey_id).order_by("-version").first()
+        return last if last and last.text else None
 
 
 class Questionnaire(models.Model):

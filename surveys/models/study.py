@@ -254,6 +254,11 @@ class Picture(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("picture", args=[self.code])
 
+    @property
+    def is_there(self) -> bool:
+        """Tell whether it has arrived and its file is still where it was put."""
+        return bool(self.file) and self.file.storage.exists(self.file.name)
+
     def copy_name(self, width: int) -> str:
         """Return where a smaller copy of this width lies; pictures of the same bytes share it."""
         return f"{self.file.name}.{width}.webp"

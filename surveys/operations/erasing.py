@@ -22,6 +22,7 @@ from surveys.models import (
     MarkedSpan,
     PanelVisit,
     PersonLabel,
+    ProblemReport,
     Rating,
     Response,
 )
@@ -36,6 +37,7 @@ TEXTS: dict[type[Model], tuple[str, tuple[str, ...]]] = {
     Decision: ("assignment__worker", ("reason", "overturn_reason", "flags")),
     Inclusion: ("assignment__worker", ("reason",)),
     Appeal: ("assignment__worker", ("text", "answer")),
+    ProblemReport: ("assignment__worker", ("text",)),
     Call: ("assignment__worker", ("arguments", "error")),
 }
 

@@ -17,8 +17,10 @@ from surveys.models import (
     AnnotationSlot,
     AnswerRevision,
     Appeal,
+    Consent,
     MarkedSpan,
     PersonLabel,
+    ProblemReport,
     QuizAttempt,
     Rating,
     Response,
@@ -50,6 +52,7 @@ def _erase_texts(worker: Worker) -> None:
     Response.objects.filter(assignment__worker=worker).update(draft={})
     Rating.objects.filter(response__worker=worker, score=None).update(value="")
     _erase_notes(worker)
+    ProblemReport.objects.filter(assignment__worker=worker).delete()
     Appeal.objects.filter(assignment__worker=worker).exclude(text="").update(text=DELETED_TEXT)
     Assignment.objects.filter(worker=worker).update(answer_xml="", claimed_from="")
 
@@ -79,6 +82,11 @@ def own_data(worker: Worker) -> dict[str, Any]:
                 "batch__title", "name", "email", "created_at", "opened_at", "expires_at", "revoked_at"
             )
         ),
+        "agreed_to": list(
+            Consent.objects.filter(worker=worker)
+            .order_by("pk")
+            .values("text__survey__name", "text__version", "text__text", "language", "given_at")
+        ),
         "annotations": [_work(row) for row in works.order_by("pk")],
         "tests": list(
             QuizAttempt.objects.filter(worker=worker)
@@ -100,6 +108,11 @@ def _work(row: Assignment) -> dict[str, Any]:
         "our_feedback": row.feedback,
         "decision": {"verdict": decision.verdict, "reason": decision.reason} if decision else None,
         "appeals": list(appeals.values("text", "made_at", "outcome", "answer", "answered_at")),
+        "problems_reported": list(
+            ProblemReport.objects.filter(assignment=row)
+            .order_by("pk")
+            .values("text", "reported_at", "settled_at")
+        ),
         "payments": list(_payments(row).values("operation", "amount", "finished_at")),
         "answers": [_answer(response) for response in row.responses.order_by("position")],
         "earlier_versions": list(row.revisions.order_by("pk").values("data", "created_at")),

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotators.models import Assignment, Worker
 from surveys import audit
-from surveys.models import Invitation, PanelVisit, QuizAttempt
+from surveys.models import Consent, Invitation, PanelVisit, QuizAttempt
 from surveys.operations.erasing import erase
 from surveys.operations.holding import Kept, kept
 
@@ -20,6 +20,7 @@ DEEDS: tuple[tuple[QuerySet[Any], tuple[str, ...]], ...] = (
     (Invitation.objects.all(), ("created_at", "opened_at")),
     (PanelVisit.objects.all(), ("created_at", "completed_at")),
     (QuizAttempt.objects.all(), ("created_at",)),
+    (Consent.objects.all(), ("given_at",)),
 )
 
 

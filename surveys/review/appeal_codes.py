@@ -26,14 +26,12 @@ CUT = " […] The whole reason is at the address below."
 
 
 def with_code(assignment: Assignment, reason: str) -> str:
-    """Return the message a rejected worker reads: the reason, then where and with which code to appeal.
+    """Return the message a rejected worker reads: the reason, then the address, with its code, at which to appeal.
 
     The same message however often it is asked for, at most 1,024 characters. A reason longer than fits is cut, and
     says so; the page of the appeal shows it whole.
     """
-    sentence = (
-        f" If you think this is wrong, write to us at {address()} with the code {_code_of(assignment)}."
-    )
+    sentence = f" If you think this is wrong, write to us at {address()}{_code_of(assignment)}/."
     room = FEEDBACK_MAX - len(sentence)
     if len(reason) > room:
         reason = reason[: room - len(CUT)].rstrip() + CUT

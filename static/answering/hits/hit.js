@@ -223,7 +223,7 @@
   }
 
   form.addEventListener("change", ({ target }) => {
-    if (!target.name) return;
+    if (!target.name || target.closest(".report")) return;
     const group = target.closest(".group");
     if (target.type === "checkbox" && target.checked) keepExclusive(target);
     if (group && isAnswered(group)) forgetError(group);
@@ -235,7 +235,7 @@
     if (isNew && isByFinger && flow.matches) bringNext(group);
   });
   form.addEventListener("input", ({ target }) => {
-    if (!target.matches("textarea, .number input")) return;
+    if (!target.matches("textarea, .number input") || target.closest(".report")) return;
     const group = target.closest(".group");
     if (group && isAnswered(group)) forgetError(group);
     changed(group ? itemOf(group) : items.at(-1));

@@ -7,6 +7,36 @@
   const bar = find(".bar"), PICTURES = ".look img, .states img, .block img", LONG_SIDE = 3, MOST = 3;
   if (!bar || !find("#hit")) return; // a preview's controls are switched off
 
+  // -- What has not arrived, or is gone ------------------------------------------------------------------
+  function offerAgain(media, holder) {
+    const note = document.createElement("p"), name = media.alt || media.ariaLabel || media.getAttribute("aria-label");
+    const [skip, report] = ["skip", "report"].map((kind) => media.closest(".item").querySelector(`.${kind}`));
+    const others = skip ? gettext("If you need it, choose “Skip: it can’t be judged” below.") : report ? gettext("If you need it, report the problem below.") : "";
+    note.className = "missing";
+    note.setAttribute("role", "status");
+    const lost = gettext("{name} can’t be loaded.", { name });
+    note.append(`${lost} ${others} `);
+    note.append(
+      button("", gettext("Load it again"), () => {
+        note.remove();
+        holder.hidden = false;
+        media.tagName === "IMG" ? (media.src += "") : media.load();
+      }),
+    );
+    holder.hidden = true;
+    holder.after(note);
+  }
+
+  // Who comes late to an error that is over asks for it: an SVG without a size of its own has a width of 0, too.
+  function watch(media, holder = media) {
+    const lost = () => holder.hidden || offerAgain(media, holder);
+    media.addEventListener("error", lost);
+    if (media.error) lost();
+    else if (media.tagName === "IMG" && media.complete && !media.naturalWidth) media.decode().catch(lost);
+  }
+
+  all(".block :is(audio, video)").forEach((media) => watch(media));
+
   // -- Larger --------------------------------------------------------------------------------------------
   const larger = document.createElement("dialog");
   larger.className = "larger";
@@ -53,6 +83,7 @@
     enlarge.setAttribute("aria-label", gettext("Enlarge: {name}", { name: picture.alt }));
     picture.replaceWith(enlarge);
     enlarge.append(picture);
+    watch(picture, enlarge);
   }
 
   // -- What has scrolled away ----------------------------------------------------------------------------
@@ -65,6 +96,7 @@
   bar.prepend(glance);
   let seen = { pictures: [], texts: [] }, shown = "";
 
+  const picturesOf = (item) => all(PICTURES, item).filter((picture) => !picture.closest("[hidden]"));
   const isAbove = (node) => node.getBoundingClientRect().bottom <= bar.getBoundingClientRect().bottom;
 
   // The first output with a question that has not gone by.
@@ -76,8 +108,8 @@
     const asked = find(".asked", item), quote = judgedOutput(item)?.querySelector("blockquote");
     const texts = [asked, ...all(".block :is(p, li, tr), .step bdi", item), quote].filter((text) => text?.textContent.trim());
     const gone = texts.filter(isAbove), away = gone.filter((text) => [asked, quote].includes(text));
-    const pictures = all(PICTURES, item).filter(isAbove), lines = (away.length ? away : gone.slice(-1)).map(({ textContent }) => textContent);
-    seen = { pictures: all(PICTURES, item), texts };
+    const there = picturesOf(item), pictures = there.filter(isAbove), lines = (away.length ? away : gone.slice(-1)).map(({ textContent }) => textContent);
+    seen = { pictures: there, texts };
     const now = JSON.stringify([pictures.map(({ src }) => src), lines]);
     glance.hidden = !pictures.length && !lines.length;
     if (now === shown) return;

@@ -27,7 +27,7 @@ from surveys.answering.presentation import (
 from surveys.models import Batch, Questionnaire, Response
 from surveys.operations import log_context
 from surveys.pages.access import address_of
-from surveys.pages.answering import language, quiz, tokens
+from surveys.pages.answering import consent, language, problems, quiz, tokens
 from surveys.pages.answering.framing import framed, record_fault
 from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.work_page import (
@@ -58,11 +58,19 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     bearer = tokens.Bearer(assignment, claims.submit_to)
     if assignment.saved_at:
         return _done(questionnaire.batch, bearer, is_first_time=False)
-    if quizzes.is_due(questionnaire.batch, worker=assignment.worker, claimed_from=assignment.claimed_from):
-        return quiz.ask(questionnaire.batch, **_quiz_context(request, bearer))
     batch = questionnaire.batch
+    if asked := _asked_first(request, batch, bearer):
+        return asked
     form = assignment_form(assignment, batch=batch, responses=opened.responses(batch))
     return _page(request, questionnaire, bearer, form)
+
+
+def _asked_first(request: HttpRequest, batch: Batch, bearer: tokens.Bearer) -> HttpResponse | None:
+    """Return what stands before the work: whether they agree, then the quiz; None once it is behind them."""
+    who: dict[str, Any] = {"worker": bearer.assignment.worker, "claimed_from": bearer.assignment.claimed_from}
+    if asked := consent.ask(batch, **_who_asks(request, bearer)):
+        return asked
+    return quiz.ask(batch, **_who_asks(request, bearer)) if quizzes.is_due(batch, **who) else None
 
 
 @framed
@@ -85,8 +93,10 @@ def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
         raise
     if bearer.assignment.saved_at:  # `again`: the page that sent this got no answer the first time
         return _done(questionnaire.batch, bearer, is_first_time="again" in request.POST)
-    if quiz.is_quiz(request):
-        return quiz.answered(request, questionnaire.batch, **_quiz_context(request, bearer))
+    if problems.is_report(request):
+        return _reported(request, questionnaire, bearer)
+    if before := _before_the_work(request, questionnaire.batch, bearer):
+        return before
     responses = opened_responses(bearer.assignment, batch=questionnaire.batch)
     form = assignment_form(
         bearer.assignment, batch=questionnaire.batch, data=request.POST, responses=responses
@@ -99,9 +109,36 @@ def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
     if not form.is_valid():
         return _page(request, questionnaire, bearer, form, status=422)
     reach("submit.saved")
+    problems.take_along(request, bearer.assignment)
     if written is None:
         bearer.assignment.refresh_from_db()  # a submission at the same moment was quicker: its comment counts
     return _done(questionnaire.batch, bearer, is_first_time=written is not None, written=written)
+
+
+def _reported(request: HttpRequest, questionnaire: Questionnaire, bearer: tokens.Bearer) -> HttpResponse:
+    """Keep a report; without a script all of the form came with it, and is a draft."""
+    batch, assignment = questionnaire.batch, bearer.assignment
+    told = problems.take(request, assignment)
+    if problems.is_by_script(request):
+        return problems.answer(told)
+    keep_what_was_given(assignment_form(assignment, batch=batch, data=request.POST), assignment)
+    form = assignment_form(assignment, batch=batch)
+    form.told = told
+    return _page(request, questionnaire, bearer, form)
+
+
+def _before_the_work(request: HttpRequest, batch: Batch, bearer: tokens.Bearer) -> HttpResponse | None:
+    """Return the answer to what was posted where that was no work, or work nobody has agreed to yet: that waits."""
+    who = _who_asks(request, bearer)
+    if consent.is_consent(request):
+        return consent.answered(request, batch, **who)
+    if (asked := consent.ask(batch, **who, is_kept=not quiz.is_quiz(request))) is not None:
+        if not quiz.is_quiz(request):
+            keep_what_was_given(
+                assignment_form(bearer.assignment, batch=batch, data=request.POST), bearer.assignment
+            )
+        return asked
+    return quiz.answered(request, batch, **who) if quiz.is_quiz(request) else None
 
 
 def _keep(form: HitForm, assignment: Assignment, responses: list[Response]) -> str | None:
@@ -119,7 +156,7 @@ def _keep(form: HitForm, assignment: Assignment, responses: list[Response]) -> s
     )
 
 
-def _quiz_context(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]:
+def _who_asks(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]:
     return {
         "worker": bearer.assignment.worker,
         "claimed_from": bearer.assignment.claimed_from,
@@ -174,6 +211,7 @@ def _render_page(batch: Batch, form: HitForm, **context: Any) -> str:
         "instructions": form.definition.instructions,
         "time_allowed": time_allowed(batch),
         "pay_rule": pay_rule(batch),
+        "consent": consent.shown(batch),
     }
     return render_to_string("answering/hits/page.html", context)
 

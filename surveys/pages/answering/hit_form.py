@@ -37,6 +37,7 @@ from surveys.pages.answering.hit_layout import (
     Together,
     helper_of,
 )
+from surveys.pages.answering.problems import Told
 from surveys.protocols.conditions import ANSWER, asked_keys
 from surveys.protocols.definition import Choice, Criterion, Definition, Preference, Spans, numbered
 from surveys.protocols.preferences import BEST, IN_PARTS, WORST, By
@@ -113,8 +114,11 @@ class HitForm(forms.Form):
         definition: Definition,
         items: Sequence[ShownItem],
         progress: dict[int, Progress] | None = None,
+        takes_reports: bool = False,
     ) -> None:
         super().__init__(data)
+        self.takes_reports = takes_reports
+        self.told: Told | None = None  # of a report that came without a script
         self.definition = definition
         self.items = items
         self.progress = progress or {}
@@ -231,6 +235,8 @@ class HitForm(forms.Form):
             version=progress.version,
             active_seconds=progress.active_seconds,
             saved_at=progress.saved_at,
+            takes_reports=self.takes_reports,
+            told=self.told if self.told and self.told.position == item.position else None,
         )
 
     def _parts(self, item: ShownItem) -> Iterator[LayoutObject]:

@@ -24,6 +24,7 @@ from django.utils.translation import get_language, gettext
 from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture
 from surveys.answering.quizzes import Marked
 from surveys.pages.answering.hit_fields import GroupField, MarkedText
+from surveys.pages.answering.problems import Told
 from surveys.protocols.definition import Choice, Definition, QuizQuestion
 
 SMALL_GROUP = 4
@@ -218,6 +219,8 @@ class ItemBlock:
     version: int
     active_seconds: float
     saved_at: datetime | None = None
+    takes_reports: bool = False
+    told: Told | None = None
 
     @property
     def heading(self) -> str:

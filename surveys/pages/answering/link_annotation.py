@@ -11,14 +11,14 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotators.failpoints import reach
 from annotators.models import Assignment
-from surveys.answering import quizzes
+from surveys.answering import consents, quizzes
 from surveys.answering.admissions import Admission, NotAdmitted, admit
 from surveys.answering.allocation import NothingLeft, NotYours, keep, settle, take_number
 from surveys.answering.answer_copy import content
 from surveys.answering.collection import given_answers, revise_answers, save_answers
 from surveys.models import Batch
 from surveys.operations import log_context
-from surveys.pages.answering import language, quiz, tokens
+from surveys.pages.answering import consent, language, problems, quiz, tokens
 from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.link_page import (
     KEPT,
@@ -50,6 +50,8 @@ def work(request: HttpRequest, token: str, number: int) -> HttpResponse:
     if request.method == "POST":
         return _submit(request, token, number)
     admission = admitted(request, token)
+    if _has_to_agree(admission, number):
+        return consent.to_link_consent(token, number=number)
     assignment = _assignment(admission, number)
     log_context.bind(assignment=assignment.pk, batch=admission.batch.pk)
     if number != (current := assignment.annotation_slot.number):
@@ -60,6 +62,14 @@ def work(request: HttpRequest, token: str, number: int) -> HttpResponse:
         return quiz.ask(admission.batch, **_quiz_context(admission, assignment))
     form = assignment_form(assignment, batch=admission.batch)
     return _page(admission, assignment, form, just_saved=request.GET.get("saved", ""))
+
+
+def _has_to_agree(admission: Admission, number: int) -> bool:
+    """Tell whether somebody has to agree before they work on this. What they answered before stays theirs."""
+    if consents.due(admission.batch, worker=admission.worker) is None:
+        return False
+    theirs = Assignment.objects.filter(worker=admission.worker, annotation_slot__batch=admission.batch)
+    return not theirs.filter(annotation_slot__number=number, saved_at__isnull=False).exists()
 
 
 @linked
@@ -110,9 +120,28 @@ def _submit(request: HttpRequest, token: str, number: int) -> HttpResponse:
         raise
     if assignment != author:
         raise tokens.TokenError
+    if problems.is_report(request):
+        return _reported(request, admission, assignment, form)
+    if _has_to_agree(admission, number):
+        if not (is_quiz := quiz.is_quiz(request)):
+            keep_what_was_given(form, author)
+        return consent.to_link_consent(token, number=number, is_kept=not is_quiz)
     if quiz.is_quiz(request):
         return quiz.answered(request, admission.batch, **_quiz_context(admission, assignment))
     return _answered(request, admission, assignment, form)
+
+
+def _reported(
+    request: HttpRequest, admission: Admission, assignment: Assignment, posted: HitForm
+) -> HttpResponse:
+    """Keep a report; without a script all of the form came with it, and is a draft."""
+    told = problems.take(request, assignment)
+    if problems.is_by_script(request):
+        return problems.answer(told)
+    keep_what_was_given(posted, assignment)
+    form = assignment_form(assignment, batch=admission.batch)
+    form.told = told
+    return _page(admission, assignment, form)
 
 
 def _quiz_context(admission: Admission, assignment: Assignment) -> dict[str, Any]:
@@ -139,6 +168,7 @@ def _answered(
     if not is_saved and not _is_repeated(assignment, form):
         return _not_saved(request, admission, assignment, form)
     reach("link.saved")
+    problems.take_along(request, assignment)
     settle(assignment)
     reach("link.settled")
     saved = f"?saved={assignment.annotation_slot.number}"
@@ -239,5 +269,6 @@ def _page(
         kept_under=tokens.kept_under(assignment),
         revision=_revision(assignment),
         instructions=form.definition.instructions,
+        consent=consent.shown(admission.batch),
         submit_label=gettext("Save the changes") if assignment.saved_at else gettext("Submit"),
     )

@@ -5,8 +5,10 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
+from surveys.answering import consents
 from surveys.answering.admissions import Admission, NotAdmitted, admit_by_code, admit_panel
 from surveys.answering.presentation import shown_definition
+from surveys.pages.answering.consent import shown, to_link_consent
 from surveys.pages.answering.link_page import admitted, linked, on_to_next, render, surroundings, to
 from surveys.pages.answering.work_page import pay_rule, time_allowed
 from surveys.review.panel_ends import completion
@@ -45,6 +47,8 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
         return _home(request, admission, form)
     number = form.cleaned_data["number"]
     is_next = number is None or str(number) == request.POST.get("suggested")
+    if is_next and consents.due(admission.batch, worker=admission.worker):
+        return to_link_consent(token)
     return on_to_next(admission) if is_next else to("link_work", token, number)
 
 
@@ -90,4 +94,5 @@ def _home(request: HttpRequest, admission: Admission, form: NumberForm) -> HttpR
         instructions=shown_definition(admission.batch).instructions,
         time_allowed=time_allowed(admission.batch),
         pay_rule=pay_rule(admission.batch),
+        consent=shown(admission.batch),
     )

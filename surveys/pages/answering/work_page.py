@@ -37,6 +37,7 @@ def assignment_form(
         definition=shown_definition(batch),
         items=_as_answered(items, assignment, batch) if assignment.saved_at else items,
         progress={r.position: Progress(r.draft_version, r.active_seconds, r.saved_at) for r in responses},
+        takes_reports=True,
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from surveys.models import Batch, Survey
+from surveys.pages.study.problems import SEES, n_open
 from surveys.publishing import pricing
 from surveys.publishing.quota import has_slots
 from surveys.review.progress import CountedBatch, with_counts
@@ -16,8 +17,10 @@ Status = Batch.Status
 PLACES = {
     "study": "Batches",
     "study_items": "Items",
+    "settle_problem": "Items",
     "study_design": "Design",
     "study_settings": "Settings",
+    "save_consent": "Settings",
     "invite_colleague": "Settings",
     "add_colleague": "Settings",
     "study_script": "Settings",
@@ -185,7 +188,8 @@ def _places(
     """Yield the tabs: on a page of the whole study those of all its batches, on a batch's page its own."""
     yield "Batches", reverse("study", args=[survey.slug]), 0
     if person.has_perm("surveys.view_item"):
-        yield "Items", reverse("study_items", args=[survey.slug]), 0
+        reported = n_open(survey) if person.has_perm(SEES) else 0
+        yield "Items", reverse("study_items", args=[survey.slug]), reported
         yield "Design", reverse("study_design", args=[survey.slug]), 0
     if batch:
         yield "Launch", batch.get_absolute_url(), 0

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_safe
 from surveys.models import Batch, Item, Output, Survey
 from surveys.pages.access import researcher, study_for
 from surveys.pages.study.header import Step, first_step, next_step
+from surveys.pages.study.problems import open_reports
 from surveys.publishing.budget import Money, money_of, together
 from surveys.publishing.design import methods_in_words
 from surveys.review.progress import CountedBatch, with_counts
@@ -79,6 +80,7 @@ def items(request: HttpRequest, slug: str) -> HttpResponse:
     page: Page[Item] = Paginator(found, ITEMS_PER_PAGE).get_page(request.GET.get("page", "1"))
     shown = [(item, _choice_labels(item, survey)) for item in page]
     context = {**_context(request, survey), "page": page, "items": shown, "q": words}
+    context["problems"] = open_reports(survey, reader=request.user)
     return render(request, "study/items.html", context)
 
 

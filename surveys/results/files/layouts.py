@@ -11,6 +11,7 @@ import pandas as pd
 
 from surveys.models import Batch, MetricScore, Output, Panel
 from surveys.results.files.annotations import annotation_lines
+from surveys.results.files.consents import consent_lines, has_consents
 from surveys.results.files.csv_text import csv_parts
 from surveys.results.files.legacy import write_legacy
 from surveys.results.files.pairs import LayoutError, has_pairs, is_paired
@@ -227,6 +228,13 @@ LAYOUTS: dict[str, Layout] = {
     "correlations": Layout(
         "Correlations of metrics and ratings", "correlations.csv", CSV, write_correlations
     ),
+    "consents": Layout(
+        "Consents, one line per person and version",
+        "consents.csv",
+        CSV,
+        partial(_write_lines, consent_lines),
+        lines=consent_lines,
+    ),
 }
 
 
@@ -243,6 +251,7 @@ def layouts_for(batch: Batch) -> dict[str, Layout]:
     left_out |= set() if definition.is_sequence else {"annotations"}
     left_out |= set() if definition.has_spans else {"spans"}
     left_out |= set() if Panel.objects.filter(batch=batch).exists() else {"panel"}
+    left_out |= set() if has_consents(batch) else {"consents"}
     left_out |= set() if _has_scores(batch) else {"metrics", "correlations"}
     return {name: layout for name, layout in LAYOUTS.items() if name not in left_out}
 

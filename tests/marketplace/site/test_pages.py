@@ -340,3 +340,63 @@ def test_a_page_that_is_not_there_signs_nobody_out(new_worker):
     response = worker.client.get("/nowhere")
     assert response.status_code == 404
     assert f'<span id="worker-id">{worker.worker.worker_id}</span>' in text(response)
+
+
+def test_earnings_by_day_add_up_to_what_is_paid(mturk, kind, new_worker, later):
+    worker, other = new_worker(), new_worker()
+    first, second, third = [worker.accept(kind) for _ in range(3)]
+    for assignment_id in (first, second, third):
+        worker.submit(assignment_id)
+    mturk.approve_assignment(AssignmentId=first)
+    mturk.send_bonus(
+        WorkerId=worker.worker.worker_id,
+        AssignmentId=first,
+        BonusAmount="0.10",
+        Reason="Thanks",
+        UniqueRequestToken="b",
+    )
+    today = later(seconds=86_400)
+    mturk.approve_assignment(AssignmentId=second)
+    page = text(worker.client.get("/work/earnings"))
+    rows = re.findall(r'<tr><th scope="row"><time datetime="([^"]+)">.*?</tr>', page)
+    cells = [
+        re.findall(r"<td[^>]*>([^<]+)</td>", row) for row in re.findall(r'<tr><th scope="row">.*?</tr>', page)
+    ]
+    assert rows[0] == f"{today:%Y-%m-%d}"
+    assert cells == [["1", "$0.38", "$0.00", "$0.38"], ["1", "$0.38", "$0.10", "$0.48"]]
+    assert re.findall(r'id="(earned|pending)">([^<]+)<', page) == [("earned", "$0.86"), ("pending", "$0.38")]
+    assert "Nothing was paid out yet." in text(other.client.get("/work/earnings"))
+
+
+def test_an_address_in_a_reason_is_a_link_and_markup_is_none(mturk, kind, new_worker):
+    worker = new_worker()
+    assignment_id = worker.accept(kind)
+    worker.submit(assignment_id)
+    reason = "<b>No.</b> Write to us at https://assent.example.org/appeals/abc/."
+    mturk.reject_assignment(AssignmentId=assignment_id, RequesterFeedback=reason)
+    page = text(worker.client.get("/work"))
+    assert '<a href="https://assent.example.org/appeals/abc/" rel="nofollow">' in page
+    assert "<b>No.</b>" not in page
+
+
+def test_a_worker_sees_their_own_qualifications_and_the_tests_there_are(mturk, new_worker):
+    worker, other = new_worker(), new_worker()
+    free = mturk.create_qualification_type(Name="Careful", Description="x", QualificationTypeStatus="Active")
+    asked = mturk.create_qualification_type(Name="Quick", Description="x", QualificationTypeStatus="Active")
+    mturk.associate_qualification_with_worker(
+        QualificationTypeId=free["QualificationType"]["QualificationTypeId"],
+        WorkerId=worker.worker.worker_id,
+        IntegerValue=7,
+    )
+    type_id = asked["QualificationType"]["QualificationTypeId"]
+    post_form(worker.client, worker.client.get(f"/qualifications/{type_id}"), f"/qualifications/{type_id}")
+    page = text(worker.client.get("/qualifications"))
+    held, _, waiting = page.partition('id="asked"')
+    assert ("Careful" in held, '<span class="money">7</span>' in held) == (True, True)
+    assert ("Quick" in waiting, "waits for the requester" in waiting) == (True, True)
+    assert "You hold none yet." in text(other.client.get("/qualifications"))
+
+
+@pytest.mark.parametrize("path", ["/work/earnings", "/qualifications"])
+def test_own_pages_ask_who_is_there(visitor, path, db):
+    assert visitor.get(path)["Location"].startswith("/sign-in?next=")

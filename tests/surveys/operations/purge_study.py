@@ -17,6 +17,7 @@ from surveys.answering import collection
 from surveys.models import (
     Appeal,
     Batch,
+    Consent,
     Decision,
     Inclusion,
     Invitation,
@@ -35,6 +36,7 @@ TIMES: dict[Any, tuple[str, ...]] = {
     Invitation: ("created_at", "opened_at"),
     PanelVisit: ("created_at", "completed_at"),
     QuizAttempt: ("created_at",),
+    Consent: ("given_at",),
 }
 
 

@@ -31,7 +31,7 @@ def test_the_message_is_the_reason_then_where_and_with_which_code_to_appeal():
     code = Appeal.objects.get(assignment=assignment).code
     assert message == (
         "You answered 1 of 5 questions correctly; at least 3 are needed. If you think this is wrong, write to us at "
-        f"https://assent.example.org/appeals/ with the code {code}."
+        f"https://assent.example.org/appeals/{code}/."
     )
 
 
@@ -62,7 +62,7 @@ def test_a_longer_reason_is_cut_visibly_and_the_code_still_fits(length):
     message = appeal_codes.with_code(assignment, "x" * length)
     assert len(message) == 1024
     assert " […] The whole reason is at the address below. If you think" in message
-    assert message.endswith(f"with the code {assignment.appeal.code}.")
+    assert message.endswith(f"/appeals/{assignment.appeal.code}/.")
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ def test_a_worker_appeals_and_is_paid(site: Site, settings) -> None:
     sync_study(site, questionnaire)
     told = marketplace.Assignment.objects.get().feedback
     assert len(told) <= 1024
-    address, code = re.search(r"write to us at (\S+) with the code (\S+)\.$", told).groups()
+    address, code = re.search(r"write to us at (\S+/)([^/\s]+)/\.$", told).groups()
     assert address == f"{settings.APP_URL}/appeals/"
 
     worker = Client(headers={"host": "127.0.0.1"})
@@ -54,6 +54,6 @@ def test_the_same_message_is_sent_however_often_it_is_tried(site: Site) -> None:
     code = Appeal.objects.get().code
     site.wire.heal()
     sync_study(site, questionnaire)
-    assert marketplace.Assignment.objects.get().feedback.endswith(f"with the code {code}.")
+    assert marketplace.Assignment.objects.get().feedback.endswith(f"/appeals/{code}/.")
     assert Appeal.objects.get().code == code
     assert Decision.objects.get().reason == "You answered 1 of 5 questions correctly; at least 3 are needed."

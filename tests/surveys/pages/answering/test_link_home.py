@@ -3,10 +3,11 @@
 import re
 
 import pytest
+from django.utils import timezone
 
 from annotators.crowds.links import work as link_work
 from annotators.models import Assignment
-from surveys.models import Batch
+from surveys.models import Appeal, Batch
 from surveys.pages.answering.styles import style_sources
 from surveys.protocols.registry import get_definition
 from tests.link_pages import listed, target, text
@@ -162,3 +163,23 @@ def test_what_is_asked_twice_is_counted_and_told() -> None:
     home = text(Visitor(path_of(invite_one(twice, "Ada"))).open())
     assert "6 questions each" in home
     assert "Some questions come twice" in home
+
+
+def test_the_list_leads_from_what_was_not_accepted_to_its_appeal_and_tells_its_state(ada: Visitor) -> None:
+    ada.answer(1)
+    assignment = Assignment.objects.get(saved_at__isnull=False)
+    link_work.reject(assignment, feedback="No.")
+    appeal = Appeal.objects.create(assignment=assignment, code="abcde-fghij")
+    said = []
+    for change in (
+        {},
+        {"text": "Please look again.", "made_at": timezone.now()},
+        {"outcome": "upheld", "answer": "It stays.", "answered_at": timezone.now()},
+    ):
+        Appeal.objects.filter(pk=appeal.pk).update(**change)
+        said += re.findall(r'href="/appeals/abcde-fghij/">([^<]+)<', ada.open().content.decode())
+    assert said == [
+        "Why, and how to appeal",
+        "Your appeal is waiting for an answer",
+        "Your appeal was answered: the decision stays",
+    ]

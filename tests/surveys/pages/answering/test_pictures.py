@@ -6,8 +6,11 @@ import pytest
 from django.core.files.base import ContentFile
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from surveys.models import Item, Picture, Survey
+from tests.builders import frame_query, make_questionnaire
+from tests.protocols import XAI
 from tests.surveys.studies.importing_cases import png
 
 pytestmark = pytest.mark.django_db
@@ -126,3 +129,17 @@ def test_a_copy_whose_file_is_gone_is_served_as_the_picture(client: Client, pict
     picture.file.storage.delete(picture.copy_name(480))
     response = client.get(reverse("picture_copy", args=[code, 480]))
     assert (b"".join(response.streaming_content), response["Content-Type"]) == (png(), "image/png")
+
+
+def test_a_picture_whose_file_is_gone_is_named_as_missing_on_the_page(
+    visitor: Client, settings: Settings, tmp_path: Path
+) -> None:
+    """On record, and gone from the disk: a backup restored without its media, a disk that was exchanged."""
+    settings.MEDIA_ROOT = tmp_path
+    work = make_questionnaire(n_items=2, definition=XAI)
+    gone = Picture.objects.get(item__position=1)
+    gone.file.storage.delete(gone.file.name)
+    page = visitor.get(f"/hits/{work.pk}/", frame_query(work)).content.decode()
+    assert gone.get_absolute_url() not in page
+    assert page.count('<p class="missing">') == 1
+    assert page.count(" is missing.") == 1

@@ -1,0 +1,201 @@
+"""Consent, reports and pictures that are lost, in a real browser and in the marketplace's frame; with axe."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Frame, Page, Route, expect
+from pytest_django import Settings
+from pytest_playwright.pytest_playwright import CreateContextCallback
+
+from surveys.models import Batch, Consent, ProblemReport, Questionnaire, Response
+from surveys.studies import consent
+from tests.accessible import faults
+from tests.builders import make_questionnaire
+from tests.frame_market import FrameServer, Market
+from tests.link_people import invite_one
+from tests.link_study import make_link_batch, path_of
+from tests.policy_data import NEVER
+from tests.services_site import Site
+
+WORDS = "We keep your answers.\n\n- for five years\n- under a random name"
+RUSSIAN = "Мы храним ваши ответы пять лет."
+THANKS = "Reported, with this question. Thank you! You can carry on."
+
+
+@pytest.fixture
+def server() -> Iterator[FrameServer]:
+    server = FrameServer()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def app_url(site: Site, server: FrameServer, settings: Settings, tmp_path: Path) -> str:
+    settings.MEDIA_ROOT = tmp_path
+    settings.FRAME_ANCESTORS = [server.origin]
+    embedded = settings.MTURK_ENDPOINTS["embedded"] | {"submit_origins": [server.origin]}
+    settings.MTURK_ENDPOINTS = settings.MTURK_ENDPOINTS | {"embedded": embedded}
+    return site.app_url
+
+
+@pytest.fixture
+def questionnaire(app_url: str) -> Questionnaire:
+    return make_questionnaire(n_items=2, review_policy=NEVER)
+
+
+@pytest.fixture
+def market(
+    context: BrowserContext, server: FrameServer, app_url: str, questionnaire: Questionnaire
+) -> Market:
+    return Market(context, server, app_url=app_url, questionnaire=questionnaire)
+
+
+@pytest.fixture
+def plain_market(
+    new_context: CreateContextCallback, server: FrameServer, app_url: str, questionnaire: Questionnaire
+) -> Market:
+    context = new_context(java_script_enabled=False)
+    return Market(context, server, app_url=app_url, questionnaire=questionnaire)
+
+
+def report(frame: Frame, text: str) -> None:
+    frame.get_by_text("Report a problem with this question").first.click()
+    frame.fill("#i1-problem", text)
+    frame.get_by_role("button", name="Send the report").first.click()
+
+
+# -- Consent ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "sandbox", ["allow-scripts allow-forms allow-same-origin", "allow-scripts allow-forms"]
+)
+def test_a_worker_agrees_by_keyboard_in_a_frame_without_cookies(
+    market: Market, questionnaire: Questionnaire, sandbox: str
+) -> None:
+    consent.write(questionnaire.batch.survey, WORDS, by=None)
+    market.server.sandbox = sandbox
+    page, frame = market.open()
+    expect(frame.get_by_role("heading", name="Before you begin")).to_be_visible()
+    frame.get_by_role("button", name="I have read this and agree").focus()
+    page.keyboard.press("Enter")
+    frame.wait_for_selector("#hit")
+    assert Consent.objects.count() == 1
+    assert [c for c in market.context.cookies() if c["name"] != "language"] == []
+
+
+def test_without_scripts_a_worker_declines_reads_again_and_agrees(
+    plain_market: Market, questionnaire: Questionnaire
+) -> None:
+    consent.write(questionnaire.batch.survey, WORDS, by=None)
+    _, frame = plain_market.open()
+    frame.get_by_role("button", name="I do not agree").click()
+    expect(frame.get_by_role("heading", name="Thank you for reading")).to_be_visible()
+    frame.get_by_role("link", name="Read it again").click()
+    frame.get_by_role("button", name="I have read this and agree").click()
+    expect(frame.locator("#hit")).to_have_count(1)
+
+
+# -- Reports ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_report_leaves_the_answers_and_the_page_where_they_are(market: Market) -> None:
+    _, frame = market.open()
+    frame.locator("#i1 label").first.click()
+    expect(frame.locator("#state")).to_have_text(re.compile(r"^Saved \d\d:\d\d$"))
+    report(frame, "The picture is upside down.")
+    expect(frame.locator("#i1-told")).to_have_text(THANKS)
+    expect(frame.locator("#i1-problem")).to_have_value("")
+    expect(frame.locator("#i1 input").first).to_be_checked()
+    assert list(ProblemReport.objects.values_list("text", flat=True)) == ["The picture is upside down."]
+
+
+def test_a_report_is_no_draft_and_its_keys_choose_nothing(market: Market) -> None:
+    page, frame = market.open()
+    frame.get_by_text("Report a problem with this question").first.click()
+    frame.locator("#i1-problem").focus()
+    page.keyboard.type("1 y ?")
+    expect(frame.locator("#i1-problem")).to_have_value("1 y ?")
+    expect(frame.locator("#state")).to_have_text("")
+    assert frame.locator("#i1 .group input:checked").count() == 0
+    assert Response.objects.exclude(draft={}).count() == 0
+
+
+def test_a_report_that_does_not_arrive_says_so_and_stays(market: Market) -> None:
+    page, frame = market.open()
+
+    def cut(route: Route) -> None:
+        route.abort() if route.request.method == "POST" else route.continue_()
+
+    page.route("**/hits/**", cut)
+    report(frame, "Too dark.")
+    expect(frame.locator("#i1-told")).to_contain_text("Not sent")
+    expect(frame.locator("#i1-problem")).to_have_value("Too dark.")
+    page.unroute("**/hits/**")
+    frame.get_by_role("button", name="Send the report").first.click()
+    expect(frame.locator("#i1-told")).to_have_text(THANKS)
+
+
+def test_without_scripts_a_report_takes_the_answers_along(plain_market: Market) -> None:
+    _, frame = plain_market.open()
+    frame.locator("#i1 .group input").first.check()
+    report(frame, "Cut off.")
+    expect(frame.locator("#i1-told")).to_have_text(THANKS)
+    expect(frame.locator("#i1 .group input").first).to_be_checked()
+
+
+# -- Pictures that are lost -------------------------------------------------------------------------------------------
+
+
+def test_a_picture_that_does_not_load_is_named_and_can_be_loaded_again(market: Market) -> None:
+    page = market.context.new_page()
+    market.server.address = market.url()
+    page.route("**/pictures/**", lambda route: route.abort())
+    frame = market.show(page)
+    note = frame.locator("#i1 .missing")
+    expect(note).to_contain_text("Picture for question 1 can’t be loaded.")
+    assert frame.locator("#i1 .look img").is_hidden()
+    page.unroute("**/pictures/**")
+    note.get_by_role("button", name="Load it again").click()
+    expect(frame.locator("#i1 .look img")).to_be_visible()
+    expect(note).to_have_count(0)
+
+
+# -- Looks ------------------------------------------------------------------------------------------------------------
+
+
+def states(page: Page, address: str, batch: Batch) -> Iterator[tuple[str, Page]]:
+    page.goto(address)
+    page.get_by_role("button", name="Start").click()
+    yield "consent", page
+    page.get_by_role("button", name="I do not agree").click()
+    yield "declined", page
+    page.get_by_role("link", name="Read it again").click()
+    page.get_by_role("button", name="I have read this and agree").click()
+    page.wait_for_selector("#hit")
+    report(page.main_frame, "It is cut off.")
+    expect(page.locator("#i1-told")).to_have_text(THANKS)
+    page.evaluate("scrollTo(0, 0)")  # the bar at the foot stands on no choice
+    yield "reported", page
+    page.evaluate("document.querySelectorAll('details').forEach(details => (details.open = true))")
+    yield "what was agreed to", page
+    consent.write(batch.survey, "Another text.", translations={"ru": RUSSIAN}, by=None)
+    page.goto(f"{page.url.split('?')[0]}?language=ru")
+    yield "in Russian", page
+    page.evaluate("document.documentElement.dir = 'rtl'")
+    yield "right to left", page
+
+
+def test_what_is_asked_and_reported_before_axe(
+    page: Page, site: Site, settings: Settings, tmp_path: Path
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    batch = make_link_batch()
+    consent.write(batch.survey, WORDS, by=None)
+    address = site.app_url + path_of(invite_one(batch))
+    found = {name: faults(state) for name, state in states(page, address, batch)}
+    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+    assert len(found) == 6
