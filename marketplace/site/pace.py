@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from django.db.models import Max
+from django.db.models import F, Subquery
 
 from marketplace.models import Assignment, HITType
 
@@ -28,10 +28,10 @@ class Pace:
 
 
 def paces(types: Iterable[HITType]) -> dict[int, Pace]:
-    """Return the pace by type's key, for those types that enough assignments were submitted of. Two queries."""
+    """Return the pace by type's key, for those types that enough assignments were submitted of. One query."""
     kinds = {kind.pk: kind for kind in types}
-    newest = Assignment.objects.aggregate(newest=Max("pk"))["newest"] or 0
-    rows = Assignment.objects.filter(pk__gt=newest - LOOKED_AT, hit__hit_type__in=kinds)
+    oldest = Assignment.objects.order_by("-pk").values(oldest=F("pk") - LOOKED_AT)[:1]
+    rows = Assignment.objects.filter(pk__gt=Subquery(oldest), hit__hit_type__in=kinds)
     times: dict[int, list[float]] = defaultdict(list)
     for pk, accepted_at, submitted_at in rows.values_list("hit__hit_type", "accepted_at", "submitted_at"):
         if submitted_at:
