@@ -116,7 +116,9 @@ def add_hits(market: Market, *, up_to: int) -> None:
 
     kind, now = HITType.objects.get(type_id=market.type_id), timezone.now()
     common = {"question": question("https://lab.example/"), "max_assignments": EACH, "held_slots": EACH}
-    for start in range(HIT.objects.count(), up_to, CHUNK):
+    there = HIT.objects.count()
+    HITType.objects.count_open(kind.pk, by=max(0, up_to - there))
+    for start in range(there, up_to, CHUNK):
         HIT.objects.bulk_create(
             HIT(
                 hit_id=f"3OPEN{n}",

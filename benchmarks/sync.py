@@ -83,6 +83,7 @@ def fill(batch: Any, *, up_to: int) -> None:
 
     now, kind = timezone.now(), marketplace.HITType.objects.get()
     end = now.replace(microsecond=0) + timedelta(days=30)
+    marketplace.HITType.objects.count_open(kind.pk, by=max(0, up_to - HIT.objects.count()))
     for start in range(HIT.objects.count(), up_to, CHUNK):
         numbers = range(start, min(start + CHUNK, up_to))
         common = {"created_at": now - timedelta(hours=1), "expires_at": end, "max_assignments": 3}

@@ -69,11 +69,14 @@ def purged_name(worker_id: str) -> str:
 
 def worker_of(worker_id: str, *, source: str) -> Worker:
     """Return the worker a source knows by this id, purged or not; a new one where there is none."""
-    return _worker_of(worker_id, source=source, known=Worker.objects.all())
+    return _worker_of(worker_id, source=source, known=Worker.objects.all())[0]
 
 
-def locked_worker_of(worker_id: str, *, source: str) -> Worker:
-    """Return that worker, locked: one person does one thing at a time. To be called in a transaction."""
+def locked_worker_of(worker_id: str, *, source: str) -> tuple[Worker, bool]:
+    """Return that worker, locked: one person does one thing at a time. To be called in a transaction.
+
+    And whether they are new: nothing can be known of them.
+    """
     return _worker_of(worker_id, source=source, known=Worker.objects.select_for_update(no_key=True))
 
 
@@ -82,14 +85,14 @@ def known_worker(worker_id: str, *, source: str) -> Worker | None:
     return _named(worker_id, source=source, among=Worker.objects.all())
 
 
-def _worker_of(worker_id: str, *, source: str, known: QuerySet[Worker]) -> Worker:
+def _worker_of(worker_id: str, *, source: str, known: QuerySet[Worker]) -> tuple[Worker, bool]:
     if found := _named(worker_id, source=source, among=known):
-        return found
+        return found, False
     try:
         with transaction.atomic():
-            return Worker.objects.create(source=source, worker_id=worker_id)
+            return Worker.objects.create(source=source, worker_id=worker_id), True
     except IntegrityError:  # somebody was quicker
-        return known.get(source=source, worker_id=worker_id)
+        return known.get(source=source, worker_id=worker_id), False
 
 
 def _named(worker_id: str, *, source: str, among: QuerySet[Worker]) -> Worker | None:

@@ -1,15 +1,21 @@
 """Who is signed in on the worker site, and who works in its frame."""
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import wraps
-from typing import Concatenate, ParamSpec
+from typing import Any, Concatenate, ParamSpec
 from urllib.parse import urlencode
 
+from django.contrib.sessions.backends.base import SessionBase
+from django.db import connection
+from django.db.models.expressions import Combinable
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext
 
+from marketplace.clock import MOMENTS, Moments
 from marketplace.models import Worker
 from marketplace.refusals import WorkerRefusal
 
@@ -21,22 +27,97 @@ FRAME_COOKIE = "marketplace_frame_worker"
 FRAME_POSTS_TO = "/mturk/externalSubmit"
 P = ParamSpec("P")
 WorkerView = Callable[Concatenate[HttpRequest, Worker, P], HttpResponse]
+# What every page asks for, in one statement: the session, the account it is thought to be of, whether anybody blocks
+# it, and the time. `KNOWN` says which account that is; what the session itself says counts.
+VISIT = f"""SELECT one.session_data, who.id, who.worker_id, who.country, who.subdivision,
+    EXISTS (SELECT 1 FROM marketplace_block WHERE worker_id = %s),
+    {MOMENTS}
+FROM (SELECT 1) AS here
+LEFT JOIN django_session AS one ON one.session_key = %s AND one.expire_date > %s
+LEFT JOIN marketplace_worker AS who ON who.id = %s AND who.is_active AND one.session_key IS NOT NULL
+"""  # noqa: S608 - of constants
+COLUMNS = ["id", "worker_id", "country", "subdivision"]
+KNOWN: dict[str, int] = {}
+MOST_KNOWN = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Who asks for a page: nobody, or a worker and whether anybody may block them; the time, where it was asked too."""
+
+    worker: Worker | None
+    may_be_blocked: bool = True
+    moments: Moments | None = None
 
 
 def current_worker(request: HttpRequest) -> Worker | None:
     """Return the signed-in worker, unless the account was closed meanwhile."""
-    pk = request.session.get(SESSION_KEY)
+    return visit(request).worker
+
+
+def visit(request: HttpRequest) -> Visit:
+    """Return who asks, read once for a request: one statement, two where the session is new to this process."""
+    known: Visit | None = getattr(request, "marketplace_visit", None)
+    if known is None:
+        known = _visit(request.session)
+        request.marketplace_visit = known  # type: ignore[attr-defined]
+    return known
+
+
+def _visit(session: SessionBase) -> Visit:
+    if session.session_key is None or hasattr(session, "_session_cache"):
+        return Visit(_worker_of(session))
+    guessed = KNOWN.get(session.session_key)
+    data, seen = _read_visit(session.session_key, guessed)
+    _fill(session, data)
+    pk = session.get(SESSION_KEY)
+    if pk is None or session.session_key is None:
+        return replace(seen, worker=None)
+    if pk == guessed:
+        return seen
+    _know(session.session_key, pk)
+    return _read_visit(session.session_key, pk)[1]
+
+
+def _read_visit(session_key: str, pk: int | None) -> tuple[str | None, Visit]:
+    """Return a session's data, and the visit if it is of this account."""
+    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    with connection.cursor() as cursor:
+        cursor.execute(VISIT, [pk, session_key, now, pk])
+        data, *row = cursor.fetchone()
+    columns, is_blocked, moments = row[: len(COLUMNS)], row[len(COLUMNS)], tuple(row[len(COLUMNS) + 1 :])
+    worker = Worker.from_db(connection.alias, COLUMNS, columns) if columns[0] else None
+    return data, Visit(worker, bool(is_blocked), Moments.of(moments))
+
+
+def _fill(session: Any, data: str | None) -> None:
+    """Give a session what was read for it, as its own `load` does: a key that is nobody's is none."""
+    if data is None:
+        session._session_key = None
+    session._session_cache = {} if data is None else session.decode(data)
+
+
+def _know(session_key: str, pk: int) -> None:
+    if len(KNOWN) >= MOST_KNOWN:
+        KNOWN.clear()
+    KNOWN[session_key] = pk
+
+
+def _worker_of(session: SessionBase) -> Worker | None:
+    pk = session.get(SESSION_KEY)
     return Worker.objects.filter(pk=pk, is_active=True).first() if pk else None
 
 
-def lock_account(worker: Worker) -> None:
-    """Lock an account, so that it is not erased meanwhile. Raises WorkerRefusal where it was, or was closed.
+def lock_account(worker: Worker, **questions: Combinable) -> Any:
+    """Lock an account, so that it is not erased meanwhile, and return it with what was asked in the same statement.
 
-    To be called in a transaction; erasing waits for its end.
+    Raises WorkerRefusal where it was erased, or closed. To be called in a transaction; erasing waits for its end.
     """
-    locked = Worker.objects.select_for_update(no_key=True).filter(pk=worker.pk).first()
+    accounts = Worker.objects.select_for_update(of=("self",), no_key=True).filter(pk=worker.pk)
+    locked = accounts.annotate(**questions).first()
     if locked is None or not locked.is_active:
         raise WorkerRefusal(gettext("This account is closed."))
+    return locked
 
 
 def sign_in(request: HttpRequest, *, worker: Worker) -> None:

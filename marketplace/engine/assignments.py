@@ -6,7 +6,7 @@ Every function takes the marketplace's time and runs its own transaction.
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext
 
 from marketplace import ids, refusals
@@ -21,19 +21,23 @@ MORE_TIME = timedelta(minutes=30)  # MTurk has none; a requester waits at most t
 OVERRIDE_WITHIN = timedelta(days=30)  # API reference, ApproveAssignment
 
 
-def offered(*, worker: Worker | None, now: datetime) -> QuerySet[HIT]:
-    """Return the HITs a worker could accept now, qualifications aside."""
-    found = HIT.objects.assignable(now=now)
+def offered(worker: Worker | None) -> QuerySet[HIT]:
+    """Return the HITs that are open and that a worker has not had, qualifications aside."""
+    found = HIT.objects.filter(is_open=True)
     if worker is None:
         return found
     mine = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker, status__in=LIVE)
     return found.exclude(Exists(mine))
 
 
-def next_hit(hit_type: HITType, *, worker: Worker | None, now: datetime) -> HIT | None:
-    """Return the oldest HIT of the type the worker could accept."""
-    hits = offered(worker=worker, now=now).filter(hit_type=hit_type)
-    return hits.select_related("hit_type__requester").order_by("pk").first()
+def next_hit(hit_type: HITType | str, *, worker: Worker | None, now: datetime) -> HIT | None:
+    """Return the oldest HIT of the type, or of the one with this HITTypeId, that the worker could accept."""
+    by_id = HITType.objects.filter(type_id=str(hit_type)).values("pk")[:1]
+    is_of_type = Q(hit_type=by_id if isinstance(hit_type, str) else hit_type)
+    hits = offered(worker).filter(is_of_type).select_related("hit_type__requester").order_by("pk")
+    oldest = hits.first()  # without a word of time, so that the index of open HITs is read, and one row of it
+    is_over = oldest is not None and oldest.expires_at <= now
+    return hits.filter(expires_at__gt=now).first() if is_over else oldest
 
 
 @transaction.atomic
@@ -42,9 +46,6 @@ def accept(hit: HIT, *, worker: Worker, now: datetime) -> Assignment:
     hit = HIT.objects.locked(hit.pk)
     if hit.status(now=now) != HIT.Status.ASSIGNABLE:
         raise WorkerRefusal(gettext("No more of this HIT is available."))
-    if hit.assignments.filter(worker=worker, status__in=LIVE).exists():
-        raise WorkerRefusal(gettext("You already have, or have done, this HIT."))
-    lock_account(worker)
     assignment = Assignment.objects.create(
         assignment_id=_next_assignment_id(hit, worker=worker),
         hit=hit,
@@ -59,12 +60,24 @@ def accept(hit: HIT, *, worker: Worker, now: datetime) -> Assignment:
 
 
 def _next_assignment_id(hit: HIT, *, worker: Worker) -> str:
-    """Recycle the id of work given back by another worker; who comes back gets a new one, as on MTurk."""
-    returned = hit.assignments.filter(is_reusable=True).exclude(worker=worker).order_by("pk").first()
-    if returned is None:
+    """Recycle the id of work given back by another worker; who comes back gets a new one, as on MTurk.
+
+    The account is locked, and asked in the same statement whether it has the HIT and what was given back: both are as
+    they stay, because the HIT is locked.
+    """
+    mine = Assignment.objects.filter(hit=hit, worker=OuterRef("pk"), status__in=LIVE)
+    returned = Assignment.objects.filter(hit=hit, is_reusable=True).exclude(worker=OuterRef("pk"))
+    account = lock_account(worker, has_hit=Exists(mine), returned=_first(returned, "pk"))
+    if account.has_hit:
+        raise WorkerRefusal(gettext("You already have, or have done, this HIT."))
+    if account.returned is None:
         return ids.entity_id()
-    Assignment.objects.filter(pk=returned.pk).update(is_reusable=False)
-    return returned.assignment_id
+    Assignment.objects.filter(pk=account.returned).update(is_reusable=False)
+    return str(Assignment.objects.values_list("assignment_id", flat=True).get(pk=account.returned))
+
+
+def _first(rows: QuerySet[Assignment], column: str) -> Subquery:
+    return Subquery(rows.order_by("pk").values(column)[:1])
 
 
 def more_time(assignment: Assignment) -> timedelta:

@@ -1,5 +1,6 @@
 """What happens by itself once its time has come, done before anything is read."""
 
+from collections import Counter
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -7,18 +8,17 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from marketplace import clock
 from marketplace.engine import assignments
 from marketplace.engine.hits import expire
-from marketplace.models import HIT, Assignment, NotificationSetting
+from marketplace.models import HIT, Assignment, HITType, NotificationSetting
 from marketplace.money import ledger
 from marketplace.notifications import events
 
 Status = Assignment.Status
 DISPOSED_AFTER = timedelta(days=120)  # API reference, DeleteHIT
 CHUNK = 500  # thousands of HITs of a batch expire at one moment
-# Every request asks, so these are single statements, and written out: Django takes longer to compile them than they
-# take.
-# The conditions are worded as those of the partial indexes are, without which SQLite would not use them.
+# Written out, and worded as the partial indexes are, like `clock.MOMENTS`.
 ANYTHING_DUE = """
 SELECT EXISTS (SELECT 1 FROM marketplace_assignment WHERE status = 'Open' AND deadline <= %s)
     OR EXISTS (SELECT 1 FROM marketplace_assignment WHERE status = 'Submitted' AND auto_approval_at <= %s)
@@ -30,25 +30,16 @@ SELECT EXISTS (SELECT 1 FROM marketplace_assignment WHERE status = 'Open' AND de
 """
 
 
-# The clock's offset and, by the ends of the same indexes, the earliest moment of each kind: whoever asks for the time.
-TIME_AND_NEXT = """
-SELECT (SELECT seconds FROM marketplace_clockoffset WHERE id = 1),
-    (SELECT MIN(deadline) FROM marketplace_assignment WHERE status = 'Open'),
-    (SELECT MIN(auto_approval_at) FROM marketplace_assignment WHERE status = 'Submitted'),
-    (SELECT MIN(expires_at) FROM marketplace_hit WHERE disposed_at IS NULL AND NOT is_expired),
-    (SELECT MIN(expires_at) FROM marketplace_hit WHERE disposed_at IS NULL)
-"""
+def arrive(moments: clock.Moments | None = None) -> datetime:
+    """Return the marketplace's time, with all done that is due by then. One statement when nothing can be.
 
-
-def arrive() -> datetime:
-    """Return the marketplace's time, with all done that is due by then. One statement when nothing can be."""
-    with connection.cursor() as cursor:
-        cursor.execute(TIME_AND_NEXT)
-        seconds, *moments, oldest_end = cursor.fetchone()
-    now = timezone.now() + timedelta(seconds=seconds or 0.0)
+    None where the moments were read a moment ago, with something else.
+    """
+    moments = moments or clock.moments()
+    now = timezone.now() + moments.ahead
     by_now, long_ago = _as_stored(now), _as_stored(now - DISPOSED_AFTER)
-    is_possible = any(moment is not None and moment <= by_now for moment in moments)
-    if is_possible or (oldest_end is not None and oldest_end <= long_ago):
+    is_possible = any(moment is not None and moment <= by_now for moment in moments.next_due)
+    if is_possible or (moments.oldest_end is not None and moments.oldest_end <= long_ago):
         sweep(now=now)
     return now
 
@@ -107,8 +98,10 @@ def _expire(keys: list[int], *, now: datetime) -> None:
     silent = [hit for hit in hits if hit.hit_type_id not in told]
     ledger.release_unsold(silent, now=now)
     HIT.objects.filter(pk__in=[hit.pk for hit in silent]).update(
-        is_expired=True, held_slots=F("pending") + F("submitted")
+        is_expired=True, is_open=False, held_slots=F("pending") + F("submitted")
     )
+    for pk, n in sorted(Counter(hit.hit_type_id for hit in silent if hit.is_open).items()):
+        HITType.objects.count_open(pk, by=-n)
     for hit in hits:
         if hit.hit_type_id in told:
             expire(hit, now=now)

@@ -205,6 +205,7 @@ def set_type(hit: HIT, *, hit_type: HITType, now: datetime) -> None:
     if status == HIT.Status.DISPOSED or (hit.taken and hit.hit_type.reward_cents != hit_type.reward_cents):
         raise refusals.wrong_hit_state(hit.hit_id, status=status, allowed=HIT.Status.ASSIGNABLE)
     ledger.set_hold(hit, slots=0, now=now)
+    ledger.count_open(hit, is_open=False)
     hit.hit_type = hit_type
     hit.save(update_fields=["hit_type"])
     ledger.settle(hit, now=now)

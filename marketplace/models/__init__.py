@@ -19,10 +19,11 @@ from marketplace.models.qualifications import (
     QualificationType,
 )
 from marketplace.models.rehearsing import ClockOffset, Fault, LoggedCall
-from marketplace.models.work import HIT, LIVE, Assignment, HITType, Token
+from marketplace.models.work import HIT, IS_FULL, LIVE, Assignment, HITType, Token
 
 __all__ = [
     "HIT",
+    "IS_FULL",
     "LIVE",
     "AccessKey",
     "Assignment",

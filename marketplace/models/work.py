@@ -15,8 +15,17 @@ IS_FULL = Q(max_assignments=F("pending") + F("submitted") + F("approved") + F("r
 LIVE = ("Open", "Submitted", "Approved", "Rejected")
 
 
+class HITTypeManager(models.Manager["HITType"]):
+    def count_open(self, pk: int, *, by: int) -> None:
+        """Count so many more HITs of the type as open. After money has moved, the order in which all lock."""
+        self.filter(pk=pk).update(open_hits=F("open_hits") + by)
+
+
 class HITType(models.Model):
-    """What HITs have in common. Equal values from one requester are one type (`fingerprint`)."""
+    """What HITs have in common. Equal values from one requester are one type (`fingerprint`).
+
+    `open_hits` counts those with `HIT.is_open`: a list of 100,000 HITs counts none of them.
+    """
 
     type_id = models.CharField("HITTypeId", max_length=64, unique=True)
     group_id = models.CharField("HITGroupId", max_length=64, unique=True)
@@ -30,7 +39,10 @@ class HITType(models.Model):
     auto_approval_seconds = models.PositiveBigIntegerField()
     requirements = models.JSONField(default=list)
     qualification_types = models.ManyToManyField(QualificationType, related_name="hit_types")
+    open_hits = models.PositiveIntegerField(default=0, editable=False)
     created_at = models.DateTimeField()
+
+    objects: ClassVar[HITTypeManager] = HITTypeManager()
 
     class Meta:
         verbose_name = "HIT type"
@@ -38,6 +50,9 @@ class HITType(models.Model):
             models.UniqueConstraint(
                 fields=["requester", "fingerprint"], name="marketplace_one_type_per_values"
             ),
+        ]
+        indexes = [
+            models.Index(fields=["id"], condition=Q(open_hits__gt=0), name="marketplace_type_offered"),
         ]
 
     def __str__(self) -> str:
@@ -55,9 +70,6 @@ class HITType(models.Model):
 class HITQuerySet(models.QuerySet["HIT"]):
     """The same rule as `HIT.status`, over a query."""
 
-    def assignable(self, *, now: datetime) -> Self:
-        return self.filter(Q(disposed_at=None, expires_at__gt=now, is_expired=False) & ~IS_FULL)
-
     def reviewable(self, *, now: datetime) -> Self:
         """Return what is Reviewable or Reviewing."""
         has_ended = IS_FULL | Q(expires_at__lte=now) | Q(is_expired=True)
@@ -72,7 +84,8 @@ class HITQuerySet(models.QuerySet["HIT"]):
 class HIT(models.Model):
     """One HIT with the counts of its assignments; its status follows from them and the time.
 
-    `held_slots` is how many of its assignments have money set aside at this moment.
+    `held_slots` is how many of its assignments have money set aside at this moment. `is_open`: not disposed of, not
+    noticed to have expired, and not full; written with the counts, and counted in the type's `open_hits`.
     """
 
     class Status(models.TextChoices):
@@ -98,6 +111,7 @@ class HIT(models.Model):
     disposed_at = models.DateTimeField(null=True, blank=True)
     is_expired = models.BooleanField(default=False, help_text="The expiry has been noticed and acted upon.")
     is_reviewing = models.BooleanField(default=False, help_text="Counts while the HIT is reviewable.")
+    is_open = models.BooleanField(default=True, editable=False)
 
     objects = HITQuerySet.as_manager()
 
@@ -117,6 +131,13 @@ class HIT(models.Model):
         indexes = [
             models.Index(fields=["requester", "id"]),
             models.Index(fields=["hit_type", "expires_at"]),
+            # The oldest, and the newest, HIT of a type that has something to give.
+            models.Index(
+                fields=["hit_type", "id"], condition=Q(is_open=True), name="marketplace_open_oldest"
+            ),
+            models.Index(
+                fields=["hit_type", "created_at"], condition=Q(is_open=True), name="marketplace_open_newest"
+            ),
             models.Index(fields=["expires_at"], condition=Q(disposed_at=None), name="marketplace_hit_live"),
             models.Index(
                 fields=["expires_at"],
@@ -135,6 +156,11 @@ class HIT(models.Model):
     @property
     def free(self) -> int:
         return self.max_assignments - self.taken
+
+    @property
+    def is_offered(self) -> bool:
+        """What `is_open` has to be; a HIT whose time is over is offered until that is noticed."""
+        return self.disposed_at is None and not self.is_expired and self.free > 0
 
     def status(self, *, now: datetime) -> str:
         """Return the HITStatus. Source: the life-cycle table of MTurk's developer guide."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db.models import Count, F, Q, Sum
 
-from marketplace.models import HIT, Assignment, Balance, Bonus, Entry, Requester
+from marketplace.models import HIT, IS_FULL, Assignment, Balance, Bonus, Entry, HITType, Requester
 from marketplace.money import ledger
 
 Account = Entry.Account
@@ -54,6 +54,8 @@ def problems(requester: Requester, *, sums: dict[Account, int]) -> list[str]:
         "The money charged differs from the approved work and the bonuses.": charged
         == sums[Account.WORKERS] + sums[Account.FEES],
         "A HIT's counts differ from its assignments.": not _miscounted(requester),
+        "A HIT is open that is not, or the other way round.": not _wrongly_open(requester),
+        "A HIT type's open HITs are miscounted.": not _types_miscounted(requester),
     }
     return [sentence for sentence, holds in checks.items() if not holds]
 
@@ -92,3 +94,15 @@ def _miscounted(requester: Requester) -> bool:
     for name in COUNTED:
         wrong |= ~Q(**{f"real_{name}": F(name)})
     return HIT.objects.filter(requester=requester).annotate(**counts).filter(wrong).exists()
+
+
+def _wrongly_open(requester: Requester) -> bool:
+    is_offered = Q(disposed_at=None, is_expired=False) & ~IS_FULL
+    wrong = (Q(is_open=True) & ~is_offered) | (Q(is_open=False) & is_offered)
+    return HIT.objects.filter(wrong, requester=requester).exists()
+
+
+def _types_miscounted(requester: Requester) -> bool:
+    counted = Count("hits", filter=Q(hits__is_open=True))
+    kinds = HITType.objects.filter(requester=requester).annotate(counted=counted)
+    return kinds.exclude(open_hits=F("counted")).exists()

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.db.models import F, Sum
 
 from marketplace import refusals
-from marketplace.models import HIT, Assignment, Balance, Bonus, Entry, Requester, Token
+from marketplace.models import HIT, Assignment, Balance, Bonus, Entry, HITType, Requester, Token
 from marketplace.refusals import Refusal
 
 Account = Entry.Account
@@ -80,17 +80,29 @@ def _hold(hit: HIT, *, slots: int, now: datetime) -> None:
 def settle(hit: HIT, *, now: datetime) -> None:
     """Write the HIT's counts and bring the money held for it in line with them. Its row must be locked."""
     _hold(hit, slots=hit.slots_to_fund(now=now), now=now)
-    hit.save(update_fields=["pending", "submitted", "approved", "rejected", "held_slots"])
+    count_open(hit, is_open=hit.is_offered)
+    hit.save(update_fields=["pending", "submitted", "approved", "rejected", "held_slots", "is_open"])
+
+
+def count_open(hit: HIT, *, is_open: bool) -> None:
+    """Keep the type's count where the HIT opens or closes; the HIT's own row is the caller's to write."""
+    if is_open != hit.is_open:
+        HITType.objects.count_open(hit.hit_type_id, by=1 if is_open else -1)
+    hit.is_open = is_open
 
 
 def hold_new(hits: list[HIT], *, now: datetime) -> None:
-    """Hold the money of all `held_slots` of new HITs of one requester. Raises Refusal; then nothing has moved."""
+    """Hold the money of all `held_slots` of new HITs of one type, and count them as open.
+
+    Raises Refusal; then nothing has moved.
+    """
     requester = hits[0].requester
     costs = [(hit, hit.held_slots * unit_cents(hit)) for hit in hits]
     total = sum(cents for _, cents in costs)
     _take(requester, column="available_cents", cents=total)
     Balance.objects.filter(requester=requester).update(held_cents=F("held_cents") + total)
     _book_all(costs, source=Account.AVAILABLE, target=Account.HELD, now=now)
+    HITType.objects.count_open(hits[0].hit_type_id, by=len(hits))
 
 
 def release_unsold(hits: list[HIT], *, now: datetime) -> None:

@@ -9,10 +9,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from marketplace.accounts.sessions import worker_required
-from marketplace.engine import deadlines
 from marketplace.models import Assignment, Message, Qualification, Worker
 from marketplace.money import statements
 from marketplace.qualifications import requirements
+from marketplace.site.arrivals import arrive
 
 Status = Assignment.Status
 SHOWN_PER_PAGE = 25
@@ -22,7 +22,7 @@ SHOWN_PER_PAGE = 25
 @worker_required
 def my_work(request: HttpRequest, worker: Worker) -> HttpResponse:
     """Show the queue, what was submitted and decided, and the earnings."""
-    deadlines.arrive()
+    arrive(request)
     context = {
         "worker": worker,
         "earnings": statements.earnings_of(worker),

@@ -4,6 +4,7 @@ The document of an HTMLQuestion is served of no origin: it can reach neither coo
 """
 
 import re
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
@@ -18,7 +19,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from marketplace.accounts.sessions import current_worker, submitting_worker_id
-from marketplace.engine import assignments, deadlines
+from marketplace.engine import assignments
 from marketplace.models import HIT, Assignment
 from marketplace.qualifications import requirements
 from marketplace.questions import answer_documents, documents, hit_questions
@@ -26,6 +27,7 @@ from marketplace.questions.answer_forms import AnswerForm
 from marketplace.questions.hit_questions import ExternalQuestion, HTMLQuestion
 from marketplace.questions.question_forms import QuestionForm
 from marketplace.refusals import WorkerRefusal
+from marketplace.site.arrivals import arrive
 
 # A task lies wherever its requester has it, and may lead on to other addresses.
 FRAME_POLICY = (
@@ -150,7 +152,8 @@ def external_submit(request: HttpRequest) -> HttpResponse:
     try:
         if request.method == "HEAD":
             raise WorkerRefusal(gettext("A HEAD request submits nothing."))
-        assignment = _record(_form(request), visitor=submitting_worker_id(request))
+        form = _form(request)
+        assignment = _record(form, visitor=submitting_worker_id(request), now=arrive(request))
     except WorkerRefusal as refusal:
         return render(request, "marketplace/site/frame_refused.html", {"reason": str(refusal)}, status=400)
     return render(request, "marketplace/site/frame_submitted.html", {"assignment": assignment})
@@ -165,8 +168,7 @@ def _form(request: HttpRequest) -> dict[str, list[str]]:
         raise WorkerRefusal(gettext("The connection ended before the answers had arrived.")) from error
 
 
-def _record(form: dict[str, list[str]], *, visitor: str) -> Assignment:
-    now = deadlines.arrive()
+def _record(form: dict[str, list[str]], *, visitor: str, now: datetime) -> Assignment:
     assignment = _open_assignment(form, visitor=visitor)
     fields = answer_documents.fields_of(form.items())
     if not fields:

@@ -1,32 +1,48 @@
 """The list of HITs: those that still have an assignment for exactly this worker, one line for each type."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Max, Q, prefetch_related_objects
+from django.db.models import Count, OuterRef, Q, Subquery, prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from marketplace import ids
-from marketplace.accounts.sessions import current_worker
-from marketplace.engine import assignments, deadlines
-from marketplace.models import HITType, Worker
+from marketplace.accounts.sessions import Visit, visit
+from marketplace.models import HIT, LIVE, Assignment, HITType, Worker
 from marketplace.qualifications import requirements
 from marketplace.qualifications.requirements import Line
 from marketplace.questions import documents
+from marketplace.site.arrivals import arrive
 from marketplace.site.pace import Pace, paces
 
 GROUPS_PER_PAGE = 25
-SORTS = {
-    "newest": (gettext_lazy("Newest first"), "-newest"),
-    "reward": (gettext_lazy("Highest reward first"), "-hit_type__reward_cents"),
-    "time": (gettext_lazy("Least time allowed first"), "hit_type__duration_seconds"),
-    "hits": (gettext_lazy("Most HITs first"), "-available"),
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A type with so many HITs for a worker, the newest of that time."""
+
+    hit_type: HITType
+    available: int
+    newest: datetime
+
+    def age(self) -> tuple[datetime, int]:
+        return self.newest, self.hit_type.pk
+
+
+# Each sorts what is sorted by age, the newest first.
+SORTS: dict[str, tuple[Promise, Callable[[Offered], int]]] = {
+    "newest": (gettext_lazy("Newest first"), lambda one: 0),
+    "reward": (gettext_lazy("Highest reward first"), lambda one: -one.hit_type.reward_cents),
+    "time": (gettext_lazy("Least time allowed first"), lambda one: one.hit_type.duration_seconds),
+    "hits": (gettext_lazy("Most HITs first"), lambda one: -one.available),
 }
 
 
@@ -42,56 +58,70 @@ class Group:
 
 
 def _groups(
-    *, worker: Worker | None, now: datetime, search: str, number: str | None, sort: str = "newest"
-) -> "Page[Any]":
-    """Return one page of groups in one of the orders of SORTS, each with `hit_type` (its key) and `available`."""
-    hits = assignments.offered(worker=worker, now=now)
+    *, worker: Worker | None, search: str, number: str | None, sort: str = "newest"
+) -> "Page[Offered]":
+    """Return one page of the types that have something for the worker, in one of the orders of SORTS.
+
+    Whose time is over is counted until that is noticed, which is done before anything is read. Two queries.
+    """
+    kinds = HITType.objects.filter(open_hits__gt=0).select_related("requester")
     for word in search.split()[:10]:
-        hits = hits.filter(_matches(word))
-    found = hits.values("hit_type").annotate(available=Count("pk"), newest=Max("created_at"))
-    ordered = found.order_by(SORTS[sort][1], "-newest", "-hit_type")
-    return Paginator(list(ordered), GROUPS_PER_PAGE).get_page(number)
+        kinds = kinds.filter(_matches(word))
+    newest = HIT.objects.filter(hit_type=OuterRef("pk"), is_open=True).order_by("-created_at")
+    rows = list(kinds.annotate(newest=Subquery(newest.values("created_at")[:1])))
+    own = _own_by_type(worker)
+    offered = [Offered(kind, kind.open_hits - own.get(kind.pk, 0), kind.newest) for kind in rows]
+    left = sorted((one for one in offered if one.available), key=Offered.age, reverse=True)
+    return Paginator(sorted(left, key=SORTS[sort][1]), GROUPS_PER_PAGE).get_page(number)
+
+
+def _own_by_type(worker: Worker | None) -> dict[int, int]:
+    """Return how many open HITs the worker has or has done already, by the type's key."""
+    if worker is None:
+        return {}
+    own = Assignment.objects.filter(worker=worker, status__in=LIVE, hit__is_open=True).order_by()
+    return dict(own.values_list("hit__hit_type").annotate(n=Count("pk")))
 
 
 def _matches(word: str) -> Q:
     fields = ("title", "description", "keywords", "requester__name")
     found = Q()
     for field in fields:
-        found |= Q(**{f"hit_type__{field}__icontains": word})
+        found |= Q(**{f"{field}__icontains": word})
     return found
 
 
-def _described(page: "Page[Any]", *, worker: Worker | None) -> list[Group]:
-    """Add the types to a page of groups, without those the worker may not even discover. At most seven queries."""
-    kinds = HITType.objects.select_related("requester").in_bulk([row["hit_type"] for row in page])
-    record = requirements.record_of(worker, hit_types=kinds.values())
-    asking = [kind for kind in kinds.values() if requirements.asks_own(kind)]
+def _described(page: "Page[Offered]", *, visitor: Visit) -> list[Group]:
+    """Describe a page of groups, without those the worker may not even discover. At most five queries."""
+    kinds = [one.hit_type for one in page]
+    record = requirements.record_of(visitor.worker, hit_types=kinds, may_be_blocked=visitor.may_be_blocked)
+    asking = [kind for kind in kinds if requirements.asks_own(kind)]
     prefetch_related_objects(asking, "qualification_types")
-    measured = paces(kinds.values())
+    measured = paces(kinds)
     return [
         Group(
             kind,
-            row["available"],
+            one.available,
             requirements.may("Accept", kind, record=record),
             requirements.lines(kind, record=record),
             measured.get(kind.pk),
         )
-        for row in page
-        if requirements.may("Discover", kind := kinds[row["hit_type"]], record=record)
+        for one in page
+        if requirements.may("Discover", kind := one.hit_type, record=record)
     ]
 
 
 @require_safe
 def hit_list(request: HttpRequest) -> HttpResponse:
-    now, worker = deadlines.arrive(), current_worker(request)
+    visitor, _ = visit(request), arrive(request)
     search = documents.legal(request.GET.get("q", "")).strip()[:100]
     sort = request.GET.get("sort", "")
     sort = sort if sort in SORTS else "newest"
-    page = _groups(worker=worker, now=now, search=search, number=request.GET.get("page"), sort=sort)
+    page = _groups(worker=visitor.worker, search=search, number=request.GET.get("page"), sort=sort)
     context = {
-        "worker": worker,
+        "worker": visitor.worker,
         "page": page,
-        "groups": _described(page, worker=worker),
+        "groups": _described(page, visitor=visitor),
         "search": search,
         "sort": sort,
         "sorts": [(key, words) for key, (words, _) in SORTS.items()],

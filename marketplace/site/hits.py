@@ -11,8 +11,8 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from marketplace.accounts.sessions import current_worker, remember_in_frames, worker_required
-from marketplace.engine import assignments, deadlines
+from marketplace.accounts.sessions import remember_in_frames, visit, worker_required
+from marketplace.engine import assignments
 from marketplace.models import HIT, Assignment, HITType, Worker
 from marketplace.qualifications import requirements
 from marketplace.questions import documents, hit_questions
@@ -20,6 +20,7 @@ from marketplace.questions.answer_forms import AnswerForm
 from marketplace.questions.question_forms import QuestionForm
 from marketplace.refusals import WorkerRefusal
 from marketplace.site import frames
+from marketplace.site.arrivals import arrive
 
 SESSION_KEY = "marketplace_accept_next"
 FIELD = "accept_next"
@@ -33,11 +34,21 @@ def _hit_type(identifier: str) -> HITType:
     return get_object_or_404(types, Q(type_id=identifier) | Q(group_id=identifier))
 
 
+def _offer(identifier: str, *, worker: Worker | None, now: datetime) -> tuple[HITType, HIT | None]:
+    """Return the type and the HIT that comes next, in one statement where there is one and the id is a HITTypeId."""
+    if hit := assignments.next_hit(identifier, worker=worker, now=now):
+        return hit.hit_type, hit
+    hit_type = _hit_type(identifier)
+    is_asked = hit_type.type_id == identifier
+    return hit_type, None if is_asked else assignments.next_hit(hit_type, worker=worker, now=now)
+
+
 @require_safe
 def preview(request: HttpRequest, identifier: str) -> HttpResponse:
-    hit_type, worker, now = _hit_type(identifier), current_worker(request), deadlines.arrive()
-    hit = assignments.next_hit(hit_type, worker=worker, now=now)
-    record = requirements.record_of(worker, hit_types=[hit_type])
+    visitor, now = visit(request), arrive(request)
+    worker = visitor.worker
+    hit_type, hit = _offer(identifier, worker=worker, now=now)
+    record = requirements.record_of(worker, hit_types=[hit_type], may_be_blocked=visitor.may_be_blocked)
     context = {
         "worker": worker,
         "hit_type": hit_type,
@@ -55,27 +66,39 @@ def preview(request: HttpRequest, identifier: str) -> HttpResponse:
 @worker_required
 def accept(request: HttpRequest, worker: Worker, identifier: str) -> HttpResponse:
     """Accept the HIT that was shown, or the next of its type when somebody was quicker."""
-    hit_type, now = _hit_type(identifier), deadlines.arrive()
+    now = arrive(request)
+    hit_type, hit = _wanted(request.POST.get("hitId", ""), identifier) or _offer(
+        identifier, worker=worker, now=now
+    )
     _keep_switch(request)
-    if not requirements.may("Accept", hit_type, record=requirements.record_of(worker, hit_types=[hit_type])):
+    if not _may_accept(request, hit_type):
         messages.error(request, gettext("Your account does not meet the requirements of these HITs."))
         return redirect("preview", identifier=hit_type.type_id)
-    wanted = _wanted(request.POST.get("hitId", ""), hit_type)
     for _ in range(ACCEPT_TRIES):
-        hit = wanted or assignments.next_hit(hit_type, worker=worker, now=now)
         if hit is None:
             break
         try:
             return _to_work(assignments.accept(hit, worker=worker, now=now))
         except WorkerRefusal:
-            wanted = None
+            hit = assignments.next_hit(hit_type, worker=worker, now=now)
     messages.error(request, gettext("There is no more of these HITs for you at the moment."))
     return redirect("preview", identifier=hit_type.type_id)
 
 
-def _wanted(hit_id: str, hit_type: HITType) -> HIT | None:
-    """Return the HIT that the page showed; None where it showed none, or it is gone."""
-    return HIT.objects.filter(hit_id=documents.legal(hit_id), hit_type=hit_type).first() if hit_id else None
+def _wanted(hit_id: str, identifier: str) -> tuple[HITType, HIT] | None:
+    """Return the HIT that the page showed, and its type; None where it showed none, or it is gone."""
+    hits = HIT.objects.filter(hit_id=documents.legal(hit_id)).select_related("hit_type__requester")
+    hit = hits.first() if hit_id else None
+    is_of_type = hit is not None and identifier in {hit.hit_type.type_id, hit.hit_type.group_id}
+    return (hit.hit_type, hit) if hit and is_of_type else None
+
+
+def _may_accept(request: HttpRequest, hit_type: HITType) -> bool:
+    visitor = visit(request)
+    record = requirements.record_of(
+        visitor.worker, hit_types=[hit_type], may_be_blocked=visitor.may_be_blocked
+    )
+    return requirements.may("Accept", hit_type, record=record)
 
 
 def _to_work(assignment: Assignment) -> HttpResponse:
@@ -87,7 +110,7 @@ def _to_work(assignment: Assignment) -> HttpResponse:
 @require_safe
 @worker_required
 def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> HttpResponse:
-    now = deadlines.arrive()
+    now = arrive(request)
     assignment = _latest(worker, hit__hit_id=hit_id)
     if assignment.status != Assignment.Status.OPEN:
         address = reverse("after", kwargs={"assignment_id": assignment.assignment_id})
@@ -134,7 +157,7 @@ def _work_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
 @worker_required
 def answer(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
     """Record the answers, or show the form again with the first gap focused."""
-    now = deadlines.arrive()
+    now = arrive(request)
     assignment = _latest(worker, assignment_id=assignment_id)
     if assignment.status != Assignment.Status.OPEN:
         return redirect("after", assignment_id=assignment_id)
@@ -160,7 +183,7 @@ def _form(request: HttpRequest, assignment: Assignment) -> AnswerForm:
 @worker_required
 def give_back(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
     """Return a HIT; `ask` asks first, for nobody here knows what was answered in a frame."""
-    now = deadlines.arrive()
+    now = arrive(request)
     assignment = _latest(worker, assignment_id=assignment_id)
     if "ask" in request.POST and assignment.status == Assignment.Status.OPEN:
         return render(request, "marketplace/site/returning.html", _work_context(assignment, now=now))
@@ -177,7 +200,7 @@ def give_back(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpR
 @worker_required
 def more_time(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
     """Give more time, once. A script is told the seconds left, whoever gave them, and leaves the task as it is."""
-    now = deadlines.arrive()
+    now = arrive(request)
     assignment = _latest(worker, assignment_id=assignment_id)
     try:
         assignments.extend(assignment, now=now)
@@ -197,12 +220,10 @@ def more_time(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpR
 @worker_required
 def after(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpResponse:
     """Say what became of an assignment, and offer the next of the queue or the next HIT of the same kind."""
-    now = deadlines.arrive()
+    now = arrive(request)
     assignment = _latest(worker, assignment_id=assignment_id)
     hit_type = assignment.hit.hit_type
-    may_accept = requirements.may(
-        "Accept", hit_type, record=requirements.record_of(worker, hit_types=[hit_type])
-    )
+    may_accept = _may_accept(request, hit_type)
     context = {
         "worker": worker,
         "assignment": assignment,

@@ -10,8 +10,9 @@ from django.views.decorators.http import require_POST, require_safe
 from marketplace import clock
 from marketplace.accounts import keys, limits
 from marketplace.accounts.sessions import worker_required
-from marketplace.engine import deadlines, forgetting
+from marketplace.engine import forgetting
 from marketplace.models import Worker
+from marketplace.site.arrivals import arrive
 
 TOO_OFTEN = gettext_lazy("Too many attempts have failed. Wait a quarter of an hour.")
 
@@ -65,7 +66,7 @@ def delete(request: HttpRequest, worker: Worker) -> HttpResponse:
 
 
 def _page(request: HttpRequest, worker: Worker, form: DeleteForm, *, status: int = 200) -> HttpResponse:
-    deadlines.arrive()
+    arrive(request)
     context = {
         "worker": worker,
         "form": form,

@@ -196,7 +196,7 @@ def _opened(slot: AnnotationSlot, *, worker: Worker, channel: str) -> Assignment
     )
     if not quota.give(slot, assignment=assignment):
         raise _Overtaken
-    draw_responses(questionnaire, assignment=assignment)
+    draw_responses(questionnaire, assignment=assignment, is_new=True)
     reach("link.taking")
     return assignment
 

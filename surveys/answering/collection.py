@@ -209,12 +209,23 @@ def _fill(responses: Sequence[Response], answers: list[ItemAnswer], *, language:
         _fill_in(response, answer)
         response.shown |= {"language": language} if language else {}
         ratings[response.pk] = list(_ratings(response, answer))
-    changed = ["answer", "is_correct", "skip_reason", "active_seconds", *(["shown"] if language else [])]
-    Response.objects.bulk_update(responses, changed)
+    _write(
+        responses, ["answer", "is_correct", "skip_reason", "active_seconds", *(["shown"] if language else [])]
+    )
     written = Rating.objects.bulk_create(chain.from_iterable(ratings.values()))
     MarkedSpan.objects.bulk_create(mark for rating in written for mark in _marks(rating))
     by_place = sorted(responses, key=attrgetter("place"))
     return [answer_as_data(one, sorted(ratings[one.pk], key=_as_ordered)) for one in by_place]
+
+
+def _write(responses: Sequence[Response], columns: list[str]) -> None:
+    """Write these columns of rows that are there: their assignment is locked, and goes before they do.
+
+    In one statement, as rows that conflict with themselves: `bulk_update` compiles its own for a third of a submission.
+    """
+    Response.objects.bulk_create(
+        responses, update_conflicts=True, unique_fields=["id"], update_fields=columns
+    )
 
 
 def _as_ordered(rating: Rating) -> tuple[int, str]:

@@ -68,10 +68,11 @@ class History:
         self.gold_slots: Counter[Hashable] = Counter()
 
     @classmethod
-    def of(cls, batch: Batch, *, items: Sequence[Item], worker: Worker) -> "History":
+    def of(cls, batch: Batch, *, items: Sequence[Item], worker: Worker | None) -> "History":
         """Count what the batch has shown so far, but not to those whose work is rated again by others.
 
-        These are the rejected, and those who left without answering and can't come back in time.
+        These are the rejected, and those who left without answering and can't come back in time. No worker: one to
+        whom nothing was shown.
         """
         history = cls()
         left = Q(
@@ -82,7 +83,7 @@ class History:
         counted = firsts.exclude(assignment__status=Assignment.Status.REJECTED).exclude(left)
         for item_id, shown in counted.filter(item__in=items).values_list("item_id", "shown"):
             history._count_item(item_id, shown)
-        mine = list(counted.filter(worker=worker).values_list("shown", "item__gold"))
+        mine = list(counted.filter(worker=worker).values_list("shown", "item__gold")) if worker else []
         leading = [pk for shown, _ in mine for pk in shown["outputs"][:1]]
         systems = dict(Output.objects.filter(pk__in=leading).values_list("pk", "system"))
         for shown, gold in mine:
@@ -150,16 +151,19 @@ class History:
         self.gold_slots[_slot_of(gold, shown["choices"])] += 1
 
 
-def draw_responses(questionnaire: Questionnaire, *, assignment: Assignment) -> list[Response]:
+def draw_responses(
+    questionnaire: Questionnaire, *, assignment: Assignment, is_new: bool = False, is_newcomer: bool = False
+) -> list[Response]:
     """Write one response per item, each with the order it will be shown in; nothing where there are some.
 
     Returns what was written, with all that a page needs of it. To be called under a lock on the questionnaire: what is
-    drawn depends on what was drawn before.
+    drawn depends on what was drawn before. Of a new assignment, and of a newcomer, there is nothing to ask for.
     """
-    if assignment.responses.exists():
+    if not is_new and assignment.responses.exists():
         return []
     batch, slots = questionnaire.batch, slots_in_order(questionnaire)
-    history = History.of(batch, items=[slot.item for slot in slots], worker=assignment.worker)
+    worker = None if is_newcomer else assignment.worker
+    history = History.of(batch, items=[slot.item for slot in slots], worker=worker)
     places = history.draw_places([slot.item for slot in slots], batch=batch, worker=assignment.worker)
     responses = [
         Response(

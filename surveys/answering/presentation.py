@@ -187,10 +187,14 @@ def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """An assignment, and its responses as `draw_responses` gave them where they were drawn just now."""
+    """An assignment, and its responses as `draw_responses` gave them where they were drawn just now.
+
+    `is_newcomer`: its worker was not known before this.
+    """
 
     assignment: Assignment
     drawn: list[Response]
+    is_newcomer: bool = False
 
     def responses(self, batch: Batch) -> list[Response]:
         """Return what the page shows, in its order; read only where it was drawn before."""
@@ -236,15 +240,18 @@ def is_entity_id(text: str) -> bool:
     return text.isascii() and text.isalnum()
 
 
-def opened_responses(assignment: Assignment, *, batch: Batch, position: int | None = None) -> list[Response]:
+def opened_responses(
+    assignment: Assignment, *, batch: Batch, position: int | None = None, with_files: bool = True
+) -> list[Response]:
     """Return the responses of an opened assignment of the batch, or the one at `position`, in this worker's order.
 
-    Three queries; `shown_item` needs no more.
+    Three queries; `shown_item` needs no more. Two without files.
     """
     responses = assignment.responses.select_related("item").order_by("position")
     if position is not None:
         responses = responses.filter(position=position)
-    opened = list(responses.prefetch_related("item__pictures", "item__outputs"))
+    files = ["item__pictures"] if with_files else []
+    opened = list(responses.prefetch_related(*files, "item__outputs"))
     for response in opened:
         response.batch = batch
     return by_place(opened)
@@ -271,8 +278,8 @@ def shown_definition(batch: Batch) -> Definition:
     )
 
 
-def shown_item(response: Response) -> ShownItem:
-    """Return the item of a response as its worker sees it."""
+def shown_item(response: Response, *, with_files: bool = True) -> ShownItem:
+    """Return the item of a response as its worker sees it, or what of it is no file."""
     return _shown_item(
         response.item,
         position=response.position,
@@ -281,6 +288,7 @@ def shown_item(response: Response) -> ShownItem:
         order=response.shown["outputs"],
         values=response.shown["choices"],
         draft=response.draft,
+        with_files=with_files,
     )
 
 
@@ -333,16 +341,17 @@ def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
 @transaction.atomic
 def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) -> Opened:
     """Worker before questionnaire: the order in which `allocation` locks too."""
-    claim.worker = locked_worker_of(worker_id, source=questionnaire.batch.endpoint)
+    claim.worker, is_newcomer = locked_worker_of(worker_id, source=questionnaire.batch.endpoint)
     if claim.worker.standing == Worker.Standing.EXCLUDED:
         raise CannotServe("excluded", EXCLUDED)
-    Questionnaire.objects.select_for_update(no_key=True).get(pk=questionnaire.pk)
+    Questionnaire.objects.select_for_update(no_key=True).values_list("pk").get(pk=questionnaire.pk)
     here = list(Assignment.objects.filter(IS_CLAIM | Q(worker=claim.worker), hit=claim.hit))
     if opened := _existing(claim, here):
         quota.keep(opened)
     else:
         claiming.make_room(claim, among=[one for one in here if one.is_claim])
-        _check_not_seen(questionnaire, claim)
+        if not is_newcomer:
+            _check_not_seen(questionnaire, claim)
         if pilots.took_part(claim.worker, batch=questionnaire.batch):
             raise CannotServe("seen_before", IN_PILOT)
         _check_share(questionnaire, claim)
@@ -350,9 +359,11 @@ def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) 
         claim.save(force_insert=True)
         if slot:
             quota.give(slot, assignment=claim)
-    drawn = draw_responses(questionnaire, assignment=opened or claim)
+    drawn = draw_responses(
+        questionnaire, assignment=opened or claim, is_new=opened is None, is_newcomer=is_newcomer
+    )
     reach("open.drawing")
-    return Opened(opened or claim, drawn)
+    return Opened(opened or claim, drawn, is_newcomer)
 
 
 def _existing(claim: Assignment, here: list[Assignment]) -> Assignment | None:
@@ -402,6 +413,7 @@ def _shown_item(
     order: Iterable[int],
     values: Iterable[str],
     draft: dict[str, Any],
+    with_files: bool = True,
 ) -> ShownItem:
     outputs = {output.pk: output for output in item.outputs.all()}
     choices = {choice.value: choice for choice in item.choices_for(definition)}
@@ -411,13 +423,17 @@ def _shown_item(
         question=item.payload.get("question", ""),
         pictures=tuple(
             ShownPicture.of(picture, alt=alt) for picture, alt in _with_alternatives(item, definition, place)
-        ),
+        )
+        if with_files
+        else (),
         choices=tuple(choices[value] for value in values),
         outputs=tuple(
             _shown_output(outputs[pk], numbered(definition.output_label, n)) for n, pk in enumerate(order, 1)
         ),
         draft=draft,
-        blocks=shown_blocks(item, place=place, definition=definition, can_skip=bool(definition.skip_reasons)),
+        blocks=shown_blocks(item, place=place, definition=definition, can_skip=bool(definition.skip_reasons))
+        if with_files
+        else (),
         markable={column: _cells(item).get(column, "") for column in _marked_columns(definition)},
     )
 

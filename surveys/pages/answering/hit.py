@@ -45,9 +45,9 @@ from surveys.pages.answering.work_page import (
 @require_http_methods(["GET", "POST"])
 def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Preview, working page, receipt: what the address and the state of the work ask for."""
-    questionnaire = _questionnaire(request, pk)
     if request.method == "POST":
-        return _submit(request, questionnaire)
+        return _submit(request, pk)
+    questionnaire = _questionnaire(request, pk)
     claims = read_claims(request.GET.dict(), endpoint=questionnaire.batch.endpoint)
     if claims.is_preview:
         return _preview(request, questionnaire)
@@ -62,7 +62,8 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     if asked := _asked_first(request, batch, bearer):
         return asked
     form = assignment_form(assignment, batch=batch, responses=opened.responses(batch))
-    return _page(request, questionnaire, bearer, form)
+    is_first = opened.is_newcomer or is_first_visit(assignment)
+    return _page(request, questionnaire, bearer, form, is_first_visit=is_first)
 
 
 def _asked_first(request: HttpRequest, batch: Batch, bearer: tokens.Bearer) -> HttpResponse | None:
@@ -77,18 +78,23 @@ def _asked_first(request: HttpRequest, batch: Batch, bearer: tokens.Bearer) -> H
 @require_POST
 def draft(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Keep one item's draft."""
-    questionnaire = _questionnaire(request, pk)
-    return draft_answer(
-        request, author=lambda token: tokens.read(token, questionnaire=questionnaire).assignment
-    )
+    return draft_answer(request, author=lambda token: _author(request, pk, token=token))
 
 
-def _submit(request: HttpRequest, questionnaire: Questionnaire) -> HttpResponse:
+def _author(request: HttpRequest, pk: uuid.UUID, *, token: str) -> Assignment:
+    questionnaire, issued_to = _posted_to(request, pk, token=token)
+    return tokens.read(token, questionnaire=questionnaire, issued_to=issued_to).assignment
+
+
+def _submit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     token = request.POST.get("token", "")
+    questionnaire, issued_to = _posted_to(request, pk, token=token)
     try:
-        bearer = tokens.read(token, questionnaire=questionnaire)
+        bearer = tokens.read(token, questionnaire=questionnaire, issued_to=issued_to)
     except tokens.TokenExpired:
-        late = tokens.read(token, questionnaire=questionnaire, is_late_ok=True).assignment
+        late = tokens.read(
+            token, questionnaire=questionnaire, issued_to=issued_to, is_late_ok=True
+        ).assignment
         keep_what_was_given(assignment_form(late, batch=questionnaire.batch, data=request.POST), late)
         raise
     if bearer.assignment.saved_at:  # `again`: the page that sent this got no answer the first time
@@ -169,6 +175,23 @@ def _questionnaire(request: HttpRequest, pk: uuid.UUID) -> Questionnaire:
     found = Questionnaire.objects.select_related("batch__survey", "hit").filter(pk=pk).first()
     if found is None:
         raise CannotServe("unknown", gettext("There is no such HIT here. Please return it."))
+    return _followed(found, request)
+
+
+def _posted_to(request: HttpRequest, pk: uuid.UUID, *, token: str) -> tuple[Questionnaire, Assignment | None]:
+    """Return the questionnaire, read with the assignment that its page was issued for where there is one."""
+    try:
+        assignment = tokens.author(token)
+        questionnaire = assignment.hit.questionnaire
+    except (tokens.TokenError, Questionnaire.DoesNotExist):
+        return _questionnaire(request, pk), None
+    if questionnaire.pk != pk:
+        return _questionnaire(request, pk), None
+    return _followed(questionnaire, request), assignment
+
+
+def _followed(found: Questionnaire, request: HttpRequest) -> Questionnaire:
+    """Go on in the study's language, and say in the log what it is about."""
     language.follow(found.batch, request)
     log_context.bind(batch=found.batch_id, hit=found.hit and found.hit.hit_id)
     return found
@@ -188,6 +211,7 @@ def _page(
     *,
     status: int = 200,
     is_not_kept: bool = False,
+    is_first_visit: bool = False,
 ) -> HttpResponse:
     html = _render_page(
         questionnaire.batch,
@@ -198,7 +222,7 @@ def _page(
         token=tokens.issue(bearer.assignment, submit_to=bearer.submit_to),
         kept_under=tokens.kept_under(bearer.assignment),
         is_not_kept=is_not_kept,
-        is_first_visit=not form.is_bound and is_first_visit(bearer.assignment),
+        is_first_visit=is_first_visit,
     )
     return HttpResponse(html, status=status)
 

@@ -71,8 +71,9 @@ class Question:
         group = cast(GroupField, form.fields[self.name])
         value = form[self.name].value() or ()
         is_optional = self.is_optional or group.is_optional
-        if not value and self.name not in form.errors and _is_asked_often(group):
-            return _named(_unanswered(_asked(group), is_optional, get_language()), self.name)
+        if not value and self.name not in form.errors and group.template == "group" and not group.only_if:
+            unanswered = _unanswered if _is_asked_often(group) else _unanswered_of_item
+            return _named(unanswered(_asked(group), is_optional, get_language()), self.name)
         chosen = {value} if isinstance(value, str) else set(value)
         return _render(
             group.template,
@@ -107,12 +108,13 @@ class _Asked(NamedTuple):
 
 
 def _is_asked_often(group: GroupField) -> bool:
-    """Tell whether the same is asked of many outputs: choices say nothing of one item, and no other question counts."""
-    return group.template == "group" and not group.only_if and not any(c.description for c in group.choices)
+    """Tell whether the same is asked of many outputs: choices say nothing of one item."""
+    return not any(choice.description for choice in group.choices)
 
 
 def _asked(group: GroupField) -> _Asked:
-    texts = (group.label, group.help_text, *(choice.label for choice in group.choices))
+    said = (text for choice in group.choices for text in (choice.label, choice.description))
+    texts = (group.label, group.help_text, *said)
     return _Asked(
         type=group.type,
         label=cast(str, group.label),
@@ -138,6 +140,12 @@ def _unanswered(asked: _Asked, is_optional: bool, page_language: str | None) -> 
     )
 
 
+@lru_cache(1024)
+def _unanswered_of_item(asked: _Asked, is_optional: bool, page_language: str | None) -> str:
+    """Return what asks for one of an item's own outputs: kept apart, as items are many and push out one another."""
+    return _unanswered.__wrapped__(asked, is_optional, page_language)
+
+
 def _named(html: str, name: str) -> SafeString:
     return mark_safe(html.replace(A_NAME, escape(name)))  # noqa: S308
 
@@ -155,6 +163,14 @@ def _shape(group: GroupField | _Asked) -> str:
     return numeral + (" row" if all(len(text) <= SHORT_LABEL for text in texts) else " list")
 
 
+@lru_cache(1024)
+def _around_output(
+    output: ShownOutput, position: int, has_text: bool, language: str, page_language: str | None
+) -> str:
+    """Return an output as several workers see it at the same place, `A_NAME` for what is asked about it."""
+    return _render("output", output=output, position=position, has_text=has_text, inner=A_NAME)
+
+
 @dataclass(frozen=True, slots=True)
 class OutputBlock:
     """What a system said (unless it stands between the states of a sequence), and the criteria it is judged by."""
@@ -165,10 +181,9 @@ class OutputBlock:
     has_text: bool = True
 
     def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
-        inner = _join(self.parts, form, context)
-        return _render(
-            "output", output=self.output, position=self.position, has_text=self.has_text, inner=inner
-        )
+        language = getattr(self.output.label, "language", "")
+        around = _around_output(self.output, self.position, self.has_text, language, get_language())
+        return mark_safe(around.replace(A_NAME, _join(self.parts, form, context)))  # noqa: S308
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,8 +44,9 @@ def assignment_form(
 def _form_of_one(assignment: Assignment, *, position: int) -> HitForm:
     """Return the form of one item: a draft is of one, and needs no other."""
     batch = batch_of(assignment)
-    responses = opened_responses(assignment, batch=batch, position=position)
-    return HitForm(definition=shown_definition(batch), items=list(map(shown_item, responses)))
+    responses = opened_responses(assignment, batch=batch, position=position, with_files=False)
+    items = [shown_item(response, with_files=False) for response in responses]
+    return HitForm(definition=shown_definition(batch), items=items)
 
 
 def _as_answered(items: list[ShownItem], assignment: Assignment, batch: Batch) -> list[ShownItem]:

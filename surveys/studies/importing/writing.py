@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
@@ -17,6 +17,7 @@ from surveys.studies.founding import NameTaken, save_new
 from surveys.studies.importing.pictures import CheckedPicture, PictureError, Pictures, check_file
 from surveys.studies.importing.plan import Plan, PlannedItem, Problem, Severity, pair_name
 from surveys.studies.importing.roles import remember
+from surveys.studies.importing.rows import insert
 from surveys.teams import Person
 
 AT_ONCE = 500  # items made together: a large file's rows never all stand in memory beside its plan
@@ -37,6 +38,22 @@ class Stored(NamedTuple):
     content_type: str
     width: int
     height: int
+
+
+NOT_THERE = Stored("", "", 0, 0)
+ITEM = (
+    "survey_id",
+    "external_id",
+    "subject",
+    "position",
+    "source_row",
+    "payload",
+    "choices",
+    "gold",
+    "references",
+)
+OUTPUT = ("item_id", "system", "text", "answer", "model_correct")
+PICTURE = ("item_id", "position", "name", "block", *Stored._fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,40 +153,45 @@ def _create(planned: tuple[PlannedItem, ...], *, survey: Survey, stored: dict[st
 def _create_part(
     planned: tuple[PlannedItem, ...], *, survey: Survey, start: int, stored: dict[str, Stored]
 ) -> None:
-    items = Item.objects.bulk_create(
-        Item(
-            survey=survey,
-            external_id=plan.external_id,
-            subject=plan.subject,
-            position=position,
-            source_row=plan.source_row,
-            payload=plan.payload,
-            choices=plan.choices,
-            gold=plan.gold,
-            references=list(plan.references),
-        )
-        for position, plan in enumerate(planned, start=start)
+    insert(
+        Item,
+        columns=ITEM,
+        rows=(
+            (
+                survey.pk,
+                plan.external_id,
+                plan.subject,
+                position,
+                plan.source_row,
+                plan.payload,
+                plan.choices,
+                plan.gold,
+                list(plan.references),
+            )
+            for position, plan in enumerate(planned, start=start)
+        ),
     )
-    pairs = list(zip(items, planned, strict=True))
-    Output.objects.bulk_create(
-        Output(
-            item=item,
-            system=said.system,
-            text=said.text,
-            answer=said.answer,
-            model_correct=said.model_correct,
-        )
-        for item, plan in pairs
-        for said in plan.outputs
+    written = survey.items.filter(position__gte=start).order_by("position").values_list("pk", flat=True)
+    pairs = list(zip(written, planned, strict=True))
+    insert(
+        Output,
+        columns=OUTPUT,
+        rows=(
+            (pk, said.system, said.text, said.answer, said.model_correct)
+            for pk, plan in pairs
+            for said in plan.outputs
+        ),
     )
-    Picture.objects.bulk_create(_pictures(pairs, stored=stored))
+    insert(Picture, columns=PICTURE, rows=_pictures(pairs, stored=stored))
 
 
-def _pictures(pairs: list[tuple[Item, PlannedItem]], *, stored: dict[str, Stored]) -> Iterator[Picture]:
-    for item, plan in pairs:
+def _pictures(
+    pairs: list[tuple[int, PlannedItem]], *, stored: dict[str, Stored]
+) -> Iterator[tuple[Any, ...]]:
+    for pk, plan in pairs:
         for position, picture in enumerate(plan.pictures, start=1):
-            facts = stored[picture.name]._asdict() if picture.name in stored else {}
-            yield Picture(item=item, position=position, name=picture.name, block=picture.block, **facts)
+            facts = stored.get(picture.name, NOT_THERE)
+            yield (pk, position, picture.name, picture.block, *facts)
 
 
 def waiting_kinds(survey: Survey) -> dict[str, str]:

@@ -31,11 +31,11 @@ def broken(worker: Worker) -> None:
 def interfere(monkeypatch: pytest.MonkeyPatch, *, how: Callable[[Worker], None], times: int) -> list[Any]:
     tries: list[Any] = []
 
-    def draw(questionnaire: Any, *, assignment: Assignment) -> Any:
+    def draw(questionnaire: Any, *, assignment: Assignment, **known: bool) -> Any:
         tries.append(assignment.pk)
         if len(tries) <= times:
             how(assignment.worker)
-        return draw_responses(questionnaire, assignment=assignment)
+        return draw_responses(questionnaire, assignment=assignment, **known)
 
     monkeypatch.setattr(allocation, "draw_responses", draw)
     return tries

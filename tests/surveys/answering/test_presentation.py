@@ -230,7 +230,7 @@ def test_an_assignment_id_claimed_for_two_hits_is_refused() -> None:
 def test_another_fault_of_the_database_is_not_taken_for_work_seen_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def draw(questionnaire: Questionnaire, *, assignment: Assignment) -> None:
+    def draw(questionnaire: Questionnaire, *, assignment: Assignment, **known: bool) -> None:
         Assignment.objects.update(status="Approved")
 
     monkeypatch.setattr(presentation, "draw_responses", draw)
@@ -278,7 +278,7 @@ def test_queries_dont_grow_with_the_items(
         open_for(questionnaire)
     questionnaire = Questionnaire.objects.select_related("batch__survey", "hit").get()
     claims = claims_for(questionnaire, worker="ANEW")
-    with django_assert_num_queries(18):
+    with django_assert_num_queries(15):
         opened = open_assignment(questionnaire, claims=claims)
         assert len(opened.responses(questionnaire.batch)) == n_items
     assignment = opened.assignment
@@ -286,6 +286,19 @@ def test_queries_dont_grow_with_the_items(
         assert len(opened_responses(assignment, batch=questionnaire.batch)) == n_items
     with django_assert_num_queries(3):
         assert len(preview_items(questionnaire)) == n_items
+
+
+def test_of_a_newcomer_nothing_is_asked_and_of_others_what_they_have_seen(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    make_worker("AKNOWN")
+    first, second = (make_published() for _ in range(2))
+    with django_assert_num_queries(15):
+        opened = open_assignment(first, claims=claims_for(first, worker="ANEW"))
+    assert opened.is_newcomer
+    with django_assert_num_queries(14):  # two questions more, and no worker to be written in three
+        opened = open_assignment(second, claims=claims_for(second, worker="AKNOWN"))
+    assert not opened.is_newcomer
 
 
 def test_another_assignment_in_the_way_is_not_taken_over() -> None:

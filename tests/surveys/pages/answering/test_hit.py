@@ -297,5 +297,5 @@ def test_queries_do_not_grow_with_the_items(
         page = open_page(visitor, questionnaire)
     with django_assert_num_queries(5):
         visitor.get(url(questionnaire), PREVIEW)
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(4):
         draft(visitor, questionnaire, token=token_of(page))

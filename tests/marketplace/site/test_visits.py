@@ -1,0 +1,82 @@
+"""Who visits is what the session says, whatever a process thought to know."""
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.db import connection
+from django.test import RequestFactory
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from marketplace.accounts import keys, sessions
+from marketplace.models import Block, Requester, Worker
+
+
+def visited(browser):
+    """The visit of a browser's next request, and how many statements it took."""
+    from importlib import import_module
+
+    from django.conf import settings
+
+    request = RequestFactory().get("/")
+    key = browser.client.cookies[settings.SESSION_COOKIE_NAME].value
+    request.session = import_module(settings.SESSION_ENGINE).SessionStore(key)
+    with CaptureQueriesContext(connection) as captured:
+        visit = sessions.visit(request)
+        assert sessions.visit(request) is visit
+    return visit, len(captured)
+
+
+def test_a_session_is_known_from_its_second_page_on(new_worker):
+    browser = new_worker()
+    sessions.KNOWN.clear()
+    (first, n_first), (second, n_second) = visited(browser), visited(browser)
+    assert (first.worker, second.worker) == (browser.worker, browser.worker)
+    assert (n_first, n_second) == (2, 1)
+    assert (second.worker.worker_id, second.may_be_blocked) == (browser.worker.worker_id, False)
+
+
+@pytest.mark.parametrize("how", ["deleted", "expired", "signed out"])
+def test_who_left_is_nobody_though_the_process_knew_them(new_worker, how):
+    browser = new_worker()
+    visited(browser)
+    if how == "deleted":
+        Session.objects.all().delete()
+    elif how == "expired":
+        Session.objects.update(expire_date=timezone.now())
+    else:
+        browser.client.post("/sign-out")
+    visit, _ = visited(browser)
+    assert (visit.worker, visit.moments is not None) == (None, True)
+
+
+def test_a_closed_account_is_nobody(new_worker):
+    browser = new_worker()
+    visited(browser)
+    Worker.objects.update(is_active=False)
+    assert visited(browser)[0].worker is None
+
+
+def test_a_session_may_become_somebody_elses(new_worker):
+    browser, other = new_worker(), keys.create_worker()[0]
+    visited(browser)
+    session = browser.client.session
+    session[sessions.SESSION_KEY] = other.pk
+    session.save()
+    assert [visited(browser)[0].worker for _ in range(2)] == [other, other]
+
+
+def test_a_block_is_seen_at_once(new_worker):
+    browser = new_worker()
+    visited(browser)
+    Block.objects.create(
+        requester=Requester.objects.create(name="Strict Lab"), worker=browser.worker, reason="-"
+    )
+    assert visited(browser)[0].may_be_blocked is True
+
+
+def test_what_is_known_stays_bounded(new_worker, monkeypatch):
+    monkeypatch.setattr(sessions, "MOST_KNOWN", 1)
+    first, second = new_worker(), new_worker()
+    for browser in (first, second, first):
+        assert visited(browser)[0].worker == browser.worker
+        assert len(sessions.KNOWN) <= 1
