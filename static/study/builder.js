@@ -23,7 +23,9 @@
 
   // -- Saving as one types ---------------------------------------------------------------------------------
   // Nothing typed leaves with the page: a button's post goes once all is kept, and not where it is refused.
-  const isOurs = (node) => node.name && !["width", "items", "items_file", "is_shared"].includes(node.name);
+  // Items go with the next button.
+  const isOurs = (node) => node.name && !["width", "items", "items_file"].includes(node.name);
+  const hasItems = () => form.elements.items.value !== form.elements.items.defaultValue || form.elements.items_file.files.length > 0;
 
   form.addEventListener("input", ({ target }) => isOurs(target) && !isLeaving && typed());
   form.addEventListener("change", ({ target }) => {
@@ -35,7 +37,7 @@
     pressed = event.submitter ?? find("save");
     save();
   });
-  window.addEventListener("beforeunload", (event) => nTyped !== nKept && event.preventDefault());
+  window.addEventListener("beforeunload", (event) => (nTyped !== nKept || (hasItems() && !isLeaving)) && event.preventDefault());
   window.addEventListener("pageshow", (event) => event.persisted && location.reload());
 
   function typed() {
@@ -70,7 +72,7 @@
 
   async function sent(nSent) {
     const body = new FormData(form);
-    body.delete("items_file");
+    ["items", "items_file"].forEach((name) => body.delete(name));
     try {
       const response = await fetch(location.pathname, { method: "POST", body, headers: { Accept: "application/json" } });
       if (response.redirected) throw new Error("signed out");
@@ -93,6 +95,7 @@
 
   function goOn(answer) {
     form.elements.base.value = answer.version;
+    form.elements.was_shared.value = answer.is_shared;
     saved.textContent = `Version ${answer.version}, saved ${answer.saved}`;
     find("undo").disabled = !answer.undo;
     find("redo").disabled = !answer.redo;

@@ -108,7 +108,7 @@ def listed(given: str) -> list[Any]:
     except RecursionError:
         raise ValueError("too deep") from None
     if not isinstance(entries, list):
-        raise ValueError("no list")  # noqa: TRY004 (what was given is text, and no list in it)
+        raise ValueError("no list")
     return entries
 
 
