@@ -29,7 +29,9 @@
 
   form.addEventListener("input", ({ target }) => isOurs(target) && !isLeaving && typed());
   form.addEventListener("change", ({ target }) => {
-    if (isOurs(target) && "redraws" in target.dataset) form.requestSubmit(find("save"));
+    if (!isOurs(target) || !("redraws" in target.dataset)) return;
+    form.elements.at.value = target.id;
+    form.requestSubmit(find("save"));
   });
   form.addEventListener("submit", (event) => {
     if (!isSending && nTyped === nKept) return leave();
@@ -126,12 +128,24 @@
   }
 
   // -- Coming back to what a button was about ----------------------------------------------------------------
+  // What was open stays so, and the page where it was, unless the answer leads elsewhere.
+  const place = `builder ${location.pathname}`, sections = [...form.querySelectorAll("details.section")];
+  window.addEventListener("pagehide", () => {
+    const open = sections.filter((one) => one.open).map((one) => one.id);
+    sessionStorage.setItem(place, JSON.stringify({ open, y: scrollY }));
+  });
+  const { open = [], y = 0 } = JSON.parse(sessionStorage.getItem(place) ?? "{}");
+  sections.forEach((one) => (one.open ||= open.includes(one.id)));
+  if (!location.hash) scrollTo(0, y);
   const target = location.hash && find(decodeURIComponent(location.hash.slice(1)));
-  if (target) {
+  // Once the browser has been there itself, which would take what is around the field.
+  function goTo(target) {
     for (let at = target.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
-    (target.querySelector("input[type=text], textarea, select") ?? target).focus();
+    const field = target.matches("input, select") ? target : (target.querySelector("input[type=text], textarea, select") ?? target);
+    if ([document.body, target].includes(document.activeElement)) field.focus();
     target.scrollIntoView({ block: "nearest" });
   }
+  if (target) document.readyState === "complete" ? goTo(target) : window.addEventListener("load", () => setTimeout(() => goTo(target)));
 
   // -- What was typed before this file was there ---------------------------------------------------------------
   function isChanged(node) {

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from django.contrib import messages
 from django.contrib.admin import site
@@ -199,7 +200,7 @@ def _saved(request: HttpRequest, draft: ProtocolDraft, act: str) -> tuple[Saved,
     if base is None:
         raise DraftRefused("This page is too old. Open it again; all versions are kept there.")
     tree = changed(tree_of(base.document, name=protocols.PASTED), request.POST)
-    at = ""
+    at = quote(request.POST.get("at", "")[:200])
     if act and act.partition(" ")[0] not in AFTER_SAVING:
         tree, at = acted(tree, act)
     document = base.document if tree == tree_of(base.document, name=protocols.PASTED) else written(tree)
