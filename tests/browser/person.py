@@ -5,11 +5,13 @@ interactive systems", Communications of the ACM 23(7), 1980: 0.28 s a key (someb
 seldom), 1.1 s to point, 0.2 s to click, 0.4 s from keys to mouse and back, 1.35 s to make up one's mind each time.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.sync_api import FilePayload, Locator, Page
 
+TEN_MINUTES = 600
+UNPRACTISED = 3  # how much longer than the model's somebody takes who reads as they go
 KEY, POINT, CLICK, HOME, MIND = 0.28, 1.1, 0.2, 0.4, 1.35
 
 
@@ -22,7 +24,6 @@ class Person:
     keys: int = 0
     files: int = 0
     fields: int = 0
-    steps: list[str] = field(default_factory=list)
 
     @property
     def seconds(self) -> float:

@@ -14,13 +14,11 @@ from playwright.sync_api import FilePayload, Page, expect
 from surveys.models import Batch, Output
 from tests.accessible import faults
 from tests.browser.conftest import Visit
-from tests.browser.person import Person
+from tests.browser.person import TEN_MINUTES, UNPRACTISED, Person
 from tests.market_site import eager
 
 __all__ = ["eager"]
 PICTURES = os.environ.get("BUILDER_PICTURES", "")
-TEN_MINUTES = 600
-UNPRACTISED = 3  # how much longer than the model's somebody takes who reads as they go
 SYSTEMS = tuple(f"llm 3.{n}" for n in range(1, 13))
 
 
@@ -76,10 +74,17 @@ def to_a_study(person: Person, file: FilePayload, *, name: str) -> None:
     person.press("Look before importing")
 
 
+def without_marketplace(person: Person) -> None:
+    """Have people come by link, and see what that costs."""
+    with person.page.expect_response(lambda response: response.request.method == "POST"):
+        person.click(person.page.get_by_label("No marketplace"))
+    person.page.wait_for_load_state("networkidle")
+
+
 def open_batch(person: Person) -> Batch:
     page = person.page
     person.press("Confirm: import")
-    person.click(page.get_by_label("No marketplace"))
+    without_marketplace(person)
     person.press("Publish")
     expect(page.locator(".status.open").first).to_be_visible()
     return Batch.objects.get()
@@ -113,6 +118,7 @@ def test_a_translation_with_marked_spans(visit: Visit) -> None:
     frame = frame_of(page)
     expect(frame.get_by_text("The train is late").first).to_be_visible()
     frame.locator(".word", has_text="снег").first.wait_for(state="attached")
+    page.evaluate("scrollTo(0, 0)")
     assert faults(page) == []
     picture(page, "spans-builder")
     to_a_study(person, file, name="German into anything")
@@ -136,8 +142,9 @@ def test_twelve_systems_two_at_a_time(visit: Visit) -> None:
     person.choose(page.get_by_label("said", exact=False), "explanation")
     person.press("Look before importing")
     picture(page, "arena-import")
+    person.click(page.get_by_label("I accept these 12 warnings"))
     person.press("Confirm: import")
-    person.click(page.get_by_label("No marketplace"))
+    without_marketplace(person)
     picture(page, "arena-launch")
     person.press("Publish")
     expect(page.locator(".status.open").first).to_be_visible()
@@ -170,6 +177,7 @@ def test_the_best_and_the_worst_by_keyboard_alone(visit: Visit) -> None:
     page.get_by_role("checkbox", name="Not at all").press("Space")
     expect(page.locator("#n-problems")).to_be_empty()
     expect(frame_of(page).get_by_text("It insults").first).to_be_visible()
+    page.evaluate("scrollTo(0, 0)")
     assert faults(page) == []
     picture(page, "best-worst-builder")
 

@@ -17,7 +17,8 @@ SHOWN_VALUES = 3
 MOST_REMEMBERED = 20  # kinds of files of one survey
 # What people call these columns, in capitals or not, with or without spaces and underscores.
 ALSO = {
-    "item_id": "id uid uuid itemid sampleid exampleid questionid imageid index sampleidx docid nr number key",
+    "item_id": "id uid uuid itemid sampleid exampleid questionid imageid index sampleidx docid nr number key "
+    "segment segmentid segid",
     "image": "img imgname imagename imagefile imagepath picture picturename file filename filepath photo images",
     "images": "image img pictures files states frames",
     "question": "query prompt request statement label input source instruction class predictedclass predictedlabel",

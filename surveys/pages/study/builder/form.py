@@ -25,6 +25,7 @@ from surveys.protocols.definition import (
     Choice,
     Criterion,
     Definition,
+    Number,
     Path,
     Preference,
     Problem,
@@ -194,7 +195,8 @@ class _Drawing:
         of: Any = asked.of
         return Group(
             path, asked.words.label, asked.words.help, is_more=asked.words.is_more and not is_set,
-            inner=self.parts(of, path) if is_set else [], is_optional=not asked.is_required, is_set=is_set,
+            inner=self.parts(of, path) if is_set else [], is_set=is_set,
+            is_optional=not asked.is_required and of not in (Number, Spans),  # those are what their question is
             adds=[(what, label) for what, (label, _) in NEW.get(of, {}).items()],
         )  # fmt: skip
 

@@ -198,6 +198,13 @@ def test_items_that_can_not_be_kept_are_told_and_the_fields_kept(
     assert draft.protocol is None
 
 
+def test_columns_of_unknown_names_are_told_what_they_could_be_called(client: Client) -> None:
+    draft = begun(client, template="pairwise")
+    post(client, draft, do="items", items="wer,was,wie\n1,Why?,Because.\n")
+    page = unescape(client.get(reverse("builder", args=[draft.pk])).content.decode())
+    assert "call the columns in the first line item_id, question, system, explanation." in page
+
+
 def test_what_is_typed_beside_an_entry_of_another_shape_is_kept(client: Client) -> None:
     draft = begun(client, template="likert")
     odd = written(put(tree(draft), ("criteria", 1, "choices"), ["Yes", "No"]))
