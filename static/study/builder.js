@@ -23,11 +23,15 @@
 
   // -- Saving as one types ---------------------------------------------------------------------------------
   // Nothing typed leaves with the page: a button's post goes once all is kept, and not where it is refused.
-  const isOurs = (node) => node.name && !["width", "items", "items_file", "is_shared"].includes(node.name);
+  // Items go with the next button.
+  const isOurs = (node) => node.name && !["width", "items", "items_file"].includes(node.name);
+  const hasItems = () => form.elements.items.value !== form.elements.items.defaultValue || form.elements.items_file.files.length > 0;
 
   form.addEventListener("input", ({ target }) => isOurs(target) && !isLeaving && typed());
   form.addEventListener("change", ({ target }) => {
-    if (isOurs(target) && "redraws" in target.dataset) form.requestSubmit(find("save"));
+    if (!isOurs(target) || !("redraws" in target.dataset)) return;
+    form.elements.at.value = target.id;
+    form.requestSubmit(find("save"));
   });
   form.addEventListener("submit", (event) => {
     if (!isSending && nTyped === nKept) return leave();
@@ -35,7 +39,7 @@
     pressed = event.submitter ?? find("save");
     save();
   });
-  window.addEventListener("beforeunload", (event) => nTyped !== nKept && event.preventDefault());
+  window.addEventListener("beforeunload", (event) => (nTyped !== nKept || (hasItems() && !isLeaving)) && event.preventDefault());
   window.addEventListener("pageshow", (event) => event.persisted && location.reload());
 
   function typed() {
@@ -70,7 +74,7 @@
 
   async function sent(nSent) {
     const body = new FormData(form);
-    body.delete("items_file");
+    ["items", "items_file"].forEach((name) => body.delete(name));
     try {
       const response = await fetch(location.pathname, { method: "POST", body, headers: { Accept: "application/json" } });
       if (response.redirected) throw new Error("signed out");
@@ -93,6 +97,7 @@
 
   function goOn(answer) {
     form.elements.base.value = answer.version;
+    form.elements.was_shared.value = answer.is_shared;
     saved.textContent = `Version ${answer.version}, saved ${answer.saved}`;
     find("undo").disabled = !answer.undo;
     find("redo").disabled = !answer.redo;
@@ -123,12 +128,24 @@
   }
 
   // -- Coming back to what a button was about ----------------------------------------------------------------
+  // What was open stays so, and the page where it was, unless the answer leads elsewhere.
+  const place = `builder ${location.pathname}`, sections = [...form.querySelectorAll("details.section")];
+  window.addEventListener("pagehide", () => {
+    const open = sections.filter((one) => one.open).map((one) => one.id);
+    sessionStorage.setItem(place, JSON.stringify({ open, y: scrollY }));
+  });
+  const { open = [], y = 0 } = JSON.parse(sessionStorage.getItem(place) ?? "{}");
+  sections.forEach((one) => (one.open ||= open.includes(one.id)));
+  if (!location.hash) scrollTo(0, y);
   const target = location.hash && find(decodeURIComponent(location.hash.slice(1)));
-  if (target) {
+  // Once the browser has been there itself, which would take what is around the field.
+  function goTo(target) {
     for (let at = target.closest("details"); at; at = at.parentElement.closest("details")) at.open = true;
-    (target.querySelector("input[type=text], textarea, select") ?? target).focus();
+    const field = target.matches("input, select") ? target : (target.querySelector("input[type=text], textarea, select") ?? target);
+    if ([document.body, target].includes(document.activeElement)) field.focus();
     target.scrollIntoView({ block: "nearest" });
   }
+  if (target) document.readyState === "complete" ? goTo(target) : window.addEventListener("load", () => setTimeout(() => goTo(target)));
 
   // -- What was typed before this file was there ---------------------------------------------------------------
   function isChanged(node) {

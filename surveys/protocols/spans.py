@@ -86,16 +86,30 @@ FIELDS: Mapping[str, type] = {one.name: int if one.name in {"start", "end"} else
 
 def _entries(given: str, say: Say) -> Iterator[dict[str, Any]]:
     try:
-        entries = json.loads(given) if len(given) <= MOST_WRITTEN else None
-    except (ValueError, RecursionError):
+        entries = listed(given) if len(given) <= MOST_WRITTEN else None
+    except ValueError:
         entries = None
-    if not isinstance(entries, list):
+    if entries is None:
         raise ValueError(say("These marks can’t be read. Please mark again."))
     for entry in entries:
         known = entry.items() if isinstance(entry, dict) else [("", None)]
         if any(type(value) is not FIELDS.get(name) for name, value in known):
             raise ValueError(say("These marks can’t be read. Please mark again."))
         yield entry
+
+
+def listed(given: str) -> list[Any]:
+    """Return the list that JSON holds. ValueError where there is none, or one that no page could show: half of a
+    character of UTF-16.
+    """
+    try:
+        entries = json.loads(given)
+        json.dumps(entries, ensure_ascii=False).encode()
+    except RecursionError:
+        raise ValueError("too deep") from None
+    if not isinstance(entries, list):
+        raise ValueError("no list")
+    return entries
 
 
 def _checked(entry: dict[str, Any], spans: Spans, texts: Mapping[str, str], say: Say) -> Mark:

@@ -85,6 +85,21 @@ def at(tree: Tree, path: Path) -> "Tree | None":
     return tree
 
 
+def mapped(tree: dict[str, Tree], path: Path) -> dict[str, Tree]:
+    """Return the tree with a mapping at a place; what stands there otherwise is replaced, a text becomes its label."""
+    held = at(tree, path)
+    if isinstance(held, dict) or held is None:
+        return tree
+    changed = deepcopy(tree)
+    around, key = at(changed, path[:-1]), path[-1]
+    entry: dict[str, Tree] = {"label": held} if isinstance(held, str) and held else {}
+    if isinstance(around, list) and isinstance(key, int):
+        around[key - 1] = entry
+    elif isinstance(around, dict) and isinstance(key, str):
+        around[key] = entry
+    return changed
+
+
 def put(tree: dict[str, Tree], path: Path, value: "Tree | None") -> dict[str, Tree]:
     """Return the tree with a value at a key of a mapping that is there, or without that key (None)."""
     changed = deepcopy(tree)

@@ -12,6 +12,7 @@ from playwright.sync_api import Page, Route, expect
 from surveys.models import Batch, ProtocolDraft, ProtocolDraftVersion
 from tests.accessible import faults
 from tests.browser.conftest import Visit
+from tests.browser.person import TEN_MINUTES, UNPRACTISED, Person
 from tests.browser.taken import DOCS, Pictures
 from tests.market_site import eager
 
@@ -50,30 +51,32 @@ def typed(page: Page) -> list[str]:
     return [field.input_value() for field in fields]
 
 
-def begin(page: Page, pictures: Pictures) -> None:
-    page.get_by_role("link", name="New survey type").click()
-    pictures.take(page, "templates")
-    page.get_by_role("button", name="Begin with Two answers, which is better?").click()
+def begin(person: Person, pictures: Pictures) -> None:
+    person.press("New survey type")
+    pictures.take(person.page, "templates")
+    person.press("Begin with Two answers, which is better?")
 
 
-def word(page: Page) -> None:
+def word(person: Person) -> None:
     """Change what is asked, and see it on the page beside."""
-    page.get_by_label("Name", exact=True).fill("Which tip is better?")
-    page.get_by_label("Title").fill("Compare two tips for everyday life")
-    page.get_by_label("Short name").fill("tips")
-    page.locator("#s-questions > summary").click()
-    page.locator("#f-criteria-1-label").fill("Could you do what it says?")
+    page = person.page
+    person.write(page.get_by_label("Name", exact=True), "Which tip is better?")
+    person.write(page.get_by_label("Title"), "Compare two tips for everyday life")
+    person.write(page.get_by_label("Short name"), "tips")
+    person.click(page.locator("#s-questions > summary"))
+    person.write(page.locator("#f-criteria-1-label"), "Could you do what it says?")
     expect(frame_of(page).get_by_text("Could you do what it says?").first).to_be_visible()
-    page.get_by_role("button", name="Add a checklist").click()
-    page.locator("#f-criteria-2-label").fill("What is wrong with it?")
-    page.locator("#f-criteria-2-choices-1-label").fill("It says nothing")
-    page.locator("#f-criteria-2-choices-1-value").fill("nothing")
+    person.press("Add a checklist")
+    person.write(page.locator("#f-criteria-2-label"), "What is wrong with it?")
+    person.write(page.locator("#f-criteria-2-choices-1-label"), "It says nothing")
+    person.write(page.locator("#f-criteria-2-choices-1-value"), "nothing")
     expect(frame_of(page).get_by_text("It says nothing").first).to_be_visible()
 
 
-def try_items(page: Page, pictures: Pictures) -> None:
-    page.locator("#items_file").set_input_files(FILE)
-    page.get_by_role("button", name="Show these items").click()
+def try_items(person: Person, pictures: Pictures) -> None:
+    page = person.page
+    person.bring(page.locator("#items_file"), FILE)
+    person.press("Show these items")
     expect(frame_of(page).get_by_text("How do I keep my hands warm").first).to_be_visible()
     page.evaluate("window.scrollTo(0, 0)")
     pictures.take(page, "builder")
@@ -85,20 +88,23 @@ def test_from_a_file_to_a_published_pairwise_study(
     settings.MEDIA_ROOT = tmp_path
     page = visit("/survey-types/")
     page.set_default_timeout(8000)
-    begin(page, pictures)
-    word(page)
-    try_items(page, pictures)
-    page.get_by_role("button", name="Publish this survey type").click()
-    page.get_by_label("Name of the new survey").fill("Tips, plain or chatty")
-    page.locator("[name=items]").set_input_files(FILE)
-    page.get_by_role("button", name="Look before importing").click()
+    person = Person(page)
+    begin(person, pictures)
+    word(person)
+    try_items(person, pictures)
+    person.press("Publish this survey type")
+    person.write(page.get_by_label("Name of the new survey"), "Tips, plain or chatty")
+    person.bring(page.locator("[name=items]"), FILE)
+    person.press("Look before importing")
     pictures.take(page, "tips-columns")
-    page.get_by_role("button", name="Look before importing").click()
-    page.get_by_role("button", name="Confirm: import 6 items").click()
-    page.get_by_label("No marketplace").check()
-    page.get_by_role("button", name="Publish 2 HITs for $16.00").click()
+    person.press("Look before importing")
+    person.press("Confirm: import 6 items")
+    person.click(page.get_by_label("No marketplace"))
+    person.press("Publish 2 HITs for $16.00")
     expect(page.locator(".status.open").first).to_be_visible()
     pictures.take(page, "tips-published")
+    assert (person.clicks, person.fields, person.files) == (11, 8, 2)  # as docs/builder.md says
+    assert UNPRACTISED * person.seconds < TEN_MINUTES
     page.close()
     batch = Batch.objects.get()
     assert batch.definition.key == "tips"

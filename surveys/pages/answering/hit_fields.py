@@ -15,7 +15,7 @@ from surveys.answering.answer_copy import NOT_XML
 from surveys.answering.collection import SECONDS_MAX
 from surveys.protocols.definition import Choice, Number, Spans
 from surveys.protocols.languages import TextIn
-from surveys.protocols.spans import MOST_WRITTEN, checked
+from surveys.protocols.spans import MOST_WRITTEN, checked, listed
 
 COMMENT_MAX = 2000
 TEXT_MAX = 2000
@@ -269,10 +269,10 @@ class MarkedText(GroupField):
     def rows(self, value: str) -> list[dict[str, Any]]:
         """Return the marks of a draft as rows of fields, and some that are empty."""
         try:
-            read = json.loads(value or "[]")
+            read = listed(value or "[]")
         except ValueError:
             read = []
-        marks = [one for one in read if isinstance(one, dict)] if isinstance(read, list) else []
+        marks = [one for one in read if isinstance(one, dict)]
         n_rows = min(len(marks) + LEAST_ROWS, max(self.spans.most, len(marks)))
         return marks + [{} for _ in range(n_rows - len(marks))]
 

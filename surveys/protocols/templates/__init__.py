@@ -8,7 +8,9 @@ from surveys.protocols.definition import Definition
 from surveys.protocols.uploads import read
 
 FOLDER = Path(__file__).parent
-ORDER = ("pairwise", "likert", "summaries", "translation", "dialogue", "captions")  # as a page offers them
+ORDER = (
+    "pairwise", "arena", "ranking", "best-worst", "likert", "summaries", "translation", "dialogue", "captions",
+)  # as a page offers them  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

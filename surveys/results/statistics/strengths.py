@@ -3,9 +3,12 @@
 The chance that i is preferred to j is p_i / (p_i + p_j + v sqrt(p_i p_j)), that of a tie v sqrt(p_i p_j) over the same
 (R. R. Davidson, "On extending the Bradley-Terry model to accommodate ties in paired comparison experiments", Journal of
 the American Statistical Association 65, 1970); without any tie v is 0 and the model that of R. A. Bradley & M. E.
-Terry, Biometrika 39, 1952. Strengths are the logarithms of p, less their mean, by maximum likelihood; they exist just
+Terry, Biometrika 39, 1952. Strengths are the logarithms of p, less their mean, by maximum likelihood. They exist just
 where no group of systems was preferred in all its comparisons with the others (L. R. Ford, American Mathematical
-Monthly 64(8), 1957; a tie counts for both). Where they don't exist nothing is computed, and the reason is told.
+Monthly 64(8), 1957; a tie counts for both) and, if there are ties, some way of wins and ties from a system back to
+itself has more wins than ties: else strengths can grow with v without end, and no outcome becomes less likely (the
+condition of A. Albert & J. A. Anderson, Biometrika 71(1), 1984, for what is chosen of the scores h, -h and log v, with
+h half the difference of two strengths). Where they don't exist nothing is computed, and the reason is told.
 
 A comparison is of two systems by one worker on one item. A ranking and a choice of best and worst are taken as the
 comparisons they imply, which depend on each other; so do those of one worker and of one item. The variance is therefore
@@ -25,6 +28,7 @@ from surveys.protocols.preferences import BEST, WAYS, WORST, BestWorst, Choice, 
 from surveys.publishing.drawing import parts
 from surveys.results.frames.base import Frame, column
 from surveys.results.statistics.criteria import coded, values_of
+from surveys.results.statistics.davidson import NEAR, TIE, WIN, Compared, Likelihood, estimate, summed
 from surveys.results.statistics.inference import (
     ALPHA,
     Effect,
@@ -39,8 +43,6 @@ from surveys.results.statistics.inference import (
 )
 from surveys.results.statistics.numbering import Codes, numbered
 
-STEPS, NEAR = 100, 1e-10
-WIN, TIE = 1.0, 0.5  # what a comparison gives the first of its two systems
 METHOD = (
     "Bradley-Terry strengths with ties (Davidson), as logarithms of odds about a mean of 0; 95 % intervals by item and "
     "by worker, with min(items, effective workers) - 1 degrees of freedom. Ranks are those that Holm's procedure over "
@@ -48,18 +50,7 @@ METHOD = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """Comparisons one by one, shape (n,): numbers of the two systems, what the first got, items and workers.
-
-    `workers` is None where they are unknown.
-    """
-
-    first: Codes
-    second: Codes
-    won: Floats
-    items: Codes
-    workers: Codes | None
+TOO_ONE_SIDED = "No strengths could be computed: the comparisons are too one-sided."
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,8 +205,41 @@ def _of_winners(rates: Sequence[WinRate], systems: Sequence[str]) -> str:
             names = ", ".join(name for name in systems if name in above)
             verb = "was" if len(above) == 1 else "were"
             return f"No finite strengths: {names} {verb} preferred in every comparison with the others."
-    decided = sum(one.wins + one.losses for one in rates)
-    return "" if decided else "No finite strengths: every comparison was a tie."
+    return _of_ties(rates, systems)
+
+
+def _of_ties(rates: Sequence[WinRate], systems: Sequence[str]) -> str:
+    """Say why strengths and ties can grow together without end; "" if they can't, or nothing was a tie."""
+    if not any(one.ties for one in rates):
+        return ""
+    if not any(one.wins + one.losses for one in rates):
+        return "No finite strengths: every comparison was a tie."
+    if _can_part(list(_steps(rates)), systems):
+        return "No finite strengths: every way from a system through wins back to itself takes as many ties."
+    return ""
+
+
+def _steps(rates: Sequence[WinRate]) -> Iterator[tuple[str, str, int]]:
+    """Yield (lower, higher, by): how far one of two has to be above the other, or may be (below 0), for growing v."""
+    for one in rates:
+        if one.wins:
+            yield one.against, one.system, 1
+        if one.losses:
+            yield one.system, one.against, 1
+        if one.ties:
+            yield from ((one.against, one.system, -1), (one.system, one.against, -1))
+
+
+def _can_part(steps: Sequence[tuple[str, str, int]], systems: Sequence[str]) -> bool:
+    """Tell whether there are heights that are all far enough apart, by R. Bellman's longest ways (1958)."""
+    heights = dict.fromkeys(systems, 0)
+    for _ in range(len(systems) + 1):
+        raised = [(high, heights[low] + by) for low, high, by in steps if heights[low] + by > heights[high]]
+        if not raised:
+            return True
+        for high, to in raised:
+            heights[high] = max(heights[high], to)
+    return False
 
 
 def _reached(start: str, beaten: Mapping[str, set[str]]) -> set[str]:
@@ -246,79 +270,11 @@ def _centred(n: int) -> Floats:
     return centred
 
 
-class _Likelihood:
-    """Davidson's log likelihood: slopes and curvature of each comparison, in the free parameters."""
-
-    def __init__(self, found: Compared, n_systems: int) -> None:
-        self.n_free = n_systems - 1
-        self.has_ties = bool((found.won == TIE).any())
-        n = len(found.won)
-        design = np.zeros((n, n_systems))
-        design[np.arange(n), found.first] += 1
-        design[np.arange(n), found.second] -= 1
-        self.design = design[:, : self.n_free]
-        self.won, self.is_tie = found.won, (found.won == TIE).astype("float64")
-
-    def start(self) -> Floats:
-        return np.zeros(self.n_free + self.has_ties)
-
-    def slopes(self, beta: Floats) -> Floats:
-        """Return the gradient of each comparison, shape (n, parameters)."""
-        expected, tied = self._expected(beta)
-        slopes = self.design * (self.won - expected)[:, None]
-        return np.column_stack([slopes, self.is_tie - tied]) if self.has_ties else slopes
-
-    def _curvatures(self, beta: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return, of each comparison, the variance of what was won, of a tie, and their covariance."""
-        expected, tied = self._expected(beta)
-        wins = expected - tied / 2
-        return wins + tied / 4 - expected**2, tied - tied**2, tied / 2 - expected * tied
-
-    def information(self, beta: Floats, codes: Codes, n: int) -> Floats:
-        """Return the information of each group of comparisons, shape (n, parameters, parameters)."""
-        of_won, of_tie, of_both = self._curvatures(beta)
-        free = np.zeros((len(self.design), 1 if self.has_ties else 0))
-        rows = np.column_stack([self.design, free])
-        outer = (rows * of_won[:, None])[:, :, None] * rows[:, None, :]
-        if self.has_ties:
-            outer[:, -1, -1] = of_tie
-            outer[:, :-1, -1] = outer[:, -1, :-1] = self.design * of_both[:, None]
-        flat = outer.reshape(len(rows), -1)
-        return _summed(flat, codes, n).reshape(n, rows.shape[1], rows.shape[1])
-
-    def _expected(self, beta: Floats) -> tuple[Floats, Floats]:
-        """Return what the first of two systems is expected to get, and the chance of a tie."""
-        half = self.design @ beta[: self.n_free] / 2
-        v = math.exp(beta[-1]) if self.has_ties else 0.0
-        top = np.abs(half)  # so that no exponential is too large
-        ours, theirs, tie = np.exp(half - top), np.exp(-half - top), v * np.exp(-top)
-        whole = ours + theirs + tie
-        return (ours + tie / 2) / whole, tie / whole
-
-
-def _summed(values: Floats, codes: Codes, n: int) -> Floats:
-    """Return the sum of the rows of each group, shape (n, columns)."""
-    sums = np.zeros((n, values.shape[1]))
-    np.add.at(sums, codes, values)
-    return sums
-
-
-def _estimate(likelihood: _Likelihood) -> Floats:
-    """Return the maximum, by Newton's method with halved steps where one goes too far; the function is concave."""
-    beta = likelihood.start()
-    alone = np.zeros(len(likelihood.won), "intp")
-    for _ in range(STEPS):
-        slope = likelihood.slopes(beta).sum(axis=0)
-        step = np.linalg.solve(likelihood.information(beta, alone, 1)[0], slope)
-        beta = beta + step * min(1.0, 2.0 / max(float(np.abs(step).max()), NEAR))
-        if float(np.abs(step).max()) < NEAR:
-            break
-    return beta
-
-
 def _with_strengths(told: Strengths, found: Compared, systems: Sequence[str]) -> Strengths:
-    likelihood = _Likelihood(found, len(systems))
-    beta = _estimate(likelihood)
+    likelihood = Likelihood(found, len(systems))
+    beta = estimate(likelihood)
+    if beta is None:
+        return replace(told, why_not=TOO_ONE_SIDED)
     values = _centred(len(systems)) @ beta[: likelihood.n_free]
     shifts = [_shifts(likelihood, beta, codes, n_systems=len(systems)) for codes in _clusterings(found)]
     support = told.support or Support(0, 0)
@@ -350,13 +306,13 @@ def _clusterings(found: Compared) -> list[Codes]:
     return [found.items, found.workers, cells]
 
 
-def _shifts(likelihood: _Likelihood, beta: Floats, codes: Codes, *, n_systems: int) -> Floats:
+def _shifts(likelihood: Likelihood, beta: Floats, codes: Codes, *, n_systems: int) -> Floats:
     """Return how strengths shift without each group, one step of Newton's method; shape (groups, systems).
 
     Infinite where the rest would not tell the strengths.
     """
     n = int(codes.max()) + 1
-    slopes = _summed(likelihood.slopes(beta), codes, n)
+    slopes = summed(likelihood.slopes(beta), codes, n)
     own = likelihood.information(beta, codes, n)
     rest = own.sum(axis=0) - own
     is_known = np.linalg.cond(rest) < 1 / NEAR

@@ -14,6 +14,7 @@ from surveys.studies.importing.plan import (
     Severity,
     is_system_name,
 )
+from surveys.studies.importing.system_names import with_system_names
 from surveys.studies.importing.tables import (
     CORRECT,
     Columns,
@@ -40,6 +41,7 @@ def long_entries(table: Table, *, definition: Definition) -> tuple[list[Entry], 
     missing = missing_columns(columns.required, header=table.header)
     if missing:
         return [], missing
+    table, renamed = with_system_names(table, column=columns.system)
     groups = _groups(table, columns=columns, is_single=definition.is_single)
     problems = [
         problem
@@ -53,6 +55,7 @@ def long_entries(table: Table, *, definition: Definition) -> tuple[list[Entry], 
         )
     ]
     problems.extend(_reference_problems(table, columns=columns, definition=definition))
+    problems.extend(renamed)
     return [_entry(rows, columns=columns, definition=definition) for rows in groups], problems
 
 

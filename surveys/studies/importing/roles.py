@@ -17,15 +17,16 @@ SHOWN_VALUES = 3
 MOST_REMEMBERED = 20  # kinds of files of one survey
 # What people call these columns, in capitals or not, with or without spaces and underscores.
 ALSO = {
-    "item_id": "id uid uuid itemid sampleid exampleid questionid imageid index sampleidx docid nr number key",
+    "item_id": "id uid uuid itemid sampleid exampleid questionid imageid index sampleidx docid nr number key "
+    "segment segmentid segid",
     "image": "img imgname imagename imagefile imagepath picture picturename file filename filepath photo images",
     "images": "image img pictures files states frames",
-    "question": "query prompt statement label input source instruction class predictedclass predictedlabel",
+    "question": "query prompt request statement label input source instruction class predictedclass predictedlabel",
     "answer": "gold goldanswer correctanswer correct rightanswer target truth groundtruth goldlabel",
     "choices": "options answers candidates alternatives",
-    "system": "model modelname modelid systemname exp generator",
+    "system": "model modelname modelid systemname exp generator engine method",
     "explanation": "output outputtext text response prediction generated generatedtext rationale caption summary "
-    "translation hypothesis completion reason",
+    "translation hypothesis completion reason reply mt",
     "steps": "preds predictions output outputs texts transformations",
     "references": "reference referencetext goldtext humantext",
     "output_answer": "modelanswer predictedanswer answerpredicted",

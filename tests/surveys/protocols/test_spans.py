@@ -129,6 +129,8 @@ TEXT = "one two one"
         ("[1]", CANT_BE_READ),
         ("[" * 100_000, CANT_BE_READ),
         ("x" * 600_000, CANT_BE_READ),
+        (given({"severity": "minor", "text": "\ud83d"}), CANT_BE_READ),
+        (given({"severity": "minor", "start": 0, "end": 1, "text": "\udc69"}), CANT_BE_READ),
         (given({"severity": "minor", "start": True, "end": 2, "text": "n"}), CANT_BE_READ),
         (given({"severity": "minor", "start": 0.0, "end": 2, "text": "on"}), CANT_BE_READ),
         (given({"severity": "minor", "colour": "red"}), CANT_BE_READ),
@@ -318,6 +320,18 @@ def test_from_the_page_to_the_files(tmp_path: Path) -> None:
     again = frame_from_responses(table, study="marked", definition=questionnaire.batch.definition)
     scores = ["criterion", "value", "score"]
     assert again.tidy()[scores].equals(read_batch(questionnaire.batch).tidy()[scores])
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "marks", ['[{"text": "\\ud83d", "severity": "minor"}]', "[" * 100_000, "[1e999]", "[null]"]
+)
+def test_marks_that_nobody_can_read_are_refused_and_the_page_stands(tmp_path: Path, marks: str) -> None:
+    questionnaire, visitor = driven.study(DOCUMENT, items=ITEMS, folder=tmp_path), Client()
+    opened = open_page(visitor, questionnaire, assignmentId=new_id("A"), workerId=new_id("W"))
+    names = _answers(dict.fromkeys("abc", "[]"))
+    refused = post(visitor, questionnaire, {**names, next(iter(names)): marks, "token": token_of(opened)})
+    assert (refused.status_code, driven.problems(refused)) == (422, [CANT_BE_READ])
 
 
 @pytest.mark.django_db

@@ -1,15 +1,17 @@
 """Bradley-Terry strengths beside other people's code: `choix` without ties, a search for Davidson's maximum else."""
 
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations
 
 import choix
 import numpy as np
 import pytest
-from scipy.optimize import minimize
+from scipy.optimize import linprog, minimize
 
+from surveys.results.statistics.davidson import Compared
 from surveys.results.statistics.inference import FEW_WORKERS
-from surveys.results.statistics.strengths import Compared, fitted
+from surveys.results.statistics.strengths import fitted
 
 SIX = tuple("abcdef")
 
@@ -27,6 +29,18 @@ def drawn(*, n: int = 900, systems: int = 6, v: float = 0.6, workers: int = 30, 
     won = np.where(u < np.exp(half), 1.0, np.where(u < np.exp(half) + v, 0.5, 0.0))
     who = np.concatenate([chance.choice(workers, 3, replace=False) for _ in range(n // 3)])
     return Compared(first, second, won, np.repeat(np.arange(n // 3), 3), who)
+
+
+def tallied(*rows: tuple[int, int, int, int, int]) -> Compared:
+    """Return comparisons from (system, other, wins, ties, losses), each of an item and a worker of its own."""
+    made = [
+        (i, j, won)
+        for i, j, *counts in rows
+        for won, n in zip((1.0, 0.5, 0.0), counts, strict=True)
+        for _ in range(n)
+    ]
+    first, second, won = map(np.array, zip(*made, strict=True))
+    return Compared(first, second, won, np.arange(len(won)), np.arange(len(won)))
 
 
 def values(found) -> dict[str, float]:
@@ -142,3 +156,94 @@ def test_few_workers_are_told() -> None:
     found = fitted(drawn(workers=4), systems=SIX)
     assert found.support.effective < FEW_WORKERS
     assert found.support.warning.startswith("few workers: 4")
+
+
+TEAMS = ("Milwaukee", "Detroit", "Toronto", "New York", "Boston", "Cleveland", "Baltimore")
+# Games of the American League's east in 1987: won and lost at home, against the others in this order.
+AT_HOME = (
+    "43 42 43 61 42 60", "33 42 43 60 61 43", "25 43 24 43 42 60", "33 51 25 43 42 61", "51 25 33 42 52 60",
+    "25 33 34 43 42 24", "25 15 16 24 16 34",
+)  # fmt: skip
+
+
+def games() -> Iterator[tuple[int, int, int, int, int]]:
+    pairs = permutations(range(len(TEAMS)), 2)
+    for (home, away), (won, lost) in zip(pairs, " ".join(AT_HOME).split(), strict=True):
+        yield home, away, int(won), 0, int(lost)
+
+
+def test_published_strengths_of_baseball_teams() -> None:
+    """A. Agresti, Categorical Data Analysis, 2002, 10.6; the numbers are those of H. Turner & D. Firth,
+    "Bradley-Terry models in R: the BradleyTerry2 package", Journal of Statistical Software 48(9), 2012.
+    """
+    found = values(fitted(tallied(*games()), systems=TEAMS))
+    assert {team: round(value - found["Baltimore"], 4) for team, value in found.items()} == {
+        "Milwaukee": 1.5814, "Detroit": 1.4364, "Toronto": 1.2945, "New York": 1.2476, "Boston": 1.1077,
+        "Cleveland": 0.6839, "Baltimore": 0.0,
+    }  # fmt: skip
+
+
+def test_strengths_that_can_grow_with_ties_are_not_computed() -> None:
+    """Ties alone join the two: the more ties are expected, the further apart they can be."""
+    reason = "No finite strengths: every way from a system through wins back to itself takes as many ties."
+    assert fitted(tallied((0, 1, 1, 4999, 0)), systems="ab").why_not == reason
+    assert fitted(tallied((0, 1, 10, 1, 0), (1, 2, 10, 1, 0)), systems="abc").why_not == reason
+    found = fitted(tallied((0, 1, 1, 50, 0), (1, 2, 1, 50, 0), (0, 2, 1, 50, 0)), systems="abc")
+    assert (found.why_not, [one.system for one in found.strengths]) == ("", ["a", "b", "c"])
+
+
+def has_maximum(rows: list[tuple[int, int, int, int, int]], n_systems: int) -> bool:
+    """Tell by linear programming whether outcomes overlap (Albert & Anderson 1984), strengths first, then log v."""
+    has_ties, margins = any(ties for *_, ties, _ in rows), []
+    for i, j, wins, ties, losses in rows:
+        half, v = np.zeros(n_systems + 1), np.zeros(n_systems + 1)
+        half[i], half[j], v[-1] = 0.5, -0.5, 1.0
+        margins += [
+            side
+            for side, n in ((half, wins), (-half, losses))
+            if n
+            for side in (2 * side, *([side - v] * has_ties))
+        ]
+        margins += [v - half, v + half] if ties else []
+    matrix = np.array(margins)
+    bounds = [(-1, 1)] * n_systems + [(-1, 1) if has_ties else (0, 0)]
+    best = linprog(-matrix.sum(axis=0), A_ub=-matrix, b_ub=np.zeros(len(matrix)), bounds=bounds)
+    return -best.fun < 1e-9 and np.linalg.matrix_rank(matrix) == n_systems - 1 + has_ties
+
+
+def test_strengths_are_told_just_where_the_likelihood_has_a_maximum() -> None:
+    chance, told = np.random.default_rng(5), []
+    for _ in range(150):
+        n = int(chance.integers(2, 6))
+        pairs = [pair for pair in combinations(range(n), 2) if chance.random() < 0.8]
+        counts = chance.integers(0, 3, (len(pairs), 3)) * (chance.random((len(pairs), 3)) < 0.5)
+        rows = [(i, j, *map(int, of)) for (i, j), of in zip(pairs, counts, strict=True) if of.sum()]
+        if rows:
+            told.append((not fitted(tallied(*rows), systems=SIX[:n]).why_not, has_maximum(rows, n)))
+    assert [ours for ours, _ in told] == [theirs for _, theirs in told]
+    assert {ours for ours, _ in told} == {True, False}
+
+
+@pytest.mark.parametrize("wins", [10, 5000])
+def test_two_systems_are_told_by_their_odds(wins: int) -> None:
+    found = fitted(tallied((0, 1, wins, 0, 1)), systems="ab")
+    assert values(found) == pytest.approx({"a": np.log(wins) / 2, "b": -np.log(wins) / 2})
+
+
+def test_twelve_systems_in_a_chain_of_one_sided_pairs() -> None:
+    found = fitted(tallied(*((n, n + 1, 500, 1, 1) for n in range(11))), systems="abcdefghijkl")
+    steps = -np.diff([one.value for one in found.strengths])
+    assert [one.system for one in found.strengths] == list("abcdefghijkl")
+    assert steps == pytest.approx(np.full(11, np.log(500)))
+
+
+def test_intervals_hold_the_true_strength_as_often_as_they_say() -> None:
+    truth = np.linspace(-0.8, 0.8, 4)
+    held = []
+    for seed in range(120):
+        found = fitted(drawn(n=300, systems=4, seed=seed), systems="abcd")
+        held += [
+            one.interval.low <= truth["abcd".index(one.system)] <= one.interval.high
+            for one in found.strengths
+        ]
+    assert 0.92 < np.mean(held) < 0.985

@@ -84,7 +84,7 @@ def test_the_same_output_twice() -> None:
 
 
 def test_every_gap_and_missing_column_is_named() -> None:
-    plan = read(long_csv([xai_row("a"), xai_row("b", label=" ", explanation=""), xai_row("", system="a b")]))
+    plan = read(long_csv([xai_row("a"), xai_row("b", label=" ", explanation=""), xai_row("", system="模型")]))
     assert places(plan) == [
         ("error", 2, 3, "label", "The cell is empty."),
         ("error", 2, 3, "explanation", "The cell is empty."),
@@ -94,6 +94,28 @@ def test_every_gap_and_missing_column_is_named() -> None:
     assert places(read(b"item_id,label\n1,x\n")) == [
         ("error", None, 1, name, "The column is missing. The file has item_id, label.")
         for name in ("image", "system", "explanation")
+    ]
+
+
+def test_systems_go_by_names_that_columns_can_have() -> None:
+    rows = [
+        xai_row("a", system="GPT-4o (May)"),
+        xai_row("b", system="Émile 3.1"),
+        xai_row("c", system="GPT-4o (May)"),
+    ]
+    plan = read(long_csv(rows))
+    assert places(plan) == [
+        ("warning", 1, 2, "system", "The system “GPT-4o (May)” is called GPT-4o-May here."),
+        ("warning", 2, 3, "system", "The system “Émile 3.1” is called Emile-3-1 here."),
+    ]
+    assert [item.outputs[0].system for item in plan.items] == ["GPT-4o-May", "Emile-3-1", "GPT-4o-May"]
+
+
+@pytest.mark.parametrize("names", [("a b", "a-b"), ("模型 1", "模型 2"), ("...", "—")])
+def test_systems_that_would_be_called_alike_or_nothing_are_refused(names: tuple[str, str]) -> None:
+    plan = read(long_csv([xai_row("a", system=names[0]), xai_row("b", system=names[1])]))
+    assert [p.message for p in plan.errors][:1] == [
+        "A system name may hold only letters, digits, - and _ (at most 64)."
     ]
 
 

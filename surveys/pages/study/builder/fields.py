@@ -22,6 +22,7 @@ from surveys.protocols.definition import (
     Passage,
     Preference,
     QuizQuestion,
+    Spans,
     WorkedExample,
 )
 from surveys.protocols.documents import KEY, key_of
@@ -91,8 +92,9 @@ WORDS: Mapping[type, Mapping[str, Words]] = {
         "help": Words("Help under it"),
         "choices": Words("Choices"),
         "number": Words("Which numbers"),
+        "spans": Words("What is marked in the text"),
         "asked_if": Words("Ask only if"),
-        "exclusive": Words("Value that rules out the others", is_more=True),
+        "exclusive": Words("Choice that rules out the others", is_more=True),
         "is_optional": Words("May stay empty", is_more=True),
         "per_output": Words("About each output, not about the item", is_more=True),
         "key": Words("Name in files", NAME_IN_FILES, is_more=True),
@@ -109,6 +111,15 @@ WORDS: Mapping[type, Mapping[str, Words]] = {
         "step": Words("In steps of", "1 takes whole numbers."),
         "unit": Words("Unit"),
     },
+    Spans: {
+        "severities": Words("How bad a mark can be", "Its score is what a mark costs, from 0 on."),
+        "categories": Words("What can be wrong", "Accuracy/Omission lists Omission under Accuracy. None: not asked."),
+        "of": Words("Text that is marked", "A question about the item marks one of its columns."),
+        "missing_in": Words("What is left out is marked in", "Such as the original of a translation."),
+        "takes_whole": Words("The text as a whole can be marked"),
+        "takes_notes": Words("A few words can be said of a mark"),
+        "most": Words("Marks at most", is_more=True),
+    },
     AnswerQuestion: {
         "label": Words("Question"),
         "choices": Words("Answers", "None here: each item brings its own."),
@@ -116,9 +127,15 @@ WORDS: Mapping[type, Mapping[str, Words]] = {
     },
     Preference: {
         "label": Words("Question"),
+        "by": Words(
+            "Answered by",
+            names={"choice": "One choice", "ranking": "A ranking", "best_worst": "The best and the worst"},
+        ),
         "output_label": Words("What an output is called here", "{n} stands for its number."),
         "none_label": Words("Choice for a tie", "Empty: one has to be preferred."),
         "is_none_between": Words("The tie stands between the two"),
+        "has_ties": Words("Several may share a place"),
+        "worst_label": Words("Question for the worst"),
         "key": Words("Name in files", NAME_IN_FILES, is_more=True),
     },
     Block: {
@@ -234,6 +251,15 @@ SCALE: list[Tree] = [
     {"value": "2", "label": "Partly", "score": "2"},
     {"value": "3", "label": "Completely", "score": "3"},
 ]
+SEVERITIES: list[Tree] = [
+    {"value": "minor", "label": "Minor", "score": "1", "description": "It disturbs, but is understood"},
+    {"value": "major", "label": "Major", "score": "5", "description": "It misleads, or is not understood"},
+]
+CATEGORIES: list[Tree] = [
+    {"value": "accuracy", "label": "It says something else"},
+    {"value": "fluency", "label": "It reads badly"},
+    {"value": "other", "label": "Something else"},
+]
 OPTIONS: list[Tree] = [{"value": "one", "label": "One"}, {"value": "other", "label": "Something else"}]
 # What can be added, by what it is: {name: (what the button says, what is added)}.
 NEW: Mapping[type, Mapping[str, tuple[str, dict[str, Tree]]]] = {
@@ -246,6 +272,11 @@ NEW: Mapping[type, Mapping[str, tuple[str, dict[str, Tree]]]] = {
         ),
         "text": ("Add a text", {"key": "question", "label": "In your words?", "is_text": "true"}),
         "number": ("Add a number", {"key": "question", "label": "How many?", "number": {"min": "0", "step": "1"}}),
+        "spans": (
+            "Add marking in the text",
+            {"key": "errors", "label": "Mark what is wrong",
+             "spans": {"severities": SEVERITIES, "categories": CATEGORIES, "takes_notes": "true"}},
+        ),
     },
     Block: {"block": ("Add a column", {"column": "column", "label": ""})},
     WorkedExample: {
@@ -264,15 +295,36 @@ NEW: Mapping[type, Mapping[str, tuple[str, dict[str, Tree]]]] = {
     Choice: {"choice": ("Add a choice", {"value": "choice", "label": "New choice"})},
     AnswerQuestion: {"group": ("Add it", {"label": "What is the answer?"})},
     Preference: {
-        "group": (
-            "Add it",
+        "choice": (
+            "One choice",
             {"key": "preferred", "label": "Which is better?", "output_label": "Number {n}",
              "none_label": "No difference"},
-        )
+        ),
+        "ranking": (
+            "A ranking",
+            {"key": "rank", "label": "Rank them, the best first", "output_label": "Number {n}", "by": "ranking",
+             "has_ties": "true"},
+        ),
+        "best_worst": (
+            "The best and the worst",
+            {"key": "best", "label": "Which is best?", "output_label": "Number {n}", "by": "best_worst",
+             "worst_label": "Which is worst?"},
+        ),
     },
     Number: {"group": ("Set bounds", {"min": "0"})},
 }  # fmt: skip
-NAMES = {Criterion: "key", Choice: "value", Block: "column"}  # what no two entries may share
+# What is only of one way to compare: {way: its keys, with what they say at first, "" where they are left out}.
+OF_WAYS: Mapping[str, Mapping[str, str]] = {
+    "choice": {"none_label": "", "is_none_between": ""},
+    "ranking": {"has_ties": ""},
+    "best_worst": {"worst_label": "Which is worst?"},
+}
+NAMES = {
+    Criterion: "key",
+    Choice: "value",
+    Block: "column",
+    Preference: "key",
+}  # what no two entries may share
 
 
 def new_entry(of: type, what: str, *, among: Sequence[Tree], taken: Sequence[str] = ()) -> dict[str, Tree]:
@@ -280,10 +332,20 @@ def new_entry(of: type, what: str, *, among: Sequence[Tree], taken: Sequence[str
     entry = dict(NEW[of][what][1]) if of in NEW else {}
     if of is Choice and (following := _next_level(among)):
         return following
+    if of is Choice and (score := _next_score(among)):
+        entry["score"] = score
     if (key := NAMES.get(of)) and isinstance(name := entry.get(key), str):
         used = [one.get(key) for one in among if isinstance(one, dict)]
         entry[key] = new_name(name, [*used, *taken]) if name in [*used, *taken] else name
     return entry
+
+
+def _next_score(among: Sequence[Tree]) -> str:
+    """Return a score above those of a list whose entries all have a whole one, "" of any other list."""
+    scores = [one.get("score", "") for one in among if isinstance(one, dict)]
+    if not scores or not all(isinstance(score, str) and score.isdecimal() for score in scores):
+        return ""
+    return str(max(int(str(score)) for score in scores) + 1)
 
 
 def _next_level(among: Sequence[Tree]) -> dict[str, Tree] | None:

@@ -1,9 +1,7 @@
 """The form of a document: its fields with what they hold, and every problem beside what it is about."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import quote
 
 from surveys.pages.study.builder.fields import (
     CHOICES,
@@ -12,6 +10,7 @@ from surveys.pages.study.builder.fields import (
     GROUP,
     LINES,
     NEW,
+    OF_WAYS,
     SECTIONS,
     SELECT,
     TICK,
@@ -20,8 +19,19 @@ from surveys.pages.study.builder.fields import (
     asked_of,
     default_of,
 )
+from surveys.pages.study.builder.parts import BuilderForm, Entries, Entry, Field, Group, Part, Section
 from surveys.protocols.conditions import ANSWER
-from surveys.protocols.definition import Choice, Criterion, Definition, Path, Problem, QuizQuestion
+from surveys.protocols.definition import (
+    Choice,
+    Criterion,
+    Definition,
+    Number,
+    Path,
+    Preference,
+    Problem,
+    QuizQuestion,
+    Spans,
+)
 from surveys.protocols.documents import KEY
 from surveys.protocols.translations import SCALES, SECTION
 from surveys.protocols.trees import Tree, at
@@ -31,173 +41,6 @@ MOST_FIELDS = 3000  # a browser and Django take 5,000; an entry brings buttons t
 
 class TooLarge(ValueError):
     """A document of more fields than a form can have."""
-
-
-def name_of(path: Path) -> str:
-    """Return a place as one word, as fields and buttons send it."""
-    return "/".join(quote(str(part), safe="") for part in path)
-
-
-def id_of(path: Path) -> str:
-    return "f-" + name_of(path).replace("/", "-").replace("%", "_")
-
-
-@dataclass(slots=True)
-class Part:
-    """Something on the form at a place of the document."""
-
-    path: Path
-    label: str
-    help: str = ""
-    problems: list[str] = field(default_factory=list)
-    is_more: bool = False
-
-    @property
-    def name(self) -> str:
-        return name_of(self.path)
-
-    @property
-    def id(self) -> str:
-        return id_of(self.path)
-
-    @property
-    def parts(self) -> "Sequence[Part]":
-        return ()
-
-
-@dataclass(slots=True)
-class Field(Part):
-    """One control. `options` are (value, label); `held` are those of them that are ticked."""
-
-    kind: str = "line"
-    value: str = ""
-    options: tuple[tuple[str, str], ...] = ()
-    held: tuple[str, ...] = ()
-    is_required: bool = False
-    redraws: bool = False  # whether other fields depend on what it says
-
-    template = "field"
-
-    @property
-    def is_on(self) -> bool:
-        return self.value.lower() in ("true", "yes")
-
-
-@dataclass(slots=True)
-class Group(Part):
-    """A part with keys of its own; where it `is_optional` it may be left out (`is_set`)."""
-
-    inner: list[Part] = field(default_factory=list)
-    is_optional: bool = False
-    is_set: bool = True
-    adds: str = ""
-
-    template = "group"
-
-    @property
-    def parts(self) -> Sequence[Part]:
-        return self.inner
-
-    @property
-    def usual(self) -> list[Part]:
-        return [part for part in self.inner if not part.is_more]
-
-    @property
-    def more(self) -> list[Part]:
-        return [part for part in self.inner if part.is_more]
-
-    @property
-    def is_more_open(self) -> bool:
-        return any(has_problems(part) for part in self.more)
-
-
-@dataclass(slots=True)
-class Entry(Group):
-    """One of a list, `n` of `of` from 1; `is_row` where it stands on one line."""
-
-    n: int = 1
-    of: int = 1
-    is_row: bool = False
-    heading: str = ""
-
-    template = "entry"
-
-    @property
-    def what(self) -> str:
-        """Return what buttons call it."""
-        return self.heading or f"{self.label} {self.n}"
-
-
-@dataclass(slots=True)
-class Entries(Part):
-    """A list: its entries and what can be added. A list of choices may be the shared one called `scale` instead."""
-
-    entries: list[Entry] = field(default_factory=list)
-    adds: list[tuple[str, str]] = field(default_factory=list)
-    scale: str = ""
-    scales: tuple[str, ...] = ()
-
-    template = "entries"
-
-    @property
-    def parts(self) -> Sequence[Part]:
-        return self.entries
-
-    @property
-    def scale_path(self) -> str:
-        return id_of((SCALES, self.scale))
-
-
-@dataclass(slots=True)
-class Section:
-    title: str
-    parts: list[Part]
-
-    @property
-    def id(self) -> str:
-        return "s-" + self.title.lower().replace(" ", "-")
-
-    @property
-    def n_problems(self) -> int:
-        return sum(len(part.problems) for part in walk(self.parts))
-
-    @property
-    def more(self) -> list[Part]:
-        return [part for part in self.parts if part.is_more]
-
-    @property
-    def usual(self) -> list[Part]:
-        return [part for part in self.parts if not part.is_more]
-
-    @property
-    def is_more_open(self) -> bool:
-        return any(has_problems(part) for part in self.more)
-
-
-@dataclass(slots=True)
-class BuilderForm:
-    """All sections, and the problems that are about none of their fields."""
-
-    sections: list[Section]
-    problems: list[str]
-
-    @property
-    def parts(self) -> Iterator[Part]:
-        return walk(part for section in self.sections for part in section.parts)
-
-    @property
-    def fields(self) -> list[Field]:
-        return [part for part in self.parts if isinstance(part, Field)]
-
-
-def walk(parts: Iterable[Part]) -> Iterator[Part]:
-    for part in parts:
-        yield part
-        yield from walk(part.parts)
-
-
-def has_problems(part: Part) -> bool:
-    return any(one.problems for one in walk([part]))
 
 
 def form_of(tree: dict[str, Tree], *, problems: Iterable[Problem] = ()) -> BuilderForm:
@@ -258,16 +101,26 @@ class _Drawing:
 
     def _is_wanted(self, asked: Asked, kind: type, path: Path) -> bool:
         """Tell whether a key is of any use here: that of a number not of a text, and so on."""
-        if kind is not Criterion or at(self.tree, (*path, asked.key)) is not None:
+        if at(self.tree, (*path, asked.key)) is not None:
             return True
+        if kind is Preference:
+            of = next((way for way, keys in OF_WAYS.items() if asked.key in keys), None)
+            return of in (None, self._text((*path, "by")) or "choice")
+        return kind is not Criterion or self._is_of_kind(asked, path)
+
+    def _is_of_kind(self, asked: Asked, path: Path) -> bool:
         is_listed = self._says(path, "is_checklist")
-        is_written = self._says(path, "is_text") or at(self.tree, (*path, "number")) is not None
+        has = [at(self.tree, (*path, key)) is not None for key in ("number", "spans")]
+        is_written = self._says(path, "is_text") or any(has)
         return {
             "choices": not is_written,
             "exclusive": is_listed,
             "is_optional": is_listed or is_written,
-            "number": False,
         }.get(asked.key, asked.kind != GROUP)
+
+    def _text(self, path: Path) -> str:
+        held = at(self.tree, path)
+        return held if isinstance(held, str) else ""
 
     def _says(self, path: Path, key: str) -> bool:
         return at(self.tree, (*path, key)) in ("true", "yes")
@@ -281,17 +134,35 @@ class _Drawing:
             value = "\n".join(" ".join(one.split()) for one in lines if isinstance(one, str))
         if (not value and asked.kind in (SELECT, TICK)) or held is None:
             value = default_of(kind, asked.key)
-        options = tuple((one, (asked.words.names or {}).get(one, one)) for one in asked.options)
-        if path == ("headline",):
-            asked_kind, options = SELECT, self._headlines(value)
-        elif kind is QuizQuestion and asked.key == "answer":
-            asked_kind, options = SELECT, _with(self._values(path[:-1]), value)
-        else:
-            asked_kind = asked.kind
+        options = self._options(asked, kind, path, value=value)
         return Field(
-            path, asked.words.label, asked.words.help, is_more=asked.words.is_more, kind=asked_kind, value=value,
-            options=options, is_required=asked.is_required,
+            path, asked.words.label, asked.words.help, is_more=asked.words.is_more,
+            kind=SELECT if options else asked.kind, value=value, options=options, is_required=asked.is_required,
+            redraws=path == ("preference", "by"),
         )  # fmt: skip
+
+    def _options(self, asked: Asked, kind: type, path: Path, *, value: str) -> tuple[tuple[str, str], ...]:
+        """Return what is chosen among, nothing where it is written."""
+        if path == ("headline",):
+            return self._headlines(value)
+        if kind is QuizQuestion and asked.key == "answer":
+            return _with(self._values(path[:-1]), value)
+        if kind is Criterion and asked.key == "exclusive":
+            return _with([("", "None of them"), *self._values(path[:-1])], value)
+        if kind is Spans and asked.key in ("of", "missing_in"):
+            none = "The output’s text" if asked.key == "of" else "Nothing: it is not asked"
+            return _with([("", none), *self._texts()], value)
+        return tuple((one, (asked.words.names or {}).get(one, one)) for one in asked.options)
+
+    def _texts(self) -> list[tuple[str, str]]:
+        """Return (column, heading) of the blocks in which can be marked."""
+        held = self.tree.get("blocks")
+        blocks = [one for one in held if isinstance(one, dict)] if isinstance(held, list) else []
+        return [
+            (str(one.get("column", "")), str(one.get("label") or one.get("column", "")))
+            for one in blocks
+            if one.get("kind", "text") == "text" and one.get("format", "plain") == "plain"
+        ]
 
     def _headlines(self, value: str) -> tuple[tuple[str, str], ...]:
         scales = [one for one in self._criteria() if self._is_scale(one)]
@@ -300,8 +171,10 @@ class _Drawing:
         return _with([(str(one.get("key", "")), str(one.get("label", ""))) for one in chosen], value)
 
     def _is_scale(self, criterion: Mapping[str, Tree]) -> bool:
-        written = {"is_checklist", "is_text", "number"} & set(criterion)
-        return not written and criterion.get("per_output") not in ("false", "no")
+        is_other = "number" in criterion or any(
+            criterion.get(key) in ("true", "yes") for key in ("is_checklist", "is_text")
+        )
+        return not is_other and criterion.get("per_output") not in ("false", "no")
 
     def _criteria(self) -> list[dict[str, Tree]]:
         found = self.tree.get("criteria")
@@ -322,8 +195,9 @@ class _Drawing:
         of: Any = asked.of
         return Group(
             path, asked.words.label, asked.words.help, is_more=asked.words.is_more and not is_set,
-            inner=self.parts(of, path) if is_set else [], is_optional=not asked.is_required, is_set=is_set,
-            adds=NEW[of]["group"][0] if of in NEW else "",
+            inner=self.parts(of, path) if is_set else [], is_set=is_set,
+            is_optional=not asked.is_required and of not in (Number, Spans),  # those are what their question is
+            adds=[(what, label) for what, (label, _) in NEW.get(of, {}).items()],
         )  # fmt: skip
 
     def _entries(self, asked: Asked, path: Path) -> Entries:
@@ -352,12 +226,13 @@ class _Drawing:
         if isinstance(held, str) and held:
             listing.scale = held
         entries = held if isinstance(held, list) else []
-        has_scores = kind is Criterion and not self._says(path[:-1], "is_checklist")
+        is_graded = path[-1] == "severities"
+        has_scores = is_graded or (kind is Criterion and not self._says(path[:-1], "is_checklist"))
         for n, one in enumerate(entries, 1):
             given = one if isinstance(one, dict) else {}
             inner = [p for p in self.parts(Choice, (*path, n))
                      if p.path[-1] != "score" or has_scores or "score" in given]  # fmt: skip
-            if kind is not Criterion:
+            if kind is not Criterion and not is_graded:
                 inner = [p for p in inner if p.path[-1] != "description" or "description" in given]
             listing.entries.append(
                 Entry((*path, n), "Choice", inner=inner, n=n, of=len(entries), is_row=True)
@@ -406,9 +281,9 @@ class _Drawing:
         if isinstance(answer := self.tree.get("answer"), dict) and self._values(("answer",)):
             found[ANSWER] = (str(answer.get("label", "")), self._values(("answer",)))
         me = at(self.tree, path[:-1])
-        about = me.get("per_output", "true") if isinstance(me, dict) else "true"
+        about = isinstance(me, dict) and _is_about_item(me)
         for n, one in enumerate(self._criteria()[: int(path[1]) - 1], 1):
-            if one.get("per_output", "true") == about and (values := self._values(("criteria", n))):
+            if _is_about_item(one) == about and (values := self._values(("criteria", n))):
                 found[str(one.get("key", ""))] = (str(one.get("label", "")), values)
         return found
 
@@ -416,6 +291,10 @@ class _Drawing:
         self.n_fields += 1
         if self.n_fields > MOST_FIELDS:
             raise TooLarge(f"The document has more than {MOST_FIELDS:,} fields.")
+
+
+def _is_about_item(criterion: Mapping[str, Tree]) -> bool:
+    return criterion.get("per_output") in ("false", "no")
 
 
 def _list(tree: "Tree | None") -> list[str]:
@@ -434,6 +313,6 @@ def _kind_of(of: type, texts: Mapping[str, Tree]) -> str:
         return {"Block": "Column", "WorkedExample": "Example", "QuizQuestion": "Question"}.get(
             of.__name__, of.__name__
         )
-    if "number" in texts:
-        return "Number"
+    if named := next((key for key in ("number", "spans") if key in texts), ""):
+        return {"number": "Number", "spans": "Marking"}[named]
     return "Text" if "is_text" in texts else "Checklist" if "is_checklist" in texts else "Scale"

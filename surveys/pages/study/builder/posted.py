@@ -4,11 +4,12 @@ from copy import deepcopy
 
 from django.http import QueryDict
 
-from surveys.pages.study.builder.fields import NAMES, asked_of, new_entry
-from surveys.pages.study.builder.form import Entries, Entry, Field, Group, Part, form_of, id_of
+from surveys.pages.study.builder.fields import NAMES, OF_WAYS, asked_of, new_entry
+from surveys.pages.study.builder.form import form_of
+from surveys.pages.study.builder.parts import Entries, Entry, Field, Group, Part, id_of
 from surveys.protocols.definition import Choice, Criterion, Definition, Path
 from surveys.protocols.translations import SCALES, SECTION
-from surveys.protocols.trees import Tree, added, at, copied, moved, put, removed
+from surveys.protocols.trees import Tree, added, at, copied, mapped, moved, put, removed
 
 Document = dict[str, Tree]
 
@@ -33,9 +34,21 @@ def _with_field(tree: Document, one: Field, data: QueryDict) -> Document:
     text = (data.get(one.name) or "").replace("\r\n", "\n").strip()
     if text == one.value.strip():
         return tree
+    if one.path == ("preference", "by"):
+        return _by(tree, text)
     if "asked_if" in one.path:
         return put(tree, one.path[:-1], {"question": text} if text else None)
-    return put(tree, one.path, _value(one, text))
+    return put(mapped(tree, one.path[:-1]), one.path, _value(one, text))
+
+
+def _by(tree: Document, way: str) -> Document:
+    """Let outputs be compared in another way, with what only that asks for and without what it does not."""
+    tree = put(tree, ("preference", "by"), way)
+    for other, keys in OF_WAYS.items():
+        for key, text in keys.items():
+            held = at(tree, ("preference", key))
+            tree = put(tree, ("preference", key), (held or text or None) if other == way else None)
+    return tree
 
 
 def _value(one: Field, text: str) -> "Tree | None":
@@ -106,16 +119,23 @@ def acted(tree: Document, act: str) -> tuple[Document, str]:
 
 
 def _add(tree: Document, part: Part, which: str) -> tuple[Document, str]:
-    if isinstance(part, Group) and not part.is_set:
-        return put(tree, part.path, new_entry(_type_at(part.path), "group", among=())), part.id
-    if not isinstance(part, Entries) or which not in dict(part.adds):
+    if not isinstance(part, Entries | Group) or which not in dict(part.adds):
         raise UnknownAct(which)
+    if isinstance(part, Group):
+        return _set(tree, part, which)
     held = at(tree, part.path)
     entries = held if isinstance(held, list) else []
     of = _type_at(part.path)
     taken = [*_keys(tree), *_preferred(tree)] if of is Criterion else []
     after = added(tree, part.path, new_entry(of, which, among=entries, taken=taken))
     return after, id_of((*part.path, len(entries) + 1))
+
+
+def _set(tree: Document, group: Group, which: str) -> tuple[Document, str]:
+    if group.is_set:
+        raise UnknownAct(which)
+    entry = new_entry(_type_at(group.path), which, among=(), taken=_keys(tree))
+    return put(tree, group.path, entry), group.id
 
 
 def _preferred(tree: Document) -> list[str]:

@@ -24,7 +24,7 @@ from surveys.pages.answering.work_page import pay_rule, time_allowed
 from surveys.protocols.definition import Definition
 from surveys.studies.importing.plan import Plan, PlannedItem
 from surveys.studies.importing.reading import read_items, read_table
-from surveys.studies.importing.roles import guessed, is_understood, template_csv
+from surveys.studies.importing.roles import guessed, is_understood, roles_of, template_csv
 
 MOST_ITEMS = 3
 MOST_ITEMS_BYTES = 200_000
@@ -43,6 +43,9 @@ class Trial:
     items: tuple[PlannedItem, ...]
     problems: tuple[str, ...] = ()
     is_example: bool = False
+    columns: tuple[
+        str, ...
+    ] = ()  # by which a file's columns would have to go, where its names tell too little
 
 
 def trial_of(items: str, *, definition: Definition) -> Trial:
@@ -52,7 +55,8 @@ def trial_of(items: str, *, definition: Definition) -> Trial:
     if plan.items and not problems:
         return Trial(plan.items[:MOST_ITEMS])
     example = read_items(template_csv(definition).encode(), definition=definition)
-    return Trial(example.items[:1], problems, is_example=True)
+    columns = tuple(role.name for role in roles_of(definition) if role.is_required) if problems else ()
+    return Trial(example.items[:1], problems, is_example=True, columns=columns)
 
 
 def _plan(items: str, *, definition: Definition) -> Plan:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 from django.contrib import messages
 from django.contrib.admin import site
@@ -15,9 +16,11 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from surveys.models import ProtocolDraft, ProtocolDraftVersion
 from surveys.pages.access import researcher
-from surveys.pages.study.builder.form import BuilderForm, TooLarge, form_of
+from surveys.pages.study.builder.beside import ItemsRefused, digest, keep_items, keep_shared
+from surveys.pages.study.builder.form import TooLarge, form_of
+from surveys.pages.study.builder.parts import BuilderForm
 from surveys.pages.study.builder.posted import UnknownAct, acted, changed
-from surveys.pages.study.builder.preview import MOST_ITEMS_BYTES, preview, trial_of
+from surveys.pages.study.builder.preview import preview, trial_of
 from surveys.protocols.documents import KEY, DocumentError
 from surveys.protocols.registry import DEFINITIONS
 from surveys.protocols.templates import templates
@@ -26,8 +29,6 @@ from surveys.studies import drafts, protocols
 from surveys.studies.drafts import DraftRefused, Saved
 from surveys.studies.protocols import NameTaken
 
-TOO_MANY_ITEMS = f"That is more than {MOST_ITEMS_BYTES // 1000} kB; three items do."
-NOT_TEXT = "The file is not UTF-8 text. Save it as CSV (UTF-8), or paste its rows."
 MOST_BACK = 25  # versions to look through for one that can be shown
 
 
@@ -152,6 +153,8 @@ def _shown(request: HttpRequest, draft: ProtocolDraft, *, status: int = 200, **m
         "trial": trial_of(draft.items, definition=page.reading.definition)
         if page.reading.definition
         else None,
+        "items": draft.items,
+        "items_were": digest(draft.items),
         **more,
     }
     return render(request, "study/builder/builder.html", context, status=status)
@@ -160,6 +163,11 @@ def _shown(request: HttpRequest, draft: ProtocolDraft, *, status: int = 200, **m
 def _posted(request: HttpRequest, draft: ProtocolDraft) -> HttpResponse:
     """Keep the fields, then act. A script that saves as one types asks for JSON and gets no page."""
     act = request.POST.get("do", "")
+    keep_shared(draft, request)
+    try:
+        keep_items(draft, request)
+    except ItemsRefused as error:
+        return _without_items(request, draft, error)
     try:
         saved, at = _saved(request, draft, act)
     except (UnknownAct, TooLarge, DocumentError, ValueError) as error:
@@ -175,6 +183,16 @@ def _posted(request: HttpRequest, draft: ProtocolDraft) -> HttpResponse:
     return redirect(f"{reverse('builder', args=[draft.pk])}{f'#{at}' if at else ''}")
 
 
+def _without_items(request: HttpRequest, draft: ProtocolDraft, error: ItemsRefused) -> HttpResponse:
+    """Show the page with items that could not be kept; the document's fields are kept as ever."""
+    try:
+        _saved(request, draft, "")
+    except (TooLarge, DocumentError, ValueError) as other:
+        return _shown(request, draft, status=422, refused=f"{error} {other}")
+    more = {} if error.text is None else {"items": error.text}
+    return _shown(request, draft, status=422, refused=str(error), **more)
+
+
 def _saved(request: HttpRequest, draft: ProtocolDraft, act: str) -> tuple[Saved, str]:
     """Keep what was posted as a version, with what a button does to the document."""
     after = _number(request)
@@ -182,7 +200,7 @@ def _saved(request: HttpRequest, draft: ProtocolDraft, act: str) -> tuple[Saved,
     if base is None:
         raise DraftRefused("This page is too old. Open it again; all versions are kept there.")
     tree = changed(tree_of(base.document, name=protocols.PASTED), request.POST)
-    at = ""
+    at = quote(request.POST.get("at", "")[:200])
     if act and act.partition(" ")[0] not in AFTER_SAVING:
         tree, at = acted(tree, act)
     document = base.document if tree == tree_of(base.document, name=protocols.PASTED) else written(tree)
@@ -211,6 +229,7 @@ def _told(request: HttpRequest, draft: ProtocolDraft, saved: Saved) -> JsonRespo
         "n_problems": page.n_problems,
         "undo": drafts.undone(draft) is not None,
         "redo": drafts.redone(draft) is not None,
+        "is_shared": draft.is_shared,
         "saved": timezone.localtime().strftime("%H:%M:%S"),
     }
     return JsonResponse(answer)
@@ -231,31 +250,10 @@ def _stepped(request: HttpRequest, draft: ProtocolDraft, number: int, *, is_back
 
 
 def _items(request: HttpRequest, draft: ProtocolDraft, number: int) -> HttpResponse:
-    """Keep the items to look at the page with; they are no study's."""
-    upload = request.FILES.get("items_file")
-    content = upload.read(MOST_ITEMS_BYTES + 1) if upload else request.POST.get("items", "").encode()
-    if len(content) > MOST_ITEMS_BYTES:
-        return _shown(
-            request,
-            draft,
-            status=422,
-            refused=TOO_MANY_ITEMS,
-        )
-    try:
-        text = content.decode("utf-8-sig").replace("\0", "")
-    except UnicodeDecodeError:
-        return _shown(
-            request,
-            draft,
-            status=422,
-            refused=NOT_TEXT,
-        )
-    ProtocolDraft.objects.filter(pk=draft.pk).update(items=text)
     return redirect(f"{reverse('builder', args=[draft.pk])}#try")
 
 
 def _publish(request: HttpRequest, draft: ProtocolDraft, number: int) -> HttpResponse:
-    ProtocolDraft.objects.filter(pk=draft.pk).update(is_shared="is_shared" in request.POST)
     try:
         protocol = drafts.publish(draft, by=request.user, after=number)
     except (DocumentError, NameTaken, DraftRefused) as error:
