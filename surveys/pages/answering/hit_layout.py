@@ -162,11 +162,17 @@ class OutputBlock:
     position: int
     parts: Sequence[LayoutObject]
     has_text: bool = True
+    can_skip: bool = False
 
     def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
         inner = _join(self.parts, form, context)
         return _render(
-            "output", output=self.output, position=self.position, has_text=self.has_text, inner=inner
+            "output",
+            output=self.output,
+            position=self.position,
+            has_text=self.has_text,
+            can_skip=self.can_skip,
+            inner=inner,
         )
 
 
