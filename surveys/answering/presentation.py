@@ -28,7 +28,7 @@ from surveys.answering.orders import (
     slots_in_order,
 )
 from surveys.models import AnnotationSlot, Batch, Item, Output, Picture, Questionnaire, Response
-from surveys.protocols.blocks import Block, Part
+from surveys.protocols.blocks import OF_OUTPUT, Block, Part
 from surveys.protocols.definition import Choice, Definition, numbered
 from surveys.protocols.languages import in_language, is_read_in
 from surveys.publishing import pilots, quota
@@ -106,11 +106,16 @@ class ShownPicture:
 
 @dataclass(frozen=True, slots=True)
 class ShownOutput:
-    """An output without its system: its opaque code, a label such as "Explanation 1", and its text."""
+    """An output without its system: its opaque code, a label such as "Explanation 1", and its text.
+
+    One that is `files` of a `kind` has no text: the names of files would tell whose they are.
+    """
 
     code: str
     label: str
     text: str
+    kind: str = "text"
+    files: tuple[ShownPicture, ...] = ()
 
     @property
     def steps(self) -> list[str]:
@@ -428,7 +433,8 @@ def _shown_item(
         else (),
         choices=tuple(choices[value] for value in values),
         outputs=tuple(
-            _shown_output(outputs[pk], numbered(definition.output_label, n)) for n, pk in enumerate(order, 1)
+            _shown_output(outputs[pk], item, n=n, place=place, definition=definition)
+            for n, pk in enumerate(order, 1)
         ),
         draft=draft,
         blocks=shown_blocks(item, place=place, definition=definition, can_skip=bool(definition.skip_reasons))
@@ -471,7 +477,10 @@ def shown_blocks(
 def _shown_files(item: Item, block: Block, *, place: int) -> Iterator[ShownPicture]:
     """Yield a block's files, called by its label or kind, by number if they are several, and by the item's place."""
     found = [file for file in item.pictures.all() if file.block == block.column] if block.file_kind else []
-    name = block.label or FILE_KINDS.get(block.file_kind, "")
+    yield from _named_files(found, name=str(block.label or FILE_KINDS.get(block.file_kind, "")), place=place)
+
+
+def _named_files(found: list[Picture], *, name: str, place: int) -> Iterator[ShownPicture]:
     for n, file in enumerate(found, 1):
         alt = f"{name} {n}" if len(found) > 1 else name
         named = gettext("%(name)s for question %(place)d") % {"name": alt, "place": place}
@@ -488,5 +497,14 @@ def _with_alternatives(item: Item, definition: Definition, place: int) -> list[t
     return [(picture, gettext("Picture for question %(place)d") % {"place": place}) for picture in pictures]
 
 
-def _shown_output(output: Output, label: str) -> ShownOutput:
-    return ShownOutput(code=output.code, label=label, text=output.text)
+def _shown_output(output: Output, item: Item, *, n: int, place: int, definition: Definition) -> ShownOutput:
+    label = numbered(definition.output_label, n)
+    if not definition.output_file_kind:
+        return ShownOutput(code=output.code, label=label, text=output.text)
+    files = tuple(_named_files(files_of(output, item), name=label, place=place))
+    return ShownOutput(code=output.code, label=label, text="", kind=definition.output_kind, files=files)
+
+
+def files_of(output: Output, item: Item) -> list[Picture]:
+    """Return the files that an output is; none of one that is a text."""
+    return [file for file in item.pictures.all() if file.block == f"{OF_OUTPUT}{output.system}"]

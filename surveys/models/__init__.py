@@ -25,8 +25,8 @@ from surveys.models.consent import Consent, ConsentText
 from surveys.models.drafts import ProtocolDraft, ProtocolDraftVersion
 from surveys.models.kept import KeptReport
 from surveys.models.people import PersonLabel
-from surveys.models.progress import Importing, Note, Publishing
 from surveys.models.problems import ProblemReport
+from surveys.models.progress import Importing, Note, Publishing
 from surveys.models.review import (
     Appeal,
     Decision,

@@ -227,7 +227,8 @@ class Picture(models.Model):
     """One picture of an item, or the audio or video that a block of its protocol shows.
 
     `code` is its name in the browser: published file names can hold the gold answer. `file` is empty while it has not
-    arrived. `block` is the column of the block that shows it, empty for the item's own. `widths` are those of its
+    arrived. `block` is the column of the block that shows it, empty for the item's own; of an output that is a
+    file, a colon and its system. `widths` are those of its
     smaller copies, beside `file`; NULL while nobody has looked whether it needs any.
     """
 
@@ -239,7 +240,7 @@ class Picture(models.Model):
     content_type = models.CharField(max_length=32, blank=True)
     width = models.PositiveIntegerField(default=0)
     height = models.PositiveIntegerField(default=0)
-    block = models.CharField(max_length=64, blank=True, default="", editable=False)
+    block = models.CharField(max_length=72, blank=True, default="", editable=False)
     widths = models.JSONField(null=True, editable=False)
 
     class Meta:

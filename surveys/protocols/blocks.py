@@ -6,7 +6,9 @@ from typing import Literal, NamedTuple
 
 Kind = Literal["text", "conversation", "table", "pictures", "audio", "video"]
 FILES = {"pictures": "picture", "audio": "audio", "video": "video"}
+OutputKind = Literal["text", "pictures", "audio", "video"]
 Format = Literal["plain", "markdown"]
+OF_OUTPUT = ":"  # begins where a file is of an output, and no block: its system follows
 COLUMN = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 # What columns of a file mean by their names: those of the answer key must never be shown, and no other is a block's.
 TAKEN = re.compile(

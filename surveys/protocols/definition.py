@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 
 import cattrs
 
-from surveys.protocols.blocks import COLUMN, LANGUAGE, TAKEN, Block
+from surveys.protocols.blocks import COLUMN, FILES, LANGUAGE, TAKEN, Block, OutputKind
 from surveys.protocols.conditions import Condition, contradictions
 from surveys.protocols.preferences import WAYS, By
 
@@ -344,6 +344,7 @@ class Definition:
 
     In a sequence (`is_sequence`) an item's n+1 pictures are numbered states, and the n lines of its output stand
     between them. `blocks` are texts of the item itself.
+    `output_kind`: outputs are texts, or files of a kind, named where their text would be.
     `pictures`: whether every item has one, may have one, or none has. With `skip_reasons` an annotator
     may skip an item that can't be judged. `minimum_correct` right answers of a HIT are what the protocol asks for; 0
     where nobody's work is ever rejected. Questions that lack their `question_ending` are shown with it.
@@ -378,6 +379,7 @@ class Definition:
     language: str = "en"
     translations: tuple[Translation, ...] = ()
     is_drawn: bool = False
+    output_kind: OutputKind = "text"
 
     def __post_init__(self) -> None:
         if problems := list(problems_of(self)):
@@ -391,6 +393,11 @@ class Definition:
     def is_single(self) -> bool:
         """Tell whether one output is shown at a time, so that each is an item of its own."""
         return self.outputs_per_item == 1
+
+    @property
+    def output_file_kind(self) -> str:
+        """Return what files its outputs are, one of FILES; empty where they are texts."""
+        return FILES.get(self.output_kind, "")
 
     @property
     def takes_more(self) -> bool:
@@ -461,6 +468,7 @@ def _structured(data: str) -> Definition:
 # of a snapshot's bytes, so that a draft published again after a restore finds its HITs: these are left out of it.
 LATER = {
     "asked_if": None, "spans": None, "format": "plain", "language": "en", "translations": (), "is_drawn": False,
+    "output_kind": "text",
     "by": "choice", "has_ties": False, "worst_label": "",
 }  # fmt: skip
 
@@ -613,6 +621,8 @@ def _marked_texts(
         yield Problem(path, f"{name} is about the item: which block is marked? Name it under “of”.")
     if criterion.per_output and definition.is_sequence:
         yield Problem(path, f"{name} can't mark a sequence, whose lines stand between its states.")
+    if criterion.per_output and definition.output_file_kind:
+        yield Problem(path, f"{name} can't mark an output that is a file.")
     for key in ("of", "missing_in"):
         if (column := getattr(spans, key)) and column not in texts:
             yield Problem((*path, key), f"{name} marks {column!r}, which is no block of plain text.")
@@ -649,6 +659,8 @@ def _outputs(definition: "Definition") -> Iterator[Problem]:
         yield Problem(("preference", "is_none_between"), "only two outputs have a between.")
     if definition.is_sequence and definition.outputs_per_item != 1:
         yield Problem(path, "a sequence shows one output between its states.")
+    if definition.is_sequence and definition.output_file_kind:
+        yield Problem(("output_kind",), "the output of a sequence is texts, which stand between its states.")
     if definition.is_sequence and definition.pictures != "required":
         yield Problem(("pictures",), "a sequence is made of pictures.")
 

@@ -127,8 +127,9 @@ def _question(section: Element) -> str:
 def _output(section: Element, *, steps: str) -> Output:
     """Return an output with its text: its own, or in a sequence what stands between the states."""
     quote = section.find("blockquote")
+    files = [one.attributes["src"] for tag in ("img", "audio", "video") for one in section.all(tag)]
     code = section.attributes.get("aria-labelledby", "").rpartition("-")[2]
-    return Output(quote.text() if quote else steps, tuple(_groups(section)), code)
+    return Output(quote.text() if quote else steps or " ".join(files), tuple(_groups(section)), code)
 
 
 def _groups(section: Element) -> Iterator[Group]:

@@ -78,6 +78,8 @@ def _n_missing(survey: Survey) -> int:
 def _with_references(survey: Survey) -> QuerySet[Output]:
     reference_system = survey.definition.reference_system
     outputs = Output.objects.filter(item__survey=survey).exclude(system=reference_system)
+    if survey.definition.output_file_kind:  # what they say is in their files
+        return outputs.none()
     has_some = ~Q(item__references=[])
     if reference_system:
         has_some |= Q(item__outputs__system=reference_system)

@@ -245,7 +245,13 @@ class HitForm(forms.Form):
             yield Question(f"{prefix}answer")
         for output in item.outputs:
             criteria = [Question(f"{prefix}{output.code}-{c.key}") for c in definition.output_criteria]
-            yield OutputBlock(output, item.position, criteria, has_text=not definition.is_sequence)
+            yield OutputBlock(
+                output,
+                item.position,
+                criteria,
+                has_text=not definition.is_sequence,
+                can_skip=bool(definition.skip_reasons),
+            )
         for criterion in definition.item_criteria:
             yield Question(f"{prefix}{criterion.key}")
         if definition.preference:

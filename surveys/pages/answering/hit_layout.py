@@ -165,10 +165,16 @@ def _shape(group: GroupField | _Asked) -> str:
 
 @lru_cache(1024)
 def _around_output(
-    output: ShownOutput, position: int, has_text: bool, language: str, page_language: str | None
+    output: ShownOutput,
+    position: int,
+    has_text: bool,
+    can_skip: bool,
+    language: str,
+    page_language: str | None,
 ) -> str:
     """Return an output as several workers see it at the same place, `A_NAME` for what is asked about it."""
-    return _render("output", output=output, position=position, has_text=has_text, inner=A_NAME)
+    shown = {"output": output, "position": position, "has_text": has_text, "can_skip": can_skip}
+    return _render("output", **shown, inner=A_NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +185,12 @@ class OutputBlock:
     position: int
     parts: Sequence[LayoutObject]
     has_text: bool = True
+    can_skip: bool = False
 
     def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
         language = getattr(self.output.label, "language", "")
-        around = _around_output(self.output, self.position, self.has_text, language, get_language())
-        return mark_safe(around.replace(A_NAME, _join(self.parts, form, context)))  # noqa: S308
+        place = (self.output, self.position, self.has_text, self.can_skip, language, get_language())
+        return mark_safe(_around_output(*place).replace(A_NAME, _join(self.parts, form, context)))  # noqa: S308
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from annotators.models import Assignment
-from surveys.answering.presentation import ShownBlock, shown_blocks
+from surveys.answering.presentation import ShownBlock, files_of, shown_blocks
 from surveys.models import Item, Output, Picture, Rating, Response
 from surveys.pages.review.marked_texts import Piece, in_words, pieces_of
 from surveys.protocols.definition import Criterion, Definition, Preference, numbered
@@ -22,6 +22,7 @@ class RatedOutput:
     judgements: tuple[tuple[str, str], ...]
     is_preferred: bool
     pieces: tuple[Piece, ...] = ()
+    files: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ def _rated_outputs(
             judgements=_judgements(ratings, definition.output_criteria, output_id=output.pk),
             is_preferred=output.pk in preferred,
             pieces=_pieces(ratings, definition, output),
+            files=tuple(files_of(output, response.item)),
         )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from surveys.protocols.blocks import MOST_TEXT
+from surveys.protocols.blocks import MOST_TEXT, OF_OUTPUT
 from surveys.protocols.definition import Definition
 from surveys.studies.importing.plan import (
     Entry,
@@ -147,7 +147,10 @@ def _entry(rows: list[Row], *, columns: Columns, definition: Definition) -> Entr
         gold=first.cell("answer") if definition.answer else None,
         options=tuple(_options(first)) if "choices" in columns.answer else (),
         references=_references(first, columns=columns, definition=definition),
-        files=tuple(_files(first, columns=columns)),
+        files=(
+            *_files(first, columns=columns),
+            *_output_files(rows[: len(outputs)], columns=columns, definition=definition),
+        ),
         payload=_shown(first, columns=columns)
         | (
             _own_columns(first, columns=columns)
@@ -188,6 +191,14 @@ def _files(row: Row, *, columns: Columns) -> Iterator[PlannedPicture]:
     for column, kind in columns.files:
         for cell in filter(lambda part: part.text, row.parts(column)):
             yield PlannedPicture(unquote(cell.text), cell, kind, column)
+
+
+def _output_files(rows: list[Row], *, columns: Columns, definition: Definition) -> Iterator[PlannedPicture]:
+    """Yield the files that outputs are, each known by its system, where the survey type says that they are files."""
+    for row in rows if definition.output_file_kind else ():
+        mark = f"{OF_OUTPUT}{row.cell(columns.system).text}"
+        for cell in filter(lambda part: part.text, row.parts(columns.text)):
+            yield PlannedPicture(unquote(cell.text), cell, definition.output_file_kind, mark)
 
 
 def _block_text(row: Row, name: str) -> str:

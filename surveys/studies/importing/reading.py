@@ -37,6 +37,7 @@ from surveys.studies.importing.tables import (
 ARCHIVE = b"PK\x03\x04"
 NO_BLOCKS = "A batch CSV has no place for the texts of an item; lay out one output a row."
 NO_SYSTEMS = "A batch CSV has no place for outputs by any number of systems; lay out one output a row."
+NO_FILES = "A batch CSV has no place for outputs that are files; lay out one output a row."
 NO_SEQUENCE = "A batch CSV has no place for a row of pictures; lay out one output a row."
 
 
@@ -90,6 +91,8 @@ def _plan(
         return Plan().with_problems((*table.problems, *_unusable(table)))
     if layout == Layout.BATCH and definition.is_sequence:
         return Plan().with_problems([file_error(NO_SEQUENCE, line=1)])
+    if layout == Layout.BATCH and definition.output_file_kind:
+        return Plan().with_problems([file_error(NO_FILES, line=1)])
     if layout == Layout.BATCH and definition.takes_more:
         return Plan().with_problems([file_error(NO_SYSTEMS, line=1)])
     if layout == Layout.BATCH and definition.blocks:

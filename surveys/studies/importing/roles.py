@@ -17,16 +17,16 @@ SHOWN_VALUES = 3
 MOST_REMEMBERED = 20  # kinds of files of one survey
 # What people call these columns, in capitals or not, with or without spaces and underscores.
 ALSO = {
-    "item_id": "id uid uuid itemid sampleid exampleid questionid imageid index sampleidx docid nr number key "
-    "segment segmentid segid",
+    "item_id": "id uid uuid itemid sampleid exampleid questionid promptid rowid docid docno caseid clipid videoid vid "
+    "imageid index sampleidx nr no number key segment segmentid segid",
     "image": "img imgname imagename imagefile imagepath picture picturename file filename filepath photo images",
     "images": "image img pictures files states frames",
     "question": "query prompt request statement label input source instruction class predictedclass predictedlabel",
     "answer": "gold goldanswer correctanswer correct rightanswer target truth groundtruth goldlabel",
     "choices": "options answers candidates alternatives",
-    "system": "model modelname modelid systemname exp generator engine method",
+    "system": "model modelname modelid systemname sysname exp generator llm engine method",
     "explanation": "output outputtext text response prediction generated generatedtext rationale caption summary "
-    "translation hypothesis completion reason reply mt",
+    "translation hypothesis completion generation systemoutput reply reason wavfile audiofile videofile mt",
     "steps": "preds predictions output outputs texts transformations",
     "references": "reference referencetext goldtext humantext",
     "output_answer": "modelanswer predictedanswer answerpredicted",
@@ -71,10 +71,15 @@ def roles_of(definition: Definition) -> tuple[Role, ...]:
 
 def guessed(header: Iterable[str], *, definition: Definition) -> dict[str, str]:
     """Return {role: column} as the names suggest; each column has one role at most."""
-    free = {_plain(name): name for name in reversed(list(header)) if name}
+    free = {_plain(name): name for name in reversed(list(header)) if _plain(name)}
     found: dict[str, str] = {}
-    roles = [role.name for role in roles_of(definition)]
-    for spellings in ({name: [_plain(name)] for name in roles}, {n: ALSO.get(n, "").split() for n in roles}):
+    labels = {role.name: _plain(role.label) for role in roles_of(definition)}
+    labels |= {block.column: _plain(block.label) for block in definition.blocks}
+    by_name = (
+        {name: [_plain(name)] for name in labels},
+        {name: ALSO.get(name, "").split() for name in labels},
+    )
+    for spellings in (*by_name, {name: [label] for name, label in labels.items()}):
         for role, names in spellings.items():
             match = next((name for name in names if name in free), None)
             if role not in found and match is not None:
@@ -173,6 +178,15 @@ EXAMPLES = {
     "model_correct": "true",
 }
 
+ENDINGS = {"picture": "png", "audio": "wav", "video": "mp4"}
+
+
+def _files_of(definition: Definition) -> dict[str, str]:
+    """Return {column: what kind of file it names}."""
+    columns = find_columns((), definition=definition)
+    of_output = {columns.text: definition.output_file_kind} if definition.output_file_kind else {}
+    return {**dict(columns.files), **of_output}
+
 
 def template_csv(definition: Definition) -> str:
     """Return a file to fill in: every column there can be, and an item as an example."""
@@ -206,4 +220,6 @@ def _example(name: str, definition: Definition, system: str) -> str:
         return "" if system == definition.reference_system else _example("answer", definition, system)
     if name in (COLUMN, REFERENCES):
         return ""
+    if kind := _files_of(definition).get(name):
+        return f"a1-{system}.{ENDINGS[kind]}"
     return EXAMPLES.get(name, f"Your {name.replace('_', ' ')} here")

@@ -13,6 +13,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from surveys.models import Item, Output, Picture, Survey
+from surveys.protocols.blocks import OF_OUTPUT
 from surveys.studies.founding import NameTaken, save_new
 from surveys.studies.importing.pictures import CheckedPicture, PictureError, Pictures, check_file
 from surveys.studies.importing.plan import Plan, PlannedItem, Problem, Severity, pair_name
@@ -119,11 +120,11 @@ def write_items(
     kinds = {p.name: p.kind for item in plan.items for p in item.pictures if p.name not in plan.missing}
     with _stored(kinds, pictures=pictures) as stored, transaction.atomic():
         _save_new(survey, founder=founder)
-        Survey.objects.select_for_update().get(pk=survey.pk)
+        locked = Survey.objects.select_for_update().get(pk=survey.pk)
         _refuse_taken(plan, survey=survey)
         _create(plan.items, survey=survey, stored=stored)
         if plan.columns:
-            remember(survey, header=plan.header, roles=plan.columns)
+            remember(locked, header=plan.header, roles=plan.columns)
     return len(plan.items)
 
 
@@ -196,9 +197,13 @@ def _pictures(
 
 def waiting_kinds(survey: Survey) -> dict[str, str]:
     """Return the names of the files the survey waits for, and what each has to be."""
-    kinds = {block.column: block.file_kind for block in survey.definition.blocks}
+    definition = survey.definition
+    kinds = {block.column: block.file_kind for block in definition.blocks}
     waiting = Picture.objects.filter(item__survey=survey, file="").values_list("name", "block")
-    return {name: kinds.get(block, "picture") for name, block in waiting}
+    return {
+        name: definition.output_file_kind if block.startswith(OF_OUTPUT) else kinds.get(block, "picture")
+        for name, block in waiting
+    }
 
 
 def attach_pictures(survey: Survey, *, pictures: Pictures) -> Attached:

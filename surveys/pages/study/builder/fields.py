@@ -71,6 +71,10 @@ WORDS: Mapping[type, Mapping[str, Words]] = {
         "question_ending": Words("What a question ends with", "Added where it is missing, such as ?.", is_more=True),
         "blocks": Words("More about an item", "A column of your file each: texts, conversations, files."),
         "is_sequence": Words("The pictures are states, the output says what happens between", is_more=True),
+        "output_kind": Words(
+            "Outputs are",
+            names={"text": "Texts", "pictures": "Pictures", "audio": "Recordings", "video": "Videos"},
+        ),
         "outputs_per_item": Words("Outputs shown together", "1: each alone. 2: pairs. all: all of an item."),
         "is_drawn": Words("Items may have outputs of more systems; each HIT shows a draw of them"),
         "output_label": Words("What an output is called", "{n} stands for its number where there are several."),
@@ -197,8 +201,8 @@ class Section:
 
 SECTIONS = (
     Section("Name", ("name", "title", KEY, "version", "language")),
-    Section("What is shown", ("question_label", "blocks", "pictures", "outputs_per_item", "is_drawn", "output_label",
-                              "question_ending", "is_sequence", "reference_system")),
+    Section("What is shown", ("question_label", "blocks", "pictures", "output_kind", "outputs_per_item", "is_drawn",
+                              "output_label", "question_ending", "is_sequence", "reference_system")),
     Section("Questions", ("answer", "criteria", "preference", "skip_reasons")),
     Section("Instructions", ("instructions",)),
     Section("Quiz", ("quiz",)),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from django.http import HttpResponse
 from django.template.loader import render_to_string
@@ -13,6 +13,7 @@ from django.utils import translation
 from surveys.answering.presentation import (
     ShownBlock,
     ShownItem,
+    ShownOutput,
     ShownPicture,
     shown_definition,
     trial_item,
@@ -126,16 +127,20 @@ def _item(planned: PlannedItem) -> Item:
     return item
 
 
+Shown = TypeVar("Shown", ShownBlock, ShownOutput)
+
+
 def _with_pictures(item: ShownItem) -> ShownItem:
     """Return the item with a stand-in for each picture, as only their names are known here."""
     return replace(
         item,
         pictures=tuple(_stand_in(picture) for picture in item.pictures),
         blocks=tuple(tuple(_block(block) for block in row) for row in item.blocks),
+        outputs=tuple(_block(output) for output in item.outputs),
     )
 
 
-def _block(block: ShownBlock) -> ShownBlock:
+def _block(block: Shown) -> Shown:
     if block.kind != "pictures":
         return block
     return replace(block, files=tuple(_stand_in(picture) for picture in block.files))
