@@ -129,13 +129,15 @@ def draft_batch(request: HttpRequest, slug: str, terms: Terms) -> Status[BatchOu
     return Status(HTTPStatus.CREATED, shown(batch_for(request, form.instance.pk)))
 
 
-@router.get("/batches/{pk}", response=BatchOut, auth=Bearer("surveys.view_batch"))
+@router.get("/batches/{int:pk}", response=BatchOut, auth=Bearer("surveys.view_batch"))
 def read_batch(request: HttpRequest, pk: Number) -> BatchOut:
     """Return one batch, a draft with its price."""
     return shown(batch_for(request, pk))
 
 
-@router.patch("/batches/{pk}", response=BatchOut, auth=Bearer("surveys.view_batch", "surveys.change_batch"))
+@router.patch(
+    "/batches/{int:pk}", response=BatchOut, auth=Bearer("surveys.view_batch", "surveys.change_batch")
+)
 def change_draft(request: HttpRequest, pk: Number, terms: Terms) -> BatchOut:
     """Change a draft's terms. What is published is not changed here."""
     batch = batch_for(request, pk)
@@ -147,7 +149,7 @@ def change_draft(request: HttpRequest, pk: Number, terms: Terms) -> BatchOut:
     return shown(batch_for(request, pk))
 
 
-@router.post("/batches/{pk}/publish", response=BatchOut, auth=Bearer("surveys.publish_batch"))
+@router.post("/batches/{int:pk}/publish", response=BatchOut, auth=Bearer("surveys.publish_batch"))
 def publish_batch(request: HttpRequest, pk: Number, seen: Publishing) -> BatchOut:
     """Publish a draft at the price that was seen. A batch that is published already is returned as it is."""
     batch = batch_for(request, pk)
@@ -157,7 +159,7 @@ def publish_batch(request: HttpRequest, pk: Number, seen: Publishing) -> BatchOu
     return shown(batch_for(request, pk))
 
 
-@router.post("/batches/{pk}/stop", response=BatchOut, auth=Bearer("surveys.publish_batch"))
+@router.post("/batches/{int:pk}/stop", response=BatchOut, auth=Bearer("surveys.publish_batch"))
 def stop_batch(request: HttpRequest, pk: Number) -> BatchOut:
     """Take no more workers. Stopped twice, the second changes nothing."""
     batch = batch_for(request, pk)
@@ -171,7 +173,7 @@ def stop_batch(request: HttpRequest, pk: Number) -> BatchOut:
     return shown(batch)
 
 
-@router.post("/batches/{pk}/budget", response=BatchOut, auth=Bearer("surveys.publish_batch"))
+@router.post("/batches/{int:pk}/budget", response=BatchOut, auth=Bearer("surveys.publish_batch"))
 def raise_budget(request: HttpRequest, pk: Number, new: NewBudget) -> BatchOut:
     """Give a published batch a budget, or a larger one."""
     batch = batch_for(request, pk)
@@ -186,7 +188,7 @@ def raise_budget(request: HttpRequest, pk: Number, new: NewBudget) -> BatchOut:
     return shown(batch_for(request, pk))
 
 
-@router.get("/batches/{pk}/progress", response=Progress, auth=Bearer("surveys.view_batch"))
+@router.get("/batches/{int:pk}/progress", response=Progress, auth=Bearer("surveys.view_batch"))
 def read_progress(request: HttpRequest, pk: Number) -> Progress:
     """Return how far a batch is, and its money."""
     batch = batch_for(request, pk)

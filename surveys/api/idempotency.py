@@ -7,6 +7,7 @@ somebody else may ask, and what each operation does by itself (compare-and-set, 
 
 import hashlib
 import json
+from collections.abc import Callable
 from datetime import timedelta
 from http import HTTPStatus
 
@@ -21,6 +22,23 @@ from surveys.models.api import KEPT
 LEASE = timedelta(minutes=10)
 LONGEST = 255
 HEADER, REPLAYED = "Idempotency-Key", "Idempotency-Replayed"
+ANSWER = "_api_answer"  # of a request: what was answered to its key before
+
+
+class Answered(Exception):
+    """What is asked was done before, and this was the answer."""
+
+    def __init__(self, response: HttpResponse) -> None:
+        super().__init__(response.status_code)
+        self.response = response
+
+
+def replay(request: HttpRequest, *, check: Callable[[HttpRequest], None]) -> None:
+    """Give the answer a key has had, to somebody who may ask for it still: rights and teams change within a day."""
+    response: HttpResponse | None = getattr(request, ANSWER, None)
+    if response is not None:
+        check(request)
+        raise Answered(response)
 
 
 def begin(request: HttpRequest, token: ApiToken, *, key: str) -> ApiRequest | HttpResponse:

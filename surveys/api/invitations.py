@@ -61,7 +61,7 @@ class InvitationOut(InvitedOut):
     link: str | None
 
 
-@router.get("/batches/{pk}/invitations", response=PageOf[InvitationOut], auth=Bearer(*VIEW))
+@router.get("/batches/{int:pk}/invitations", response=PageOf[InvitationOut], auth=Bearer(*VIEW))
 def list_invitations(request: HttpRequest, pk: Number, paging: Paged) -> dict[str, Any]:
     """List whom a batch has invited, in the order they were, with the links that are valid.
 
@@ -73,7 +73,7 @@ def list_invitations(request: HttpRequest, pk: Number, paging: Paged) -> dict[st
 
 
 @router.post(
-    "/batches/{pk}/invitations",
+    "/batches/{int:pk}/invitations",
     response={201: InvitedList},
     auth=Bearer(*VIEW, "surveys.add_invitation"),
 )

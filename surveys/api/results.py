@@ -53,7 +53,7 @@ class Files(Schema):
 
 
 @router.get(
-    "/batches/{pk}/report", response={200: ReportOut, 202: ReportOut}, auth=Bearer("surveys.view_batch")
+    "/batches/{int:pk}/report", response={200: ReportOut, 202: ReportOut}, auth=Bearer("surveys.view_batch")
 )
 def read_report(request: HttpRequest, pk: Number) -> Status[ReportOut]:
     """Return the report; 202 while a worker makes a newer one. Nothing was handed in: `report` is null."""
@@ -74,7 +74,7 @@ def read_report(request: HttpRequest, pk: Number) -> Status[ReportOut]:
     return Status(HTTPStatus.OK if found.is_current else HTTPStatus.ACCEPTED, report)
 
 
-@router.get("/batches/{pk}/files", response=Files, auth=Bearer("surveys.view_batch"))
+@router.get("/batches/{int:pk}/files", response=Files, auth=Bearer("surveys.view_batch"))
 def list_files(request: HttpRequest, pk: Number) -> Files:
     """List the files you may have of a published batch."""
     batch = _published(request, pk)
@@ -95,7 +95,7 @@ def list_files(request: HttpRequest, pk: Number) -> Files:
 
 
 @router.get(
-    "/batches/{pk}/files/{slug:name}",
+    "/batches/{int:pk}/files/{slug:name}",
     auth=Bearer("surveys.view_batch"),
     openapi_extra={"responses": {200: {"description": "The file", **FILE}}},
 )

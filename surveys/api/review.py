@@ -53,7 +53,7 @@ class DecisionIn(Strict):
 
 
 @router.get(
-    "/batches/{pk}/assignments",
+    "/batches/{int:pk}/assignments",
     response=PageOf[AssignmentOut],
     auth=Bearer("surveys.view_batch", "annotators.view_assignment"),
 )
@@ -71,7 +71,7 @@ def list_assignments(
 
 
 @router.get(
-    "/batches/{pk}/assignments/{assignment_pk}",
+    "/batches/{int:pk}/assignments/{int:assignment_pk}",
     response=AssignmentOut,
     auth=Bearer("surveys.view_batch", "annotators.view_assignment"),
 )
@@ -81,7 +81,7 @@ def read_assignment(request: HttpRequest, pk: Number, assignment_pk: Number) -> 
 
 
 @router.post(
-    "/batches/{pk}/assignments/{assignment_pk}/decision",
+    "/batches/{int:pk}/assignments/{int:assignment_pk}/decision",
     response=AssignmentOut,
     auth=Bearer("surveys.view_batch", "annotators.change_assignment"),
 )

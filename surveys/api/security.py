@@ -10,7 +10,7 @@ from ninja.security import HttpBearer
 from surveys.api import tokens
 from surveys.api.problems import Refusal
 from surveys.models import ApiToken
-from surveys.teams import may
+from surveys.teams import batch_for, may, study_for
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
 LOOKED_UP = "_api_token_row"  # of a request: its token, once it was looked up
@@ -50,6 +50,15 @@ def person(request: HttpRequest) -> User:
     found: Any = token_of(request)
     user: User = found.user
     return user
+
+
+def check_sees(request: HttpRequest) -> None:
+    """Raise Http404 where what an address is about is hidden from who asks."""
+    address = request.resolver_match.kwargs if request.resolver_match else {}
+    if "slug" in address:
+        study_for(person(request), address["slug"])
+    elif "pk" in address:
+        batch_for(person(request), address["pk"])
 
 
 def _look_up(request: HttpRequest) -> ApiToken | None:

@@ -58,7 +58,8 @@ def _once(view: View, request: HttpRequest, arguments: dict[str, Any]) -> HttpRe
         return view(request, **arguments)
     row = idempotency.begin(request, token, key=key)
     if not isinstance(row, ApiRequest):
-        return row
+        setattr(request, idempotency.ANSWER, row)
+        return view(request, **arguments)
     try:
         response = view(request, **arguments)
     except BaseException:
