@@ -1,8 +1,9 @@
 """Change the core in a seeded sample of places, one at a time, and list the changes that no test notices.
 
-python -m tests.mutants [--n 200] [--seed 1] [--jobs 2] [--only review quota ..] [--report FILE] [--again]
+python -m tests.mutants [--n 200] [--seed 1] [--jobs 2] [--only review quota ..] [--tests PATH ..] [--report FILE] [--again]
 
 All tests of `make test` run once, to write down what each passes through (`--again` goes by what was written last).
+With `--tests` only these do: it is quicker, and what survives them others may still notice.
 Each mutant then runs in a copy of the project, with the tests that pass through the changed statement; where none does,
 as it runs when its module is imported, with those that pass through its file. It is killed when a test fails, an import
 does, or the tests take three times as long as without it.
@@ -101,21 +102,21 @@ def run(
             return False
 
 
-def recorded(paths: Sequence[Path]) -> Passes:
-    """Return what all tests pass through in these files; RuntimeError if they fail without any mutant."""
+def recorded(paths: Sequence[Path], *, tests: Sequence[str]) -> Passes:
+    """Return what the tests pass through in these files; RuntimeError if they fail without any mutant."""
     with copied() as project, tempfile.TemporaryDirectory() as folder:
         named = os.pathsep.join(str(project / path) for path in paths)
-        if not run(project, [ALL], first_only=False, **{FILES: named, FOLDER: folder}):
+        if not run(project, tests, first_only=False, **{FILES: named, FOLDER: folder}):
             said = (project / LOG).read_text()[-LOG_SHOWN:]
             raise RuntimeError(f"The tests fail without any mutant:\n{said}")
         return Passes.read(Path(folder), project=project, files=paths)
 
 
-def passes_of_all(kept: Path, *, again: bool) -> Passes:
-    """Return what all tests pass through in all targets, and keep it; what was kept last, if that will do."""
+def passes_of(tests: Sequence[str], *, kept: Path, again: bool) -> Passes:
+    """Return what the tests pass through in all targets, and keep it; what was kept last, if that will do."""
     if again and kept.exists():
         return Passes.load(kept)
-    passes = recorded([path for name in TARGETS for path in files(name)])
+    passes = recorded([path for name in TARGETS for path in files(name)], tests=tests)
     passes.save(kept)
     return passes
 
@@ -157,7 +158,8 @@ def check(mutants: Sequence[Mutation], *, passes: Passes, jobs: int) -> Iterator
 def main() -> None:
     options = parsed()
     mutants = sample(options.only or list(TARGETS), n=options.n, seed=options.seed)
-    passes = passes_of_all(options.report.with_name("mutants-passes.json"), again=options.again)
+    kept = options.report.with_name("mutants-passes.json")
+    passes = passes_of(options.tests, kept=kept, again=options.again)
     survivors = []
     with options.report.open("w") as report:
         for number, (mutation, survived) in enumerate(check(mutants, passes=passes, jobs=options.jobs), 1):
@@ -183,6 +185,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, choices=(1, 2), default=2)
     parser.add_argument("--only", nargs="+", choices=list(TARGETS))
+    parser.add_argument("--tests", nargs="+", default=[ALL])
     parser.add_argument("--again", action="store_true", help="Don't record anew what the tests pass through.")
     parser.add_argument("--report", type=Path, default=ROOT / "var" / "mutants.txt")
     options = parser.parse_args()
