@@ -37,7 +37,7 @@ def my_work(request: HttpRequest, worker: Worker) -> HttpResponse:
 @worker_required
 def earnings(request: HttpRequest, worker: Worker) -> HttpResponse:
     """Show what was paid on which day, and what is still to be decided."""
-    deadlines.arrive()
+    arrive(request)
     days = statements.earned_by_day(worker)
     context = {
         "worker": worker,

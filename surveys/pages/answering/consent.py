@@ -58,7 +58,7 @@ def link_consent(request: HttpRequest, token: str) -> HttpResponse:
     batch, worker = admission.batch, admission.worker
     if is_consent(request) and request.POST["consent"] == DECLINES:
         completion = end(admission.visit, Outcome.NO_CONSENT) if admission.visit else None
-        context = {"admission": admission, "batch": batch, "completion": completion}
+        context: dict[str, Any] = {"admission": admission, "batch": batch, "completion": completion}
         return render("declined", **context, back_url=request.get_full_path())
     if is_consent(request):
         _give_if_asked(request, batch, worker=worker)
