@@ -6,7 +6,8 @@
   const find = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const language = document.documentElement.lang, LEVELS = 4, SETTLED_MS = 400, SHORT = 60;
-  const quoted = (text) => `“${text.length > SHORT ? `${text.slice(0, SHORT / 2)} … ${text.slice(-SHORT / 2)}` : text}”`;
+  const shortened = (points) => (points.length > SHORT ? [...points.slice(0, SHORT / 2), " … ", ...points.slice(-SHORT / 2)] : points).join("");
+  const quoted = (text) => `“${shortened([...text])}”`; // by code points: half of one would be no character
 
   function make(tag, properties = {}, ...children) {
     const made = document.createElement(tag), { data = {}, aria = {}, ...others } = properties;

@@ -130,7 +130,9 @@ def _rows(selections: Mapping[str, Selection], *, key: str) -> Iterator[tuple[st
 
 
 def _short(system: str) -> str:
-    return system if len(system) <= ROOM_FOR_LABEL else f"{system[: ROOM_FOR_LABEL - 1]}…"
+    """Return a name that has room; what tells names of one family apart is often at their end."""
+    half = ROOM_FOR_LABEL // 2
+    return system if len(system) <= ROOM_FOR_LABEL else f"{system[: half - 1]}…{system[-half:]}"
 
 
 def _mark(y: int, label: str, criterion: CriterionSummary) -> Mark:

@@ -12,6 +12,7 @@ from surveys.pages.results.behind import among, linked, linked_differences, link
 from surveys.pages.results.cells import Block, Cell, Row
 from surveys.pages.results.charts import Chart, Plot, scatter_plot, score_chart, share_chart
 from surveys.pages.results.metric_tables import LEVELS, heat_maps, means_of_metrics, means_of_ratings
+from surveys.pages.results.spans import MarkedErrors, marked_errors
 from surveys.pages.results.strengths import StrengthsTable, strengths_table
 from surveys.pages.results.tables import (
     ROWS,
@@ -46,7 +47,6 @@ from surveys.results.statistics.choices import FAMILIES
 from surveys.results.statistics.correlation import Correlation
 from surveys.results.statistics.metrics import MetricSummary
 from surveys.results.statistics.numbers import Counts, CriterionSummary, Minutes, Selection, Summary
-from surveys.results.statistics.spans import ErrorProfile
 
 T = TypeVar("T")
 EVERYTHING = Chosen()
@@ -102,7 +102,7 @@ class Results:
     headline: str
     tables: tuple[str, ...]
     strengths: StrengthsTable | None = None
-    profiles: tuple[ErrorProfile, ...] = ()
+    profiles: tuple[MarkedErrors, ...] = ()
 
     @property
     def headline_differences(self) -> tuple[Row, ...]:
@@ -218,7 +218,7 @@ def arranged(report: Report, *, chosen: Chosen = EVERYTHING) -> Results:
         positions=tuple(map(position_row, report.positions)),
         within=tuple(within_row(entry, entry.within) for entry in report.agreement if entry.within),
         strengths=strengths_table(report) if report.strengths else None,
-        profiles=report.profiles,
+        profiles=marked_errors(report.profiles),
         families=FAMILIES if report.choices.ticked or report.choices.preferred else "",
     )
 

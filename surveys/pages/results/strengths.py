@@ -81,7 +81,7 @@ def _cells(system: str, others: Sequence[str], found: Strengths) -> Iterator[Cel
 def _cell(one: WinRate) -> Cell:
     if one.rate is None:
         return Cell(NOTHING, "never met")
-    tested = "" if one.corrected is None else f"; p {_of(one.corrected)}"
+    tested = "" if one.corrected is None else f"; p\u00a0{_of(one.corrected)}"
     return Cell(
         f"{100 * one.rate:.0f} %",
         f"{one.wins}–{one.ties}–{one.losses}{tested}",
@@ -91,4 +91,4 @@ def _cell(one: WinRate) -> Cell:
 
 def _of(p: float) -> str:
     text = p_value(p)
-    return text if text.startswith("<") else f"= {text}"
+    return (text if text.startswith("<") else f"= {text}").replace(" ", "\u00a0")

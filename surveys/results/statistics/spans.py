@@ -6,16 +6,17 @@ shared task on quality estimation counts those of a system against a person's (B
 marked nothing agree. Alpha is Krippendorff's over characters, from unmarked to the gravest severity, an ordinal scale.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from surveys.protocols.definition import Criterion, Spans
+from surveys.protocols.definition import Choice, Criterion, Spans
 from surveys.protocols.spans import Mark, read
 from surveys.results.frames.base import Frame, column
 from surveys.results.statistics.agreement import krippendorff_alpha
@@ -35,6 +36,8 @@ class ErrorKind:
     marks: int
     per_answer: float
     interval: Interval | None
+    category_label: str = ""
+    severity_label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ def _profile(frame: Frame, system: str, criterion: Criterion, spans: Spans) -> E
         answers=len(values),
         marks=sum(len(of_one) for of_one in marks),
         cost=float(costs.sort_values().mean()) if len(costs) else None,
-        interval=interval_of(costs, names),
+        interval=_from_0(interval_of(costs, names)),
         cost_per_100=per_100,
         interval_per_100=interval_per_100,
         kinds=tuple(_kinds(marks, names, spans)),
@@ -104,19 +107,24 @@ def _per_100(
         return None, None
     rate = float(costs.sort_values().sum()) / total
     linear = rate + (costs - rate * words) / (total / len(words))
-    return 100 * rate, interval_of(100 * linear, names)
+    return 100 * rate, _from_0(interval_of(100 * linear, names))
+
+
+def _from_0(interval: Interval | None) -> Interval | None:
+    """Return the part of an interval that is possible: nothing costs, or is there, less than 0 times."""
+    return interval and interval.within(0.0, math.inf)
 
 
 def _kinds(marks: "pd.Series[Any]", names: pd.DataFrame, spans: Spans) -> Iterator[ErrorKind]:
     """Yield every category and severity that was marked, as the protocol lists them."""
-    for category in [one.value for one in spans.categories] or [""]:
-        for severity in [one.value for one in spans.severities]:
-            counts = marks.map(lambda of_one, kind=(category, severity): _count(of_one, *kind)).astype(
-                "float64"
-            )
-            if counts.sum():
-                mean = float(counts.sort_values().mean())
-                yield ErrorKind(category, severity, int(counts.sum()), mean, interval_of(counts, names))
+    nothing = Choice("", "")
+    for category, severity in product(spans.categories or (nothing,), spans.severities):
+        kind = (category.value, severity.value)
+        counts = marks.map(lambda of_one, kind=kind: _count(of_one, *kind)).astype("float64")
+        if counts.sum():
+            mean, interval = float(counts.sort_values().mean()), _from_0(interval_of(counts, names))
+            labels = (category.label, severity.label)
+            yield ErrorKind(*kind, int(counts.sum()), mean, interval, *labels)
 
 
 def _count(marks: tuple[Mark, ...], category: str, severity: str) -> int:

@@ -1,6 +1,7 @@
 """A study of any number of systems: what is stored of a draw, and what everything after it takes from there."""
 
 from collections import Counter
+from decimal import Decimal
 
 import pytest
 from django.db import DatabaseError, transaction
@@ -64,6 +65,22 @@ def test_what_a_draft_will_be_is_told_before() -> None:
     assert len(keys(batch)) == 6
     start_publishing(batch)
     assert batch.questionnaires.count() == 6
+
+
+def test_twelve_systems_on_two_hundred_items_before_and_after_publishing() -> None:
+    """What a draft promises of pairs, people and money is what is published."""
+    batch = make_arena(
+        n_items=200, systems=TWELVE, draws_per_item=3, assignments_per_hit=2, reward=Decimal("0.50")
+    )
+    price, found = quote(batch), comparisons(batch)
+    assert (price.n_hits, price.n_assignments, price.reward_total) == (120, 240, Decimal("120.00"))
+    assert (found.n_pairs, found.n_judged, len(found.groups), found.warning) == (66, 1200, 1, "")
+    start_publishing(batch)
+    shown = sets_of(batch)
+    met = Counter(systems for _, systems in shown)
+    assert (len(shown), len(met), max(met.values()) - min(met.values())) == (600, 66, 1)
+    assert set(Counter(system for _, systems in shown for system in systems).values()) == {100}
+    assert len({(item, systems) for item, systems in shown}) == 600
 
 
 def test_too_few_showings_connect_nothing_and_that_is_said() -> None:

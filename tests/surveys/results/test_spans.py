@@ -83,6 +83,15 @@ def test_two_people_mark_so_far_alike(ours: Any, theirs: Any, f1: float) -> None
     assert (profile.agreement.pairs, profile.agreement.f1) == (1, pytest.approx(f1))
 
 
+def test_no_interval_holds_fewer_than_no_errors() -> None:
+    rows = [("i", "v", [mark("two", "major")]), *((item, "w", []) for item in "ijkl"), ("j", "v", [])]
+    (profile,) = error_profiles(frame(*rows))
+    (kind,) = profile.kinds
+    found = (profile.interval, profile.interval_per_100, kind.interval)
+    assert [interval.low for interval in found if interval] == [0.0, 0.0, 0.0]
+    assert (kind.category_label, kind.severity_label) == ("Fluency/Grammar", "Major")
+
+
 def test_alpha_is_one_where_all_marked_the_same_and_less_than_chance_where_none_did() -> None:
     same = [mark("one", "minor"), mark("six", "major")]
     (alike,) = error_profiles(frame(("i", "v", same), ("i", "w", same)))
