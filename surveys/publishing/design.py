@@ -155,7 +155,8 @@ def _of_strata(design: Mapping[str, Any]) -> str:
 def _of_subjects(design: Mapping[str, Any]) -> str:
     if design["meetings"] == 0:
         return "No HIT shows a subject twice."
-    return f"{design['meetings']} items share a HIT with another item of their subject."
+    n = design["meetings"]
+    return f"{n} {'item shares' if n == 1 else 'items share'} a HIT with another item of their subject."
 
 
 def _of_checks(design: Mapping[str, Any]) -> str:

@@ -7,10 +7,12 @@ from decimal import Decimal
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
+from django.db.models import Count, Max
 
 from annotators.crowds.mturk.gateway import Gateway
 from surveys import audit
 from surveys.models import Batch
+from surveys.protocols.definition import Criterion
 from surveys.protocols.policy import needs_gold, read_policy, rule_data
 from surveys.protocols.rules import PolicyError
 from surveys.publishing import budget
@@ -115,8 +117,33 @@ def _kind_problems(batch: Batch) -> Iterator[str]:
     definition = batch.definition
     if definition.skip_reasons and batch.items_per_hit != 1:
         yield "Items of this survey type can be skipped one by one, so a HIT must show exactly one."
+    if (n := _most_fields(batch)) > settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:
+        most = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS
+        yield f"A HIT would ask for up to {n:,} answers; {most:,} are the most. Show fewer items in each."
     if batch.uses_quiz and not definition.quiz:
         yield "This survey type has no quiz to begin with."
+
+
+def _most_fields(batch: Batch) -> int:
+    """Return how many fields the page of a HIT sends at most, as its server takes so many and no more."""
+    definition = batch.definition
+    counted = items_of(batch).annotate(n=Count("outputs")).aggregate(most=Max("n"))
+    n_outputs = definition.outputs_per_item or counted["most"] or 0
+    of_outputs = n_outputs * sum(map(_fields_of, definition.output_criteria))
+    of_item = sum(map(_fields_of, definition.item_criteria))
+    n_items = batch.items_per_hit + batch.repeats_per_hit
+    return n_items * (of_outputs + of_item + n_outputs + FIELDS_OF_ITEM) + FIELDS_OF_PAGE
+
+
+FIELDS_OF_ITEM = 4  # answer, preference, skip and time, at most; a ranking has one for each output
+FIELDS_OF_PAGE = 10
+FIELDS_OF_MARKS = 20  # what is marked, and the fields of marks made without scripts
+
+
+def _fields_of(criterion: Criterion) -> int:
+    if criterion.spans:
+        return FIELDS_OF_MARKS
+    return len(criterion.choices) if criterion.is_checklist else 1
 
 
 def _warnings(batch: Batch) -> Iterator[str]:

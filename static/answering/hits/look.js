@@ -4,7 +4,7 @@
   const { gettext } = window;
   const find = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
-  const bar = find(".bar"), PICTURES = ".look img, .states img, .block img", LONG_SIDE = 3, MOST = 3;
+  const bar = find(".bar"), PICTURES = ".look img, .states img, .block img, .output img", LONG_SIDE = 3, MOST = 3;
   if (!bar || !find("#hit")) return; // a preview's controls are switched off
 
   // -- What has not arrived, or is gone ------------------------------------------------------------------

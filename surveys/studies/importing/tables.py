@@ -211,12 +211,13 @@ def _row_problems(cells: list[str], *, header: list[str], number: int, line: int
 
 
 def read_jsonl(text: str) -> Table:
-    """Read one JSON object a line; blank lines are skipped. The header is every key in order of appearance."""
+    """Read one JSON object a line, or a list of objects; blank lines are skipped.
+
+    The header is every key in order of appearance.
+    """
     rows: list[Row] = []
     problems: list[Problem] = []
-    lines = [(line, part) for line, part in enumerate(text.split("\n"), start=1) if part.strip()]
-    for number, (line, part) in enumerate(lines, start=1):
-        record = _json_object(part)
+    for number, (line, record) in enumerate(_json_objects(text), start=1):
         if isinstance(record, str):
             problems.append(Problem(Severity.ERROR, record, number, line))
             continue
@@ -227,6 +228,28 @@ def read_jsonl(text: str) -> Table:
     return Table(tuple(header), tuple(rows), tuple(problems))
 
 
+def _json_objects(text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """Yield (line, object), or a sentence instead of it; a list's entries all stand on the line where it begins."""
+    if text.lstrip().startswith("[") and isinstance(listed := _json(text), list):
+        line = text[: text.index("[")].count("\n") + 1
+        yield from ((line, one if isinstance(one, dict) else NO_OBJECT) for one in listed)
+        return
+    for line, part in enumerate(text.split("\n"), start=1):
+        if part.strip():
+            yield line, _json_object(part)
+
+
+def _json(text: str) -> object:
+    """Return what a text is as JSON, None where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+NO_OBJECT = "The line is not a JSON object."
+
+
 def _json_object(text: str) -> dict[str, Any] | str:
     """Return the object, or a sentence that says why there is none."""
     try:
@@ -235,7 +258,7 @@ def _json_object(text: str) -> dict[str, Any] | str:
         return f"The line is not JSON: {error.msg} at character {error.pos + 1}."
     except (ValueError, RecursionError):
         return "The line is not JSON that can be read."
-    return record if isinstance(record, dict) else "The line is not a JSON object."
+    return record if isinstance(record, dict) else NO_OBJECT
 
 
 def _json_row(record: dict[str, Any], *, number: int, line: int) -> tuple[Row, list[Problem]]:

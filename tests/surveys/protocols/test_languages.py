@@ -17,6 +17,7 @@ NO = ("criteria", "justifies", "choices", "no", "label")
 NOT_READ = {
     "Definition": {
         "key", "name", "headline", "reference_system", "question_ending", "changes", "pictures", "language",
+        "output_kind",
     },
     "Criterion": {"key", "exclusive", "aliases"},
     "Choice": {"value"},

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
+from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -27,6 +29,7 @@ from tests.factories import (
 )
 from tests.market_site import Site
 from tests.policy_data import NEVER, THREE_OF_FIVE, at_least
+from tests.surveys.pages.hit_pages import open_page
 
 pytestmark = pytest.mark.django_db
 
@@ -57,6 +60,25 @@ def test_a_problem_is_one_sentence(settings: Any, changes: dict[str, Any], sente
     settings.SYNC_EVERY_SECONDS = 60
     settings.APP_URL = "http://127.0.0.1:8000"
     assert preconditions.problems(make_draft(make_survey(n_items=5), **changes)) == [sentence]
+
+
+def test_a_page_asks_for_no_more_than_its_server_takes(settings: Any) -> None:
+    """What a browser sends of a page on which everything is ticked, and whether that was foreseen."""
+    batch = make_batch(make_survey(n_items=3), items_per_hit=3)
+    items = list(batch.survey.items.all())
+    questionnaire = make_questionnaire(batch, items=items, hit=make_hit())
+    page = open_page(Client(), questionnaire).content.decode()
+    controls = re.findall(r'<(?:input|textarea)[^>]*? name="[^"]+"[^>]*', page)
+    radios = {one.split('name="')[1].split('"')[0] for one in controls if 'type="radio"' in one}
+    n_sent = len(radios) + sum('type="radio"' not in one for one in controls)
+    draft = make_draft(batch.survey, items_per_hit=3, review_policy=NEVER)
+    settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 52
+    assert n_sent <= 52
+    assert preconditions.problems(draft) == []
+    settings.DATA_UPLOAD_MAX_NUMBER_FIELDS = 51
+    assert preconditions.problems(draft) == [
+        "A HIT would ask for up to 52 answers; 51 are the most. Show fewer items in each."
+    ]
 
 
 def test_a_batch_without_problems(settings: Any) -> None:

@@ -1,6 +1,7 @@
 """A file to a plan: the formats that can be read."""
 
 import dataclasses
+import json
 
 import pytest
 
@@ -124,6 +125,16 @@ def test_jsonl_takes_lists_and_numbers() -> None:
     assert plan.problems == ()
     assert plan.items[0].external_id == "7"
     assert plan.items[0].choices == [{"value": "a|b", "label": "a|b"}, {"value": "cat", "label": "cat"}]
+
+
+def test_a_list_of_objects_is_read_as_their_lines_are() -> None:
+    rows = long_rows()
+    listed = read(b" \n" + json.dumps(rows, indent=1).encode())
+    assert listed.problems == ()
+    assert [item.payload for item in listed.items] == [item.payload for item in read(jsonl(rows)).items]
+    assert [(p.row, p.line, p.message) for p in read(json.dumps([*rows, 7]).encode()).errors] == [
+        (3, 1, "The line is not a JSON object.")
+    ]
 
 
 def test_jsonl_takes_several_images() -> None:

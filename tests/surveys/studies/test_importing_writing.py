@@ -15,7 +15,7 @@ from surveys.studies.importing.plan import Plan
 from surveys.studies.importing.reading import read_items
 from surveys.studies.importing.writing import ImportRefused, attach_pictures, taken_ids, write_items
 from tests.protocols import VQAX
-from tests.surveys.studies.importing_cases import batch_csv, png, slot
+from tests.surveys.studies.importing_cases import batch_csv, long_csv, long_rows, png, slot
 
 pytestmark = pytest.mark.django_db
 
@@ -239,3 +239,17 @@ def test_two_thousand_items_are_written_in_bulk(media: Path) -> None:
         assert write_items(plan, survey=new_survey(), pictures=None) == 2000
     assert Output.objects.count() == 4000
     assert len(queries) < 100
+
+
+def test_what_two_imports_at_once_say_of_columns_is_kept_of_both(media: Path) -> None:
+    """Each read the study before the other wrote."""
+    new_survey().save()
+    for n, survey in enumerate([Survey.objects.get(), Survey.objects.get()]):
+        rows = [row | {"uid": row.pop("item_id")} for row in long_rows(f"item-{n}")]
+        data = long_csv([{f"c{n}": "", **row} for row in rows])
+        plan = read_items(data, definition=VQAX, columns={"item_id": "uid"})
+        plan = check_pictures(plan, pictures=None, allow_missing=True)
+        write_items(plan, survey=survey, pictures=None, accept_warnings=True)
+    known = [one["header"][0] for one in Survey.objects.get().columns]
+    assert sorted(known) == ["answer", "answer"]
+    assert {name for one in Survey.objects.get().columns for name in one["header"]} >= {"c0", "c1"}

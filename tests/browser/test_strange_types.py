@@ -1,0 +1,44 @@
+"""Survey types nobody here has, on a phone: what is judged fits, and words in another language stay whole."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+from pytest_playwright.pytest_playwright import CreateContextCallback
+
+from tests.accessible import faults
+from tests.market_site import eager
+from tests.people import client_of
+from tests.services_site import Site
+from tests.surveys.protocols.test_strangers import STRANGERS, imported, invited, launched, uploaded
+
+__all__ = ["eager"]
+
+
+@pytest.mark.parametrize(("name", "judged"), [("mos", "audio"), ("video", "video"), ("dialogue", "ol li")])
+def test_on_a_phone_in_russian(
+    name: str,
+    judged: str,
+    site: Site,
+    new_context: CreateContextCallback,
+    eager: None,
+    settings: Any,
+    tmp_path: Path,
+) -> None:
+    settings.DATA_DIR, settings.MEDIA_ROOT = tmp_path, tmp_path / "media"
+    client = client_of("Researcher")
+    survey = imported(client, STRANGERS[name], key=uploaded(client, name))
+    link = invited(client, launched(client, survey))[0]
+    phone = {"width": 390, "height": 844}
+    page = new_context(base_url=site.app_url, viewport=phone, locale="ru-RU").new_page()
+    page.goto(link)
+    page.locator("main button").first.click()
+    expect(page.locator(f".item {judged}").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    labels = [box.bounding_box() for box in page.locator(".choices label:visible > span > span").all()]
+    assert [box["height"] for box in labels if box and box["height"] > 30] == []
+    assert len(labels) >= 3
+    assert faults(page) == []
+    page.wait_for_load_state("networkidle")
+    page.close()
