@@ -28,7 +28,7 @@ from surveys.publishing import gone, hits, preconditions, questionnaires, stoppi
 from surveys.publishing.budget import OverBudget
 from surveys.results import kept
 from surveys.review import decisions, delivery, due_work, policy_change, replacements, second_look
-from surveys.simulating import turns
+from surveys.simulating import asking
 from surveys.studies import scoring
 
 FAILURES_IN_A_ROW = 3  # then the marketplace is left alone until the next sweep
@@ -47,7 +47,7 @@ def sweep() -> None:
     stopped = Batch.objects.filter(status=Batch.Status.STOPPED)
     for batch in stopped.filter(Exists(Questionnaire.objects.filter(batch=OuterRef("pk"), hit=None))):
         _enqueue_unpublished(batch)
-    for simulation in turns.due():
+    for simulation in asking.due():
         simulate.delay(simulation.pk, simulation.turn)
     for batch in policy_change.to_judge_again():
         judge_again.delay(batch.pk)
@@ -266,7 +266,7 @@ def simulate(batch_pk: int, turn: int) -> None:
     # Here, not at the top: a worker needs what people know and do for this alone.
     from surveys.simulating import working
 
-    simulation = turns.lease(batch_pk, turn=turn)
+    simulation = asking.lease(batch_pk, turn=turn)
     if simulation is None:
         return
     batch = simulation.batch
