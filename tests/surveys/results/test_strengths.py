@@ -91,6 +91,20 @@ def test_workers_who_each_have_a_mind_of_their_own_widen_the_intervals() -> None
     )
 
 
+def test_what_somebody_says_twice_of_an_item_is_one_voice() -> None:
+    once = drawn()
+    assert once.workers is not None
+    columns = (once.first, once.second, once.won, once.items, once.workers)
+    twice = Compared(*(np.repeat(column, 2) for column in columns))
+    ours, theirs = (
+        {s.system: s.interval for s in fitted(made, systems=SIX).strengths} for made in (twice, once)
+    )
+    for system in SIX:
+        assert (ours[system].low, ours[system].high) == pytest.approx(
+            (theirs[system].low, theirs[system].high)
+        )
+
+
 def test_ranks_hold_what_the_tests_leave_possible() -> None:
     found = fitted(drawn(n=3000), systems=SIX)
     assert [one.system for one in found.strengths] == ["f", "e", "d", "c", "b", "a"]
