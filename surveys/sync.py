@@ -29,7 +29,7 @@ from surveys.publishing import gone, hits, preconditions, questionnaires, stoppi
 from surveys.publishing.budget import OverBudget
 from surveys.results import kept
 from surveys.review import decisions, delivery, due_work, policy_change, replacements, second_look
-from surveys.simulating import turns
+from surveys.simulating import asking
 from surveys.studies import scoring
 
 FAILURES_IN_A_ROW = 3  # then the marketplace is left alone until the next sweep
@@ -277,7 +277,7 @@ def simulate(batch_pk: int, turn: int) -> None:
     # Here, not at the top: a worker needs what people know and do for this alone.
     from surveys.simulating import working
 
-    simulation = turns.lease(batch_pk, turn=turn)
+    simulation = asking.lease(batch_pk, turn=turn)
     if simulation is None:
         return
     batch = simulation.batch
@@ -333,7 +333,7 @@ def settle_call(call_pk: int) -> None:
 
 def _enqueue_long_work() -> None:
     """Send tasks for what somebody has asked for and need not wait for."""
-    for simulation in turns.due():
+    for simulation in asking.due():
         simulate.delay(simulation.pk, simulation.turn)
     for pk in kept.due():
         make_report.delay(pk)

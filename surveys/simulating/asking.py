@@ -1,9 +1,12 @@
-"""Asking simulated people to work: on a copy of a draft, or more of them on a batch that is theirs already."""
+"""Asking simulated people to work, on a copy of a draft or on a batch that is theirs; and whose turn it is."""
 
+from datetime import timedelta
 from decimal import Decimal
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from annotators.models import Endpoint
 from surveys import audit
@@ -12,6 +15,7 @@ from surveys.models.simulation import MOST_PEOPLE
 from surveys.publishing import preconditions
 
 Person = AbstractBaseUser | AnonymousUser | None
+LEASE = timedelta(minutes=2)
 
 
 class CannotSimulate(Exception):
@@ -55,6 +59,20 @@ def add_people(batch: Batch, *, n: int, by: Person) -> Simulation:
     simulation.save(update_fields=["n_people", "ended_at"])
     _record(batch, by=by, n_people=simulation.n_people)
     return simulation
+
+
+def due() -> QuerySet[Simulation]:
+    """Return the simulations that nobody is at and that have not ended."""
+    now = timezone.now()
+    return Simulation.objects.filter(Q(leased_until=None) | Q(leased_until__lt=now), ended_at=None)
+
+
+def lease(batch_pk: int, *, turn: int) -> Simulation | None:
+    """Take a turn. None if somebody else has taken it."""
+    its_turn = Simulation.objects.filter(pk=batch_pk, turn=turn, ended_at=None)
+    if not its_turn.update(turn=turn + 1, leased_until=timezone.now() + LEASE):
+        return None
+    return Simulation.objects.select_related("batch__survey").get(pk=batch_pk)
 
 
 def copy_of(draft: Batch) -> Batch:

@@ -32,8 +32,10 @@ def test_pages_of_a_batch(researcher: Client, study: int, raw: str) -> None:
 @pytest.mark.parametrize("raw", ["%00", "%ED%A0%80", "99999999999999999999", "-1"])
 @pytest.mark.parametrize("name", LISTS)
 def test_lists_of_the_admin(researcher: Client, name: str, raw: str) -> None:
+    """What is searched and filtered by is each list's own; pages and orders are Django's."""
     address = reverse(f"admin:{name}_changelist")
-    for query in (f"q={raw}", f"p={raw}", f"o={raw}", f"status__exact={raw}", f"id={raw}", f"all={raw}"):
+    own, shared = (f"q={raw}", f"status__exact={raw}", f"id={raw}"), (f"p={raw}", f"o={raw}", f"all={raw}")
+    for query in (*own, *(shared if name == LISTS[0] else ())):
         answer = researcher.get(f"{address}?{query}")
         assert answer.status_code in (200, 302, 400), query
 
@@ -70,9 +72,14 @@ def test_the_launch_screen(researcher: Client, text: str) -> None:
         assert b"<script>alert" not in answer.content
 
 
-@pytest.mark.parametrize("chosen", ["x", "-1", "999999999999999999999", "a\0b", ""])
-@pytest.mark.parametrize("action", ["delete_selected", "no_such_action", "a\0b"])
-def test_actions_on_rows_that_are_none(researcher: Client, chosen: str, action: str) -> None:
+@pytest.mark.parametrize(
+    ("action", "chosen"),
+    [
+        *(("delete_selected", chosen) for chosen in ["x", "-1", "999999999999999999999", "a\0b", ""]),
+        *((action, "x") for action in ["no_such_action", "a\0b"]),
+    ],
+)
+def test_actions_on_rows_that_are_none(researcher: Client, action: str, chosen: str) -> None:
     for name in LISTS:
         data = {
             "action": action,

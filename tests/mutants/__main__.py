@@ -1,6 +1,6 @@
 """Change the core in a seeded sample of places, one at a time, and list the changes that no test notices.
 
-python -m tests.mutants [--n 200] [--seed 1] [--jobs 2] [--only review quota ..] [--tests PATH ..] [--report FILE] [--again]
+python -m tests.mutants [--n 200] [--seed 1] [--jobs 2] [--only quota ..] [--tests PATH ..] [--report FILE] [--again]
 
 All tests of `make test` run once, to write down what each passes through (`--again` goes by what was written last).
 With `--tests` only these do: it is quicker, and what survives them others may still notice.

@@ -64,6 +64,17 @@ def test_a_call_of_a_process_that_is_gone_is_settled(site: Site, hit_type: HITTy
     assert (perform(call, gateway=site.gateway).state, on_the_market()) == ("done", ["create:1"])
 
 
+def test_a_call_that_has_moved_on_since_it_was_read_is_left_to_who_moved_it(
+    site: Site, hit_type: HITType
+) -> None:
+    """Whoever read it in flight would go by what is not true any more; the next reading does what is to be done."""
+    stale = in_flight(site, hit_type, sent_at=timezone.now() - IN_FLIGHT)
+    Call.objects.update(state="unknown", error="The marketplace does not show it, yet.")
+    assert perform(stale, gateway=site.gateway).state == "unknown"
+    assert on_the_market() == []
+    assert perform(Call.objects.get(), gateway=site.gateway).state == "done"
+
+
 def test_a_call_that_does_not_say_when_it_was_sent_is_read_all_the_same(
     site: Site, hit_type: HITType
 ) -> None:

@@ -38,7 +38,7 @@ def test_a_type_that_is_written_again_says_the_same(key: str) -> None:
     assert documents.read(again, name="a.yaml") == documents.read(text, name="a.yaml")
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=50)
 @given(st.dictionaries(st.from_regex(r"[a-z]{1,8}", fullmatch=True), TREES, min_size=1))
 def test_any_tree_is_read_as_it_was_written(tree: dict) -> None:
     assert tree_of(written(tree), name="a.yaml") == tree

@@ -284,3 +284,11 @@ def test_spending_less_is_never_refused():
     with budget.spending(questionnaire.batch):
         rejected(questionnaire.hit)
     assert money(questionnaire).left == D("-0.84")
+
+
+def test_two_batches_have_a_limit_together_if_both_have_one() -> None:
+    one = Money(limit=D("5.00"), committed=D("2.00"), paid=D("1.00"))
+    other = Money(limit=D("7.00"), committed=D("3.00"), paid=D("0.50"), held=D("0.25"), bonuses=D("0.10"))
+    assert one + other == Money(D("12.00"), D("5.00"), D("1.50"), D("0.25"), D("0.10"))
+    assert (one + Money(committed=D("1.00"))).limit is None
+    assert (Money(committed=D("1.00")) + one).limit is None

@@ -20,11 +20,12 @@ from surveys.results.statistics.comparison import (
     CLUSTERED,
     POOLED,
     UnknownSystemError,
+    _of_probability,
     compare,
     corrected,
     pooled_p,
 )
-from surveys.results.statistics.inference import Ratings, holm
+from surveys.results.statistics.inference import Ratings, holm, mean_effect
 from tests.protocols import VQAX
 from tests.surveys.results.raw_files import raw_file, read, row, task
 from tests.surveys.results.score_lines import line, write_lines
@@ -299,3 +300,10 @@ def test_student_beside_scipy(ours, theirs):
 
     expected = stats.ttest_ind(ours, theirs).pvalue
     assert pooled_p(ours, theirs) == (None if math.isnan(expected) else pytest.approx(expected, rel=1e-9))
+
+
+def test_the_interval_of_a_probability_ends_where_probabilities_do():
+    effect = mean_effect(Ratings(np.array([0.0, 0.0, 0.0, 1.0]), items=np.arange(4), workers=None))
+    beyond, found = effect.interval(), _of_probability(effect, alpha=0.05)
+    assert beyond.low < 0 < 1 < beyond.high
+    assert (found.low, found.high) == (0.0, 1.0)

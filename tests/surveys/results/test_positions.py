@@ -91,6 +91,16 @@ def test_where_each_item_stood_alike_for_everybody_there_is_a_reason_and_no_numb
     assert make_report(frame).as_data()["positions"]["model"] == {}
 
 
+def test_an_output_that_stood_alone_was_on_no_side():
+    cells = [(w, i) for w in range(4) for i in range(4)]
+    outputs = {column("model", "justifies"): ["yes" if (w + i) % 2 else "no" for w, i in cells]}
+    outputs |= {column("model", "shown_position"): [1 + (w + i) % 2 for w, i in cells]}
+    outputs |= {column("model", "text"): ["text"] * len(cells)}
+    outputs |= {column("ground_truth", "text"): [None] * len(cells)}
+    found = position_effects(framed(EVIL, ("model", "ground_truth"), cells, outputs))
+    assert {(e.system, e.kind) for e in found if e.system == "model"} == {("model", "page")}
+
+
 def test_published_files_do_not_say_where_anything_stood_but_the_page(shared):
     frame = read_mturk_csv(shared / "data" / "ofax" / "esnlive_unifiedresults_raw.csv")
     found = position_effects(frame)

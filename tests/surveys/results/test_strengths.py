@@ -6,12 +6,14 @@ from itertools import combinations, permutations
 
 import choix
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import linprog, minimize
 
+from surveys.protocols.preferences import WAYS
 from surveys.results.statistics.davidson import Compared
 from surveys.results.statistics.inference import FEW_WORKERS
-from surveys.results.statistics.strengths import fitted
+from surveys.results.statistics.strengths import _counts, fitted
 
 SIX = tuple("abcdef")
 
@@ -105,6 +107,20 @@ def test_workers_who_each_have_a_mind_of_their_own_widen_the_intervals() -> None
     )
 
 
+def test_what_somebody_says_twice_of_an_item_is_one_voice() -> None:
+    once = drawn()
+    assert once.workers is not None
+    columns = (once.first, once.second, once.won, once.items, once.workers)
+    twice = Compared(*(np.repeat(column, 2) for column in columns))
+    ours, theirs = (
+        {s.system: s.interval for s in fitted(made, systems=SIX).strengths} for made in (twice, once)
+    )
+    for system in SIX:
+        assert (ours[system].low, ours[system].high) == pytest.approx(
+            (theirs[system].low, theirs[system].high)
+        )
+
+
 def test_ranks_hold_what_the_tests_leave_possible() -> None:
     found = fitted(drawn(n=3000), systems=SIX)
     assert [one.system for one in found.strengths] == ["f", "e", "d", "c", "b", "a"]
@@ -150,6 +166,28 @@ def test_a_win_rate_is_read_from_both_sides() -> None:
     assert (one.rate + other.rate, one.expected + other.expected) == pytest.approx((1.0, 1.0))
     assert (one.interval.low, one.corrected) == pytest.approx((1 - other.interval.high, other.corrected))
     assert found.rate("a", "a") is None
+
+
+def test_the_rate_that_the_strengths_expect_is_davidsons() -> None:
+    found = fitted(drawn(), systems=SIX)
+    assert found.ties is not None
+    ratio = {name: np.exp(value / 2) for name, value in values(found).items()}
+    for one in found.rates:
+        ours, theirs = ratio[one.system] / ratio[one.against], ratio[one.against] / ratio[one.system]
+        won, tied = np.array([ours, found.ties]) / (ours + theirs + found.ties)
+        assert one.expected == pytest.approx(won + tied / 2)
+
+
+@pytest.mark.parametrize(
+    ("way", "places", "counts"),
+    [
+        ("choice", ["preferred", "other", None], {"shown": 2}),
+        ("ranking", ["1", "3", "2", None], {"shown": 3, "mean_rank": 2.0}),
+        ("best_worst", ["best", "other", "best", "worst", None], {"shown": 4, "best": 2, "worst": 1}),
+    ],
+)
+def test_how_often_a_system_was_shown_and_where_it_was_put(way, places, counts) -> None:
+    assert _counts(pd.Series(places, dtype="object"), WAYS[way]) == counts
 
 
 def test_few_workers_are_told() -> None:

@@ -53,6 +53,14 @@ def test_answers_are_left_out_and_used_again(person: User) -> None:
     ]
 
 
+@pytest.mark.django_db(transaction=True)
+def test_each_locks_what_it_changes_wherever_it_is_called(person: User) -> None:
+    """PostgreSQL locks no row outside of a transaction, and a task begins none."""
+    assignment = submitted(make_published())
+    assert exclude(assignment, person).is_included is False
+    assert analysis_use.include(assignment, by=person, reason="They meant it.").is_included is True
+
+
 def test_leaving_out_twice_is_leaving_out_once(person: User) -> None:
     assignment = submitted(make_published())
     exclude(assignment, person)

@@ -16,6 +16,7 @@ from annotators.outbox import market
 from marketplace import models as marketplace
 from surveys.models import AuditEntry, Batch, Decision, Replacement
 from surveys.review import decisions, delivery, due_work, errors
+from tests.link_people import answered, make_batch, make_person, take
 from tests.market_site import Site
 from tests.market_study import (
     REASON,
@@ -46,6 +47,14 @@ def test_the_rule_is_carried_out_and_each_rejection_buys_one_assignment(site: Si
     assert (site.wire.calls["RejectAssignment"], site.wire.calls["ApproveAssignment"]) == (2, 3)
     assert site.wire.calls["CreateAdditionalAssignmentsForHIT"] == 2
     assert (site.spent(), site.held()) == (3 * 46, 2 * 46)
+
+
+def test_what_came_by_link_is_decided_here_beside_any_marketplace(site: Site) -> None:
+    assignment = answered(take(make_batch(), make_person()))
+    assignment.refresh_from_db()
+    Decision.objects.create(assignment=assignment, verdict="approve", reason="", decided_at=timezone.now())
+    assert delivery.carry_out(assignment, gateway=site.gateway) is None
+    assert (Assignment.objects.get().status, Call.objects.count()) == ("Approved", 0)
 
 
 def test_a_batch_is_complete_when_every_questionnaire_is_filled(site: Site) -> None:

@@ -49,6 +49,12 @@ def test_lists_of_batches_count_the_same(batch):
     assert in_flight(batch).n_undecided == 4
 
 
+def test_of_a_batch_that_nobody_has_opened_nothing_is_counted():
+    batch = with_counts(Batch.objects.filter(pk=make_published().batch_id)).get()
+    counts = (batch.n_kept, batch.n_undecided, batch.n_held, batch.n_rejected)
+    assert (counts, batch.n_hits, batch.n_published) == ((0, 0, 0, 0), 1, 1)
+
+
 def test_people_have_done_and_begun_what_is_of_this_batch():
     here, elsewhere = make_link_batch(n_items=3), make_link_batch(n_items=2)
     ann = make_person("prolific:5f2a", "panel")

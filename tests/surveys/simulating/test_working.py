@@ -11,7 +11,7 @@ from surveys.publishing.design import methods_in_words
 from surveys.rehearsal.demo_studies import STUDIES, demo_batch, demo_survey
 from surveys.results.files.layouts import LAYOUTS
 from surveys.results.files.taking import filename
-from surveys.simulating import asking, turns
+from surveys.simulating import asking
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -85,12 +85,12 @@ def test_few_people_leave_work_open_and_one_of_them_appeals(settings, tmp_path):
 def test_a_turn_is_taken_once_and_the_sweep_finds_what_was_dropped(settings, tmp_path):
     settings.MEDIA_ROOT = tmp_path
     copy = asking.rehearse(demo_batch(STUDIES[2], survey=demo_survey(STUDIES[2])), n_people=2, by=None)
-    assert [one.pk for one in turns.due()] == [copy.pk]
-    assert turns.lease(copy.pk, turn=0) is not None
-    assert turns.lease(copy.pk, turn=0) is None
-    assert list(turns.due()) == []
+    assert [one.pk for one in asking.due()] == [copy.pk]
+    assert asking.lease(copy.pk, turn=0) is not None
+    assert asking.lease(copy.pk, turn=0) is None
+    assert list(asking.due()) == []
     Simulation.objects.update(leased_until="2020-01-01T00:00:00Z")
-    assert [(one.pk, one.turn) for one in turns.due()] == [(copy.pk, 1)]
+    assert [(one.pk, one.turn) for one in asking.due()] == [(copy.pk, 1)]
 
 
 def test_people_are_added_to_what_is_theirs_and_to_nothing_else(draft):
