@@ -45,7 +45,7 @@ def ask(staged: Staged, *, by: Person, accept_warnings: bool) -> Importing:
         folder=staged.folder.name,
         defaults={
             "filename": staged.wish.filename[:255],
-            "asked_by": User.objects.get(pk=by.pk),
+            "asked_by": User.objects.get(pk=by.pk or 0),
             "accepts_warnings": accept_warnings,
         },
     )
