@@ -22,7 +22,7 @@ from surveys.models.batch import (
     new_seed,
 )
 from surveys.models.drafts import ProtocolDraft, ProtocolDraftVersion
-from surveys.models.kept import KeptReport
+from surveys.models.kept import AwaitedReport, KeptReport
 from surveys.models.people import PersonLabel
 from surveys.models.progress import Importing, Note, Publishing
 from surveys.models.review import (
@@ -62,6 +62,7 @@ __all__ = [
     "ApiToken",
     "Appeal",
     "AuditEntry",
+    "AwaitedReport",
     "Batch",
     "Decision",
     "Delivery",

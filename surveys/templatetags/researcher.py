@@ -89,7 +89,9 @@ def notes_to_show(context: dict[str, Any]) -> list[Note]:
     """Return what the reader has not been told yet, but for what this very page shows: that is put away."""
     request: HttpRequest = context["request"]
     waiting = list(notes.unseen(request.user)[:NOTES_SHOWN]) if request.user.is_authenticated else []
-    if here := [note.pk for note in waiting if note.url.partition("#")[0] == request.path]:
+    if here := [
+        note.pk for note in waiting if note.url.partition("#")[0] in (request.path, request.get_full_path())
+    ]:
         notes.put_away(notes.unseen(request.user).filter(pk__in=here))
     return [note for note in waiting if note.pk not in here]
 
