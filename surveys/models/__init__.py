@@ -23,7 +23,7 @@ from surveys.models.batch import (
 )
 from surveys.models.consent import Consent, ConsentText
 from surveys.models.drafts import ProtocolDraft, ProtocolDraftVersion
-from surveys.models.kept import KeptReport
+from surveys.models.kept import AwaitedReport, KeptReport
 from surveys.models.people import PersonLabel
 from surveys.models.problems import ProblemReport
 from surveys.models.progress import Importing, Note, Publishing
@@ -64,6 +64,7 @@ __all__ = [
     "ApiToken",
     "Appeal",
     "AuditEntry",
+    "AwaitedReport",
     "Batch",
     "Consent",
     "ConsentText",

@@ -1,5 +1,6 @@
 """Reports that took long to make, as they were made last."""
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -39,3 +40,20 @@ class KeptReport(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class AwaitedReport(models.Model):
+    """Somebody who looked for a report that was not there yet, and where: told, if it takes long, once it is."""
+
+    report = models.ForeignKey(KeptReport, on_delete=models.CASCADE, related_name="awaited")
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    url = models.CharField(max_length=500)
+    text = models.CharField(max_length=500)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["report", "person"], name="one_wait_per_report_and_person")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person} waits for {self.report}"

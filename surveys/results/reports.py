@@ -8,10 +8,13 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 import cattrs
+from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotators.failpoints import reach
-from surveys.models import Batch, KeptReport
+from surveys import notes
+from surveys.models import AwaitedReport, Batch, KeptReport
 from surveys.results.chosen import of_frame, read_chosen
 from surveys.results.files.report import Report, make_report
 from surveys.results.frames.database import read_batch, read_scores
@@ -33,8 +36,10 @@ from surveys.results.statistics.across import Across, Study, compare_studies
 from surveys.results.statistics.metrics import MetricSummary, summarise_metrics
 from surveys.studies.predictions import SamplingError
 from surveys.studies.sample_files import KEPT_SECONDS, SampleGone, draw_asked
+from surveys.teams import Person
 
 CHOICES_KEPT = timedelta(days=1)
+LONG = 5  # seconds: who has waited so long has begun something else
 T = TypeVar("T")
 Tell = Callable[[int], object]
 
@@ -85,7 +90,27 @@ def make(pk: int) -> bool:
         mine.update(percent=0, error=str(error)[:500])  # free again after LEASE, as after a crash
         raise
     reach("report.made")
-    return bool(mine.update(**found, begun_at=None, asked_at=None, asked_version="", percent=0, error=""))
+    return _keep(mine, found, pk=pk)
+
+
+@transaction.atomic
+def _keep(mine: QuerySet[KeptReport], found: dict[str, Any], *, pk: int) -> bool:
+    """Keep what was made, and tell those who did not stay for what took long. False if it is not mine any more."""
+    if not mine.update(**found, begun_at=None, asked_at=None, asked_version="", percent=0, error=""):
+        return False
+    waiting = AwaitedReport.objects.filter(report=pk)
+    for one in waiting if found["seconds"] >= LONG else ():
+        about = f"report:{pk}:{found['version'][:16]}"
+        notes.tell(one.person_id, about=about, text=one.text, url=one.url)
+    waiting.delete()
+    return True
+
+
+def wait_for(key: str, *, person: Person, text: str, url: str) -> None:
+    """Remember who looked for a report that was asked for, to say `text` with its address once it is there."""
+    for report in KeptReport.objects.filter(key=key).exclude(asked_version=""):
+        values = {"url": url[:500], "text": text[:500]}
+        AwaitedReport.objects.update_or_create(report=report, person_id=person.pk, defaults=values)
 
 
 def _made(key: str, *, tell: Tell) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 
 from django import template
 from django.conf import settings
+from django.core.paginator import Page
 from django.http import HttpRequest
 from django.utils import timezone
 
@@ -16,7 +17,7 @@ from surveys.models import Batch, Note, Survey, is_held
 from surveys.pages.people.labels import labels_of
 from surveys.pages.results.scope import Scope
 from surveys.pages.study.header import Header, header
-from surveys.pages.study.studies import Listed, listed
+from surveys.pages.study.studies import listed
 from surveys.protocols.policy import label_of
 from surveys.review import appeal_codes, decisions
 from surveys.review.progress import LONGEST_WARNING, undecided, urgent
@@ -27,9 +28,9 @@ register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def listed_studies(context: dict[str, Any]) -> list[Listed]:
-    """Return the studies that the reader sees, what was touched last first."""
-    return listed(context["user"])
+def listed_studies(context: dict[str, Any]) -> Page[Any]:
+    """Return a page of the studies that the reader sees, what was touched last first."""
+    return listed(context["user"], number=context["request"].GET.get("page", "1"))
 
 
 @register.simple_tag(takes_context=True)
@@ -88,7 +89,9 @@ def notes_to_show(context: dict[str, Any]) -> list[Note]:
     """Return what the reader has not been told yet, but for what this very page shows: that is put away."""
     request: HttpRequest = context["request"]
     waiting = list(notes.unseen(request.user)[:NOTES_SHOWN]) if request.user.is_authenticated else []
-    if here := [note.pk for note in waiting if note.url.partition("#")[0] == request.path]:
+    if here := [
+        note.pk for note in waiting if note.url.partition("#")[0] in (request.path, request.get_full_path())
+    ]:
         notes.put_away(notes.unseen(request.user).filter(pk__in=here))
     return [note for note in waiting if note.pk not in here]
 

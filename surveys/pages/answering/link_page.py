@@ -155,7 +155,7 @@ def _refused(error: Exception, *, token: str) -> HttpResponse:
     kept = " ".join(getattr(error, "__notes__", []))
     if isinstance(error, NotAdmitted):
         data_url = reverse("own_data", args=[token]) if token and error.kind in HAVE_DATA else ""
-        more = {"kept": kept, "data_url": data_url, "completion": _nothing_left(error)}
+        more: dict[str, Any] = {"kept": kept, "data_url": data_url, "completion": _nothing_left(error)}
         return _refusal(TITLES[error.kind], str(error), status=STATUS.get(error.kind, 403), **more)
     if isinstance(error, NotYours):
         title = gettext("This annotation is not yours")

@@ -37,7 +37,7 @@ from surveys.results.files.csv_text import safe_text
 from surveys.review.panel_lists import FOR_PANEL, decision_about, panel_lists, statuses_of
 from surveys.review.progress import with_work
 
-PEOPLE_PER_PAGE = 50
+PEOPLE_PER_PAGE = 12  # of invitations, and of visits below them; so the page stays within a few screens
 COLUMNS = ("name", "email", "address", "expires_at", "access_code")
 VIEW = ("surveys.view_batch", "surveys.view_invitation")
 
@@ -189,6 +189,7 @@ def _page(request: HttpRequest, batch: Batch, *, status: int = 200, **forms: Any
         "panel_form": PanelForm(instance=panel or new_panel(batch, kind=kind)),
         "known_panels": PANELS.items(),
         "panel_kind": kind,
+        "panel_is_open": panel is None and "panel" in request.GET,
         "code_types": list(_code_types(panel)) if panel else [],
         "panel_lists": panel_lists(panel) if panel else None,
         "panel_address": panel_address(panel) if panel else "",

@@ -161,7 +161,7 @@ class PanelForm(PanelModelForm):
         self.fields["provider"].disabled = bool(self.instance.pk and self.instance.visits.exists())
         self.order_fields(["completion_code", *OUTCOME_CODES])
         own = {one.outcome: one.code for one in self.instance.codes.all()} if self.instance.pk else {}
-        self.initial |= {name: own.get(outcome, "") for name, outcome in OUTCOME_CODES.items()}
+        self.initial.update({name: own.get(outcome, "") for name, outcome in OUTCOME_CODES.items()})
 
     def clean_completion_url(self) -> str:
         url: str = self.cleaned_data["completion_url"]

@@ -19,7 +19,7 @@ from surveys.pages.results.scope import published
 from surveys.publishing.quota import has_slots
 from surveys.teams import Person
 
-PER_PAGE = 50
+PER_PAGE = 25
 BATCHES_SHOWN = 10
 OF_STUDY = "assignments__hit__questionnaire__batch__survey"
 Status = Assignment.Status

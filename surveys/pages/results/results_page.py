@@ -15,6 +15,7 @@ from surveys.pages.results.responses import SEES_WORK
 from surveys.pages.results.results import is_awaited, metric_results, results
 from surveys.pages.results.scope import Scope, of_batch, of_study, published
 from surveys.results import kept
+from surveys.results.reports import wait_for
 
 
 @require_safe
@@ -46,6 +47,9 @@ def _page(request: HttpRequest, scope: Scope, *, review_url: str = "", **more: A
     chosen = form.chosen
     shown = results(scope.batches, chosen)
     metrics = metric_results(scope.batches) if chosen.is_everything else None
+    if is_awaited(shown):
+        key, text = kept.report_key(scope.batches, chosen), f"The results of {scope.name} are ready."
+        wait_for(key, person=request.user, text=text, url=request.get_full_path())
     context = {
         **admin.site.each_context(request),
         "title": f"Results of {scope.name}",

@@ -27,7 +27,7 @@ from surveys.review.by_hand import ACTIONS, record
 from surveys.review.progress import is_soon, undecided
 from surveys.review.surplus import is_surplus
 
-PER_PAGE = 25
+PER_PAGE = 15  # so the page stays within a few screens
 UNDO_SECONDS = 15  # until a decision about many is carried out, unless a sweep comes first
 
 

@@ -20,7 +20,7 @@ from surveys.review.errors import CannotDecide
 from surveys.review.replacements import is_replaced
 from surveys.teams import seen_by, where
 
-PER_PAGE = 50
+PER_PAGE = 6  # each with what it is about; so the page stays within a few screens
 MAY_ANSWER = ("surveys.view_batch", "annotators.view_assignment", "annotators.change_assignment")
 SAID = {
     Appeal.Outcome.OVERTURNED: "The rejection is overturned; the worker is paid next.",

@@ -22,7 +22,9 @@ from surveys.review.progress import CountedBatch, with_counts
 from surveys.studies.planted_checks import COLUMN
 from surveys.teams import Person, given_roles, in_words, seen_by, within
 
-LATEST = 20  # studies on the first page
+STUDIES_PER_PAGE = 8
+BATCHES_PER_PAGE = 10
+SHOWN = 3  # batches of a study in the list of studies
 ITEMS_PER_PAGE = 6  # each as tall as its outputs; so the page stays within a few screens
 
 
@@ -44,6 +46,11 @@ class Listed:
         return self.batches[0] if self.batches else None
 
     @property
+    def to_look_at(self) -> list[CountedBatch]:
+        """The newest batches with work to decide, or at a stand."""
+        return [batch for batch in self.batches if batch.n_undecided or batch.error][:SHOWN]
+
+    @property
     def n_kept(self) -> int:
         return sum(batch.n_kept for batch in self.batches)
 
@@ -59,9 +66,11 @@ def study(request: HttpRequest, slug: str) -> HttpResponse:
     survey = study_for(request, slug)
     batches = list(with_counts(survey.batches.select_related("survey").order_by("-pk")))
     money = _money(batches)
+    page: Page[Any] = Paginator(batches, BATCHES_PER_PAGE).get_page(request.GET.get("page", "1"))
     context = {
         **_context(request, survey),
-        "batches": [(batch, next_step(request.user, batch), money.get(batch.pk)) for batch in batches],
+        "page": page,
+        "batches": [(batch, next_step(request.user, batch), money.get(batch.pk)) for batch in page],
         "money": together(money.values()) if money else None,
         "n_items": survey.items.count(),
         "n_systems": survey.items.aggregate(n=Count("outputs__system", distinct=True))["n"],
@@ -102,12 +111,13 @@ def design(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "study/design.html", context)
 
 
-def listed(person: Person) -> list[Listed]:
-    """Return the studies somebody sees, what was touched last first, in nine queries however many there are."""
+def listed(person: Person, *, number: str = "1") -> "Page[Any]":
+    """Return a page of the studies somebody sees, what was touched last first; ten queries however many."""
     touched = Greatest("created_at", Coalesce(Max("batches__created_at"), "created_at"))
     seen = seen_by(person, Survey.objects.select_related("protocol"))
-    newest = seen.annotate(touched=touched).order_by("-touched")[:LATEST]
-    surveys = {survey.pk: survey for survey in newest}
+    newest = seen.annotate(touched=touched).order_by("-touched", "-pk")
+    page: Page[Any] = Paginator(newest, STUDIES_PER_PAGE).get_page(number)
+    surveys = {survey.pk: survey for survey in page.object_list}
     counts = Item.objects.filter(survey__in=surveys).order_by().values_list("survey").annotate(Count("pk"))
     n_items = dict(counts)
     batches: dict[int, list[CountedBatch]] = {pk: [] for pk in surveys}
@@ -120,7 +130,8 @@ def listed(person: Person) -> list[Listed]:
     for pk, survey in surveys.items():
         with within(person, roles.get(pk, "")):
             found.append(_listed(person, survey, batches[pk], n_items.get(pk, 0), money))
-    return found
+    page.object_list = found
+    return page
 
 
 def _money(batches: Sequence[CountedBatch]) -> dict[int, Money]:

@@ -78,8 +78,9 @@ def _who(visit: PanelVisit, panel: Panel, *, name: Pseudonyms, worker_ids: bool)
 def _statuses(panel: Panel) -> dict[int, Counter[str]]:
     """Count by worker what a panel's people were given; what is not handed in is accepted."""
     given = Assignment.objects.filter(annotation_slot__batch=panel.batch, worker__panel_visits__panel=panel)
+    rows = given.values_list("worker_id", "status", "saved_at")
     counted: dict[int, Counter[str]] = {}
-    for worker, status, saved_at in given.values_list("worker", "status", "saved_at"):
+    for worker, status, saved_at in rows:
         counted.setdefault(worker, Counter())[status if saved_at else Status.ACCEPTED] += 1
     return counted
 

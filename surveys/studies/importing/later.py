@@ -6,6 +6,7 @@ its turn is over after LEASE.
 
 from datetime import timedelta
 
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import Q
 from django.urls import reverse
@@ -44,7 +45,7 @@ def ask(staged: Staged, *, by: Person, accept_warnings: bool) -> Importing:
         folder=staged.folder.name,
         defaults={
             "filename": staged.wish.filename[:255],
-            "asked_by_id": by.pk,
+            "asked_by": User.objects.get(pk=by.pk or 0),
             "accepts_warnings": accept_warnings,
         },
     )

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from surveys.models import Batch, Decision, Output, Survey
-from surveys.pages.study.studies import listed
+from surveys.pages.study.studies import BATCHES_PER_PAGE, STUDIES_PER_PAGE, listed
 from surveys.studies import protocols
 from surveys.studies.packages import Package
 from tests.factories import make_draft, make_item, make_published, make_survey, submitted
@@ -173,4 +173,25 @@ def test_the_list_takes_as_many_queries_however_many_studies_there_are() -> None
             listed(person)
         return len(captured)
 
-    assert [queries() for _ in range(3)] == [4, 4, 4]
+    assert [queries() for _ in range(3)] == [5, 5, 5]
+
+
+def test_a_study_of_many_batches_shows_them_page_by_page(client: Client) -> None:
+    person = User.objects.create_superuser("head")
+    client.force_login(person)
+    survey = make_survey(n_items=1)
+    for _ in range(BATCHES_PER_PAGE + 1):
+        make_draft(survey)
+    address = reverse("study", args=[survey.slug])
+    counts = [client.get(address, {"page": n}).content.decode().count('<li class="card') for n in (1, 2)]
+    assert counts == [BATCHES_PER_PAGE, 1]
+
+
+def test_the_studies_are_shown_page_by_page(client: Client) -> None:
+    client.force_login(User.objects.create_superuser("head"))
+    for _ in range(STUDIES_PER_PAGE + 1):
+        make_survey(n_items=1)
+    assert [len(client.get("/admin/", {"page": n}).context["studies"]) for n in (1, 2)] == [
+        STUDIES_PER_PAGE,
+        1,
+    ]
