@@ -195,16 +195,20 @@ def test_the_pictures_of_the_next_annotation_are_there_before_it_is(
 # -- What somebody likes ----------------------------------------------------------------------------------------------
 
 
-def test_who_switched_the_keys_off_or_looks_closely_finds_it_so_again(market: Market) -> None:
-    page, frame = market.open()
-    frame.locator("#keys summary").click()
-    frame.get_by_label("Use these keys").uncheck()
-    frame.locator("#i1 .enlarge").press("Enter")
-    frame.get_by_role("button", name="Actual size").click()
-    frame = market.show(page)
-    expect(frame.locator("#keys input")).not_to_be_checked()
-    frame.locator("#i1 .enlarge").press("Enter")
-    expect(frame.get_by_role("button", name="Actual size")).to_have_attribute("aria-pressed", "true")
+def test_who_switched_the_keys_off_or_looks_closely_finds_it_so_again(
+    page: Page, site: Site, settings: Settings, tmp_path: Path
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    address = f"{site.app_url}{path_of(invite_one(make_link_batch()))}1/"
+    page.goto(address)
+    page.locator("#keys summary").click()
+    page.get_by_label("Use these keys").uncheck()
+    page.locator(".enlarge").first.press("Enter")
+    page.get_by_role("button", name="Actual size").click()
+    page.goto(address)
+    expect(page.locator("#keys input")).not_to_be_checked()
+    page.locator(".enlarge").first.press("Enter")
+    expect(page.get_by_role("button", name="Actual size")).to_have_attribute("aria-pressed", "true")
 
 
 # -- Looks ------------------------------------------------------------------------------------------------------------
