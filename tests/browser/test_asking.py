@@ -147,6 +147,22 @@ def test_without_scripts_a_report_takes_the_answers_along(plain_market: Market) 
     expect(frame.locator("#i1 .group input").first).to_be_checked()
 
 
+def test_a_state_that_is_missing_is_told_beside_its_number(
+    page: Page, site: Site, settings: Settings, tmp_path: Path
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    batch = make_link_batch(n_items=1)
+    for gone in Picture.objects.filter(item__survey=batch.survey, position=1):
+        gone.file.storage.delete(gone.file.name)
+    page.goto(f"{site.app_url}{path_of(invite_one(batch))}1/")
+    told, number = (
+        page.locator(f".states li:first-child {part}").bounding_box() for part in (".missing", "figcaption")
+    )
+    assert told
+    assert number
+    assert told["y"] + told["height"] <= number["y"]
+
+
 def test_without_scripts_enter_submits_and_reports_nothing(plain_market: Market) -> None:
     page, frame = plain_market.open()
     frame.locator("#i1 .group input").first.focus()
