@@ -21,10 +21,11 @@ from annotators.crowds.links import work as link_work
 from annotators.failpoints import reach
 from annotators.models import Assignment, Worker
 from surveys.answering.orders import draw_responses
-from surveys.models import AnnotationSlot, Batch, PanelVisit, Questionnaire, Response
+from surveys.models import AnnotationSlot, Batch, PanelVisit, Picture, Questionnaire, Response
 from surveys.publishing import budget, pilots, quota
 
 TRIES = 5
+MOST_COMING = 8  # pictures that are fetched before they are asked for
 ONCE_EACH: tuple[tuple[type[Model], str], ...] = (
     (Assignment, "assignment_once_per_hit_and_worker"),
     (Response, "worker_sees_item_once_per_batch"),
@@ -106,6 +107,19 @@ def suggest(batch: Batch, *, worker: Worker, limit: int | None = None) -> int | 
         return None
     slot = quota.free_slots(batch, worker=worker).first()
     return slot.number if slot else None
+
+
+def coming(batch: Batch, *, worker: Worker, limit: int | None = None) -> list[Picture]:
+    """Return the pictures of what this person would probably be given next; nothing is given or held by that."""
+    try:
+        _check_may_take(batch, worker=worker, limit=limit)
+    except NothingLeft:
+        return []
+    slot = quota.free_slots(batch, worker=worker).first()
+    if slot is None:
+        return []
+    shown = Picture.objects.filter(item__slots__questionnaire=slot.questionnaire_id).exclude(file="")
+    return list(shown.filter(content_type__startswith="image/").order_by("item", "position")[:MOST_COMING])
 
 
 def keep(assignment: Assignment) -> None:

@@ -258,7 +258,7 @@ class Picture(models.Model):
     @property
     def is_there(self) -> bool:
         """Tell whether it has arrived and its file is still where it was put."""
-        return bool(self.file) and self.file.storage.exists(self.file.name)
+        return bool(self.file.name) and self.file.storage.exists(str(self.file.name))
 
     def copy_name(self, width: int) -> str:
         """Return where a smaller copy of this width lies; pictures of the same bytes share it."""

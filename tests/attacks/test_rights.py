@@ -16,11 +16,13 @@ from surveys.models import (
     Appeal,
     AuditEntry,
     Batch,
+    ConsentText,
     Decision,
     Inclusion,
     Invitation,
     Item,
     PersonLabel,
+    ProblemReport,
     SharedResults,
     Survey,
     TeamInvitation,
@@ -109,6 +111,7 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "link_finish": (ANYBODY, "get", lambda w: ["x"]),
     "link_work": (ANYBODY, "get", lambda w: ["x", 1]),
     "link_draft": (ANYBODY, "post", lambda w: ["x", 1]),
+    "link_consent": (ANYBODY, "post", lambda w: ["x"]),
     "own_data": (ANYBODY, "get", lambda w: ["x"]),
     "own_data_download": (ANYBODY, "get", lambda w: ["x"]),
     "own_data_delete": (ANYBODY, "post", lambda w: ["x"]),
@@ -160,6 +163,8 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "revoke_invitation": (RESEARCHER, "post", lambda w: [w.batch.survey.slug, w.team_invitation.pk]),
     "join_team": (ANYBODY, "get", lambda w: ["x"]),
     "join_with_account": (ANYBODY, "post", lambda w: ["x"]),
+    "save_consent": (RESEARCHER, "post", lambda w: [w.batch.survey.slug]),
+    "settle_problem": (ASSISTANT, "post", lambda w: [w.batch.survey.slug, w.problem.item_id]),
     "study_webhooks": (RESEARCHER, "get", lambda w: [w.batch.survey.slug]),
     "try_webhook": (RESEARCHER, "post", lambda w: [w.batch.survey.slug, w.webhook.pk]),
     "remove_webhook": (RESEARCHER, "post", lambda w: [w.batch.survey.slug, w.webhook.pk]),
@@ -173,11 +178,13 @@ FACTS = (
     Assignment,
     Appeal,
     Batch,
+    ConsentText,
     Decision,
     Inclusion,
     Invitation,
     Item,
     PersonLabel,
+    ProblemReport,
     SharedResults,
     Survey,
     AuditEntry,
@@ -195,6 +202,9 @@ class World:
         self.batch = self.assignment.hit.questionnaire.batch
         self.shared = SharedResults.objects.create(
             batch=self.batch, token_hash="0" * 64, name="Reviewers", content="{}", numbers_at=timezone.now()
+        )
+        self.problem = ProblemReport.objects.create(
+            assignment=self.assignment, item=self.batch.survey.items.first(), text="No picture."
         )
         self.webhook = Webhook.objects.create(survey=self.batch.survey, url="https://lab.example/told")
         self.team_invitation = TeamInvitation.objects.create(
@@ -221,7 +231,8 @@ class World:
 
 ATTEMPT = {
     "action": "approve", "reason": "Mine.", "selected": "1", "people": "Eve", "expires_at": "2099-01-01",
-    "is_standing": "excluded", "standing": "excluded", "include": "0", "confirm": "yes",
+    "is_standing": "excluded", "standing": "excluded", "include": "0", "confirm": "yes", "text": "Mine.",
+    "last": "999999",
 }  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from playwright.sync_api import BrowserContext, Frame, Page, Route, expect
 from pytest_django import Settings
 from pytest_playwright.pytest_playwright import CreateContextCallback
 
-from surveys.models import Batch, Consent, ProblemReport, Questionnaire, Response
+from surveys.models import Batch, Consent, Picture, ProblemReport, Questionnaire, Response
 from surveys.studies import consent
 from tests.accessible import faults
 from tests.builders import make_questionnaire
@@ -147,6 +147,30 @@ def test_without_scripts_a_report_takes_the_answers_along(plain_market: Market) 
     expect(frame.locator("#i1 .group input").first).to_be_checked()
 
 
+def test_a_state_that_is_missing_is_told_beside_its_number(
+    page: Page, site: Site, settings: Settings, tmp_path: Path
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    batch = make_link_batch(n_items=1)
+    for gone in Picture.objects.filter(item__survey=batch.survey, position=1):
+        gone.file.storage.delete(gone.file.name)
+    page.goto(f"{site.app_url}{path_of(invite_one(batch))}1/")
+    told, number = (
+        page.locator(f".states li:first-child {part}").bounding_box() for part in (".missing", "figcaption")
+    )
+    assert told
+    assert number
+    assert told["y"] + told["height"] <= number["y"]
+
+
+def test_without_scripts_enter_submits_and_reports_nothing(plain_market: Market) -> None:
+    page, frame = plain_market.open()
+    frame.locator("#i1 .group input").first.focus()
+    page.keyboard.press("Enter")
+    expect(frame.locator("#errors")).to_be_visible()
+    expect(frame.locator("#i1-report")).not_to_have_attribute("open", "")
+
+
 # -- Pictures that are lost -------------------------------------------------------------------------------------------
 
 
@@ -162,6 +186,45 @@ def test_a_picture_that_does_not_load_is_named_and_can_be_loaded_again(market: M
     note.get_by_role("button", name="Load it again").click()
     expect(frame.locator("#i1 .look img")).to_be_visible()
     expect(note).to_have_count(0)
+
+
+def test_the_pictures_of_the_next_annotation_are_there_before_it_is(
+    page: Page, site: Site, settings: Settings, tmp_path: Path
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    batch = make_link_batch(n_items=2)
+    address = site.app_url + path_of(invite_one(batch))
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{address}1/")
+    following = Picture.objects.filter(item__position=2)
+    expected = {site.app_url + one.get_absolute_url() for one in following}
+    page.wait_for_function("window.coming")
+    page.wait_for_load_state("networkidle")
+    assert expected <= set(asked)
+    assert Response.objects.filter(item__position=2).count() == 0  # it is nobody's yet
+    page.goto(f"{address}2/")
+    page.wait_for_load_state("networkidle")
+    assert page.locator("#coming").count() == 0  # nothing is left after it
+
+
+# -- What somebody likes ----------------------------------------------------------------------------------------------
+
+
+def test_who_switched_the_keys_off_or_looks_closely_finds_it_so_again(
+    page: Page, site: Site, settings: Settings, tmp_path: Path
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    address = f"{site.app_url}{path_of(invite_one(make_link_batch()))}1/"
+    page.goto(address)
+    page.locator("#keys summary").click()
+    page.get_by_label("Use these keys").uncheck()
+    page.locator(".enlarge").first.press("Enter")
+    page.get_by_role("button", name="Actual size").click()
+    page.goto(address)
+    expect(page.locator("#keys input")).not_to_be_checked()
+    page.locator(".enlarge").first.press("Enter")
+    expect(page.get_by_role("button", name="Actual size")).to_have_attribute("aria-pressed", "true")
 
 
 # -- Looks ------------------------------------------------------------------------------------------------------------

@@ -565,6 +565,8 @@
     instructions.open = false;
     show(current, { isMoved: true });
   });
+  find("input", keys).checked = kept.liked("keys") !== "off";
+  find("input", keys).addEventListener("change", ({ target }) => kept.liked("keys", target.checked ? "on" : "off"));
   document.documentElement.classList.add("js");
   all("[hidden]:not(.item):not(#retry, #time-left)").forEach((node) => (node.hidden = false));
   items.forEach(ask);

@@ -87,5 +87,15 @@ window.kept = (() => {
     return newest.at > server.savedAt ? { record: newest, other: theirs } : { other: newest };
   }
 
-  return { put, all, drop, forget, forgetOld, settle, askAround };
+  // What somebody likes to have so, on every page of theirs; a frame that may store nothing begins as all do.
+  function liked(name, value) {
+    try {
+      if (value !== undefined) localStorage.setItem(`assent.${name}`, value);
+      return localStorage.getItem(`assent.${name}`) ?? "";
+    } catch {
+      return "";
+    }
+  }
+
+  return { put, all, drop, forget, forgetOld, settle, askAround, liked };
 })();

@@ -1,7 +1,7 @@
 "use strict";
 // What is judged stays in view: the bar at the top shows what has scrolled away, and pictures open larger.
 (() => {
-  const { gettext } = window;
+  const { gettext, kept } = window;
   const find = (selector, root = document) => root.querySelector(selector);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const bar = find(".bar"), PICTURES = ".look img, .states img, .block img, .output img", LONG_SIDE = 3, MOST = 3;
@@ -61,12 +61,15 @@
     pane.setAttribute("role", "group");
     pane.setAttribute("aria-label", alt);
     pane.append(image);
-    const size = button("", gettext("Actual size"), () => resize(!figure.classList.contains("actual")));
+    const isLong = naturalWidth > LONG_SIDE * naturalHeight, shape = isLong ? "long" : "usual";
+    const choose = (isActual) => (resize(isActual), kept.liked(`size.${shape}`, isActual ? "actual" : "fitting"));
+    const size = button("", gettext("Actual size"), () => choose(!figure.classList.contains("actual")));
     const resize = (isActual) => {
       figure.classList.toggle("actual", isActual);
       size.setAttribute("aria-pressed", isActual);
     };
-    resize(naturalWidth > LONG_SIDE * naturalHeight);
+    const liked = kept.liked(`size.${shape}`); // as it was chosen before, else as it can be read
+    resize(liked ? liked === "actual" : isLong);
     figure.append(pane, size);
     return figure;
   }

@@ -13,10 +13,10 @@ from annotators.failpoints import reach
 from annotators.models import Assignment
 from surveys.answering import consents, quizzes
 from surveys.answering.admissions import Admission, NotAdmitted, admit
-from surveys.answering.allocation import NothingLeft, NotYours, keep, settle, take_number
+from surveys.answering.allocation import NothingLeft, NotYours, coming, keep, settle, take_number
 from surveys.answering.answer_copy import content
 from surveys.answering.collection import given_answers, revise_answers, save_answers
-from surveys.models import Batch
+from surveys.models import Batch, Picture
 from surveys.operations import log_context
 from surveys.pages.answering import consent, language, problems, quiz, tokens
 from surveys.pages.answering.hit_form import HitForm
@@ -244,6 +244,10 @@ def _is_changeable(assignment: Assignment, batch: Batch) -> bool:
     return batch.status == Batch.Status.OPEN and not is_decided
 
 
+def _coming(admission: Admission) -> list[Picture]:
+    return coming(admission.batch, worker=admission.worker, limit=admission.limit)
+
+
 def _page(
     admission: Admission,
     assignment: Assignment,
@@ -268,6 +272,7 @@ def _page(
         token=tokens.issue(assignment, submit_to=""),
         kept_under=tokens.kept_under(assignment),
         revision=_revision(assignment),
+        coming=[] if assignment.saved_at else _coming(admission),
         instructions=form.definition.instructions,
         consent=consent.shown(admission.batch),
         submit_label=gettext("Save the changes") if assignment.saved_at else gettext("Submit"),

@@ -2,16 +2,19 @@
 
 import re
 from dataclasses import replace
+from urllib.parse import urlencode
 
 import pytest
 from django.http import QueryDict
 from django.template import engines
+from django.test import Client
 
 from surveys.answering.answer_copy import ItemAnswer
 from surveys.answering.presentation import ShownItem, ShownOutput
 from surveys.pages.answering.hit_form import HitForm
 from surveys.protocols.definition import AnswerQuestion, Choice, Criterion, Definition, Instructions
 from surveys.protocols.languages import TextIn
+from tests.builders import frame_query, make_questionnaire
 from tests.protocols import ESNLIVE, VQAX, WITH_NONE
 
 FIVE = tuple(
@@ -259,3 +262,16 @@ def test_what_is_asked_often_is_told_apart_by_name_and_language() -> None:
         render(make_form(make_definition(criteria=(one,)), make_item(outputs=1))) for one in (question, alike)
     ]
     assert [re.findall(r'lang="(de|nl)"', page) for page in pages] == [["de"], ["nl"]]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("n_items", "headings"), [(1, []), (2, ["Question 1", "Question 2"])])
+def test_one_question_alone_is_not_numbered_among_what_is_missing(
+    visitor: Client, n_items: int, headings: list[str]
+) -> None:
+    work = make_questionnaire(n_items=n_items)
+    page = visitor.get(f"/hits/{work.pk}/", frame_query(work)).content.decode()
+    token = re.findall(r'name="token" value="([^"]+)"', page)[0]
+    answer = visitor.post(f"/hits/{work.pk}/?" + urlencode(frame_query(work)), {"token": token})
+    summary = answer.content.decode().partition('id="errors"')[2].partition("</div>")[0]
+    assert re.findall(r"<h3>([^<]+)</h3>", summary) == headings
