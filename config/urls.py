@@ -16,6 +16,7 @@ def not_found(request: HttpRequest, row: str) -> NoReturn:
     raise Http404(row)
 
 
+admin.autodiscover()
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("healthz", healthz, name="healthz"),

@@ -6,7 +6,18 @@ import sys
 
 import pytest
 
-HEAVY = ["boto3", "pandas", "scipy", "redis", "openpyxl", "PIL", "ninja", "pydantic", "config.urls"]
+HEAVY = [
+    "boto3",
+    "pandas",
+    "scipy",
+    "redis",
+    "openpyxl",
+    "PIL",
+    "ninja",
+    "pydantic",
+    "config.urls",
+    "surveys.pages",
+]
 START = f"""
 import sys
 import django
@@ -58,3 +69,24 @@ print(callable(application), "url_patterns" in vars(get_resolver()), threading.a
 def test_the_site_is_loaded_whole_before_it_forks_and_holds_nothing_that_two_could_not_share() -> None:
     done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
     assert done.stdout == "True True 1 None\n"
+
+
+CHECKED = """
+import django
+django.setup()
+from django.contrib import admin
+from django.core import checks
+n_before = len(admin.site._registry)
+print(n_before, checks.run_checks(tags=["admin"]), len(admin.site._registry) > 10)
+"""
+
+
+def test_the_admins_pages_are_loaded_by_whoever_checks_them() -> None:
+    done = subprocess.run([sys.executable, "-c", CHECKED], capture_output=True, text=True, check=True)
+    assert done.stdout == "0 [] True\n"
+
+
+def test_the_admins_pages_are_loaded_with_the_addresses() -> None:
+    code = CHECKED.partition("n_before")[0] + "import config.urls; print(len(admin.site._registry) > 10)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"

@@ -134,7 +134,7 @@ def _evaluated(options: dict[str, Any]) -> tuple[str, list[Path]]:
 def _one(frame: Frame, options: dict[str, Any]) -> tuple[str, list[Path]]:
     method = method_for(frame, legacy=options["legacy"])
     report = make_report(frame, against=options["against"], method=method)
-    writers = result_writers(frame, legacy=options["legacy"], against=options["against"])
+    writers = result_writers(frame, legacy=options["legacy"], against=options["against"], report=report)
     return report_text(report), write_files(options["out"], writers=writers)
 
 

@@ -18,7 +18,7 @@ from surveys.results.files.pairs import LayoutError, has_pairs, is_paired
 from surveys.results.files.panel import count_visits, panel_lines
 from surveys.results.files.processed import processed_rows
 from surveys.results.files.raw import count_raw, paired_systems, raw_lines
-from surveys.results.files.report import Report, make_report, write_summary
+from surveys.results.files.report import Report, make_report, write_report, write_summary
 from surveys.results.files.responses import response_lines, tidy_rows
 from surveys.results.files.spans import span_rows
 from surveys.results.files.table import write_correlations, write_metrics, write_table
@@ -105,21 +105,26 @@ FRAME_LAYOUTS: dict[str, FrameLayout] = {
     "table": FrameLayout("Table of results", "table.csv", CSV, write_table),
     "summary": FrameLayout("Summary", "summary.json", JSON, write_summary),
 }
+SUMMARY = FRAME_LAYOUTS["summary"].filename
 COMPARING = {"table": write_table, "summary": write_summary}
 
 
-def result_writers(frame: Frame, *, legacy: bool = False, against: str = "") -> dict[str, Writer]:
+def result_writers(
+    frame: Frame, *, legacy: bool = False, against: str = "", report: Report | None = None
+) -> dict[str, Writer]:
     """Return {file name: writer} of the result files; with `legacy` as the study's authors made them.
 
     For e-ViL that is OFA-X's layout of the processed files, for a sequence the VTT authors' test; LayoutError where
     nobody published any. `against` names the system the others are compared with, by default the reference or the best.
+    `report`: the frame's with these, where it is made already; its numbers take most of the time.
     """
     if legacy and not (is_paired(frame) or frame.definition.is_sequence):
         raise LayoutError(f"Nobody published results of {frame.definition.name!r} to write them alike.")
-    return {
+    writers = {
         name: _chosen(frame, layout, legacy=legacy, against=against)
         for name, layout in _result_files(frame, legacy=legacy).items()
     }
+    return writers | ({SUMMARY: partial(write_report, report)} if report else {})
 
 
 def method_for(frame: Frame, *, legacy: bool) -> Method:
@@ -138,7 +143,7 @@ def _result_files(frame: Frame, *, legacy: bool) -> dict[str, str]:
         "tidy.csv": "tidy",
         **spans,
         **table,
-        "summary.json": "summary",
+        SUMMARY: "summary",
     }
 
 

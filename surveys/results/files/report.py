@@ -161,7 +161,10 @@ def make_report(frame: Frame, *, against: str = "", method: Method = CLUSTERED) 
 
 
 def write_summary(frame: Frame, stream: IO[str], *, against: str = "", method: Method = CLUSTERED) -> None:
-    report = make_report(frame, against=against, method=method)
+    write_report(make_report(frame, against=against, method=method), stream)
+
+
+def write_report(report: Report, stream: IO[str]) -> None:
     json.dump(report.as_data(), stream, indent=2, ensure_ascii=False, allow_nan=False)
     stream.write("\n")
 
