@@ -14,8 +14,10 @@ import pytest
 from django.conf import settings as site_settings
 
 from annotators.models import Assignment
+from assent_client import Batch as ClientBatch
+from assent_client import Unreachable
 from surveys import sync
-from surveys.models import Batch
+from surveys.models import Batch, Invitation
 from surveys.pages.study.script import steps_of
 from tests.factories import make_draft, make_survey
 from tests.policy_data import NEVER
@@ -66,6 +68,18 @@ def python() -> Run:
     return lambda block: exec(block, names)
 
 
+def run_all(cells: list[str], *, hands_in: bool = False) -> None:
+    run = python()
+    for cell in cells:
+        run(cell)
+        if hands_in and "publish" in cell:
+            hand_in(Batch.objects.get())
+
+
+def unreachable(batch: ClientBatch) -> ClientBatch:
+    raise Unreachable("No answer.")
+
+
 def test_every_example_of_the_page_about_the_api(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (Path(site_settings.BASE_DIR) / "docs" / "api.md").read_text()
     run: dict[str, Run] = {"sh": Shell(folder).run, "python": python()}
@@ -80,23 +94,24 @@ def test_every_example_of_the_page_about_the_api(folder: Path, capsys: pytest.Ca
 
 
 def test_the_notebook_of_every_week_makes_and_costs_nothing_twice(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The first run dies before it publishes, the second goes on from there, the third only reads."""
     file = Path(site_settings.BASE_DIR) / "clients" / "python" / "examples" / "weekly.ipynb"
     cells = [
         "".join(cell["source"])
         for cell in json.loads(file.read_text())["cells"]
         if cell["cell_type"] == "code"
     ]
+    with monkeypatch.context() as cut:
+        cut.setattr(ClientBatch, "publish", unreachable)
+        with pytest.raises(Unreachable):
+            run_all(cells)
     for is_first in (True, False):
-        run = python()
-        for cell in cells:
-            run(cell)
-            if "publish" in cell and is_first:
-                hand_in(Batch.objects.get())
-    assert (Batch.objects.count(), Assignment.objects.count()) == (1, 3)
+        run_all(cells, hands_in=is_first)
+    assert (Batch.objects.count(), Assignment.objects.count(), Invitation.objects.count()) == (1, 3, 3)
     said = capsys.readouterr().out
-    assert (said.count("It costs"), said.count("ratings in Checkpoint")) == (1, 2)
+    assert (said.count("It costs"), said.count("ratings in Checkpoint"), said.count("/links/")) == (2, 2, 6)
 
 
 @pytest.mark.parametrize("said", ["curl", "python"])
