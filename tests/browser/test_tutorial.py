@@ -89,7 +89,7 @@ def rate(link: str, *, person: int) -> None:
         ):
             sent |= liked(response, person=person)
         saved = visitor.client.post(path, sent)
-        assert (saved.status_code, "saved=" in saved.headers["Location"]) == (302, True)
+        assert (saved.status_code, "saved=" in saved.headers["Location"]) == (303, True)
 
 
 def liked(response: Response, *, person: int) -> dict[str, str]:
