@@ -122,7 +122,9 @@ def test_the_way_of_the_tutorial(
     for person, link in enumerate(links):
         rate(link, person=person)
     assert Assignment.objects.filter(saved_at__isnull=False).count() == 9
-    page.goto(f"/batches/{Batch.objects.get().pk}/results/")
+    page.goto(
+        f"/batches/{Batch.objects.get().pk}/results/", timeout=30_000
+    )  # its numbers are made on the way
     pictures.take(page, "results")
     page.close()
     assert pictures.shown == pictures.kept, "make tutorial takes the pictures again"
