@@ -4,7 +4,7 @@ from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import HttpRequest
 from ninja import Field, Router, Schema, Status
@@ -17,14 +17,17 @@ from surveys.api.schemas import Money, Number, Strict, Text, batch_for, dollars,
 from surveys.api.security import Bearer, person
 from surveys.api.terms import Terms, TermsOf, form_for, terms_of
 from surveys.enqueue import enqueue
-from surveys.models import Batch
+from surveys.models import Batch, Simulation
+from surveys.models.simulation import MOST_AT_ONCE
 from surveys.publishing import budget, launching, preconditions, pricing, stopping
 from surveys.publishing.questionnaires import CannotPublish
 from surveys.publishing.terms.batch_form import PublishForm, is_paying, write_draft
 from surveys.review.progress import urgent
+from surveys.simulating import asking
 
 router = Router(tags=["Batches"])
 OTHER_PRICE = "The price is not the one you gave: it is ${total:,.2f} now. Publish with that if it is right."
+GONE_HOME = "The simulated people have done what they may do; send more of them."
 GONE_ON = "The batch was published in the meantime. Nothing was changed."
 
 
@@ -44,7 +47,10 @@ class Price(Schema):
 
 
 class BatchOut(Schema):
-    """A batch. A draft has a `price`, and `problems` that stand in the way of publishing it."""
+    """A batch. A draft has a `price`, and `problems` that stand in the way of publishing it; in a list it is without.
+
+    Answers in one that `is_simulated` are no person's.
+    """
 
     id: int
     study: str
@@ -52,6 +58,7 @@ class BatchOut(Schema):
     status: str
     error: str
     is_paying: bool
+    is_simulated: bool
     created_at: datetime
     published_at: datetime | None
     url: str
@@ -101,6 +108,12 @@ class Publishing(Strict):
 
     total: Money
     confirmation: Text = ""
+
+
+class Simulating(Strict):
+    """How many simulated people are sent."""
+
+    n_people: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 12
 
 
 class NewBudget(Strict):
@@ -173,6 +186,21 @@ def stop_batch(request: HttpRequest, pk: Number) -> BatchOut:
     return shown(batch)
 
 
+@router.post("/batches/{int:pk}/simulate", response={201: BatchOut}, auth=Bearer("surveys.publish_batch"))
+def simulate_people(request: HttpRequest, pk: Number, wanted: Simulating) -> Status[BatchOut]:
+    """Have simulated people answer a copy of a draft, which is returned; or send more to a batch that is theirs.
+
+    It costs nothing, and its answers are marked as simulated wherever they are shown.
+    """
+    batch = batch_for(request, pk)
+    try:
+        simulation = asking.send(batch, n_people=wanted.n_people, by=person(request))
+    except asking.CannotSimulate as error:
+        raise refused(str(error)) from None
+    enqueue(sync.simulate, simulation.pk, simulation.turn)
+    return Status(HTTPStatus.CREATED, shown(batch_for(request, simulation.pk)))
+
+
 @router.post("/batches/{int:pk}/budget", response=BatchOut, auth=Bearer("surveys.publish_batch"))
 def raise_budget(request: HttpRequest, pk: Number, new: NewBudget) -> BatchOut:
     """Give a published batch a budget, or a larger one."""
@@ -193,12 +221,14 @@ def read_progress(request: HttpRequest, pk: Number) -> Progress:
     """Return how far a batch is, and its money."""
     batch = batch_for(request, pk)
     counts = pricing.progress(batch)
+    known = {name: value for name, value in asdict(counts).items() if name in Progress.model_fields}
+    is_done = _is_done(batch, counts)
     return Progress(
-        **{name: value for name, value in asdict(counts).items() if name in Progress.model_fields},
+        **known | {"error": counts.error or ("" if is_done else _why_it_rests(batch))},
         n_kept=counts.n_kept,
         n_waiting=counts.n_flagged,
         n_urgent=urgent(batch).count(),
-        is_done=_is_done(batch, counts),
+        is_done=is_done,
         money=_spent(batch),
     )
 
@@ -228,6 +258,7 @@ def _facts(batch: Batch) -> dict[str, Any]:
         "status": batch.status,
         "error": batch.error,
         "is_paying": is_paying(batch),
+        "is_simulated": batch.is_simulated,
         "created_at": batch.created_at,
         "published_at": batch.published_at,
         "url": url_of(batch.get_absolute_url()),
@@ -260,6 +291,12 @@ def _spent(batch: Batch) -> Spent:
 def _is_done(batch: Batch, counts: pricing.Progress) -> bool:
     is_full = 0 < counts.n_wanted <= counts.n_kept
     return batch.status == Batch.Status.COMPLETE or (batch.status != Batch.Status.DRAFT and is_full)
+
+
+def _why_it_rests(batch: Batch) -> str:
+    """Return why nobody comes any more, "" where somebody may."""
+    is_over = Simulation.objects.filter(batch=batch, ended_at__isnull=False).exists()
+    return GONE_HOME if is_over else ""
 
 
 def _amount(money: Money) -> Decimal:

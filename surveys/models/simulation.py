@@ -8,6 +8,7 @@ from django.db.models import Q
 from surveys.models.batch import Batch
 
 MOST_PEOPLE = 200
+MOST_AT_ONCE = 60
 
 
 class Simulation(models.Model):

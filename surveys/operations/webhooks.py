@@ -118,7 +118,9 @@ def _sent(delivery: Delivery) -> bool:
         return False  # another process has it
     attempts = delivery.attempts + 1
     error = _post(delivery)
-    done = Delivery.objects.filter(pk=delivery.pk)
+    done = Delivery.objects.filter(
+        pk=delivery.pk, arrived_at=None
+    )  # who was slower than LEASE may come too late
     if not error:
         return bool(done.update(due_at=None, arrived_at=timezone.now(), error=""))
     delay = FIRST_DELAY * 4 ** (attempts - 1)

@@ -36,6 +36,13 @@ def rehearse(draft: Batch, *, n_people: int, by: Person) -> Batch:
     return copy
 
 
+def send(batch: Batch, *, n_people: int, by: Person) -> Simulation:
+    """Send simulated people to a copy of a draft, or more of them to a batch that is theirs. CannotSimulate."""
+    if batch.is_simulated:
+        return add_people(batch, n=n_people, by=by)
+    return rehearse(batch, n_people=n_people, by=by).simulation
+
+
 def begin(batch: Batch, *, n_people: int, by: Person) -> Simulation:
     """Ask for so many simulated people, once. The batch is marked as theirs."""
     simulation, is_new = Simulation.objects.get_or_create(

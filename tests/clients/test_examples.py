@@ -14,8 +14,10 @@ import pytest
 from django.conf import settings as site_settings
 
 from annotators.models import Assignment
+from assent_client import Batch as ClientBatch
+from assent_client import Unreachable
 from surveys import sync
-from surveys.models import Batch
+from surveys.models import Batch, Invitation
 from surveys.pages.study.script import steps_of
 from tests.factories import make_draft, make_survey
 from tests.policy_data import NEVER
@@ -36,6 +38,7 @@ one,1.png,Is it raining?,yes,yes|no,ground_truth,The street is wet.
 def folder(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where the examples run: an address and a token in the environment, a worker that is at once."""
     monkeypatch.setattr(sync.make_report, "delay", sync.make_report)
+    monkeypatch.setattr(sync.simulate, "delay", sync.simulate)
     monkeypatch.setattr("assent_client.work.POLL_SECONDS", 0)
     monkeypatch.setenv("ASSENT_URL", site.app_url)
     monkeypatch.setenv("ASSENT_TOKEN", token_of(person_of("Researcher")))
@@ -53,9 +56,7 @@ class Shell:
     def run(self, block: str) -> None:
         file = self.folder / "state.sh"
         script = f"set -euo pipefail\n[ ! -e {file} ] || . {file}\n{block}\ndeclare -f > {file}; "
-        script += (
-            f'for name in items batch total; do [ -z "${{!name-}}" ] || declare -p $name >> {file}; done\n'
-        )
+        script += f'for name in items batch tried total; do [ -z "${{!name-}}" ] || declare -p $name >> {file}; done\n'
         done = subprocess.run(
             ["bash", "-c", script], capture_output=True, text=True, check=False, env=os.environ
         )
@@ -67,37 +68,50 @@ def python() -> Run:
     return lambda block: exec(block, names)
 
 
+def run_all(cells: list[str], *, hands_in: bool = False) -> None:
+    run = python()
+    for cell in cells:
+        run(cell)
+        if hands_in and "publish" in cell:
+            hand_in(Batch.objects.get())
+
+
+def unreachable(batch: ClientBatch) -> ClientBatch:
+    raise Unreachable("No answer.")
+
+
 def test_every_example_of_the_page_about_the_api(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (Path(site_settings.BASE_DIR) / "docs" / "api.md").read_text()
     run: dict[str, Run] = {"sh": Shell(folder).run, "python": python()}
     blocks = BLOCK.findall(text)
-    assert len(blocks) == 13
+    assert len(blocks) == 15
     for language, block in blocks:
         run[language](block)
         if "publish" in block:
-            hand_in(Batch.objects.latest("pk"))
+            hand_in(Batch.objects.filter(is_simulated=False).latest("pk"))
     assert (folder / "tidy.csv").read_text().startswith("study,")
     assert "answer" in capsys.readouterr().out
 
 
 def test_the_notebook_of_every_week_makes_and_costs_nothing_twice(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The first run dies before it publishes, the second goes on from there, the third only reads."""
     file = Path(site_settings.BASE_DIR) / "clients" / "python" / "examples" / "weekly.ipynb"
     cells = [
         "".join(cell["source"])
         for cell in json.loads(file.read_text())["cells"]
         if cell["cell_type"] == "code"
     ]
+    with monkeypatch.context() as cut:
+        cut.setattr(ClientBatch, "publish", unreachable)
+        with pytest.raises(Unreachable):
+            run_all(cells)
     for is_first in (True, False):
-        run = python()
-        for cell in cells:
-            run(cell)
-            if "publish" in cell and is_first:
-                hand_in(Batch.objects.get())
-    assert (Batch.objects.count(), Assignment.objects.count()) == (1, 3)
+        run_all(cells, hands_in=is_first)
+    assert (Batch.objects.count(), Assignment.objects.count(), Invitation.objects.count()) == (1, 3, 3)
     said = capsys.readouterr().out
-    assert (said.count("It costs"), said.count("ratings in Checkpoint")) == (1, 2)
+    assert (said.count("It costs"), said.count("ratings in Checkpoint"), said.count("/links/")) == (2, 2, 6)
 
 
 @pytest.mark.parametrize("said", ["curl", "python"])

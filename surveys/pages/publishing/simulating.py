@@ -8,11 +8,9 @@ from django.views.decorators.http import require_POST
 
 from surveys import sync
 from surveys.enqueue import enqueue
-from surveys.models import Batch, Simulation
+from surveys.models.simulation import MOST_AT_ONCE
 from surveys.pages.access import batch_for, researcher
 from surveys.simulating import asking
-
-MOST_AT_ONCE = 60
 
 
 class SimulateForm(forms.Form):
@@ -29,16 +27,10 @@ def simulate(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, f"Send from 1 to {MOST_AT_ONCE} simulated people at a time.")
         return redirect(batch)
     try:
-        simulation = _asked(request, batch, n=form.cleaned_data["n_people"])
+        simulation = asking.send(batch, n_people=form.cleaned_data["n_people"], by=request.user)
     except asking.CannotSimulate as error:
         messages.error(request, str(error))
         return redirect(batch)
     enqueue(sync.simulate, simulation.pk, simulation.turn)
     messages.success(request, "Simulated people are on their way. This page shows how far they are.")
     return redirect(simulation.batch)
-
-
-def _asked(request: HttpRequest, batch: Batch, *, n: int) -> Simulation:
-    if batch.is_simulated:
-        return asking.add_people(batch, n=n, by=request.user)
-    return asking.rehearse(batch, n_people=n, by=request.user).simulation

@@ -4,11 +4,12 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from annotators.crowds.mturk.gateway import Gateway
 from annotators.models import Assignment
 from surveys import sync
-from surveys.models import AuditEntry, Batch, Decision
+from surveys.models import AuditEntry, Batch, Decision, Simulation
 from tests.factories import make_draft, make_published, make_survey, submitted
 from tests.policy_data import NEVER
 from tests.surveys.api.asking import Asking, person_of, problem, token_of
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.django_db
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What workers were asked for."""
     tasks: list[Any] = []
-    monkeypatch.setattr("surveys.api.batches.enqueue", lambda task, pk: tasks.append((task.name, pk)))
+    monkeypatch.setattr("surveys.api.batches.enqueue", lambda task, pk, *_: tasks.append((task.name, pk)))
     monkeypatch.setattr("surveys.api.review.enqueue", lambda task, pk: tasks.append((task.name, pk)))
     monkeypatch.setattr(Gateway, "balance", lambda self: Decimal(1000))
     return tasks
@@ -193,3 +194,39 @@ def test_what_waits_is_decided_and_the_worker_gets_a_reason(script: Asking, sent
     assert [one["id"] for one in script.get(path, waiting="all").json()["results"]] == [assignment.pk]
     assert problem(script.post(decide, {"action": "overturn", "reason": "No."}))[0] in (409, 200)
     assert Assignment.objects.count() == 1
+
+
+def test_simulated_people_answer_a_copy_of_a_draft(script: Asking, sent: list[Any]) -> None:
+    draft = make_draft(make_survey(slug="rain", n_items=5), endpoint="link", review_policy=NEVER)
+    first, second = (
+        script.post(f"/batches/{draft.pk}/simulate", {"n_people": 4}, key="k1") for _ in range(2)
+    )
+    copy = first.json()
+    assert (first.status_code, second.json() == copy) == (201, True)
+    assert (copy["is_simulated"], copy["study"], copy["terms"]["reward"]) == (True, "rain", dollars("0.00"))
+    assert script.get(f"/batches/{draft.pk}").json()["is_simulated"] is False
+    assert Simulation.objects.get().n_people == 4
+    assert script.post(f"/batches/{copy['id']}/simulate", {"n_people": 3}).json()["id"] == copy["id"]
+    assert Simulation.objects.get().n_people == 7
+    assert sent == [("surveys.sync.simulate", copy["id"])] * 2
+
+
+def test_a_rehearsal_that_rests_says_so(script: Asking, sent: list[Any]) -> None:
+    draft = make_draft(make_survey(n_items=5), endpoint="link", review_policy=NEVER)
+    copy = script.post(f"/batches/{draft.pk}/simulate", {"n_people": 1}).json()
+    assert script.get(f"/batches/{copy['id']}/progress").json()["error"] == ""
+    Simulation.objects.update(ended_at=timezone.now())
+    assert "send more" in script.get(f"/batches/{copy['id']}/progress").json()["error"]
+
+
+@pytest.mark.parametrize("n_people", [0, 61, "many"])
+def test_nobody_sends_a_crowd_of_simulated_people(script: Asking, sent: list[Any], n_people: Any) -> None:
+    draft = make_draft(make_survey(n_items=5), endpoint="link")
+    answer = script.post(f"/batches/{draft.pk}/simulate", {"n_people": n_people})
+    assert (problem(answer), Batch.objects.count(), sent) == ((422, "invalid"), 1, [])
+
+
+def test_what_is_for_people_is_not_simulated(script: Asking, sent: list[Any]) -> None:
+    batch = make_published().batch
+    assert problem(script.post(f"/batches/{batch.pk}/simulate", {})) == (409, "refused")
+    assert (Batch.objects.count(), sent) == (1, [])

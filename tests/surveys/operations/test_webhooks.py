@@ -186,6 +186,20 @@ def test_what_died_in_the_middle_is_sent_again(
     assert webhooks.send_due() == 1
 
 
+def test_what_has_arrived_meanwhile_has_arrived(
+    listener: Listener, webhook: Webhook, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = webhooks.test(webhook)
+
+    def too_slow(delivery: Delivery) -> str:
+        Delivery.objects.filter(pk=slow.pk).update(due_at=None, arrived_at=timezone.now())
+        return "127.0.0.1 does not answer."
+
+    monkeypatch.setattr(webhooks, "_post", too_slow)
+    assert webhooks.send_due() == 0
+    assert (Delivery.objects.get().arrived_at is not None, Delivery.objects.get().due_at) == (True, None)
+
+
 def test_no_redirect_is_followed(listener: Listener, webhook: Webhook) -> None:
     listener.status = 307
     webhooks.test(webhook)

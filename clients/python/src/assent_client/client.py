@@ -19,10 +19,10 @@ class Client:
     def study(self, slug: str) -> Study:
         return Study.of(self._ask.get(f"/studies/{slug}"), _ask=self._ask)
 
-    def create_study(self, name: str, *, survey_type: str) -> Study:
+    def create_study(self, name: str, *, survey_type: str, key: str | None = None) -> Study:
         """Make a study without items. `survey_type` is a key of `survey_types`."""
         body = {"name": name, "survey_type": survey_type}
-        return Study.of(self._ask.post("/studies", body), _ask=self._ask)
+        return Study.of(self._ask.post("/studies", body, key=key), _ask=self._ask)
 
     def batch(self, pk: int) -> Batch:
         return Batch.of(self._ask.get(f"/batches/{pk}"), _ask=self._ask)

@@ -27,12 +27,22 @@ class Mistake:
 
 
 class AssentError(Exception):
-    """A request that Assent refused; nothing was done. `status` is HTTP's, 0 where no answer came."""
+    """A request that Assent refused; nothing was done. `status` is HTTP's, 0 where no answer came.
+
+    `wait`: after how many seconds it is worth asking again, 0 where Assent does not say.
+    """
 
     def __init__(
-        self, detail: str, *, status: int = 0, kind: str = "", mistakes: tuple[Mistake, ...] = ()
+        self,
+        detail: str,
+        *,
+        status: int = 0,
+        kind: str = "",
+        mistakes: tuple[Mistake, ...] = (),
+        wait: float = 0,
     ) -> None:
         self.detail, self.status, self.kind, self.mistakes = detail, status, kind, mistakes
+        self.wait = wait
         super().__init__("\n".join([detail, *map(str, mistakes)]))
 
 
@@ -82,13 +92,15 @@ KINDS: dict[str, type[AssentError]] = {
 }
 
 
-def error_of(status: int, problem: Mapping[str, Any]) -> AssentError:
+def error_of(status: int, problem: Mapping[str, Any], *, wait: float = 0) -> AssentError:
     """Return the exception for an answer's problem; one of a kind that is not known is an AssentError."""
     kind = str(problem.get("type", "")).removeprefix(PREFIX)
-    known = Mistake.__dataclass_fields__
-    mistakes = tuple(
-        Mistake(**{name: value for name, value in one.items() if name in known})
-        for one in problem.get("errors", ())
-    )
+    mistakes = tuple(map(mistake_of, problem.get("errors", ())))
     detail = str(problem.get("detail") or problem.get("title") or f"Status {status}.")
-    return KINDS.get(kind, AssentError)(detail, status=status, kind=kind, mistakes=mistakes)
+    return KINDS.get(kind, AssentError)(detail, status=status, kind=kind, mistakes=mistakes, wait=wait)
+
+
+def mistake_of(data: Mapping[str, Any]) -> Mistake:
+    """Return one mistake of an answer; keys that this version does not know are left out."""
+    known = Mistake.__dataclass_fields__
+    return Mistake(**{name: value for name, value in data.items() if name in known})

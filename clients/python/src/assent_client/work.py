@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Self
 
-from assent_client.errors import AssentError, Mistake
+from assent_client.errors import AssentError, Mistake, mistake_of
 from assent_client.transport import Transport
 
 POLL_SECONDS = 5.0
@@ -151,6 +151,7 @@ class Batch(_Row):
     status: str
     error: str
     url: str
+    is_simulated: bool
     terms: dict[str, Any]
     price: Price | None
     problems: list[str]
@@ -169,14 +170,21 @@ class Batch(_Row):
         """Change a draft; the answer has the new price."""
         return Batch.of(self._ask.patch(f"/batches/{self.id}", terms_of(terms)), _ask=self._ask)
 
-    def publish(self, *, total: Money | None = None, confirmation: str = "") -> "Batch":
+    def publish(
+        self, *, total: Money | None = None, confirmation: str = "", key: str | None = None
+    ) -> "Batch":
         """Publish a draft for `total`, by default the price it came with; another price today is refused.
 
         Where money is real, `confirmation` is the batch's name. Published twice, it costs once.
         """
         seen = total or (self.price.total if self.price else Money(Decimal(0)))
         body = {"total": seen.as_data(), "confirmation": confirmation}
-        return Batch.of(self._ask.post(f"/batches/{self.id}/publish", body), _ask=self._ask)
+        return Batch.of(self._ask.post(f"/batches/{self.id}/publish", body, key=key), _ask=self._ask)
+
+    def simulate(self, n_people: int = 12, *, key: str | None = None) -> "Batch":
+        """Have simulated people answer a copy of this draft, which is returned; or send more to such a copy."""
+        answer = self._ask.post(f"/batches/{self.id}/simulate", {"n_people": n_people}, key=key)
+        return Batch.of(answer, _ask=self._ask)
 
     def stop(self) -> "Batch":
         return Batch.of(self._ask.post(f"/batches/{self.id}/stop"), _ask=self._ask)
@@ -191,6 +199,7 @@ class Batch(_Row):
         *,
         valid_until: date | None = None,
         max_assignments: int | None = None,
+        key: str | None = None,
     ) -> list["Invitation"]:
         """Invite people, all or none, and return them with their links. Nobody is sent anything by Assent.
 
@@ -202,7 +211,7 @@ class Batch(_Row):
             "valid_until": valid_until and valid_until.isoformat(),
             "max_assignments": max_assignments,
         }
-        answer = self._ask.post(f"/batches/{self.id}/invitations", body)
+        answer = self._ask.post(f"/batches/{self.id}/invitations", body, key=key)
         made = {one["id"] for one in answer["results"]}
         return [one for one in self.invitations() if one.id in made]
 
@@ -286,6 +295,7 @@ class Study(_Row):
         pictures: Content | None = None,
         columns: Mapping[str, str] | None = None,
         dry_run: bool = False,
+        key: str | None = None,
         **how: Any,
     ) -> Imported:
         """Import a CSV, Excel or JSONL file (a path, or the bytes), with a ZIP of its pictures.
@@ -295,8 +305,8 @@ class Study(_Row):
         files = {"items": file_of(items, "items")}
         files |= {"archive": file_of(pictures, "pictures.zip")} if pictures is not None else {}
         fields_ = {**how, **({"columns": json.dumps(columns)} if columns else {})}
-        answer = self._ask.upload(f"/studies/{self.slug}/items", fields_, files, dry_run=dry_run)
-        problems = [Mistake(**one) for one in answer.pop("problems")]
+        answer = self._ask.upload(f"/studies/{self.slug}/items", fields_, files, key=key, dry_run=dry_run)
+        problems = [mistake_of(one) for one in answer.pop("problems")]
         return Imported.of(answer, problems=problems)
 
     def items(self) -> Iterator[Item]:
@@ -306,9 +316,13 @@ class Study(_Row):
         for row in self._ask.pages(f"/studies/{self.slug}/batches"):
             yield Batch.of(row, _ask=self._ask)
 
-    def draft(self, **terms: Any) -> Batch:
-        """Draft a batch: `reward="0.50"`, `assignments_per_hit=3` and so on. It has a price, and costs nothing yet."""
-        return Batch.of(self._ask.post(f"/studies/{self.slug}/batches", terms_of(terms)), _ask=self._ask)
+    def draft(self, *, key: str | None = None, **terms: Any) -> Batch:
+        """Draft a batch: `reward="0.50"`, `assignments_per_hit=3` and so on. It has a price, and costs nothing yet.
+
+        With a `key` of yours, here as elsewhere, it is made once a day, however often it is asked for.
+        """
+        made = self._ask.post(f"/studies/{self.slug}/batches", terms_of(terms), key=key)
+        return Batch.of(made, _ask=self._ask)
 
 
 def terms_of(terms: Mapping[str, Any]) -> dict[str, Any]:

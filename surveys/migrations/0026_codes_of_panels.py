@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotators', '0008_moved_hits'),
-        ('surveys', '0040_notes_and_publishing'),
+        ('surveys', '0025_notes_and_publishing'),
     ]
 
     operations = [

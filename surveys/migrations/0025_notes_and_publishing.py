@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('surveys', '0030_outputs_that_are_files'),
+        ('surveys', '0024_outputs_that_are_files'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotators', '0008_moved_hits'),
-        ('surveys', '0042_large_imports'),
+        ('surveys', '0028_awaited_reports'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

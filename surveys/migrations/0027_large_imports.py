@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('surveys', '0041_codes_of_panels'),
+        ('surveys', '0026_codes_of_panels'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -30,5 +30,5 @@ def backwards(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("surveys", "0050_consent_and_problems")]
+    dependencies = [("surveys", "0029_consent_and_problems")]
     operations = [migrations.RunPython(forwards, backwards)]

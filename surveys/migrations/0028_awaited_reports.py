@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('surveys', '0042_large_imports'),
+        ('surveys', '0027_large_imports'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
