@@ -1,5 +1,6 @@
 """The one place that writes: pictures first, content-addressed, then all rows in one transaction."""
 
+import fcntl
 import hashlib
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -225,14 +226,31 @@ def _stored(kinds: dict[str, str], *, pictures: Pictures | None) -> Iterator[dic
     """Write the files of these names and kinds; if anything fails after that, remove those that were not there."""
     written: list[str] = []
     try:
-        yield {
-            name: _store(name, kind=kinds[name], pictures=pictures, written=written) for name in sorted(kinds)
-        }
+        with _media_lock(fcntl.LOCK_SH):
+            yield {
+                name: _store(name, kind=kinds[name], pictures=pictures, written=written)
+                for name in sorted(kinds)
+            }
     except BaseException:
+        if written:
+            _remove(written)
+        raise
+
+
+def _remove(written: list[str]) -> None:
+    """Remove files that no row has, once no other import is about to have a row for one of them."""
+    with _media_lock(fcntl.LOCK_EX):
         kept = set(Picture.objects.filter(file__in=written).values_list("file", flat=True))
         for file in set(written) - kept:
             (Path(settings.MEDIA_ROOT) / file).unlink(missing_ok=True)
-        raise
+
+
+@contextmanager
+def _media_lock(kind: int) -> Iterator[None]:
+    """Hold the files shared with other imports, until their rows are written; or alone, to remove some."""
+    with (settings.DATA_DIR / "importing.lock").open("w") as file:
+        fcntl.flock(file, kind)
+        yield
 
 
 def _store(name: str, *, kind: str, pictures: Pictures | None, written: list[str]) -> Stored:

@@ -1,8 +1,11 @@
 """All or nothing: what an import leaves behind when it works, and when it doesn't."""
 
 import hashlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 import pytest
 from django.db import IntegrityError, connection
@@ -208,6 +211,54 @@ def test_a_broken_picture_is_not_attached(media: Path, pictures) -> None:
         attach_pictures(survey, pictures=FolderPictures(pictures.folder))
     assert Picture.objects.filter(file="").count() == 2
     assert files(media) == []
+
+
+class Slow(FolderPictures):
+    """Does something of a test's before it reads 9.png, the second picture."""
+
+    def __init__(self, folder: Path, before: Callable[[], object]) -> None:
+        super().__init__(folder)
+        self.before = before
+
+    def read(self, path: str, *, kind: str = "picture") -> bytes:
+        if path == "9.png":
+            self.before()
+        return super().read(path, kind=kind)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_import_that_fails_leaves_what_another_is_about_to_use(media: Path, tmp_path: Path) -> None:
+    """Both have 8.png, the first of them writes it; the second finds it there, and has no row for it yet."""
+    first, second = new_survey("first"), new_survey("second")
+    for survey in (first, second):
+        write_items(plan_of(slot(8), slot(9), allow_missing=True), survey=survey, pictures=None)
+    for name, broken in (("broken", True), ("whole", False)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "8.png").write_bytes(png(size=(9, 9)))
+        (tmp_path / name / "9.png").write_bytes(b"no picture" if broken else png("red"))
+    has_written, has_found = Event(), Event()
+
+    def fail() -> None:
+        pictures = Slow(tmp_path / "broken", lambda: (has_written.set(), has_found.wait(30)))
+        try:
+            with pytest.raises(ImportRefused):
+                attach_pictures(first, pictures=pictures)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as other:
+        failing = other.submit(fail)
+        assert has_written.wait(30)
+
+        def after_a_while() -> None:
+            has_found.set()
+            wait([failing], timeout=0.5)  # it can't end before this import has
+
+        attach_pictures(second, pictures=Slow(tmp_path / "whole", after_a_while))
+        failing.result(timeout=30)
+    arrived = Picture.objects.get(name="8.png", item__survey=second)
+    assert (media / arrived.file.name).read_bytes() == png(size=(9, 9))
+    assert len(files(media)) == 2
 
 
 def test_other_surveys_are_left_alone(media: Path, pictures) -> None:
