@@ -66,7 +66,7 @@ def test_by_keys_alone(new_context: CreateContextCallback, address: str) -> None
     text_of(page).focus()
     for key in ("ArrowRight", "ArrowRight", "Shift+ArrowRight"):
         keys.press(key)
-    expect(page.locator(".item:not([hidden]) [role=status]")).to_have_text("Taken: “на ковре\u0301”")
+    expect(page.locator(".item:not([hidden]) .help[role=status]")).to_have_text("Taken: “на ковре\u0301”")
     for key in ("Enter", "ArrowDown", "ArrowDown", "Tab", "Tab", "Tab", "Enter"):
         keys.press(key)
     expect(text_of(page)).to_be_focused()

@@ -67,7 +67,7 @@ def test_nothing_shown_tells_gold_system_or_id(settings: Any, tmp_path: Any) -> 
                 "markable",
             )
         }
-        assert set(asdict(items[0])["outputs"][0]) == {"code", "label", "text"}
+        assert set(asdict(items[0])["outputs"][0]) == {"code", "label", "text", "kind", "files"}
         codes = {output.code for item in items for output in item.outputs}
         assert len(codes) == 10
         assert all(len(code) == 16 and int(code, 16) >= 0 for code in codes)
