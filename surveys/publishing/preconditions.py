@@ -51,7 +51,8 @@ def raise_budget(batch: Batch, amount: Decimal, *, by: AbstractBaseUser | Anonym
     if amount < committed:
         raise CannotChangeBudget(f"${committed:.2f} are committed already; the budget can't be less.")
     Batch.objects.filter(pk=batch.pk).update(budget=amount)
-    details = {"before": before.budget and f"{before.budget:.2f}", "after": f"{amount:.2f}"}
+    was = None if before.budget is None else f"{before.budget:.2f}"
+    details = {"before": was, "after": f"{amount:.2f}"}
     audit.record(audit.Kind.BUDGET, "raise", batch=batch, by=by, details=details)
 
 

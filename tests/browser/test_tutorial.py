@@ -125,6 +125,7 @@ def test_the_way_of_the_tutorial(
     page.goto(
         f"/batches/{Batch.objects.get().pk}/results/", timeout=30_000
     )  # its numbers are made on the way
+    expect(page.get_by_text("nothing has changed since")).to_be_visible(timeout=30_000)
     pictures.take(page, "results")
     page.close()
     assert pictures.shown == pictures.kept, "make tutorial takes the pictures again"

@@ -230,3 +230,11 @@ def test_what_is_for_people_is_not_simulated(script: Asking, sent: list[Any]) ->
     batch = make_published().batch
     assert problem(script.post(f"/batches/{batch.pk}/simulate", {})) == (409, "refused")
     assert (Batch.objects.count(), sent) == (1, [])
+
+
+def test_a_budget_of_nothing_can_be_raised(script: Asking) -> None:
+    batch = make_published().batch
+    Batch.objects.filter(pk=batch.pk).update(budget=0)
+    answer = script.post(f"/batches/{batch.pk}/budget", {"budget": dollars("50.00")})
+    assert (answer.status_code, answer.json()["terms"]["budget"]) == (200, dollars("50.00"))
+    assert AuditEntry.objects.get().details == {"before": "0.00", "after": "50.00"}
