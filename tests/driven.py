@@ -48,7 +48,11 @@ def study(document: str, *, items: bytes, folder: Path, pictures: tuple[str, ...
 def asked(page: str) -> dict[str, str]:
     """Return {field: its question's key} of all that a page asks about its items."""
     names = dict.fromkeys(re.findall(r'name="(i\d+-(?:[0-9a-f]{16}-)?[a-z]\w*)"', page))
-    return {name: re.split(r"-", name)[-1] for name in names if not name.endswith(("-seconds", "-skip"))}
+    return {
+        name: re.split(r"-", name)[-1]
+        for name in names
+        if not name.endswith(("-seconds", "-skip", "-problem"))
+    }
 
 
 def answer(questionnaire: Questionnaire, given: Given) -> Any:

@@ -18,6 +18,7 @@ from surveys.models import (
     Batch,
     ConsentText,
     Decision,
+    Importing,
     Inclusion,
     Invitation,
     Item,
@@ -82,6 +83,8 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "batch_download_ids": (RESEARCHER, "post", lambda w: [w.batch.pk, "raw"]),
     "assignments": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "decide_many": (ASSISTANT, "post", lambda w: [w.batch.pk]),
+    "undo_many": (ASSISTANT, "post", lambda w: [w.batch.pk]),
+    "undo_many_of_study": (ASSISTANT, "post", lambda w: [w.batch.survey.slug]),
     "assignment": (ASSISTANT, "get", lambda w: [w.batch.pk, w.assignment.pk]),
     "decide": (ASSISTANT, "post", lambda w: [w.batch.pk, w.assignment.pk]),
     "batch_budget": (RESEARCHER, "post", lambda w: [w.batch.pk]),
@@ -104,6 +107,9 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "import_items": (RESEARCHER, "get", lambda w: []),
     "import_pictures": (RESEARCHER, "get", lambda w: []),
     "import_preview": (RESEARCHER, "get", lambda w: ["x"]),
+    "put_note_away": (ANYBODY, "post", lambda w: [1]),  # of staff, whatever their rights, and only their own
+    "import_job": (RESEARCHER, "get", lambda w: [w.importing.pk]),
+    "import_progress": (RESEARCHER, "get", lambda w: [w.importing.pk]),
     "import_columns": (RESEARCHER, "get", lambda w: ["x"]),
     "import_template": (ASSISTANT, "get", lambda w: ["xai"]),
     "link_sign_in": (ANYBODY, "get", lambda w: [w.link_batch.pk]),
@@ -214,7 +220,9 @@ class World:
             token_hash="1" * 64,
             expires_at=timezone.now(),
         )
-        self.draft = drafts.begin("title: Mine", by=User.objects.create_user("writer"))
+        writer = User.objects.create_user("writer")
+        self.draft = drafts.begin("title: Mine", by=writer)
+        self.importing = Importing.objects.create(folder="staged", filename="items.csv", asked_by=writer)
         self.colleague = User.objects.create_user("colleague", is_staff=True)
         self.batch.survey.team.add(self.colleague)
         self.link_batch = make_batch()

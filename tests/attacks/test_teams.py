@@ -39,6 +39,8 @@ OF_NO_BATCH = {
     "import_pictures",
     "import_preview",
     "import_columns",
+    "import_job",
+    "import_progress",
     "import_template",
     "survey_types",
     "survey_type_file",

@@ -98,4 +98,9 @@ def test_the_command_line(tmp_path) -> None:
 
 
 def test_every_layout_with_ids_is_one_that_asks() -> None:
-    assert [name for name, layout in LAYOUTS.items() if layout.is_raw] == ["raw", "responses", "annotations"]
+    assert [name for name, layout in LAYOUTS.items() if layout.is_raw] == [
+        "raw",
+        "responses",
+        "annotations",
+        "panel",
+    ]

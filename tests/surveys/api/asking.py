@@ -7,6 +7,7 @@ from django.test import Client
 
 from surveys.api import tokens
 from surveys.models import Batch, Questionnaire
+from surveys.publishing import questionnaires
 from tests.factories import make_hit, submitted
 from tests.people import role_of
 
@@ -52,7 +53,8 @@ def problem(answer: Any) -> tuple[int, str]:
 
 
 def hand_in(batch: Batch) -> None:
-    """As many people as are wanted hand in each HIT of a batch, as a marketplace would tell it."""
+    """Have the worker write a batch, and all people that are wanted hand in, as a marketplace would tell it."""
+    questionnaires.write(batch)
     Batch.objects.filter(pk=batch.pk).update(status="open")
     for questionnaire in Questionnaire.objects.filter(batch=batch):
         questionnaire.hit = questionnaire.hit or make_hit(max_assignments=questionnaire.target_assignments)

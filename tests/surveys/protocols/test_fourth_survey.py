@@ -138,7 +138,9 @@ def test_from_import_to_export(survey: Survey, site: Site, admin_client: Client,
     assert first.batch.review_policy == NEVER
     worker = Annotator(site, first)
     assert worker.page.count('type="radio"') == 2 * (7 + 2)
-    assert worker.page.count("<textarea") == 2 + 1  # and the comment on the HIT
+    assert (
+        worker.page.count("<textarea") == 2 + 2 + 1
+    )  # and a report of each item's problem, and the comment on the HIT
     assert "A short caption can be as faithful as a long one." in worker.page
 
     gap = next(name for name in worker.answers() if name.endswith("-comment"))
