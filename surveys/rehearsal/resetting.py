@@ -14,7 +14,7 @@ from annotators.models import Endpoint
 from surveys.models import Batch, Protocol, Survey
 from surveys.rehearsal.demo_studies import ALL
 
-FILES = ("db.sqlite3", "db.sqlite3-wal", "db.sqlite3-shm", "celerybeat-schedule")
+FILES = ("db.sqlite3", "db.sqlite3-wal", "db.sqlite3-shm", "celerybeat-schedule", "importing.lock")
 FOLDERS = ("media", "broker", "heartbeats", "run")
 LOCK = "demo.lock"
 
