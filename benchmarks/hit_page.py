@@ -23,7 +23,7 @@ from django.template import Context, Engine, Template  # noqa: E402
 
 from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture  # noqa: E402
 from surveys.pages.answering.hit_form import HitForm  # noqa: E402
-from surveys.protocols.definition import Choice  # noqa: E402
+from surveys.protocols.criteria import Choice  # noqa: E402
 from surveys.protocols.registry import get_definition  # noqa: E402
 
 VQAX = get_definition("evil-vqax")

@@ -6,7 +6,8 @@ from typing import Any
 from annotators.models import Assignment
 from surveys.answering.answer_copy import ItemAnswer
 from surveys.models import Questionnaire
-from surveys.protocols.definition import Choice, Criterion, Definition, Instructions
+from surveys.protocols.criteria import Choice, Criterion
+from surveys.protocols.definition import Definition, Instructions
 from tests.factories import make_batch, make_hit, make_item, make_questionnaire, make_survey
 from tests.policy_data import NEVER
 

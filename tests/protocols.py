@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from surveys.protocols.definition import Choice
+from surveys.protocols.criteria import Choice
 from surveys.protocols.registry import get_definition
 
 VQAX, ESNLIVE, VCR, XAI, VTT = map(get_definition, ("evil-vqax", "evil-esnlive", "evil-vcr", "xai", "vtt"))

@@ -15,7 +15,8 @@ from annotators.crowds.mturk.questions import AnswerError, parse_answers
 from surveys.models import Item, Rating, Response
 from surveys.protocols import spans
 from surveys.protocols.conditions import asked_keys
-from surveys.protocols.definition import Criterion, Definition, Number
+from surveys.protocols.criteria import Criterion, Number
+from surveys.protocols.definition import Definition
 from surveys.protocols.preferences import IN_PARTS
 
 FIELD = "taskAnswers"

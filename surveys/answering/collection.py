@@ -40,7 +40,7 @@ from surveys.models import (
     Response,
 )
 from surveys.protocols import spans
-from surveys.protocols.definition import Criterion, Preference
+from surveys.protocols.criteria import Criterion, Preference
 from surveys.protocols.preferences import NO_PREFERENCE, OTHER, PREFERRED, WAYS
 
 VERSION_MAX = 2**31 - 1

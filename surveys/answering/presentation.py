@@ -29,7 +29,8 @@ from surveys.answering.orders import (
 )
 from surveys.models import AnnotationSlot, Batch, Item, Output, Picture, Questionnaire, Response
 from surveys.protocols.blocks import OF_OUTPUT, Block, Part
-from surveys.protocols.definition import Choice, Definition, numbered
+from surveys.protocols.criteria import Choice, numbered
+from surveys.protocols.definition import Definition
 from surveys.protocols.languages import in_language, is_read_in
 from surveys.publishing import pilots, quota
 from surveys.publishing.quota import cap_of, has_reached_cap

@@ -10,7 +10,8 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
 
-from surveys.protocols.definition import Choice, Definition
+from surveys.protocols.criteria import Choice
+from surveys.protocols.definition import Definition
 from surveys.protocols.documents import read
 from surveys.protocols.registry import DEFINITIONS, get_definition
 

@@ -17,16 +17,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import yaml
 
 from surveys.protocols import translations
-from surveys.protocols.definition import (
-    ALL,
-    WORDS,
-    Choice,
-    Criterion,
-    Definition,
-    DefinitionError,
-    Path,
-    Problem,
-)
+from surveys.protocols.criteria import Choice, Criterion, Path, Problem
+from surveys.protocols.definition import ALL, WORDS, Definition, DefinitionError
 from surveys.protocols.languages import standard
 from surveys.protocols.texts import why_no_summary, why_no_title, why_not
 from surveys.protocols.translations import SCALES

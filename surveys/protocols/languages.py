@@ -8,18 +8,13 @@ from typing import Any, SupportsIndex
 import langcodes
 
 from surveys.protocols.blocks import Block
+from surveys.protocols.criteria import AnswerQuestion, Choice, Criterion, Number, Preference, Spans
 from surveys.protocols.definition import (
-    AnswerQuestion,
-    Choice,
-    Criterion,
     Definition,
     Instructions,
-    Number,
     Passage,
     Place,
-    Preference,
     QuizQuestion,
-    Spans,
     Translation,
     WorkedExample,
 )

@@ -11,7 +11,8 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from surveys.protocols import documents, translations
-from surveys.protocols.definition import WORDS, Choice, Definition
+from surveys.protocols.criteria import Choice
+from surveys.protocols.definition import WORDS, Definition
 from surveys.protocols.languages import NAMED, READ
 
 SCALARS: dict[type, dict[str, Any]] = {

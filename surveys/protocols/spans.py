@@ -16,7 +16,7 @@ from typing import Any
 
 import regex
 
-from surveys.protocols.definition import Spans
+from surveys.protocols.criteria import Spans
 
 MOST_WRITTEN = 500_000  # characters of an answer
 MOST_NOTE = 500

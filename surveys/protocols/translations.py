@@ -11,15 +11,8 @@ from typing import Any, cast
 
 import yaml
 
-from surveys.protocols.definition import (
-    Choice,
-    Definition,
-    Path,
-    Place,
-    TranslatedText,
-    Translation,
-    numbered,
-)
+from surveys.protocols.criteria import Choice, Path, numbered
+from surveys.protocols.definition import Definition, Place, TranslatedText, Translation
 from surveys.protocols.languages import NAMED, READ, names_in, standard
 from surveys.protocols.texts import why_no_summary, why_no_title, why_not
 

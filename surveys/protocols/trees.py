@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import yaml
 
-from surveys.protocols.definition import Path
+from surveys.protocols.criteria import Path
 from surveys.protocols.documents import DocumentError, composed
 
 Tree: TypeAlias = "dict[str, Tree] | list[Tree] | str"

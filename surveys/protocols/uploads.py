@@ -3,15 +3,8 @@
 from collections.abc import Collection, Iterator, Sequence
 
 from surveys.protocols import documents
-from surveys.protocols.definition import (
-    RESERVED,
-    Choice,
-    Definition,
-    Path,
-    Problem,
-    is_drawing,
-    numbered,
-)
+from surveys.protocols.criteria import Choice, Path, Problem, numbered
+from surveys.protocols.definition import RESERVED, Definition, is_drawing
 
 MOST_VERSION = 1_000_000
 # Columns of the exported files, and what a page's script looks for.

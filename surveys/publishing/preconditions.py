@@ -12,7 +12,7 @@ from django.db.models import Count, Max
 from annotators.crowds.mturk.gateway import Gateway
 from surveys import audit
 from surveys.models import Batch
-from surveys.protocols.definition import Criterion
+from surveys.protocols.criteria import Criterion
 from surveys.protocols.policy import needs_gold, read_policy, rule_data
 from surveys.protocols.rules import PolicyError
 from surveys.publishing import budget

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from surveys.answering.answer_copy import ItemAnswer, only_asked
 from surveys.answering.presentation import ShownItem
 from surveys.protocols.conditions import ANSWER
-from surveys.protocols.definition import Choice, Criterion, Definition, Preference, Spans
+from surveys.protocols.criteria import Choice, Criterion, Preference, Spans
+from surveys.protocols.definition import Definition
 from surveys.protocols.preferences import IN_PARTS
 from surveys.protocols.spans import checked
 from surveys.simulating.people import Answers, Given

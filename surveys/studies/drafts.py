@@ -12,7 +12,8 @@ from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 
 from surveys.models import Protocol, ProtocolDraft, ProtocolDraftVersion
-from surveys.protocols.definition import Definition, Problem
+from surveys.protocols.criteria import Problem
+from surveys.protocols.definition import Definition
 from surveys.protocols.documents import MOST_BYTES, DocumentError
 from surveys.protocols.trees import tree_of
 from surveys.protocols.uploads import read

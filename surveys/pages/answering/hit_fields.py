@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from surveys.answering.answer_copy import NOT_XML
 from surveys.answering.collection import SECONDS_MAX
-from surveys.protocols.definition import Choice, Number, Spans
+from surveys.protocols.criteria import Choice, Number, Spans
 from surveys.protocols.languages import TextIn
 from surveys.protocols.spans import MOST_WRITTEN, checked, listed
 

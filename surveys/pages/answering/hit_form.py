@@ -39,7 +39,8 @@ from surveys.pages.answering.hit_layout import (
 )
 from surveys.pages.answering.problems import Told
 from surveys.protocols.conditions import ANSWER, asked_keys
-from surveys.protocols.definition import Choice, Criterion, Definition, Preference, Spans, numbered
+from surveys.protocols.criteria import Choice, Criterion, Preference, Spans, numbered
+from surveys.protocols.definition import Definition
 from surveys.protocols.preferences import BEST, IN_PARTS, WORST, By
 
 NO_PREFERENCE = "no_preference"

@@ -25,7 +25,8 @@ from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture
 from surveys.answering.quizzes import Marked
 from surveys.pages.answering.hit_fields import GroupField, MarkedText
 from surveys.pages.answering.problems import Told
-from surveys.protocols.definition import Choice, Definition, QuizQuestion
+from surveys.protocols.criteria import Choice
+from surveys.protocols.definition import Definition, QuizQuestion
 
 SMALL_GROUP = 4
 SHORT_LABEL = 16

@@ -7,7 +7,8 @@ from annotators.models import Assignment
 from surveys.answering.presentation import ShownBlock, files_of, shown_blocks
 from surveys.models import Item, Output, Picture, Rating, Response
 from surveys.pages.review.marked_texts import Piece, in_words, pieces_of
-from surveys.protocols.definition import Criterion, Definition, Preference, numbered
+from surveys.protocols.criteria import Criterion, Preference, numbered
+from surveys.protocols.definition import Definition
 from surveys.protocols.preferences import OTHER
 from surveys.protocols.spans import read
 

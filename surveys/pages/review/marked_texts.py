@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from surveys.protocols.definition import Spans
+from surveys.protocols.criteria import Spans
 from surveys.protocols.spans import Mark, shortened
 
 HEAVIEST = 4

@@ -13,7 +13,7 @@ import pandas as pd
 
 from annotators.models import SUBMITTED, Assignment
 from surveys.models import Batch, Output
-from surveys.protocols.definition import Criterion
+from surveys.protocols.criteria import Criterion
 from surveys.results.frames.annotations import SKIP_MARK
 from surveys.results.frames.base import LANGUAGE, Frame, column
 from surveys.results.frames.database import read_parts

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from surveys.protocols.definition import Criterion, Definition
+from surveys.protocols.criteria import Criterion
+from surveys.protocols.definition import Definition
 from surveys.results.frames.base import ABOUT, RESPONSE_COLUMNS, Frame, build_frame, column, used
 from surveys.results.frames.csv_table import SourceError, choice_value, name_in, number
 from surveys.results.frames.pseudonyms import Pseudonyms

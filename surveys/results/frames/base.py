@@ -7,7 +7,8 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from surveys.protocols.definition import Criterion, Definition, Preference
+from surveys.protocols.criteria import Criterion, Preference
+from surveys.protocols.definition import Definition
 from surveys.protocols.preferences import NO_PREFERENCE as NO_PREFERENCE
 from surveys.protocols.preferences import OTHER as OTHER
 from surveys.protocols.preferences import PREFERRED as PREFERRED

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
-from surveys.protocols.definition import Criterion
+from surveys.protocols.criteria import Criterion
 
 
 class SourceError(ValueError):

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from surveys.protocols.definition import Criterion
+from surveys.protocols.criteria import Criterion
 from surveys.results.frames.base import Frame, column
 from surveys.results.statistics.inference import (
     Effect,

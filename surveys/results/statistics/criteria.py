@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from surveys.protocols.definition import Criterion
+from surveys.protocols.criteria import Criterion
 from surveys.results.frames.base import SELECTED, Frame, column, only, rating_keys, score_maps
 from surveys.results.statistics.inference import Interval, Ratings, mean_effect, unanimous_interval
 from surveys.results.statistics.numbers import BLANK, CriterionSummary, Score, Share

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from surveys.protocols.definition import Choice, Criterion, Spans
+from surveys.protocols.criteria import Choice, Criterion, Spans
 from surveys.protocols.spans import Mark, read
 from surveys.results.frames.base import Frame, column
 from surveys.results.statistics.agreement import krippendorff_alpha

@@ -10,7 +10,7 @@ from annotators.crowds.mturk.questions import parse_answers
 from annotators.models import Assignment, Worker
 from surveys.answering.collection import recover, save_answers, task_answers
 from surveys.models import Questionnaire, Rating, Response
-from surveys.protocols.definition import Choice, Criterion
+from surveys.protocols.criteria import Choice, Criterion
 from tests.answered import contents, first, forget_answers, ratings_of
 from tests.factories import (
     answer,

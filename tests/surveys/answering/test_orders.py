@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotators.models import Assignment, Worker
 from surveys.answering.orders import History, base_values, draw_order, shuffled
 from surveys.models import Batch, Item, Response
-from surveys.protocols.definition import Choice
+from surveys.protocols.criteria import Choice
 from tests.factories import (
     make_batch,
     make_hit,

@@ -22,7 +22,8 @@ from surveys.models import (
     definition_choices,
     new_code,
 )
-from surveys.protocols.definition import Choice, DefinitionError
+from surveys.protocols.criteria import Choice
+from surveys.protocols.definition import DefinitionError
 from tests.factories import (
     make_assignment,
     make_batch,

@@ -1,6 +1,7 @@
 """A survey type nobody has thought of: is a caption faithful to its picture? This file is all there is to it."""
 
-from surveys.protocols.definition import Choice, Criterion, Definition, Instructions
+from surveys.protocols.criteria import Choice, Criterion
+from surveys.protocols.definition import Definition, Instructions
 
 CAPTION = Definition(
     key="caption",

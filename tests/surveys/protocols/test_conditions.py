@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from surveys.protocols.conditions import Condition, asked_keys
-from surveys.protocols.definition import Choice, Criterion, Definition
+from surveys.protocols.criteria import Choice, Criterion
+from surveys.protocols.definition import Definition
 from surveys.protocols.documents import DocumentError, read
 from tests.surveys.protocols.conditional import DOCUMENT
 

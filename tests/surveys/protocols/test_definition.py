@@ -3,15 +3,8 @@ from dataclasses import replace
 
 import pytest
 
-from surveys.protocols.definition import (
-    AnswerQuestion,
-    Choice,
-    Criterion,
-    Definition,
-    DefinitionError,
-    Instructions,
-    Preference,
-)
+from surveys.protocols.criteria import AnswerQuestion, Choice, Criterion, Preference
+from surveys.protocols.definition import Definition, DefinitionError, Instructions
 from surveys.protocols.registry import DEFINITIONS, get_definition
 from tests.protocols import ESNLIVE, VCR, VQAX
 

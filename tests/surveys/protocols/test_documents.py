@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from surveys.protocols import schema
-from surveys.protocols.definition import Choice
+from surveys.protocols.criteria import Choice
 from surveys.protocols.documents import DocumentError, read
 from surveys.protocols.registry import BUILTIN, ORDER
 from tests.protocols import VQAX, XAI

@@ -7,7 +7,8 @@ import pytest
 from django.test import Client
 
 from surveys.models import Response
-from surveys.protocols.definition import Definition, Number
+from surveys.protocols.criteria import Number
+from surveys.protocols.definition import Definition
 from surveys.protocols.documents import DocumentError, read
 from surveys.results.files.layouts import batch_report
 from surveys.results.frames.csv_table import read_table

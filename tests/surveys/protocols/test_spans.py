@@ -10,7 +10,8 @@ from django.db import IntegrityError, transaction
 from django.test import Client
 
 from surveys.models import MarkedSpan, Output, Rating, Response
-from surveys.protocols.definition import Choice, Definition, Spans
+from surveys.protocols.criteria import Choice, Spans
+from surveys.protocols.definition import Definition
 from surveys.protocols.documents import DocumentError, read
 from surveys.protocols.spans import checked
 from surveys.protocols.spans import read as marks_of

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from surveys.protocols import documents
-from surveys.protocols.definition import numbered
+from surveys.protocols.criteria import numbered
 from surveys.protocols.documents import DocumentError
 from surveys.protocols.registry import BUILTIN, ORDER
 from surveys.protocols.uploads import COLUMNS, read

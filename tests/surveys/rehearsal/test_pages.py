@@ -6,7 +6,7 @@ from django.template import engines
 from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture
 from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.quiz import QuizForm
-from surveys.protocols.definition import Choice
+from surveys.protocols.criteria import Choice
 from surveys.protocols.documents import read
 from surveys.rehearsal.hit_page import Form, parse, read_hit_page, read_last_form, read_quiz
 from surveys.simulating.views import Group, Option, UnexpectedPage

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from annotators.models import Worker
 from surveys.models import Batch, Item, Output, Rating, Response
-from surveys.protocols.definition import Choice, Criterion, Definition, Instructions
+from surveys.protocols.criteria import Choice, Criterion
+from surveys.protocols.definition import Definition, Instructions
 from tests.factories import make_assignment, make_batch, make_hit, make_item, make_questionnaire, make_survey
 
 FIVE = tuple(Choice(str(n), f"{n}", float(n)) for n in range(1, 6))

@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from surveys.protocols.definition import Choice, Criterion, Definition, Instructions
+from surveys.protocols.criteria import Choice, Criterion
+from surveys.protocols.definition import Definition, Instructions
 from surveys.results.files.layouts import FRAME_LAYOUTS, LAYOUTS, count_rows, write_files
 from surveys.results.files.pairs import LayoutError
 from surveys.results.files.report import make_report

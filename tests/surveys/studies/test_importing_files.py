@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
-from surveys.protocols.definition import AnswerQuestion, Choice
+from surveys.protocols.criteria import AnswerQuestion, Choice
 from surveys.studies.importing.plan import Plan
 from surveys.studies.importing.reading import read_items, read_table
 from surveys.studies.importing.roles import guessed, roles_of, template_csv

@@ -12,19 +12,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from surveys.protocols.blocks import Block
 from surveys.protocols.conditions import Condition
-from surveys.protocols.definition import (
-    AnswerQuestion,
-    Choice,
-    Criterion,
-    Definition,
-    Instructions,
-    Number,
-    Passage,
-    Preference,
-    QuizQuestion,
-    Spans,
-    WorkedExample,
-)
+from surveys.protocols.criteria import AnswerQuestion, Choice, Criterion, Number, Preference, Spans
+from surveys.protocols.definition import Definition, Instructions, Passage, QuizQuestion, WorkedExample
 from surveys.protocols.documents import KEY, key_of
 from surveys.protocols.trees import Tree, new_name
 

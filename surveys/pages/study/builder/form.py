@@ -21,17 +21,8 @@ from surveys.pages.study.builder.fields import (
 )
 from surveys.pages.study.builder.parts import BuilderForm, Entries, Entry, Field, Group, Part, Section
 from surveys.protocols.conditions import ANSWER
-from surveys.protocols.definition import (
-    Choice,
-    Criterion,
-    Definition,
-    Number,
-    Path,
-    Preference,
-    Problem,
-    QuizQuestion,
-    Spans,
-)
+from surveys.protocols.criteria import Choice, Criterion, Number, Path, Preference, Problem, Spans
+from surveys.protocols.definition import Definition, QuizQuestion
 from surveys.protocols.documents import KEY
 from surveys.protocols.translations import SCALES, SECTION
 from surveys.protocols.trees import Tree, at

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-from surveys.protocols.definition import Path
+from surveys.protocols.criteria import Path
 from surveys.protocols.translations import SCALES
 
 

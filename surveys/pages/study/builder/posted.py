@@ -7,7 +7,8 @@ from django.http import QueryDict
 from surveys.pages.study.builder.fields import NAMES, OF_WAYS, asked_of, new_entry
 from surveys.pages.study.builder.form import form_of
 from surveys.pages.study.builder.parts import Entries, Entry, Field, Group, Part, id_of
-from surveys.protocols.definition import Choice, Criterion, Definition, Path
+from surveys.protocols.criteria import Choice, Criterion, Path
+from surveys.protocols.definition import Definition
 from surveys.protocols.translations import SCALES, SECTION
 from surveys.protocols.trees import Tree, added, at, copied, mapped, moved, put, removed
 

@@ -12,7 +12,8 @@ from django.test import Client
 from surveys.answering.answer_copy import ItemAnswer
 from surveys.answering.presentation import ShownItem, ShownOutput
 from surveys.pages.answering.hit_form import HitForm
-from surveys.protocols.definition import AnswerQuestion, Choice, Criterion, Definition, Instructions
+from surveys.protocols.criteria import AnswerQuestion, Choice, Criterion
+from surveys.protocols.definition import Definition, Instructions
 from surveys.protocols.languages import TextIn
 from tests.builders import frame_query, make_questionnaire
 from tests.protocols import ESNLIVE, VQAX, WITH_NONE

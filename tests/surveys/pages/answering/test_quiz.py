@@ -7,7 +7,8 @@ import pytest
 from django.test import Client
 
 from surveys.models import Questionnaire, QuizAttempt
-from surveys.protocols.definition import Choice, QuizQuestion
+from surveys.protocols.criteria import Choice
+from surveys.protocols.definition import QuizQuestion
 from tests.builders import frame_query, make_questionnaire
 from tests.protocols import XAI
 

@@ -11,7 +11,7 @@ from annotators.models import Assignment
 from surveys.models import Batch, Rating
 from surveys.pages.results.cells import Cell
 from surveys.pages.results.results import Results
-from surveys.protocols.definition import Choice, Criterion
+from surveys.protocols.criteria import Choice, Criterion
 from tests.factories import make_published, open_for, submitted
 from tests.people import client_of
 from tests.protocols import ESNLIVE, VQAX

@@ -14,7 +14,8 @@ from surveys.pages.study.builder.form import form_of
 from surveys.pages.study.builder.parts import id_of
 from surveys.protocols.blocks import Block
 from surveys.protocols.conditions import Condition
-from surveys.protocols.definition import Criterion, Definition, Preference
+from surveys.protocols.criteria import Criterion, Preference
+from surveys.protocols.definition import Definition
 from surveys.protocols.documents import read
 from surveys.protocols.trees import at, put, tree_of, written
 from surveys.studies import drafts
