@@ -1,15 +1,20 @@
-"""What a person decides about a payment: what they have to say, and the deed."""
+"""What a person decides about a payment: what they have to say, the deed, and taking it back."""
 
 from typing import Any
 
 from django import forms
+from django.contrib.auth.models import AbstractBaseUser
+from django.db import transaction
 
 from annotators.models import Assignment
 from annotators.outbox.market import FEEDBACK_MAX
 from surveys.models import Decision
 from surveys.review import decisions
 from surveys.review.appeal_codes import REASON_MAX
+from surveys.review.errors import CannotDecide
 
+Status = Assignment.Status
+OVERTURN_REASON = "This rejection was a mistake of ours, and is taken back."
 ACTIONS = {"approve": "Approve", "reject": "Reject", "overturn": "Overturn the rejection"}
 
 
@@ -43,3 +48,33 @@ def record(found: Assignment, action: str, *, by: Any, reason: str, use_answers:
     if action == "reject":
         return decisions.reject(found, by=by, reason=reason)
     return decisions.overturn(found, by=by, reason=reason, use_answers=use_answers)
+
+
+def undo(assignment: Assignment, *, by: AbstractBaseUser) -> None:
+    """Take a person's decision back, where the crowd allows it. Safe to repeat.
+
+    What nobody was told yet is judged by the rule again, as if nobody had decided. A rejection that was carried out is
+    overturned. What is paid stays paid: CannotDecide.
+    """
+    status = Assignment.objects.values_list("status", flat=True).get(pk=assignment.pk)
+    if status == Status.APPROVED:
+        raise CannotDecide("It is paid already, and that can’t be taken back.")
+    if status == Status.REJECTED:
+        assignment.refresh_from_db()
+        decisions.overturn(assignment, by=by, reason=OVERTURN_REASON, use_answers=True)
+    else:
+        _judge_again(assignment, by=by)
+
+
+@transaction.atomic
+def _judge_again(assignment: Assignment, *, by: AbstractBaseUser) -> None:
+    decisions.lock_undecided(assignment)
+    decided = Decision.objects.filter(assignment=assignment, decided_by__isnull=False).first()
+    if decided is None:
+        return
+    batch = assignment.hit.questionnaire.batch
+    by_rule = decisions.decide(assignment, batch=batch)
+    values = {**decisions.from_rule(by_rule, batch=batch), "verdict": decisions.carried(by_rule, batch=batch)}
+    before = decided.verdict
+    Decision.objects.filter(pk=decided.pk).update(**values, reason=by_rule.reason, decided_by=None)
+    decisions.audit_undone(decided, by=by, before=before)

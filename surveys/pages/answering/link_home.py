@@ -11,7 +11,7 @@ from surveys.answering.presentation import shown_definition
 from surveys.pages.answering.consent import shown, to_link_consent
 from surveys.pages.answering.link_page import admitted, linked, on_to_next, render, surroundings, to
 from surveys.pages.answering.work_page import pay_rule, time_allowed
-from surveys.review.panel_ends import completion
+from surveys.review.panels import completion
 
 NUMBER_MAX = 2**31 - 1
 NO_NUMBER = gettext_lazy("An annotation id is a whole number from 1.")

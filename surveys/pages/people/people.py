@@ -34,7 +34,7 @@ from surveys.pages.access import batch_for, researcher
 from surveys.pages.people.people_forms import InviteForm, PanelForm, RenewForm
 from surveys.publishing import quota
 from surveys.results.files.csv_text import safe_text
-from surveys.review.panel_lists import FOR_PANEL, decision_about, panel_lists, statuses_of
+from surveys.review.panels import FOR_PANEL, decision_about, panel_lists, statuses_of
 from surveys.review.progress import with_work
 
 PEOPLE_PER_PAGE = 12  # of invitations, and of visits below them; so the page stays within a few screens

@@ -18,7 +18,7 @@ from surveys import sync
 from surveys.enqueue import enqueue
 from surveys.pages.access import batch_for, researcher, study_for
 from surveys.pages.review.listing import of
-from surveys.review import undoing
+from surveys.review.by_hand import undo
 from surveys.review.errors import CannotDecide
 
 KEY = "decided_last"
@@ -72,7 +72,7 @@ def _undo(request: HttpRequest, of_page: Q) -> HttpResponse:
     undone, refused = [], []
     for found in mine.select_related("worker", "hit__questionnaire__batch__survey"):
         try:
-            undoing.undo(found, by=request.user)  # type: ignore[arg-type]
+            undo(found, by=request.user)  # type: ignore[arg-type]
         except CannotDecide as error:
             refused.append(f"{found.worker}: {error}")
         else:

@@ -14,7 +14,7 @@ from annotators.models import Assignment
 from surveys.models import Batch, Panel, PanelVisit
 from surveys.results.files.csv_text import csv_parts, safe_text
 from surveys.results.frames.pseudonyms import Pseudonyms, names_for_raw
-from surveys.review.panel_lists import FOR_PANEL, decision_about
+from surveys.review.panels import FOR_PANEL, decision_about
 
 COLUMNS = (
     "panel",

@@ -18,7 +18,7 @@ from surveys.answering.admissions import (
 from surveys.answering.completions import Completion
 from surveys.answering.invitations import revoke
 from surveys.models import Batch, Invitation, PanelVisit
-from surveys.review.panel_ends import completion
+from surveys.review.panels import completion
 from tests.link_people import answered, from_prolific, invite_one, make_batch, make_panel, take
 
 pytestmark = pytest.mark.django_db

@@ -12,7 +12,7 @@ from surveys.answering.admissions import admit_panel
 from surveys.models import AuditEntry, Batch
 from surveys.results.files.layouts import layouts_for
 from surveys.results.files.panel import panel_lines
-from surveys.review.panel_ends import completion
+from surveys.review.panels import completion
 from tests.link_people import answered, from_prolific, make_batch, make_panel, take
 from tests.people import client_of
 

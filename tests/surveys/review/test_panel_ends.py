@@ -9,7 +9,7 @@ from surveys.answering.admissions import admit_panel
 from surveys.answering.completions import Completion, end
 from surveys.models import Batch, Outcome, Panel, PanelVisit, Response
 from surveys.review import decisions
-from surveys.review.panel_ends import completion
+from surveys.review.panels import completion
 from tests.link_people import answered, from_prolific, invite_one, make_batch, make_panel, take
 from tests.policy_data import at_least
 

@@ -7,7 +7,7 @@ from annotators.crowds.links import work
 from annotators.models import Assignment
 from surveys.answering.admissions import admit_panel
 from surveys.operations.erasing import erase
-from surveys.review.panel_lists import PanelLists, panel_lists
+from surveys.review.panels import PanelLists, panel_lists
 from tests.link_people import answered, from_prolific, invite_one, make_batch, make_panel, take
 
 pytestmark = pytest.mark.django_db
