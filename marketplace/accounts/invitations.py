@@ -41,9 +41,11 @@ def find(token: str, *, now: datetime) -> Invitation | None:
 @transaction.atomic
 def take(token: str, *, now: datetime) -> tuple[Worker, str]:
     """Use an invitation once. Returns the new worker and the access code. Raises WorkerRefusal."""
-    found = find(token, now=now)
+    invitation = find(token, now=now)
     usable = (
-        Invitation.objects.filter(pk=found.pk, is_active=True, used__lt=F("most_uses")) if found else None
+        Invitation.objects.filter(pk=invitation.pk, is_active=True, used__lt=F("most_uses"))
+        if invitation
+        else None
     )
     if usable is None or not usable.update(used=F("used") + 1):
         raise WorkerRefusal(gettext("This invitation was used up, withdrawn, or has expired."))

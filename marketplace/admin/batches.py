@@ -189,8 +189,8 @@ def decide(request: HttpRequest, batch: TemplateBatch) -> HttpResponse:
 
 
 def _told(outcome: decisions.Outcome) -> str:
-    told = f"Approved: {outcome.approved}. Rejected: {outcome.rejected}."
-    return f"{told} Already so: {outcome.unchanged}." if outcome.unchanged else told
+    sentence = f"Approved: {outcome.approved}. Rejected: {outcome.rejected}."
+    return f"{sentence} Already so: {outcome.unchanged}." if outcome.unchanged else sentence
 
 
 @admin.register(TemplateBatch)

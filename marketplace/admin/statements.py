@@ -60,17 +60,17 @@ def _of_own_requester(view: View) -> Callable[[HttpRequest, int], HttpResponseBa
 
 @_of_own_requester
 def statement(request: HttpRequest, requester: Requester, since: date, until: date) -> HttpResponse:
-    found = statements.statement(requester, since=since, until=until)
+    period = statements.statement(requester, since=since, until=until)
     initial = {"since": since.isoformat(), "until": until.isoformat()}
     context = {
         **admin.site.each_context(request),
         "title": f"Statement of {requester.name}",
         "requester": requester,
         "form": PeriodForm(initial=initial, label_suffix=""),
-        "statement": found,
+        "statement": period,
         "columns": MOVED,
-        "days": [(day, _amounts(sums), sums) for day, sums in found.days.items()],
-        "sums": _amounts(found.total),
+        "days": [(day, _amounts(sums), sums) for day, sums in period.days.items()],
+        "sums": _amounts(period.total),
     }
     return render(request, "marketplace/admin/statement.html", context)
 
@@ -81,13 +81,13 @@ def _amounts(sums: Sums) -> list[int]:
 
 @_of_own_requester
 def days_csv(request: HttpRequest, requester: Requester, since: date, until: date) -> HttpResponseBase:
-    found = statements.statement(requester, since=since, until=until)
-    return _csv([DAY_COLUMNS, *_day_rows(found)], name=f"statement-{requester.pk}-{since}-{until}.csv")
+    period = statements.statement(requester, since=since, until=until)
+    return _csv([DAY_COLUMNS, *_day_rows(period)], name=f"statement-{requester.pk}-{since}-{until}.csv")
 
 
-def _day_rows(found: Statement) -> Iterator[list[str]]:
-    opening = Sums(standing=found.opening)
-    for name, sums in (("opening", opening), *found.days.items(), ("closing", found.total)):
+def _day_rows(period: Statement) -> Iterator[list[str]]:
+    opening = Sums(standing=period.opening)
+    for name, sums in (("opening", opening), *period.days.items(), ("closing", period.total)):
         standing = sums.standing
         cents = [*_amounts(sums), sums.charged, standing.available, standing.on_hold, standing.total]
         yield [str(name), *map(ledger.dollars, cents)]

@@ -38,16 +38,16 @@ class Call:
 
     def assignment(self) -> Assignment:
         """Return the assignment as the requester sees it: open until its submission is visible."""
-        found = assignments.find_assignment(self.body["AssignmentId"], requester=self.requester)
-        if visibility.is_unseen(found, now=self.now):
-            found.status = Assignment.Status.OPEN
-        return found
+        assignment = assignments.find_assignment(self.body["AssignmentId"], requester=self.requester)
+        if visibility.is_unseen(assignment, now=self.now):
+            assignment.status = Assignment.Status.OPEN
+        return assignment
 
     def worker(self) -> Worker:
-        found = Worker.objects.filter(worker_id=self.body["WorkerId"]).first()
-        if found is None:
+        worker = Worker.objects.filter(worker_id=self.body["WorkerId"]).first()
+        if worker is None:
             raise refusals.worker_does_not_exist(self.body["WorkerId"])
-        return found
+        return worker
 
     def own_qualification_type(self) -> QualificationType:
         return qualification_types.find(self.body["QualificationTypeId"], owner=self.requester)
@@ -64,9 +64,9 @@ class Call:
         """Return one page in the order of creation, and the token of the next, given for every non-empty page."""
         after = _position(self.body.get("NextToken"), scope=scope)
         size = self.body.get("MaxResults", DEFAULT_PAGE)
-        found = list(rows.filter(pk__gt=after).order_by("pk")[:size])
-        token = signing.dumps([scope, found[-1].pk], salt=SALT) if found else None
-        return found, token
+        shown = list(rows.filter(pk__gt=after).order_by("pk")[:size])
+        token = signing.dumps([scope, shown[-1].pk], salt=SALT) if shown else None
+        return shown, token
 
 
 def _position(token: str | None, *, scope: str) -> int:

@@ -41,8 +41,8 @@ def list_bonus_payments(call: Call) -> Body:
     if "AssignmentId" in call.body:
         rows = rows.filter(assignment=call.assignment())
     scope = f"Bonuses {call.body.get('HITId', '')} {call.body.get('AssignmentId', '')}"
-    found, token = call.page(rows, scope=scope)
-    return listing("BonusPayments", [structures.bonus(row) for row in found], token=token)
+    shown, token = call.page(rows, scope=scope)
+    return listing("BonusPayments", [structures.bonus(row) for row in shown], token=token)
 
 
 OPERATIONS: dict[str, Callable[[Call], Body]] = {

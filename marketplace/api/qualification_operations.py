@@ -103,8 +103,8 @@ def list_qualification_types(call: Call) -> Body:
         requestable_only=call.body["MustBeRequestable"],
         owned_only=call.body.get("MustBeOwnedByCaller", False),
     )
-    found, token = call.page(rows, scope="ListQualificationTypes")
-    shown = [structures.qualification_type(row, reader=call.requester) for row in found]
+    page, token = call.page(rows, scope="ListQualificationTypes")
+    shown = [structures.qualification_type(row, reader=call.requester) for row in page]
     return listing("QualificationTypes", shown, token=token)
 
 
@@ -138,8 +138,8 @@ def list_workers_with_qualification_type(call: Call) -> Body:
     kind = call.own_qualification_type()
     status = call.body.get("Status", Qualification.Status.GRANTED)
     rows = kind.qualifications.filter(status=status).select_related("qualification_type", "worker")
-    found, token = call.page(rows, scope=f"Workers {kind.type_id} {status}")
-    return listing("Qualifications", [structures.qualification(row) for row in found], token=token)
+    page, token = call.page(rows, scope=f"Workers {kind.type_id} {status}")
+    return listing("Qualifications", [structures.qualification(row) for row in page], token=token)
 
 
 def list_hits_for_qualification_type(call: Call) -> Body:
@@ -157,8 +157,8 @@ def list_qualification_requests(call: Call) -> Body:
         rows = rows.filter(qualification_type=call.own_qualification_type())
     scope = f"Requests {call.body.get('QualificationTypeId', '')}"
     rows = rows.select_related("qualification_type", "worker")
-    found, token = call.page(rows, scope=scope)
-    shown = [structures.qualification_request(row) for row in found]
+    page, token = call.page(rows, scope=scope)
+    shown = [structures.qualification_request(row) for row in page]
     return listing("QualificationRequests", shown, token=token)
 
 

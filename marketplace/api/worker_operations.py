@@ -18,8 +18,8 @@ def delete_worker_block(call: Call) -> Body:
 
 def list_worker_blocks(call: Call) -> Body:
     rows = call.requester.blocks.select_related("worker")
-    found, token = call.page(rows, scope="ListWorkerBlocks")
-    blocks = [{"WorkerId": row.worker.worker_id, "Reason": row.reason} for row in found]
+    page, token = call.page(rows, scope="ListWorkerBlocks")
+    blocks = [{"WorkerId": row.worker.worker_id, "Reason": row.reason} for row in page]
     return listing("WorkerBlocks", blocks, token=token)
 
 

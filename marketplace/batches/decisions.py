@@ -47,16 +47,16 @@ def read(raw: bytes) -> list[Decision]:
     if missing:
         raise BadTable(missing)
     places = [table.columns.index(name) for name in NEEDED]
-    found, problems = [], []
+    decisions, problems = [], []
     for number, row in enumerate(table.rows, start=1):
         assignment_id, approve, reject = (row[place].strip() for place in places)
         problems += _row_problems(number, assignment_id, approve, reject)
         if approve or reject:
-            found.append(Decision(number, assignment_id, bool(approve), reject))
-    problems += _repeated(found)
-    if problems or not found:
+            decisions.append(Decision(number, assignment_id, bool(approve), reject))
+    problems += _repeated(decisions)
+    if problems or not decisions:
         raise BadTable(problems or ["No row has anything in “Approve” or “Reject”."])
-    return found
+    return decisions
 
 
 def _row_problems(number: int, assignment_id: str, approve: str, reject: str) -> list[str]:

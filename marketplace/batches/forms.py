@@ -141,9 +141,9 @@ class BatchForm(forms.Form):
             return
         self.rows = table.rows
         self.draft = self._draft(table.columns)
-        found = publishing.problems(self.draft, self.rows, may_be_empty=self.cleaned_data["may_be_empty"])
-        if found:
-            self.add_error("table", ValidationError(tables.shortened(found)))
+        problems = publishing.problems(self.draft, self.rows, may_be_empty=self.cleaned_data["may_be_empty"])
+        if problems:
+            self.add_error("table", ValidationError(tables.shortened(problems)))
 
     def _draft(self, columns: list[str]) -> TemplateBatch:
         data = self.cleaned_data

@@ -83,13 +83,15 @@ def problems(batch: TemplateBatch, rows: list[list[str]], *, may_be_empty: bool)
     if documents.ILLEGAL.search(batch.template):
         return ["The template holds a control character."]
     asked = template.names(batch.columns)
-    found = [_missing(Template(batch.template), name) for name in asked if name not in batch.columns]
+    sentences = [_missing(Template(batch.template), name) for name in asked if name not in batch.columns]
     used = [(batch.columns.index(name), name) for name in asked if name in batch.columns]
     for number, row in enumerate(rows, start=1):
         if not may_be_empty:
-            found += [f"Row {number}, column “{name}”, is empty." for at, name in used if not row[at].strip()]
-        found += _too_long(batch, template, row, number)
-    return found
+            sentences += [
+                f"Row {number}, column “{name}”, is empty." for at, name in used if not row[at].strip()
+            ]
+        sentences += _too_long(batch, template, row, number)
+    return sentences
 
 
 def _missing(template: Template, name: str) -> str:

@@ -123,8 +123,8 @@ class Template:
 
 def _handlers(html: str, tag: Span) -> Iterator[Span]:
     """Yield where in the document the scripts of a tag's handlers are."""
-    for found in HANDLER.finditer(html, *tag):
-        yield found.span(1 if found[1] is not None else 2)
+    for handler in HANDLER.finditer(html, *tag):
+        yield handler.span(1 if handler[1] is not None else 2)
 
 
 def _around(position: int, spans: list[Span]) -> Span | None:
@@ -161,12 +161,14 @@ def remarks(html: str) -> list[str]:
     """Return sentences about what a template counts on that the marketplace does not bring, for its researcher."""
     unknown = sorted({name.lower() for name in ELEMENT.findall(html)} - CROWD_ELEMENTS)
     hosts = sorted({host.lower() for host in REMOTE.findall(html)} - {CROWD_HOST})
-    found = []
+    sentences = []
     if unknown:
         names = ", ".join(f"<{name}>" for name in unknown)
-        found.append(f"Only the text inside these elements is shown: {names}.")
+        sentences.append(f"Only the text inside these elements is shown: {names}.")
     if hosts:
-        found.append(f"Scripts or styles come from elsewhere and may be out of reach: {', '.join(hosts)}.")
+        sentences.append(
+            f"Scripts or styles come from elsewhere and may be out of reach: {', '.join(hosts)}."
+        )
     if LIQUID.search(html):
-        found.append("{{ task.input }} is Ground Truth's way to write a column; here it is ${column}.")
-    return found
+        sentences.append("{{ task.input }} is Ground Truth's way to write a column; here it is ${column}.")
+    return sentences

@@ -23,11 +23,11 @@ OVERRIDE_WITHIN = timedelta(days=30)  # API reference, ApproveAssignment
 
 def offered(worker: Worker | None) -> QuerySet[HIT]:
     """Return the HITs that are open and that a worker has not had, qualifications aside."""
-    found = HIT.objects.filter(is_open=True)
+    hits = HIT.objects.filter(is_open=True)
     if worker is None:
-        return found
+        return hits
     mine = Assignment.objects.filter(hit=OuterRef("pk"), worker=worker, status__in=LIVE)
-    return found.exclude(Exists(mine))
+    return hits.exclude(Exists(mine))
 
 
 def next_hit(hit_type: HITType | str, *, worker: Worker | None, now: datetime) -> HIT | None:

@@ -94,8 +94,8 @@ def _expire(keys: list[int], *, now: datetime) -> None:
     due = HIT.objects.filter(pk__in=keys, expires_at__lte=now, is_expired=False, disposed_at=None)
     locked = due.select_for_update(of=("self",), no_key=True).select_related("hit_type", "requester")
     hits = list(locked.defer("question").order_by("pk"))
-    told = _types_told_of(hits)
-    silent = [hit for hit in hits if hit.hit_type_id not in told]
+    watched = _types_told_of(hits)
+    silent = [hit for hit in hits if hit.hit_type_id not in watched]
     ledger.release_unsold(silent, now=now)
     HIT.objects.filter(pk__in=[hit.pk for hit in silent]).update(
         is_expired=True, is_open=False, held_slots=F("pending") + F("submitted")
@@ -103,7 +103,7 @@ def _expire(keys: list[int], *, now: datetime) -> None:
     for pk, n in sorted(Counter(hit.hit_type_id for hit in silent if hit.is_open).items()):
         HITType.objects.count_open(pk, by=-n)
     for hit in hits:
-        if hit.hit_type_id in told:
+        if hit.hit_type_id in watched:
             expire(hit, now=now)
 
 

@@ -81,10 +81,10 @@ def idle(before: datetime) -> QuerySet[Worker]:
         Qualification.objects.filter(granted_at__gte=before),
         QualificationRequest.objects.filter(submitted_at__gte=before),
     )
-    found = Worker.objects.filter(created_at__lt=before).exclude(worker_id__startswith=CLOSED)
+    workers = Worker.objects.filter(created_at__lt=before).exclude(worker_id__startswith=CLOSED)
     for deed in deeds:
-        found = found.exclude(Exists(deed.filter(worker=OuterRef("pk"))))
-    return found.order_by("pk")
+        workers = workers.exclude(Exists(deed.filter(worker=OuterRef("pk"))))
+    return workers.order_by("pk")
 
 
 def erase_idle(before: datetime, *, now: datetime, is_dry: bool, spare: Collection[str] = ()) -> Report:
@@ -160,8 +160,8 @@ def _erase(worker: Worker) -> None:
         rows._default_manager.filter(worker=worker).delete()
     FailedSignIn.objects.filter(worker_id=old).delete()
     if len(old) >= SHORTEST_IN_TEXT:
-        for found, column in _texts(worker, old):
-            _unname(found, column, old=old, new=new)
+        for rows_with, column in _texts(worker, old):
+            _unname(rows_with, column, old=old, new=new)
     account = LogEntry.objects.filter(content_type=ContentType.objects.get_for_model(Worker))
     account.filter(object_id=str(worker.pk)).update(object_repr=new, change_message="")
     Worker.objects.filter(pk=worker.pk).update(

@@ -62,18 +62,18 @@ def hit_type_for(requester: Requester, *, values: TypeValues, now: datetime) -> 
 
 
 def find_hit_type(type_id: str, *, requester: Requester) -> HITType:
-    found = HITType.objects.filter(type_id=type_id, requester=requester).first()
-    if found is None:
+    hit_type = HITType.objects.filter(type_id=type_id, requester=requester).first()
+    if hit_type is None:
         raise Refusal("HITTypeDoesNotExist", f"HITType {type_id} does not exist.")
-    return found
+    return hit_type
 
 
 def find_hit(hit_id: str, *, requester: Requester) -> HIT:
     own = HIT.objects.filter(hit_id=hit_id, requester=requester)
-    found = own.select_related("hit_type", "requester").first()
-    if found is None:
+    hit = own.select_related("hit_type", "requester").first()
+    if hit is None:
         raise refusals.hit_does_not_exist(hit_id)
-    return found
+    return hit
 
 
 @transaction.atomic

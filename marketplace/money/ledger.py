@@ -39,9 +39,9 @@ def account_sum(requester: Requester, *, account: Account) -> int:
 
 def balance_of(requester: Requester) -> Balance:
     """Return the balance, first adding up the entries where that was never done (a loaded fixture)."""
-    found = Balance.objects.filter(requester=requester).first()
-    if found is not None:
-        return found
+    balance = Balance.objects.filter(requester=requester).first()
+    if balance is not None:
+        return balance
     sums = {
         "available_cents": account_sum(requester, account=Account.AVAILABLE),
         "held_cents": account_sum(requester, account=Account.HELD),

@@ -98,8 +98,8 @@ def _start(day: date) -> datetime:
 def entries(requester: Requester, *, since: date, until: date) -> "QuerySet[Entry]":
     """Return the entries of a span in the order of time."""
     end = _start(until) + timedelta(days=1)
-    found = requester.entries.filter(created_at__gte=_start(since), created_at__lt=end)
-    return found.order_by("created_at", "pk")
+    booked = requester.entries.filter(created_at__gte=_start(since), created_at__lt=end)
+    return booked.order_by("created_at", "pk")
 
 
 def _by_day(

@@ -106,12 +106,12 @@ def _answer(request: QualificationRequest, *, status: str) -> None:
 def find(request_id: str, *, owner: Requester) -> QualificationRequest:
     """Return a request for one of the owner's types. Raises Refusal QualificationRequestDoesNotExist."""
     rows = QualificationRequest.objects.filter(request_id=request_id, qualification_type__requester=owner)
-    found = rows.select_related("qualification_type__requester", "worker").first()
-    if found is None:
+    request = rows.select_related("qualification_type__requester", "worker").first()
+    if request is None:
         raise Refusal(
             "QualificationRequestDoesNotExist", f"QualificationRequest {request_id} does not exist."
         )
-    return found
+    return request
 
 
 @transaction.atomic

@@ -75,10 +75,10 @@ def dispose(kind: QualificationType, *, now: datetime) -> None:
 def find(type_id: str, *, owner: Requester | None = None) -> QualificationType:
     """Return a type, of one owner or of anybody. Raises Refusal QualificationTypeDoesNotExist."""
     rows = QualificationType.objects.filter(type_id=type_id, disposed_at=None)
-    found = (rows if owner is None else rows.filter(requester=owner)).first()
-    if found is None:
+    kind = (rows if owner is None else rows.filter(requester=owner)).first()
+    if kind is None:
         raise refusals.qualification_type_does_not_exist(type_id)
-    return found
+    return kind
 
 
 def matching(
@@ -122,12 +122,12 @@ def tell(kind: QualificationType, *, worker: Worker, subject: str, now: datetime
 def held(kind: QualificationType, *, worker_id: str) -> Qualification:
     """Return the worker's granted value. Raises Refusal QualificationDoesNotExist, InvalidQualificationState."""
     rows = Qualification.objects.filter(qualification_type=kind, worker__worker_id=worker_id)
-    found = rows.select_related("qualification_type", "worker").first()
-    if found is None:
+    qualification = rows.select_related("qualification_type", "worker").first()
+    if qualification is None:
         raise Refusal(
             "QualificationDoesNotExist",
             f"Qualification {kind.type_id} of worker {worker_id} does not exist.",
         )
-    if found.status != Status.GRANTED:
+    if qualification.status != Status.GRANTED:
         raise Refusal("InvalidQualificationState", "This operation can be called with a status of: Granted")
-    return found
+    return qualification

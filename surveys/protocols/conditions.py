@@ -52,11 +52,11 @@ def asked_keys(questions: Sequence[Asked], *, given: Mapping[str, object], answe
     `given`: {question: value, or values of a checklist}; `answer` is the item's. What was answered to a question that
     isn't asked asks for nothing.
     """
-    said, asked = {ANSWER: answer}, set[str]()
+    answers, asked = {ANSWER: answer}, set[str]()
     for question in questions:
-        if question.asked_if is None or question.asked_if.holds(said.get(question.asked_if.question)):
+        if question.asked_if is None or question.asked_if.holds(answers.get(question.asked_if.question)):
             asked.add(question.key)
-            said[question.key] = given.get(question.key)
+            answers[question.key] = given.get(question.key)
     return asked
 
 

@@ -324,9 +324,9 @@ def _names(definition: "Definition") -> Iterator[Problem]:
         places.setdefault(definition.preference.key, []).append(("preference", "key"))
     if definition.answer:
         places.setdefault("answer", []).append(("answer",))
-    for name, found in places.items():
-        if len(found) > 1:
-            yield Problem(found[-1], f"two questions are called {name!r}.")
+    for name, paths in places.items():
+        if len(paths) > 1:
+            yield Problem(paths[-1], f"two questions are called {name!r}.")
     for n, criterion in enumerate(definition.criteria, 1):
         if criterion.key in RESERVED and not criterion.per_output:
             yield Problem(

@@ -219,10 +219,10 @@ class _Document:
         """Return the definition with its translations, which are read beside it."""
         if self.translations is None:
             return definition
-        found = translations.read(
+        translated = translations.read(
             self.translations, definition, scales=self.scales, uses=self.uses, note=self._note
         )
-        return replace(definition, translations=found)
+        return replace(definition, translations=translated)
 
     def contradicted(self, problems: Iterable[Problem]) -> None:
         """Note contradictions, each with the line of what it is about, or of the nearest thing around that."""
@@ -363,5 +363,5 @@ def _named(path: Path) -> str:
 
 def _closest(name: str, known: dict[str, Any], path: Path) -> str:
     names = [KEY if not path and one == "key" else one for one in known] + ([] if path else [SCALES])
-    found = get_close_matches(name, names, n=1)
-    return f" Do you mean “{found[0]}”?" if found else f" Known are: {', '.join(names)}."
+    closest = get_close_matches(name, names, n=1)
+    return f" Do you mean “{closest[0]}”?" if closest else f" Known are: {', '.join(names)}."

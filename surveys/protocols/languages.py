@@ -106,14 +106,14 @@ def is_read_in(definition: Definition, code: str) -> bool:
 
 def texts_of(definition: Definition) -> dict[Place, str]:
     """Return every text that people read, by its place: ("criteria", "justifies", "choices", "yes", "label")."""
-    found: dict[Place, str] = {}
+    texts: dict[Place, str] = {}
 
     def note(place: Place, text: str) -> str:
-        found[place] = text
+        texts[place] = text
         return text
 
     _changed(definition, (), note)
-    return found
+    return texts
 
 
 def gaps(definition: Definition, translation: Translation) -> list[Place]:

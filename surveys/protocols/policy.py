@@ -57,8 +57,8 @@ class Policy:
         hits = [(rule, flag) for rule, flag in noticed if flag.is_hit and rule.counts]
         flags = tuple(flag for _, flag in noticed)
         if self._is_enough([rule for rule, _ in hits]):
-            return _verdict(REJECT, evidence, flags, said=[flag for _, flag in hits])
-        return _verdict(FLAG if flags else APPROVE, evidence, flags, said=flags)
+            return _verdict(REJECT, evidence, flags, deciding=[flag for _, flag in hits])
+        return _verdict(FLAG if flags else APPROVE, evidence, flags, deciding=flags)
 
     def _is_enough(self, hits: Sequence[Rule]) -> bool:
         """Tell whether these rules, hit together, propose a rejection."""
@@ -66,8 +66,10 @@ class Policy:
         return are_several or any(rule.rejects_alone for rule in hits)
 
 
-def _verdict(verdict: str, evidence: Evidence, flags: tuple[Flag, ...], *, said: Iterable[Flag]) -> Verdict:
-    reason = " ".join(flag.sentence for flag in said)
+def _verdict(
+    verdict: str, evidence: Evidence, flags: tuple[Flag, ...], *, deciding: Iterable[Flag]
+) -> Verdict:
+    reason = " ".join(flag.sentence for flag in deciding)
     return Verdict(verdict, reason, evidence.n_correct, evidence.n_graded, flags)
 
 
@@ -145,8 +147,8 @@ def can_reject(data: Mapping[str, Any]) -> bool:
 
 def cap(data: Mapping[str, Any]) -> float | None:
     """Return the share of a batch's assignments one worker may have; None without such a rule."""
-    found = rule_data(data, "worker_cap")
-    return float(found.get("share", SHARE)) if found else None
+    rule = rule_data(data, "worker_cap")
+    return float(rule.get("share", SHARE)) if rule else None
 
 
 def _rule(data: Any) -> Rule:

@@ -67,8 +67,8 @@ def _translated(kind: Any, kinds: dict[str, Any]) -> dict[str, Any]:
         if kind is Definition:
             scale = _translated_list(Choice, kinds)
             texts[translations.SCALES] = {"type": "object", "additionalProperties": scale}
-    found = {"$ref": f"#/$defs/{name}"}
-    return {"anyOf": [found, _translated(str, kinds)]} if "label" in READ[kind] else found
+    reference = {"$ref": f"#/$defs/{name}"}
+    return {"anyOf": [reference, _translated(str, kinds)]} if "label" in READ[kind] else reference
 
 
 def _translated_list(kind: Any, kinds: dict[str, Any]) -> dict[str, Any]:
@@ -91,11 +91,11 @@ def _object(kind: type, kinds: dict[str, Any]) -> dict[str, Any]:
 
 
 def _property(hint: Any, field: Field[Any], kinds: dict[str, Any]) -> dict[str, Any]:
-    found = _value(hint, kinds)
+    schema = _value(hint, kinds)
     if words := field.metadata.get(WORDS):
-        found = {"anyOf": [found, {"enum": list(words)}]}
+        schema = {"anyOf": [schema, {"enum": list(words)}]}
     is_plain = isinstance(field.default, str | int | float) and field.default != ""
-    return {**found, "default": field.default} if is_plain else found
+    return {**schema, "default": field.default} if is_plain else schema
 
 
 def _value(hint: Any, kinds: dict[str, Any]) -> dict[str, Any]:

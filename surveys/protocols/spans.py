@@ -166,20 +166,20 @@ def _within(mark: Mark, text: str, start: int, end: int) -> Mark:
 
 def character_borders(text: str) -> list[int]:
     """Return the offsets between characters as people see them, the text's ends too."""
-    return [0, *(found.end() for found in regex.finditer(r"\X", text))]
+    return [0, *(character.end() for character in regex.finditer(r"\X", text))]
 
 
 def _found(mark: Mark, text: str, say: Say) -> Mark:
     """Return the mark at the one place where its words stand, however they are spaced and composed."""
-    wanted, found = {"text": shortened(mark.text)}, list(_places(mark.text, text))
-    if not found:
+    wanted, places = {"text": shortened(mark.text)}, list(_places(mark.text, text))
+    if not places:
         raise ValueError(say("“%(text)s” does not stand in the text. Copy the words as they are.") % wanted)
-    if len(found) > 1:
+    if len(places) > 1:
         raise ValueError(
             say("“%(text)s” stands in the text %(n)d times. Add the words beside it.")
-            % {**wanted, "n": len(found)}
+            % {**wanted, "n": len(places)}
         )
-    return _within(mark, text, *found[0])
+    return _within(mark, text, *places[0])
 
 
 def _places(words: str, text: str) -> Iterator[tuple[int, int]]:
@@ -195,11 +195,11 @@ def _places(words: str, text: str) -> Iterator[tuple[int, int]]:
 def _plain(text: str) -> tuple[str, list[tuple[int, int]]]:
     """Return a text composed and singly spaced, and of each of its code points the character it comes of."""
     plain, offsets = "", list[tuple[int, int]]()
-    for found in regex.finditer(r"\X", text):
-        part = " " if found[0].isspace() else unicodedata.normalize("NFC", found[0])
+    for character in regex.finditer(r"\X", text):
+        part = " " if character[0].isspace() else unicodedata.normalize("NFC", character[0])
         if part == " " and plain.endswith(" "):
-            offsets[-1] = (offsets[-1][0], found.end())
+            offsets[-1] = (offsets[-1][0], character.end())
             continue
         plain += part
-        offsets += [found.span()] * len(part)
+        offsets += [character.span()] * len(part)
     return plain, offsets

@@ -35,27 +35,27 @@ def read(
 
     `scales` are the document's lists of choices by name, `uses` the paths of those lists that are one of them.
     """
-    found: dict[str, Translation] = {}
+    translations: dict[str, Translation] = {}
     for name, key, tree in _pairs(section, (SECTION,), note):
-        if sentence := _why_no_language(name, definition, found):
+        if sentence := _why_no_language(name, definition, translations):
             note(sentence, key, (SECTION, name))
             continue
         texts = _Texts(definition, note)
         texts.read(tree, (SECTION, name), scales=scales, uses=uses)
         kept = tuple(TranslatedText(at, text) for at, text in texts.found.items())
-        found[standard(name)] = Translation(standard(name), kept)
-    return tuple(found.values())
+        translations[standard(name)] = Translation(standard(name), kept)
+    return tuple(translations.values())
 
 
-def _why_no_language(name: str, definition: Definition, found: Mapping[str, Translation]) -> str:
+def _why_no_language(name: str, definition: Definition, known: Mapping[str, Translation]) -> str:
     code = standard(name)
     if not code:
         return f"{name[:50]!r} is no language, such as ru or pt-BR."
-    if code in found:
+    if code in known:
         return "This language stands here twice."
     if code == definition.language:
         return "The protocol itself is in this language."
-    if len(found) == MOST_LANGUAGES:
+    if len(known) == MOST_LANGUAGES:
         return f"A protocol has up to {MOST_LANGUAGES} translations."
     return ""
 

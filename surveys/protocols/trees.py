@@ -34,13 +34,13 @@ def _tree(node: yaml.Node, name: str) -> Tree:
 
 
 def _mapping(node: yaml.MappingNode, name: str) -> dict[str, Tree]:
-    found: dict[str, Tree] = {}
+    entries: dict[str, Tree] = {}
     for key, value in node.value:
-        if not isinstance(key, yaml.ScalarNode) or key.value in found:
+        if not isinstance(key, yaml.ScalarNode) or key.value in entries:
             line = key.start_mark.line + 1
             raise DocumentError([f"{name}, line {line}: A key is a word, and stands once."])
-        found[key.value] = _tree(value, name)
-    return found
+        entries[key.value] = _tree(value, name)
+    return entries
 
 
 def written(tree: Tree) -> str:
@@ -114,11 +114,11 @@ def put(tree: dict[str, Tree], path: Path, value: "Tree | None") -> dict[str, Tr
 
 def listed(tree: dict[str, Tree], path: Path) -> list[Tree]:
     """Return a list of the tree itself, begun where there is none yet; a new one where its place is no list's."""
-    found = at(tree, path)
-    if isinstance(found, list):
-        return found
+    value = at(tree, path)
+    if isinstance(value, list):
+        return value
     around, key, begun = at(tree, path[:-1]), path[-1], list[Tree]()
-    if isinstance(around, dict) and isinstance(key, str) and not found:
+    if isinstance(around, dict) and isinstance(key, str) and not value:
         around[key] = begun
     return begun
 

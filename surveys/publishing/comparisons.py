@@ -41,9 +41,9 @@ def comparisons(batch: Batch) -> Comparisons | None:
     if not batch.definition.is_drawn:
         return None
     systems_of = _systems_of(batch)
-    systems = {system for said in systems_of for system in said}
+    systems = {system for shown_by in systems_of for system in shown_by}
     shown = batch.definition.outputs_per_item
-    sizes = [min(shown, len(said)) for said in systems_of]
+    sizes = [min(shown, len(shown_by)) for shown_by in systems_of]
     n_pairs = comb(len(systems), 2)
     n_judged = sum(comb(size, 2) for size in sizes) * batch.draws_per_item * batch.assignments_per_hit
     return Comparisons(
@@ -58,17 +58,17 @@ def comparisons(batch: Batch) -> Comparisons | None:
 
 def _systems_of(batch: Batch) -> list[tuple[str, ...]]:
     """Return the systems of each item that is no planted check."""
-    found: dict[int, list[str]] = defaultdict(list)
-    said = Output.objects.filter(item__survey=batch.survey).exclude(item__payload__has_key=COLUMN)
-    for item, system in said.order_by().values_list("item", "system"):
-        found[item].append(system)
-    return [tuple(sorted(systems)) for systems in found.values()]
+    systems_by_item: dict[int, list[str]] = defaultdict(list)
+    outputs = Output.objects.filter(item__survey=batch.survey).exclude(item__payload__has_key=COLUMN)
+    for item, system in outputs.order_by().values_list("item", "system"):
+        systems_by_item[item].append(system)
+    return [tuple(sorted(systems)) for systems in systems_by_item.values()]
 
 
 def _groups(
     systems_of: list[tuple[str, ...]], systems: set[str], *, n_showings: int
 ) -> tuple[tuple[str, ...], ...]:
     """Return the groups that a draw connects: `drawing` joins parts before anything else, one in each showing."""
-    possible = dict.fromkeys(pair for said in set(systems_of) for pair in pairs_of(said))
+    possible = dict.fromkeys(pair for own in set(systems_of) for pair in pairs_of(own))
     used = list(possible) if n_showings >= len(systems) - 1 else []
     return tuple(map(tuple, parts(systems, pairs=used)))

@@ -86,13 +86,13 @@ def drawing_in_words(design: Mapping[str, Any]) -> str:
     draws = "" if design["draws"] == 1 else f" in each of {design['draws']} HITs"
     least, most = design["least_met"], design["most_met"]
     times = f"{least} times" if least == most else f"{least} to {most} times"
-    said = (
+    sentence = (
         f"Of the outputs of an item by {design['of_systems']} systems {design['shown']} were drawn{draws}, so that "
         f"each two systems met {times}."
     )
     if design["parts"] > 1:
-        said += f" They fall into {design['parts']} groups that never met."
-    return said
+        sentence += f" They fall into {design['parts']} groups that never met."
+    return sentence
 
 
 class _Parts:

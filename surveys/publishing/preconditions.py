@@ -154,9 +154,9 @@ def _warnings(batch: Batch) -> Iterator[str]:
             f"{n} of a HIT's {size} items {'is' if n == 1 else 'are'} asked twice: an assignment has up to {size + n} "
             "questions, and its reward and minutes are for all of them."
         )
-    found = comparisons(batch)
-    if found and found.warning:
-        yield found.warning
+    compared = comparisons(batch)
+    if compared and compared.warning:
+        yield compared.warning
     left_over = items_of(batch).count() % batch.items_per_hit
     if left_over and rule_data(batch.review_policy, "minimum_correct"):
         yield (

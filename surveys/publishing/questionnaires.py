@@ -58,8 +58,8 @@ def begin(batch: Batch, *, by: AbstractBaseUser | AnonymousUser | None = None) -
     """
     if batch.status != Batch.Status.DRAFT:
         return False
-    if found := problems(batch):
-        raise CannotPublish(" ".join(found))
+    if reasons := problems(batch):
+        raise CannotPublish(" ".join(reasons))
     try:
         with budget.spending(batch):
             is_first = _begin(batch, by=by)
@@ -266,8 +266,8 @@ def _key(batch: Batch, position: int, page: Sequence[Shown]) -> uuid.UUID:
     made += [batch.repeats_per_hit] if batch.repeats_per_hit else []
     definition = batch.definition if batch.snapshot else batch.survey.definition
     asked = replace(definition, translations=()).to_snapshot()
-    said = json.dumps([*map(str, terms + design), made, asked], sort_keys=True)
-    return uuid.uuid5(uuid.NAMESPACE_URL, said)
+    whole = json.dumps([*map(str, terms + design), made, asked], sort_keys=True)
+    return uuid.uuid5(uuid.NAMESPACE_URL, whole)
 
 
 def _write_questionnaires(batch: Batch) -> None:

@@ -32,9 +32,9 @@ def exclude(assignment: Assignment, *, by: AbstractBaseUser, reason: str, replac
         raise CannotDecide(f"This assignment is {now.status}: its answers are not used anyway.")
     if replace and now.hit.questionnaire.batch.status == Batch.Status.STOPPED:
         raise CannotDecide("The batch is stopped: nothing is collected any more. Leave it out without that.")
-    found = Inclusion.objects.filter(assignment=now, is_included=False).first()
-    if found and (found.is_replaced or not replace):
-        return found
+    earlier = Inclusion.objects.filter(assignment=now, is_included=False).first()
+    if earlier and (earlier.is_replaced or not replace):
+        return earlier
     try:
         return leave_out(now, by=by, reason=reason, replace=replace)
     except budget.OverBudget as error:
@@ -51,10 +51,10 @@ def include(assignment: Assignment, *, by: AbstractBaseUser, reason: str) -> Inc
     now = _locked(assignment)
     if Assignment.objects.filter(is_rejected(), pk=now.pk).exists():
         raise CannotDecide("Rejected work is not used. Overturn the rejection first.")
-    found = Inclusion.objects.filter(assignment=now).first()
-    if found is None:
+    earlier = Inclusion.objects.filter(assignment=now).first()
+    if earlier is None:
         raise CannotDecide("These answers are used already.")
-    return found if found.is_included else _write(now, is_included=True, by=by, reason=reason)
+    return earlier if earlier.is_included else _write(now, is_included=True, by=by, reason=reason)
 
 
 def leave_out(

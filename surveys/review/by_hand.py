@@ -41,13 +41,15 @@ class ReasonForm(forms.Form):
         return data
 
 
-def record(found: Assignment, action: str, *, by: Any, reason: str, use_answers: bool = False) -> Decision:
+def record(
+    assignment: Assignment, action: str, *, by: Any, reason: str, use_answers: bool = False
+) -> Decision:
     """Record what a person decides about a payment. Raises CannotDecide."""
     if action == "approve":
-        return decisions.approve(found, by=by, reason=reason)
+        return decisions.approve(assignment, by=by, reason=reason)
     if action == "reject":
-        return decisions.reject(found, by=by, reason=reason)
-    return decisions.overturn(found, by=by, reason=reason, use_answers=use_answers)
+        return decisions.reject(assignment, by=by, reason=reason)
+    return decisions.overturn(assignment, by=by, reason=reason, use_answers=use_answers)
 
 
 def undo(assignment: Assignment, *, by: AbstractBaseUser) -> None:

@@ -33,8 +33,8 @@ def decide(assignment: Assignment, *, batch: Batch) -> Verdict:
 
     What would be approved of a watched worker waits for a person.
     """
-    said = _by_rules(assignment, batch=batch)
-    return _watched(said) if assignment.worker.standing == Worker.Standing.WATCH else said
+    verdict = _by_rules(assignment, batch=batch)
+    return _watched(verdict) if assignment.worker.standing == Worker.Standing.WATCH else verdict
 
 
 def decide_all(batch: Batch, *, policy: Policy) -> dict[int, Verdict]:
@@ -43,17 +43,17 @@ def decide_all(batch: Batch, *, policy: Policy) -> dict[int, Verdict]:
         hit__questionnaire__batch=batch, worker__standing=Worker.Standing.WATCH
     )
     watched = set(of_watched.values_list("pk", flat=True))
-    found = {}
+    verdicts = {}
     for pk, evidence in evidence_of_batch(batch, kinds=policy.kinds).items():
-        said = policy.judge(evidence) if evidence.is_saved and evidence.is_correct else INCOMPLETE
-        found[pk] = _watched(said) if pk in watched else said
-    return found
+        verdict = policy.judge(evidence) if evidence.is_saved and evidence.is_correct else INCOMPLETE
+        verdicts[pk] = _watched(verdict) if pk in watched else verdict
+    return verdicts
 
 
-def _watched(said: Verdict) -> Verdict:
-    if said.verdict != APPROVE:
-        return said
-    return dataclasses.replace(said, verdict=FLAG, flags=(*said.flags, WATCHED))
+def _watched(verdict: Verdict) -> Verdict:
+    if verdict.verdict != APPROVE:
+        return verdict
+    return dataclasses.replace(verdict, verdict=FLAG, flags=(*verdict.flags, WATCHED))
 
 
 def _by_rules(assignment: Assignment, *, batch: Batch) -> Verdict:
@@ -64,8 +64,8 @@ def _by_rules(assignment: Assignment, *, batch: Batch) -> Verdict:
     alone = Evidence(is_correct=tuple(response.is_correct for response in responses))
     if policy.kinds <= {"minimum_correct"}:
         return policy.judge(alone)
-    found = evidence_of_worker(batch, worker=assignment.worker_id, kinds=policy.kinds)
-    return policy.judge(found.get(assignment.pk, alone))
+    by_assignment = evidence_of_worker(batch, worker=assignment.worker_id, kinds=policy.kinds)
+    return policy.judge(by_assignment.get(assignment.pk, alone))
 
 
 AUTO_APPROVED = "The marketplace approved it before we decided."
@@ -82,19 +82,19 @@ def record_decision(assignment: Assignment, *, batch: Batch) -> Decision:
     What the marketplace approved before we decided is written down as that. If the rule would have rejected it, it is
     left out of the analysis and replaced where the batch says so.
     """
-    if found := Decision.objects.filter(assignment=assignment).first():
-        return found
-    said = decide(assignment, batch=batch)
+    if earlier := Decision.objects.filter(assignment=assignment).first():
+        return earlier
+    verdict = decide(assignment, batch=batch)
     with transaction.atomic():
         now = budget.lock(batch.pk)
         if now.review_policy != batch.review_policy:
-            said = decide(assignment, batch=now)
-        values = {**from_rule(said, batch=now), **_first(assignment, said, batch=now)}
+            verdict = decide(assignment, batch=now)
+        values = {**from_rule(verdict, batch=now), **_first(assignment, verdict, batch=now)}
         decision, is_new = Decision.objects.get_or_create(assignment=assignment, defaults=values)
         if is_new:
-            audit_decision(decision, rule_said=said.verdict)
+            audit_decision(decision, rule_said=verdict.verdict)
         if is_new and decision.is_auto_approved:
-            answer_for_late(decision, wanted=said.verdict, reason=said.reason)
+            answer_for_late(decision, wanted=verdict.verdict, reason=verdict.reason)
             reach("late.deciding")
     return decision
 
@@ -168,9 +168,9 @@ def outdated(batch: Batch) -> QuerySet[Decision]:
 
 def by_rule_alone() -> QuerySet[Decision]:
     """Return the decisions that no person made and that are not carried out, nor on their way to the marketplace."""
-    told = Call.objects.filter(assignment=OuterRef("assignment"), operation__in=TELLING)
+    calls = Call.objects.filter(assignment=OuterRef("assignment"), operation__in=TELLING)
     return Decision.objects.filter(
-        ~Exists(told.exclude(state=Call.State.REFUSED)),
+        ~Exists(calls.exclude(state=Call.State.REFUSED)),
         assignment__status=Assignment.Status.SUBMITTED,
         decided_by=None,
     )
@@ -222,32 +222,32 @@ def answer_for_late(decision: Decision, *, wanted: str, reason: str) -> None:
     if wanted not in (REJECT, PROPOSE) or not batch.replaces_auto_approved:
         return
     if not Inclusion.objects.filter(assignment=assignment).exists():
-        said = late_reason(wanted, reason)
+        why = late_reason(wanted, reason)
         is_collected = batch.status != Batch.Status.STOPPED
-        leave_out(assignment, by=None, reason=said, replace=is_collected, rule_version=decision.rule_version)
+        leave_out(assignment, by=None, reason=why, replace=is_collected, rule_version=decision.rule_version)
 
 
-def _first(assignment: Assignment, said: Verdict, *, batch: Batch) -> dict[str, Any]:
+def _first(assignment: Assignment, verdict: Verdict, *, batch: Batch) -> dict[str, Any]:
     """Return the first decision, which what is done already comes before."""
     if assignment.status == Status.APPROVED:
-        reason = late_reason(said.verdict, said.reason)
+        reason = late_reason(verdict.verdict, verdict.reason)
         return {"verdict": APPROVE, "reason": reason, "is_auto_approved": True}
     if assignment.status == Status.REJECTED:
         return {"verdict": REJECT, "reason": assignment.feedback or REJECTED_ELSEWHERE}
-    return {"verdict": carried(said, batch=batch), "reason": said.reason}
+    return {"verdict": carried(verdict, batch=batch), "reason": verdict.reason}
 
 
-def carried(said: Verdict, *, batch: Batch) -> str:
+def carried(verdict: Verdict, *, batch: Batch) -> str:
     """Return what becomes of a verdict: a rejection is only proposed unless the batch rejects automatically."""
-    return PROPOSE if said.verdict == REJECT and not batch.rejects_automatically else said.verdict
+    return PROPOSE if verdict.verdict == REJECT and not batch.rejects_automatically else verdict.verdict
 
 
-def from_rule(said: Verdict, *, batch: Batch) -> dict[str, Any]:
+def from_rule(verdict: Verdict, *, batch: Batch) -> dict[str, Any]:
     """Return what the rule found out, whoever decides."""
     return {
-        "n_correct": said.n_correct,
-        "n_graded": said.n_graded,
-        "flags": [{"kind": flag.kind, "sentence": flag.sentence} for flag in said.flags],
+        "n_correct": verdict.n_correct,
+        "n_graded": verdict.n_graded,
+        "flags": [{"kind": flag.kind, "sentence": flag.sentence} for flag in verdict.flags],
         "policy": batch.review_policy,
         "rule_version": rule_version(batch.review_policy),
         "decided_at": timezone.now(),
@@ -278,8 +278,8 @@ def lock_undecided(assignment: Assignment) -> None:
     status = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk).status
     if status != Status.SUBMITTED:
         raise CannotDecide(f"This assignment is {status} already.")
-    told = Call.objects.filter(assignment=assignment, operation__in=TELLING)
-    if told.exclude(state=Call.State.REFUSED).exists():
+    calls = Call.objects.filter(assignment=assignment, operation__in=TELLING)
+    if calls.exclude(state=Call.State.REFUSED).exists():
         raise CannotDecide("The marketplace is being told an earlier decision about this assignment.")
 
 

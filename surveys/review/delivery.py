@@ -43,10 +43,10 @@ def approved_late() -> QuerySet[Assignment]:
 
     Not what it rejected for us first: that was overturned, here or there.
     """
-    told = Call.objects.filter(
+    rejections = Call.objects.filter(
         assignment=OuterRef("pk"), operation=Call.Operation.REJECT, state=Call.State.DONE
     )
-    never_rejected = Q(decision__verdict=REJECT, rejected_at=None) & ~Exists(told)
+    never_rejected = Q(decision__verdict=REJECT, rejected_at=None) & ~Exists(rejections)
     return Assignment.objects.filter(
         Q(decision__verdict__in=[PROPOSE, FLAG]) | never_rejected,
         by_market(),
@@ -58,9 +58,9 @@ def approved_late() -> QuerySet[Assignment]:
 def _told(assignment: Assignment, *, gateway: Gateway) -> Call | None:
     """Write down what the marketplace is to be told, from when on nobody decides otherwise; then tell it."""
     with transaction.atomic():
-        if (said := _to_tell(assignment)) is None:
+        if (due := _to_tell(assignment)) is None:
             return None
-        operation, feedback = said
+        operation, feedback = due
         call = market.plan_decision(assignment, operation, feedback=feedback, endpoint=gateway.endpoint)
     market.settle(call, gateway=gateway)
     assignment.refresh_from_db()
@@ -113,9 +113,9 @@ def _accept(assignment: Assignment) -> None:
 
 @transaction.atomic
 def _carry_out_here(assignment: Assignment) -> None:
-    said = _to_tell(assignment)
-    if said:
-        operation, feedback = said
+    due = _to_tell(assignment)
+    if due:
+        operation, feedback = due
         _HERE[operation](assignment, feedback=feedback)
         if operation == Call.Operation.REJECT:
             reach("link.rejecting")

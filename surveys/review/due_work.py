@@ -46,9 +46,9 @@ def moved_hits() -> QuerySet[HIT]:
     now = timezone.now()
     saved = Assignment.objects.filter(IS_CLAIM, saved_at__isnull=False)
     latest = saved.filter(hit=OuterRef("pk")).order_by("-saved_at").values("saved_at")[:1]
-    found = HIT.objects.filter(Q(moved_at__isnull=False) | Q(pk__in=saved.values("hit")))
-    found = found.filter(questionnaire__isnull=False, missing_since=None, gone_at=None)
-    news = found.annotate(saved_at=Subquery(latest), since=Greatest(*_either("moved_at", "saved_at")))
+    hits = HIT.objects.filter(Q(moved_at__isnull=False) | Q(pk__in=saved.values("hit")))
+    hits = hits.filter(questionnaire__isnull=False, missing_since=None, gone_at=None)
+    news = hits.annotate(saved_at=Subquery(latest), since=Greatest(*_either("moved_at", "saved_at")))
     return (
         news.annotate(
             late_by=ExpressionWrapper(F("synced_at") - F("since"), output_field=DurationField()),
@@ -87,8 +87,8 @@ def due_hits(*, every: timedelta) -> QuerySet[HIT]:
     for work in (_to_settle(), overturned(), unsettled()):
         here |= Q(Exists(work.filter(~by_market(), hit=OuterRef("pk"))))
     to_do = (there & mirror.is_asked()) | here
-    found = HIT.objects.filter(Q(synced_at=None) | ~is_seen).filter(to_do, questionnaire__isnull=False)
-    return found.order_by(F("synced_at").asc(nulls_first=True), "pk")
+    hits = HIT.objects.filter(Q(synced_at=None) | ~is_seen).filter(to_do, questionnaire__isnull=False)
+    return hits.order_by(F("synced_at").asc(nulls_first=True), "pk")
 
 
 def waiting_since() -> datetime | None:
@@ -140,8 +140,8 @@ def to_carry_out(hit: HIT) -> list[Assignment]:
     """
     submitted = Q(status=Status.SUBMITTED, decision__verdict__in=[APPROVE, REJECT])
     other = Q(pk__in=overturned()) | Q(pk__in=approved_late())
-    found = hit.assignments.filter(submitted | other).select_related("decision", "hit__hit_type")
-    return list(found.exclude(by_market()) if hit.gone_at else found)
+    assignments = hit.assignments.filter(submitted | other).select_related("decision", "hit__hit_type")
+    return list(assignments.exclude(by_market()) if hit.gone_at else assignments)
 
 
 def unsettled() -> QuerySet[Assignment]:

@@ -30,13 +30,13 @@ class Size:
 
 def sizes_of(items: Collection[int], *, definition: Definition) -> dict[int, Size]:
     """Return the size of each of these items, in two queries."""
-    said: dict[int, list[str]] = {}
+    texts_of: dict[int, list[str]] = {}
     for item, text in Output.objects.filter(item__in=items).values_list("item", "text"):
-        said.setdefault(item, []).append(text)
+        texts_of.setdefault(item, []).append(text)
     shown = Item.objects.filter(pk__in=items).annotate(n=Count("pictures"))
     sizes = {}
     for pk, payload, choices, n_pictures in shown.values_list("pk", "payload", "choices", "n"):
-        outputs = _shown(said.get(pk, []), definition)
+        outputs = _shown(texts_of.get(pk, []), definition)
         texts = [payload.get("question", ""), *(choice["label"] for choice in choices), *outputs]
         texts += [
             payload.get("blocks", {}).get(block.column, "")
@@ -233,12 +233,12 @@ class _Reader:
             of_worker[handed.worker].append(handed)
         records = {worker: self._record(works) for worker, works in of_worker.items()}
         n_before: Counter[int] = Counter()
-        found = {}
+        by_assignment = {}
         for handed in self.rows.assignments:
             known = self._known(handed, n_before=n_before[handed.worker])
-            found[handed.pk] = Evidence(worker=records[handed.worker], **known)
+            by_assignment[handed.pk] = Evidence(worker=records[handed.worker], **known)
             n_before[handed.worker] += 1
-        return found
+        return by_assignment
 
     def _known(self, handed: Handed, *, n_before: int) -> dict[str, Any]:
         responses = self.rows.responses.get(handed.pk, [])
@@ -309,13 +309,13 @@ class _Reader:
 def _planted(batch: Batch) -> dict[int, Check]:
     """Return the planted checks among a batch's items; what can't be read is none."""
     items = Item.objects.filter(slots__questionnaire__batch=batch, payload__has_key=COLUMN)
-    found = {}
+    checks = {}
     for pk, text in items.values_list("pk", f"payload__{COLUMN}"):
         try:
-            found[pk] = read_check(str(text), definition=batch.definition)
+            checks[pk] = read_check(str(text), definition=batch.definition)
         except CheckError:
             continue
-    return found
+    return checks
 
 
 def _passed(checks: Mapping[int, Check], responses: QuerySet[Response]) -> dict[int, list[bool]]:

@@ -68,12 +68,12 @@ def panel_lists(panel: Panel) -> PanelLists:
 
     Who came, did nothing and was told nothing is on no list, nor who was purged: their id is not kept.
     """
-    told: dict[str, list[str]] = {APPROVE: [], SEND_BACK: [], WAITING: [], RETURN: []}
+    lists: dict[str, list[str]] = {APPROVE: [], SEND_BACK: [], WAITING: [], RETURN: []}
     statuses = statuses_of(panel)
     for visit in panel.visits.filter(worker__purged_at=None).select_related("worker").order_by("pk"):
         if decision := decision_about(visit, statuses.get(visit.worker_id, set())):
-            told[decision].append(visit.worker.worker_id.removeprefix(f"{panel.provider}:"))
-    return PanelLists(*map(tuple, told.values()))
+            lists[decision].append(visit.worker.worker_id.removeprefix(f"{panel.provider}:"))
+    return PanelLists(*map(tuple, lists.values()))
 
 
 def statuses_of(panel: Panel) -> dict[int, set[str]]:

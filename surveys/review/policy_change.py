@@ -60,9 +60,9 @@ def judge_again(batch: Batch) -> int:
     meanwhile is left to the next time.
     """
     waiting = list(outdated(batch).select_related("assignment__worker"))
-    found = decide_all(batch, policy=parse(batch.review_policy)) if waiting else {}
-    judged = [decision for decision in waiting if decision.assignment_id in found]
-    return sum(_judged_again(decision, found[decision.assignment_id], batch) for decision in judged)
+    verdicts = decide_all(batch, policy=parse(batch.review_policy)) if waiting else {}
+    judged = [decision for decision in waiting if decision.assignment_id in verdicts]
+    return sum(_judged_again(decision, verdicts[decision.assignment_id], batch) for decision in judged)
 
 
 def to_judge_again() -> list[Batch]:
@@ -82,14 +82,18 @@ def _check(batch: Batch, *, instead_of: str) -> None:
 
 
 @transaction.atomic
-def _judged_again(decision: Decision, said: Verdict, batch: Batch) -> bool:
+def _judged_again(decision: Decision, verdict: Verdict, batch: Batch) -> bool:
     """Write what the new rule says, unless the decision or the policy has changed since they were read."""
     now = budget.lock(batch.pk)
     Assignment.objects.select_for_update(no_key=True).get(pk=decision.assignment_id)
     before = outdated(now).filter(pk=decision.pk).first()
     if before is None or now.review_policy != batch.review_policy:
         return False
-    values = {**from_rule(said, batch=now), "verdict": carried(said, batch=now), "reason": said.reason}
+    values = {
+        **from_rule(verdict, batch=now),
+        "verdict": carried(verdict, batch=now),
+        "reason": verdict.reason,
+    }
     Decision.objects.filter(pk=before.pk).update(**values)
     decision.refresh_from_db()
     audit_decision(decision, before=before.verdict)

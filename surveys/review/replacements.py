@@ -114,11 +114,11 @@ def _planned_replacement(replaced: Assignment, questionnaire: Questionnaire) -> 
     root = questionnaire.sibling_of or questionnaire
     if budget.lock(root.batch_id).status != Batch.Status.OPEN:
         return None
-    found = (
+    planned_before = (
         Replacement.objects.filter(replaces=replaced).select_related("questionnaire__hit__hit_type").first()
     )
-    if found:
-        return found
+    if planned_before:
+        return planned_before
     if not Assignment.objects.filter(does_not_count(), pk=replaced.pk).exists():
         return None
     roomy = _roomy(root)

@@ -28,8 +28,8 @@ def look(assignment: Assignment) -> Inclusion | None:
         return None
     with transaction.atomic():
         batch = budget.lock(assignment.hit.questionnaire.batch_id)
-        if found := Inclusion.objects.filter(assignment=assignment).first():
-            return found
+        if earlier := Inclusion.objects.filter(assignment=assignment).first():
+            return earlier
         return _left_out(assignment, reason=reason, replace=batch.status != Batch.Status.STOPPED)
 
 

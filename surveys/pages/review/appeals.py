@@ -79,42 +79,42 @@ def appeal(request: HttpRequest, code: str) -> HttpResponse:
     """What was rejected and why; a text to send; what was sent, and what we answered."""
     if _is_closed(request):
         return _refuse(code, TOO_MANY, status=429)
-    found = appeal_codes.find(appeal_codes.read_code(code))
-    if found is None:
+    made = appeal_codes.find(appeal_codes.read_code(code))
+    if made is None:
         _count(request)
         return _refuse(code, UNKNOWN, status=404)
-    log_context.bind(assignment=found.assignment_id)
+    log_context.bind(assignment=made.assignment_id)
     if request.method == "POST":
-        return _send(request, found)
-    return _show(found, AppealForm(), is_sent="sent" in request.GET)
+        return _send(request, made)
+    return _show(made, AppealForm(), is_sent="sent" in request.GET)
 
 
-def _send(request: HttpRequest, found: Appeal) -> HttpResponse:
+def _send(request: HttpRequest, appeal: Appeal) -> HttpResponse:
     form = AppealForm(request.POST)
     if not form.is_valid():
-        return _show(found, form, status=422)
+        return _show(appeal, form, status=422)
     text = form.cleaned_data["text"]
-    if not _may_write(found) or not appeal_codes.make(found, text=text):
-        found.refresh_from_db()
-        if found.text != text:
-            return _show(found, form, status=409)
-    return to("appeal", found.code, query="?sent")
+    if not _may_write(appeal) or not appeal_codes.make(appeal, text=text):
+        appeal.refresh_from_db()
+        if appeal.text != text:
+            return _show(appeal, form, status=409)
+    return to("appeal", appeal.code, query="?sent")
 
 
-def _show(found: Appeal, form: AppealForm, *, status: int = 200, is_sent: bool = False) -> HttpResponse:
-    assignment, decision = found.assignment, getattr(found.assignment, "decision", None)
+def _show(appeal: Appeal, form: AppealForm, *, status: int = 200, is_sent: bool = False) -> HttpResponse:
+    assignment, decision = appeal.assignment, getattr(appeal.assignment, "decision", None)
     until = decisions.overturn_until(assignment)
     context = {
-        "appeal": found,
+        "appeal": appeal,
         "assignment": assignment,
         "title": assignment.hit.questionnaire.batch.title,
         "reason": decision.reason if decision else assignment.feedback,
         "overturned": decision if decision and decision.overturned_at else None,
         "is_refused": decisions.overturn_refused(assignment) is not None,
         "form": form,
-        "can_write": _may_write(found),
+        "can_write": _may_write(appeal),
         "not_added": form.typed() if status == 409 else "",
-        "is_sent": is_sent and bool(found.made_at),
+        "is_sent": is_sent and bool(appeal.made_at),
         "until": until,
         "is_late": until < timezone.now(),
         "text_max": appeal_codes.TEXT_MAX,
@@ -122,9 +122,9 @@ def _show(found: Appeal, form: AppealForm, *, status: int = 200, is_sent: bool =
     return _page("appeal", context, status=status)
 
 
-def _may_write(found: Appeal) -> bool:
+def _may_write(appeal: Appeal) -> bool:
     """Once, about work that is rejected, unless we have taken the rejection back by ourselves."""
-    return decisions.rejection_stands(found.assignment) and found.made_at is None
+    return decisions.rejection_stands(appeal.assignment) and appeal.made_at is None
 
 
 def _is_closed(request: HttpRequest) -> bool:

@@ -63,13 +63,15 @@ def _list(request: HttpRequest, about: Batch | Survey) -> HttpResponse:
     form = FilterForm(request.GET)
     proposed = Q(decision__verdict=PROPOSE, status=Assignment.Status.SUBMITTED)
     query = query_of(request)
-    found = listed(about, form, reader=request.user)
-    page = _page(found, about=about, number=request.GET.get("page", "1"))
+    assignments = listed(about, form, reader=request.user)
+    page = _page(assignments, about=about, number=request.GET.get("page", "1"))
     context = {
         **_addresses(about),
         "filter": form,
         "page": page,
-        "can_select": any(found.status == Assignment.Status.SUBMITTED for found in page.object_list),
+        "can_select": any(
+            assignments.status == Assignment.Status.SUBMITTED for assignments in page.object_list
+        ),
         "query": f"{query}&" if query else "",
         "walk": f"?{query}" if query and isinstance(about, Batch) else "",
         "thumbs": thumbnails(page.object_list),
@@ -128,15 +130,19 @@ def _confirm(request: HttpRequest, about: Batch | Survey, form: BulkForm) -> Htt
 def _decide_all(request: HttpRequest, *, action: str, reason: str, selected: QuerySet[Assignment]) -> None:
     done, refused = set(), []
     related = ("worker", "decision", "hit__questionnaire__batch")
-    for found in selected.select_related(*related).prefetch_related("responses"):
+    for assignment in selected.select_related(*related).prefetch_related("responses"):
         try:
-            own = suggested_reason(found, batch=found.hit.questionnaire.batch) if action == "reject" else ""
-            record(found, action, by=request.user, reason=reason or own)
+            own = (
+                suggested_reason(assignment, batch=assignment.hit.questionnaire.batch)
+                if action == "reject"
+                else ""
+            )
+            record(assignment, action, by=request.user, reason=reason or own)
         except errors.CannotDecide as error:
-            refused.append(f"{found.worker}: {error}")
+            refused.append(f"{assignment.worker}: {error}")
         else:
-            done.add(found)
-    for hit_pk in {found.hit_id for found in done}:
+            done.add(assignment)
+    for hit_pk in {assignment.hit_id for assignment in done}:
         enqueue_in(UNDO_SECONDS, sync.sync_hit, hit_pk)
     if done:
         undoing.remember(request, action=action, decided=done)
@@ -145,9 +151,9 @@ def _decide_all(request: HttpRequest, *, action: str, reason: str, selected: Que
         messages.error(request, f"{len(refused)} could not be decided. {' '.join(refused[:3])}")
 
 
-def _page(found: QuerySet[Assignment], *, about: Batch | Survey, number: str) -> Page[Any]:
+def _page(assignments: QuerySet[Assignment], *, about: Batch | Survey, number: str) -> Page[Any]:
     related = ("worker", "hit__questionnaire__batch", "decision__decided_by", "inclusion")
-    rows = found.select_related(*related).annotate(
+    rows = assignments.select_related(*related).annotate(
         is_surplus=is_surplus(), is_undecided=Exists(undecided().filter(pk=OuterRef("pk")))
     )
     page: Page[Any] = Paginator(rows, PER_PAGE).get_page(number)

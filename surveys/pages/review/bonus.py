@@ -57,32 +57,34 @@ def give_bonus(request: HttpRequest, pk: int, assignment_pk: int) -> HttpRespons
     related = Assignment.objects.select_related(
         "worker", "hit__hit_type", "hit__questionnaire__batch__survey"
     )
-    found = get_object_or_404(related, pk=assignment_pk, hit__questionnaire__batch=batch_for(request, pk))
+    assignment = get_object_or_404(
+        related, pk=assignment_pk, hit__questionnaire__batch=batch_for(request, pk)
+    )
     form = BonusForm(request.POST)
     if not form.is_valid():
-        return _page(request, found, form, status=422)
+        return _page(request, assignment, form, status=422)
     if "change" in request.POST or "confirmed" not in request.POST:
         cost = price(form.cleaned_data["amount"], max_assignments=1)
-        if not _covers(found, cost, form):
-            return _page(request, found, form, status=422)
-        return _page(request, found, form, cost=cost, is_asked="change" not in request.POST)
-    _give(request, found, form)
-    return redirect("assignment", pk=pk, assignment_pk=found.pk)
+        if not _covers(assignment, cost, form):
+            return _page(request, assignment, form, status=422)
+        return _page(request, assignment, form, cost=cost, is_asked="change" not in request.POST)
+    _give(request, assignment, form)
+    return redirect("assignment", pk=pk, assignment_pk=assignment.pk)
 
 
-def _covers(found: Assignment, cost: Decimal, form: BonusForm) -> bool:
+def _covers(assignment: Assignment, cost: Decimal, form: BonusForm) -> bool:
     """Tell whether the budget has room for `cost` dollars as things stand; if not, the form says so."""
     try:
-        budget.check_unlocked(found.hit.questionnaire.batch, cost)
+        budget.check_unlocked(assignment.hit.questionnaire.batch, cost)
     except OverBudget as error:
         form.add_error("amount", str(error))
         return False
     return True
 
 
-def _give(request: HttpRequest, found: Assignment, form: BonusForm) -> None:
+def _give(request: HttpRequest, assignment: Assignment, form: BonusForm) -> None:
     try:
-        call = bonuses.give(found, **form.cleaned_data, by=request.user)
+        call = bonuses.give(assignment, **form.cleaned_data, by=request.user)
     except (bonuses.CannotPay, OverBudget) as error:
         messages.error(request, str(error))
     else:
@@ -91,10 +93,10 @@ def _give(request: HttpRequest, found: Assignment, form: BonusForm) -> None:
 
 
 def _page(
-    request: HttpRequest, found: Assignment, form: BonusForm, *, status: int = 200, **values: Any
+    request: HttpRequest, assignment: Assignment, form: BonusForm, *, status: int = 200, **values: Any
 ) -> HttpResponse:
-    batch = found.hit.questionnaire.batch
-    title = f"Bonus for {found.worker}"
-    context = {"title": title, "batch": batch, "assignment": found, "form": form, **values}
+    batch = assignment.hit.questionnaire.batch
+    title = f"Bonus for {assignment.worker}"
+    context = {"title": title, "batch": batch, "assignment": assignment, "form": form, **values}
     page = {**admin.site.each_context(request), **context}
     return render(request, "review/bonus_confirm.html", page, status=status)

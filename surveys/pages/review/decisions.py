@@ -43,20 +43,22 @@ class Use:
     can_replace: bool = False
 
 
-def use_of(found: Assignment, *, is_replaced: bool) -> Use:
+def use_of(assignment: Assignment, *, is_replaced: bool) -> Use:
     """Say it of one assignment. `is_replaced`: somebody else gives, or is to give, its answers."""
-    inclusion: Inclusion | None = getattr(found, "inclusion", None)
-    if rejection_stands(found):
+    inclusion: Inclusion | None = getattr(assignment, "inclusion", None)
+    if rejection_stands(assignment):
         return Use("Not used: it is rejected.")
-    if found.status == Status.ACCEPTED:
+    if assignment.status == Status.ACCEPTED:
         return Use("Not used: it is not handed in.")
-    is_stopped = found.hit.questionnaire.batch.status == Batch.Status.STOPPED
+    is_stopped = assignment.hit.questionnaire.batch.status == Batch.Status.STOPPED
     if inclusion and not inclusion.is_included:
         is_collected = inclusion.is_replaced and (is_replaced or not is_stopped)
         return Use("Left out, and collected once more." if is_collected else "Left out.", can_include=True)
-    if found.status == Status.REJECTED:
+    if assignment.status == Status.REJECTED:
         return Use("Used as soon as the marketplace has paid it.")
-    return Use("Used.", can_exclude=found.status in HANDED_IN, can_replace=not (is_replaced or is_stopped))
+    return Use(
+        "Used.", can_exclude=assignment.status in HANDED_IN, can_replace=not (is_replaced or is_stopped)
+    )
 
 
 @require_safe
@@ -70,29 +72,29 @@ def assignment(request: HttpRequest, pk: int, assignment_pk: int) -> HttpRespons
 @researcher("surveys.view_batch", "annotators.change_assignment")
 def decide(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
     """Record a person's decision about the payment; a task tells the marketplace."""
-    found = _assignment(batch_for(request, pk), assignment_pk)
+    assignment = _assignment(batch_for(request, pk), assignment_pk)
     form = ReasonForm(request.POST)
     if not form.is_valid():
-        return _detail(request, found, form=form)
+        return _detail(request, assignment, form=form)
     try:
-        record(found, by=request.user, **form.cleaned_data)
+        record(assignment, by=request.user, **form.cleaned_data)
     except errors.CannotDecide as error:
-        return _refused(request, found, form=form, error=error)
+        return _refused(request, assignment, form=form, error=error)
     reach("decide.recorded")
-    enqueue(sync.sync_hit, found.hit_id)
+    enqueue(sync.sync_hit, assignment.hit_id)
     reach("decide.requested")
-    messages.success(request, f"Your decision is recorded. {what_follows([found])}")
-    return _go_on(request, found)
+    messages.success(request, f"Your decision is recorded. {what_follows([assignment])}")
+    return _go_on(request, assignment)
 
 
-def _go_on(request: HttpRequest, found: Assignment) -> HttpResponse:
+def _go_on(request: HttpRequest, assignment: Assignment) -> HttpResponse:
     """Lead to the assignment that stood next when the page was shown, where that was asked for, else back."""
-    batch, then = found.hit.questionnaire.batch, request.POST.get("then", "")
+    batch, then = assignment.hit.questionnaire.batch, request.POST.get("then", "")
     beside = Assignment.objects.filter(hit__questionnaire__batch=batch)
     shown = beside.filter(pk=int(then)).first() if PK.fullmatch(then) else None
     query = request.META["QUERY_STRING"]
     return redirect(
-        reverse("assignment", args=[batch.pk, (shown or found).pk]) + (f"?{query}" if query else "")
+        reverse("assignment", args=[batch.pk, (shown or assignment).pk]) + (f"?{query}" if query else "")
     )
 
 
@@ -100,25 +102,25 @@ def _go_on(request: HttpRequest, found: Assignment) -> HttpResponse:
 @researcher("surveys.view_batch", "annotators.change_assignment")
 def use(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
     """Record whether the answers are used in the analysis; a task opens what is to be collected once more."""
-    found = _assignment(batch_for(request, pk), assignment_pk)
+    assignment = _assignment(batch_for(request, pk), assignment_pk)
     form = UseForm(request.POST)
     if not form.is_valid():
-        return _detail(request, found, form=form)
+        return _detail(request, assignment, form=form)
     try:
-        _record_use(found, by=request.user, **form.cleaned_data)
+        _record_use(assignment, by=request.user, **form.cleaned_data)
     except errors.CannotDecide as error:
-        return _refused(request, found, form=form, error=error)
-    enqueue(sync.sync_hit, found.hit_id)
+        return _refused(request, assignment, form=form, error=error)
+    enqueue(sync.sync_hit, assignment.hit_id)
     messages.success(request, "Your decision is recorded. The results follow it at once.")
-    return redirect("assignment", pk=pk, assignment_pk=found.pk)
+    return redirect("assignment", pk=pk, assignment_pk=assignment.pk)
 
 
 def _refused(
-    request: HttpRequest, found: Assignment, *, form: ReasonForm | UseForm, error: errors.CannotDecide
+    request: HttpRequest, assignment: Assignment, *, form: ReasonForm | UseForm, error: errors.CannotDecide
 ) -> HttpResponse:
     """Show the page as things stand by now, with what was typed."""
     messages.error(request, str(error))
-    by_now = _assignment(found.hit.questionnaire.batch, found.pk)
+    by_now = _assignment(assignment.hit.questionnaire.batch, assignment.pk)
     return _detail(request, by_now, form=form)
 
 
@@ -137,10 +139,10 @@ def what_follows(decided: Iterable[Assignment]) -> str:
     return "The marketplace is told next." if is_elsewhere else "It takes effect in a moment."
 
 
-def _record_use(found: Assignment, *, action: str, by: Any, reason: str, replace: bool) -> Inclusion:
+def _record_use(assignment: Assignment, *, action: str, by: Any, reason: str, replace: bool) -> Inclusion:
     if action == "exclude":
-        return analysis_use.exclude(found, by=by, reason=reason, replace=replace)
-    return analysis_use.include(found, by=by, reason=reason)
+        return analysis_use.exclude(assignment, by=by, reason=reason, replace=replace)
+    return analysis_use.include(assignment, by=by, reason=reason)
 
 
 def _assignment(batch: Batch, pk: int) -> Assignment:
@@ -156,28 +158,30 @@ def _assignment(batch: Batch, pk: int) -> Assignment:
 
 
 def _detail(
-    request: HttpRequest, found: Assignment, *, form: ReasonForm | UseForm | None = None
+    request: HttpRequest, assignment: Assignment, *, form: ReasonForm | UseForm | None = None
 ) -> HttpResponse:
-    batch, query = found.hit.questionnaire.batch, query_of(request)
-    decision: Decision | None = getattr(found, "decision", None)
-    is_replaced = replacements.is_replaced(found)
+    batch, query = assignment.hit.questionnaire.batch, query_of(request)
+    decision: Decision | None = getattr(assignment, "decision", None)
+    is_replaced = replacements.is_replaced(assignment)
     context = {
         **admin.site.each_context(request),
-        "title": f"Assignment of {found.worker}",
+        "title": f"Assignment of {assignment.worker}",
         "batch": batch,
-        "assignment": found,
-        "place": place_of(found, batch=batch, form=FilterForm(request.GET), reader=request.user),
+        "assignment": assignment,
+        "place": place_of(assignment, batch=batch, form=FilterForm(request.GET), reader=request.user),
         "walk": f"?{query}" if query else "",
         "decision": decision,
-        "use": use_of(found, is_replaced=is_replaced),
-        "items": answered_items(found, definition=batch.definition),
-        "bonus": bonus_block(found, user=request.user),
-        "timeline": timeline(found),
+        "use": use_of(assignment, is_replaced=is_replaced),
+        "items": answered_items(assignment, definition=batch.definition),
+        "bonus": bonus_block(assignment, user=request.user),
+        "timeline": timeline(assignment),
         "form": form,
         "typed": {form.data.get("action", ""): form.data} if form else {},
-        "suggested_reason": suggested_reason(found, batch=batch) if found.status == Status.SUBMITTED else "",
-        "can_overturn": decisions.can_overturn(found),
-        "overturn_refused": decisions.overturn_refused(found),
-        "is_replaced": found.status == Status.REJECTED and is_replaced,
+        "suggested_reason": suggested_reason(assignment, batch=batch)
+        if assignment.status == Status.SUBMITTED
+        else "",
+        "can_overturn": decisions.can_overturn(assignment),
+        "overturn_refused": decisions.overturn_refused(assignment),
+        "is_replaced": assignment.status == Status.REJECTED and is_replaced,
     }
     return render(request, "review/assignment.html", context, status=422 if form else 200)

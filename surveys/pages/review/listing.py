@@ -40,8 +40,8 @@ def listed(about: Batch | Survey, form: FilterForm, *, reader: Person) -> QueryS
     wanted = form.cleaned_data if form.is_valid() else {}
     called_so = label(about, worker="worker") if reader.has_perm(SEES_LABELS) else Value("")
     labelled = Assignment.objects.filter(of(about)).annotate(label=called_so)
-    found = filtered(labelled, about, wanted).annotate(n_right=_RIGHT, n_graded=_GRADED)
-    return found.order_by(*ORDERS[wanted.get("sort", "")])
+    rows = filtered(labelled, about, wanted).annotate(n_right=_RIGHT, n_graded=_GRADED)
+    return rows.order_by(*ORDERS[wanted.get("sort", "")])
 
 
 def of(about: Batch | Survey, *, at: str = "") -> Q:
@@ -51,24 +51,22 @@ def of(about: Batch | Survey, *, at: str = "") -> Q:
 
 
 def filtered(
-    found: QuerySet[Assignment], about: Batch | Survey, wanted: dict[str, Any]
+    rows: QuerySet[Assignment], about: Batch | Survey, wanted: dict[str, Any]
 ) -> QuerySet[Assignment]:
     """Return the assignments that meet every condition that was given."""
     if status := wanted.get("status"):
-        found = found.filter(status=status)
+        rows = rows.filter(status=status)
     if verdict := wanted.get("verdict"):
-        found = (
-            found.filter(decision=None) if verdict == UNDECIDED else found.filter(decision__verdict=verdict)
-        )
+        rows = rows.filter(decision=None) if verdict == UNDECIDED else rows.filter(decision__verdict=verdict)
     if use := wanted.get("use"):
-        found = found.filter(_OF_USE[use])
+        rows = rows.filter(_OF_USE[use])
     if worker := wanted.get("worker"):
         known = Worker.objects.filter(of(about, at="assignments__"))
         is_called = Q(worker__worker_id__icontains=worker) | Q(label__icontains=worker)
-        found = found.filter(is_called | Q(worker__in=called(worker, among=known)))
+        rows = rows.filter(is_called | Q(worker__in=called(worker, among=known)))
     if hit := wanted.get("hit"):
-        found = found.filter(hit__hit_id=hit)
-    return found
+        rows = rows.filter(hit__hit_id=hit)
+    return rows
 
 
 def query_of(request: HttpRequest) -> str:
@@ -88,12 +86,12 @@ class Place:
     next: int | None
 
 
-def place_of(found: Assignment, *, batch: Batch, form: FilterForm, reader: Person) -> Place | None:
+def place_of(assignment: Assignment, *, batch: Batch, form: FilterForm, reader: Person) -> Place | None:
     """Return where an assignment stands among what a form asks for; None where it is none of them any more."""
     in_order = list(listed(batch, form, reader=reader).values_list("pk", flat=True))
-    if found.pk not in in_order:
+    if assignment.pk not in in_order:
         return None
-    at = in_order.index(found.pk)
+    at = in_order.index(assignment.pk)
     previous, following = in_order[at - 1] if at else None, in_order[at + 1 : at + 2]
     return Place(at + 1, len(in_order), previous, following[0] if following else None)
 
@@ -107,9 +105,9 @@ def thumbnails(assignments: Iterable[Assignment]) -> dict[int, list[str]]:
     in_order = pictures.annotate(questionnaire=F("item__slots__questionnaire")).order_by(
         "questionnaire", "item__slots__position", "position"
     )
-    found: dict[int, list[str]] = {}
+    addresses: dict[int, list[str]] = {}
     for picture in in_order:
-        beside = found.setdefault(picture.questionnaire, [])
+        beside = addresses.setdefault(picture.questionnaire, [])
         if len(beside) < THUMBS:
             beside.append(picture.get_absolute_url())
-    return found
+    return addresses

@@ -44,8 +44,8 @@ def level_of(mark: Mark, spans: Spans) -> int:
 def kind_of(mark: Mark, spans: Spans) -> str:
     """Return what was said of a mark, by labels: "Major, Fluency/Grammar"."""
     labels = {one.value: one.label for one in (*spans.severities, *spans.categories)}
-    said = [labels.get(mark.severity, mark.severity), labels.get(mark.category, mark.category), mark.note]
-    return ", ".join(filter(None, said))
+    words = [labels.get(mark.severity, mark.severity), labels.get(mark.category, mark.category), mark.note]
+    return ", ".join(filter(None, words))
 
 
 def in_words(marks: Sequence[Mark], *, spans: Spans) -> Iterator[str]:

@@ -51,29 +51,29 @@ def answer_appeal(request: HttpRequest, appeal_pk: int) -> HttpResponse:
     """Answer one appeal. What was typed stays on the page where it can't be recorded."""
     made = Appeal.objects.select_related("assignment__worker", "assignment__hit__questionnaire__batch")
     decided = made.filter(assignment__hit__questionnaire__batch__survey__in=where(request.user, *MAY_ANSWER))
-    found = get_object_or_404(decided, pk=appeal_pk, made_at__isnull=False)
+    appeal = get_object_or_404(decided, pk=appeal_pk, made_at__isnull=False)
     form = AnswerForm(request.POST)
     if not form.is_valid():
-        return _again(request, found, form, status=422)
+        return _again(request, appeal, form, status=422)
     try:
-        appeals.answer_appeal(found, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
+        appeals.answer_appeal(appeal, by=request.user, **form.cleaned_data)  # type: ignore[arg-type]
     except CannotDecide as error:
         form.add_error(None, str(error))
-        return _again(request, found, form, status=409)
-    enqueue(sync.sync_hit, found.assignment.hit_id)
+        return _again(request, appeal, form, status=409)
+    enqueue(sync.sync_hit, appeal.assignment.hit_id)
     messages.success(request, SAID[form.cleaned_data["outcome"]])
-    batch_pk = found.assignment.hit.questionnaire.batch_id
-    return redirect("assignment", pk=batch_pk, assignment_pk=found.assignment_id)
+    batch_pk = appeal.assignment.hit.questionnaire.batch_id
+    return redirect("assignment", pk=batch_pk, assignment_pk=appeal.assignment_id)
 
 
-def _again(request: HttpRequest, found: Appeal, form: AnswerForm, *, status: int) -> HttpResponse:
-    found.refresh_from_db()
+def _again(request: HttpRequest, appeal: Appeal, form: AnswerForm, *, status: int) -> HttpResponse:
+    appeal.refresh_from_db()
     context = {
         **admin.site.each_context(request),
         "title": "Answer an appeal",
-        "assignment": found.assignment,
-        "batch": found.assignment.hit.questionnaire.batch,
+        "assignment": appeal.assignment,
+        "batch": appeal.assignment.hit.questionnaire.batch,
         "answer_form": form,
-        "is_replaced": is_replaced(found.assignment),
+        "is_replaced": is_replaced(appeal.assignment),
     }
     return render(request, "review/appeal_again.html", context, status=status)

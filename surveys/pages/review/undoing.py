@@ -45,8 +45,8 @@ def remember(request: HttpRequest, *, action: str, decided: Collection[Assignmen
 def undoable(request: HttpRequest, of_page: Q) -> Undoable | None:
     """Return what a page about these assignments offers to take back; None where there is nothing."""
     decided = _decided(request)
-    found = Assignment.objects.filter(of_page, pk__in=decided.get("keys", ()))
-    statuses = list(found.filter(decision__decided_by=request.user.pk).values_list("status", flat=True))
+    assignments = Assignment.objects.filter(of_page, pk__in=decided.get("keys", ()))
+    statuses = list(assignments.filter(decision__decided_by=request.user.pk).values_list("status", flat=True))
     n_open = sum(status != Status.APPROVED for status in statuses)
     return Undoable(DONE[decided["action"]], len(statuses), n_open) if n_open else None
 
@@ -70,14 +70,14 @@ def _undo(request: HttpRequest, of_page: Q) -> HttpResponse:
         of_page, pk__in=_decided(request).get("keys", ()), decision__decided_by=request.user.pk
     )
     undone, refused = [], []
-    for found in mine.select_related("worker", "hit__questionnaire__batch__survey"):
+    for assignment in mine.select_related("worker", "hit__questionnaire__batch__survey"):
         try:
-            undo(found, by=request.user)  # type: ignore[arg-type]
+            undo(assignment, by=request.user)  # type: ignore[arg-type]
         except CannotDecide as error:
-            refused.append(f"{found.worker}: {error}")
+            refused.append(f"{assignment.worker}: {error}")
         else:
-            undone.append(found)
-    for hit_pk in {found.hit_id for found in undone}:
+            undone.append(assignment)
+    for hit_pk in {assignment.hit_id for assignment in undone}:
         enqueue(sync.sync_hit, hit_pk)
     request.session.pop(KEY, None)
     _tell(request, n_undone=len(undone), refused=refused)
