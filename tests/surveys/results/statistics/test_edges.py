@@ -1,0 +1,335 @@
+"""Where there is little or nothing to compute: the numbers at the edges, worked by hand."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from surveys.results.statistics import davidson, numbers, strengths, worker_quality
+from surveys.results.statistics.agreement import gwet_ac2, krippendorff_alpha, percent_agreement
+from surveys.results.statistics.comparison import CLUSTERED, POOLED, _counted, _mean, _spread
+from surveys.results.statistics.correlation import _coefficient, _ratio, _signs, _weighted_ranks
+from surveys.results.statistics.criteria import _good, _score
+from surveys.results.statistics.inference import (
+    Interval,
+    Ratings,
+    Support,
+    _jackknife,
+    _welch,
+    effect_of,
+    freedom_of,
+    level_of,
+    support_of,
+)
+from surveys.results.statistics.metrics import MetricMean, _means
+from surveys.results.statistics.numbers import Minutes, Share, TaskScores
+from surveys.results.statistics.spans import _f1
+from surveys.results.statistics.strengths import WinRate, _can_part, _of_winners, _turned
+from surveys.results.statistics.summary import _counts, _minutes
+
+SURE = Support(items=10, workers=4, effective=3.0, busiest=0.9)
+
+
+@pytest.mark.parametrize(
+    ("whole", "task", "right", "s_t"),
+    [
+        (0.7, 0.5, 1, 0.7),
+        (0.7, 1.0, 2, 0.7),
+        (0.0, 0.5, 1, 0.0),
+        (None, 0.5, 1, 0.5),
+        (None, 1.0, 2, None),
+        (None, None, 0, None),
+    ],
+)
+def test_the_task_score_is_what_was_entered_else_what_the_items_can_tell(whole, task, right, s_t) -> None:
+    found = TaskScores(task=task, items_right=right, items=2, explanation=0.8, whole=whole)
+    assert (found.s_t, found.s_o) == (s_t, None if s_t is None else s_t * 0.8)
+    assert found.overall == (None if task is None else task * 0.8)
+    assert found.is_by_construction == (right == 2)
+
+
+def test_scores_of_no_items_and_of_no_explanation_are_none() -> None:
+    nothing = TaskScores(task=None, items_right=0, items=0, explanation=0.8)
+    assert (nothing.is_by_construction, nothing.overall, nothing.s_o) == (False, None, None)
+    silent = TaskScores(task=0.5, items_right=1, items=2, explanation=None)
+    assert (silent.overall, silent.s_t, silent.s_o) == (None, 0.5, None)
+
+
+def test_a_share_of_nothing_is_none_and_of_one_is_whole() -> None:
+    assert [Share("a", "A", n, total).share for n, total in ((0, 0), (0, 1), (1, 1), (1, 4))] == [
+        None,
+        0.0,
+        1.0,
+        0.25,
+    ]
+
+
+def rows(*of_assignments: tuple[str, bool, str, int, bool, float | None]) -> pd.DataFrame:
+    """One row an item: assignment, whether included, status, how many items, whether skipped, seconds."""
+    return pd.DataFrame(
+        [
+            {
+                "assignment_id": name,
+                "worker": f"w{name}",
+                "included": included,
+                "status": status,
+                "hit_id": "h",
+                "item_id": f"i{n}",
+                "is_skipped": skipped,
+                "work_seconds": seconds,
+            }
+            for name, included, status, n_items, skipped, seconds in of_assignments
+            for n in range(n_items)
+        ]
+    )
+
+
+def test_what_was_neither_kept_nor_rejected_was_left_out() -> None:
+    found = _counts(
+        rows(
+            ("a", True, "Approved", 3, False, 60.0),
+            ("b", True, "Submitted", 3, True, 60.0),
+            ("c", False, "Rejected", 2, False, 60.0),
+            ("d", False, "Approved", 1, False, 60.0),
+        )
+    )
+    assert found == numbers.Counts(
+        assignments=4, kept=2, rejected=1, hits=1, items=3, workers=4, responses=9, skipped=3, left_out=1
+    )
+
+
+def test_minutes_are_those_of_assignments_that_were_measured() -> None:
+    measured = rows(
+        ("a", True, "Approved", 3, False, 60.0),
+        ("b", True, "Approved", 1, False, 120.0),
+        ("c", True, "Approved", 1, False, 600.0),
+        ("d", True, "Approved", 1, False, None),
+    )
+    assert _minutes(measured) == Minutes(13 / 3, 2.0, 3)
+    assert _minutes(measured[measured["assignment_id"] == "d"]) == Minutes(None, None, 0)
+
+
+def test_a_mean_by_rating_and_by_item() -> None:
+    scores, items = pd.Series([1.0, 2.0, 6.0, None]), pd.Series(["a", "a", "b", "b"])
+    found = _score(scores, items)
+    assert (found.rating_mean, found.item_mean, found.ratings, found.items, found.blanks) == (
+        3,
+        3.75,
+        3,
+        2,
+        1,
+    )
+    assert found.sd == pytest.approx(math.sqrt(7))
+    one = _score(scores[:1], items[:1])
+    assert (one.rating_mean, one.sd, one.ratings) == (1.0, None, 1)
+    none = _score(scores[3:], items[3:])
+    assert (none.rating_mean, none.item_mean, none.sd, none.ratings, none.items, none.blanks) == (
+        None,
+        None,
+        None,
+        0,
+        0,
+        1,
+    )
+
+
+def test_good_is_from_the_limit_on() -> None:
+    scores = pd.Series([3.9, 4.0, 4.1, None])
+    assert _good(scores, at_least=4.0) == Share("good", "4 or more", 2, 3)
+    assert _good(scores, at_least=None) is None
+
+
+def test_degrees_of_freedom_are_those_of_the_fewer_and_one_at_least() -> None:
+    found = [
+        freedom_of(Support(items, workers, effective))
+        for items, workers, effective in ((10, 4, 3.0), (3, 9, 8.5), (9, 0, None), (2, 2, 1.2), (1, 0, None))
+    ]
+    assert found == [2.0, 2.0, 8.0, 1.0, 1.0]
+
+
+def test_few_workers_are_below_ten_as_it_is_printed() -> None:
+    found = [Support(50, 20, effective).has_few_workers for effective in (9.94, 9.96, 10.0, None)]
+    assert found == [True, False, False, False]
+    assert Support(50, 12, 9.94).warning == "few workers: 12, as good as 9.9"
+    assert Support(50, 12, 10.0).warning == ""
+
+
+def test_what_ratings_rest_on() -> None:
+    assert support_of(7, None) == Support(7, 0)
+    codes = np.array([0] * 4 + [1] * 3 + [3] * 2 + [5])
+    assert support_of(7, codes) == Support(7, 4, 100 / 30, 0.9)
+
+
+def test_welchs_degrees_of_freedom() -> None:
+    assert _welch([1.0, 1.0], [3, 5]) == pytest.approx(4 / (1 / 2 + 1 / 4))
+    assert _welch([0.0, 0.0], [3, 5]) == 2.0
+    assert _welch([0.0, 0.0], [5, 4]) == 3.0
+
+
+def test_the_jackknife_by_hand() -> None:
+    assert _jackknife(np.array([1.0, -1.0, 2.0])) == pytest.approx(2 / 3 * 6)
+    assert _jackknife(np.array([])) == 0.0
+
+
+def test_an_effect_is_as_sure_as_its_items_workers_and_cells() -> None:
+    shifts = [np.array([1.0, -1.0]), np.array([2.0, -2.0]), np.array([0.5, -0.5])]
+    assert effect_of(3.0, shifts, SURE).error == pytest.approx(math.sqrt(1 + 4 - 0.25))
+    never_less = [np.array([1.0, -1.0]), np.array([0.1, -0.1]), np.array([3.0, -3.0])]
+    assert effect_of(3.0, never_less, SURE).error == 1.0
+    assert effect_of(3.0, [never_less[1], never_less[0], never_less[2]], SURE).error == 1.0
+    assert effect_of(3.0, [np.array([math.inf, 1.0])], SURE).error is None
+    assert effect_of(3.0, [np.array([0.0, 0.0])], SURE).error is None
+    assert effect_of(3.0, [np.array([1.0, -1.0])], SURE).error == 1.0
+
+
+def test_the_level_of_a_step_of_holms() -> None:
+    assert (level_of(0.01, 0.04), level_of(0.0, 0.0)) == (0.0125, 0.05)
+
+
+def test_an_interval_is_cut_and_divided() -> None:
+    found = Interval(-0.5, 1.5, SURE, level=0.9)
+    assert found.within(0.0, 1.0) == Interval(0.0, 1.0, SURE, level=0.9)
+    assert found.within(-1.0, 2.0) == found
+    assert found.divided(2.0) == Interval(-0.25, 0.75, SURE, level=0.9)
+
+
+def test_agreement_of_nothing_and_of_a_few() -> None:
+    two_of_three = np.array([[2.0, 1.0], [0.0, 2.0], [1.0, 0.0]])
+    assert percent_agreement(two_of_three) == pytest.approx((1 / 3 + 1) / 2)
+    assert percent_agreement(np.array([[1.0, 0.0]])) is None
+    assert krippendorff_alpha(np.array([[1.0, 0.0], [0.0, 1.0]])) is None
+    assert krippendorff_alpha(np.array([[2.0, 0.0], [2.0, 0.0]])) is None
+    assert krippendorff_alpha(np.array([[2.0, 0.0], [0.0, 2.0]])) == 1.0
+    assert gwet_ac2(np.array([[1.0, 0.0]])) is None
+    assert gwet_ac2(np.array([[2.0, 0.0], [0.0, 2.0]])) == 1.0
+
+
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+def test_two_values_are_as_far_apart_at_every_level(level) -> None:
+    """Krippendorff's (2011) formula for binary data, 1 - (n - 1) o_01 / (n_0 n_1)."""
+    counts = np.array([[2.0, 0.0], [1.0, 1.0], [0.0, 2.0], [2.0, 0.0]])
+    assert krippendorff_alpha(counts, level=level) == pytest.approx(1 - 7 * 1 / (5 * 3))
+
+
+def test_ranks_in_the_middle_of_equals() -> None:
+    weights = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 2.0, 1.0, 1.0]])
+    assert _weighted_ranks(np.array([3.0, 1.0, 1.0, 2.0]), weights).tolist() == [
+        [4.0, 1.5, 1.5, 3.0],
+        [4.5, 2.0, 2.0, 4.0],
+    ]
+
+
+def test_signs_and_ratios() -> None:
+    assert _signs(np.array([1.0, 3.0])).tolist() == [[0.0, -1.0], [1.0, 0.0]]
+    found = _ratio(np.array([1.0, 1.0, 0.0]), np.array([4.0, 0.0, 1e-18]))
+    assert found[0] == 0.5
+    assert np.isnan(found[1:]).all()
+
+
+def test_bounds_need_nearly_all_resamples() -> None:
+    known = np.linspace(0.0, 1.0, 95)
+    found = _coefficient(0.5, np.concatenate([known, [math.nan] * 5]))
+    assert (found.low, found.high) == pytest.approx((0.025, 0.975))
+    open_ones = _coefficient(0.5, np.concatenate([known[1:], [math.nan] * 6]))
+    assert (open_ones.value, open_ones.low, open_ones.high) == (0.5, None, None)
+
+
+def test_skips_count_for_the_authors_alone() -> None:
+    scores = pd.Series([3.0, None, 1.0])
+    assert _counted(scores, method=POOLED).tolist() == [-1.0, 1.0, 3.0]
+    assert _counted(scores, method=CLUSTERED).tolist() == [1.0, 3.0]
+
+
+def test_on_one_shared_item_only_the_difference_is_told() -> None:
+    ours = Ratings(np.array([4.0, 2.0, 9.0]), np.array([1, 1, 2]), None)
+    theirs = Ratings(np.array([1.0, 5.0]), np.array([1, 3]), None)
+    assert _mean(ours, theirs, np.array([1])) == 2.0
+    assert (_mean(ours, theirs, np.array([])), _mean(ours, theirs, np.array([1, 2]))) == (None, None)
+    assert _spread(ours, theirs, np.array([1])) == pytest.approx(math.sqrt(2))
+    assert _spread(theirs, theirs, np.array([1])) is None
+    assert _spread(Ratings(np.ones(3), np.ones(3), None), theirs, np.array([1])) is None
+
+
+def test_two_marked_so_far_alike() -> None:
+    found = [
+        _f1(np.array(ours), np.array(theirs))
+        for ours, theirs in (([0, 0], [0, 0]), ([1, 1], [1, 2]), ([1, 0], [0, 1]), ([1, 1], [1, 0]))
+    ]
+    assert found == [1.0, 0.75, 0.0, pytest.approx(2 / 3)]
+
+
+def test_means_of_a_metric_say_what_has_none() -> None:
+    table = pd.DataFrame(
+        [("a", "f1", 1.0, "2"), ("a", "f1", 0.5, "1"), ("a", "f1", None, "1"), ("b", "f1", None, "1")],
+        columns=["system", "metric", "value", "version"],
+    )
+    assert _means(table) == [
+        MetricMean("a", "f1", 0.75, 2, 1, "1, 2"),
+        MetricMean("b", "f1", None, 0, 1, "1"),
+    ]
+
+
+def test_a_pair_seen_from_its_other_side() -> None:
+    one = WinRate("a", "b", 3, 2, 1, Interval(0.25, 0.875, SURE), expected=0.625, corrected=0.01)
+    assert _turned(one) == WinRate("b", "a", 1, 2, 3, Interval(0.125, 0.75, SURE), 0.375, 0.01)
+    assert _turned(WinRate("a", "b", 0, 0, 0)) == WinRate("b", "a", 0, 0, 0)
+    assert (one.n, one.rate, WinRate("a", "b", 0, 0, 0).rate) == (6, 4 / 6, None)
+
+
+@pytest.mark.parametrize(
+    ("rates", "systems", "words"),
+    [
+        ([WinRate("a", "b", 2, 0, 0)], "ab", "a was"),
+        ([WinRate("a", "b", 0, 0, 2)], "ab", "b was"),
+        (
+            [WinRate("a", "b", 1, 0, 1), WinRate("a", "c", 1, 0, 0), WinRate("b", "c", 1, 0, 0)],
+            "abc",
+            "a, b were",
+        ),
+    ],
+)
+def test_who_was_never_beaten_by_the_others(rates, systems, words) -> None:
+    told = f"No finite strengths: {words} preferred in every comparison with the others."
+    assert _of_winners(rates, systems) == told
+
+
+def test_heights_that_can_be_apart() -> None:
+    assert _can_part([("a", "b", 1), ("b", "c", 1)], "abc")
+    assert not _can_part([("a", "b", 1), ("b", "a", 1)], "ab")
+    assert not _can_part([("a", "b", 1), ("b", "a", 0)], "ab")
+    assert _can_part([("a", "b", 1), ("b", "a", -1)], "ab")
+
+
+def test_one_step_of_a_maximum() -> None:
+    """Two systems, three wins of four: the logarithm of odds is log 3."""
+    one = np.zeros(4, "intp")
+    found = davidson.Compared(one, one + 1, np.array([1.0, 1.0, 1.0, 0.0]), np.arange(4), None)
+    likelihood = davidson.Likelihood(found, 2)
+    assert davidson.estimate(likelihood) == pytest.approx([math.log(3)])
+    assert likelihood.log(np.array([0.0])) == pytest.approx(4 * math.log(0.5))
+    assert strengths._centred(2).tolist() == [[0.5], [-0.5]]
+
+
+def test_shares_of_candidates_add_up_item_by_item() -> None:
+    found = worker_quality._of_candidates(np.log([1.0, 3.0, 5.0, 5.0]), np.array([0, 0, 1, 1]))
+    assert found == pytest.approx([0.25, 0.75, 0.5, 0.5])
+    assert worker_quality._normalised(np.log([[1.0, 3.0]])).tolist() == [pytest.approx([0.25, 0.75])]
+
+
+def test_as_many_steps_as_ratings_leave_time_for() -> None:
+    assert [worker_quality._steps(n) for n in (1, 4_000, 5_000, 100_000, 1_000_000)] == [
+        500,
+        500,
+        400,
+        20,
+        20,
+    ]
+
+
+def test_who_is_always_right_outweighs_who_never_is() -> None:
+    """The skill of each comes to its end of the scale, whose logarithms have to stay finite."""
+    items, workers = np.repeat(np.arange(6), 3), np.tile([0, 1, 2], 6)
+    labels = np.tile([0, 0, 1], 6)
+    with np.errstate(all="raise"):
+        assert worker_quality.one_coin(items, workers, labels).tolist() == [0] * 6
