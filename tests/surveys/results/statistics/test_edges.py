@@ -8,10 +8,12 @@ import pytest
 
 from surveys.results.statistics import davidson, numbers, strengths, worker_quality
 from surveys.results.statistics.agreement import gwet_ac2, krippendorff_alpha, percent_agreement
+from surveys.results.statistics.choices import _of_pair
 from surveys.results.statistics.comparison import CLUSTERED, POOLED, _counted, _mean, _spread
 from surveys.results.statistics.correlation import _coefficient, _ratio, _signs, _weighted_ranks
-from surveys.results.statistics.criteria import _good, _score
+from surveys.results.statistics.criteria import _good, _score, coded, interval_of
 from surveys.results.statistics.inference import (
+    Effect,
     Interval,
     Ratings,
     Support,
@@ -20,12 +22,14 @@ from surveys.results.statistics.inference import (
     effect_of,
     freedom_of,
     level_of,
+    mean_effect,
     support_of,
+    unanimous_interval,
 )
 from surveys.results.statistics.metrics import MetricMean, _means
 from surveys.results.statistics.numbers import Minutes, Share, TaskScores
 from surveys.results.statistics.spans import _f1
-from surveys.results.statistics.strengths import WinRate, _can_part, _of_winners, _turned
+from surveys.results.statistics.strengths import WinRate, _can_part, _of_winners, _ranks, _turned
 from surveys.results.statistics.summary import _counts, _minutes
 
 SURE = Support(items=10, workers=4, effective=3.0, busiest=0.9)
@@ -333,3 +337,59 @@ def test_who_is_always_right_outweighs_who_never_is() -> None:
     labels = np.tile([0, 0, 1], 6)
     with np.errstate(all="raise"):
         assert worker_quality.one_coin(items, workers, labels).tolist() == [0] * 6
+
+
+def test_a_step_too_far_is_halved_until_it_leads_up() -> None:
+    one = np.zeros(4, "intp")
+    found = davidson.Compared(one, one + 1, np.array([1.0, 1.0, 1.0, 0.0]), np.arange(4), None)
+    likelihood = davidson.Likelihood(found, 2)
+    far = davidson._halved(np.array([16.0]), np.array([0.0]), likelihood)
+    assert far.tolist() == [2.0]
+    assert davidson._halved(np.array([2.0]), np.array([0.0]), likelihood).tolist() == [2.0]
+
+
+def test_ranks_that_no_test_rules_out() -> None:
+    pairs = {("a", "b"): 1.0, ("a", "c"): 2.0, ("b", "c"): -1.0}
+    effects = {pair: Effect(value, 0.1, 9.0, SURE) for pair, value in pairs.items()}
+    adjusted = {("a", "b"): 0.05, ("a", "c"): 0.049, ("b", "c"): 0.01}
+    assert _ranks("abc", effects, adjusted) == {"a": (1, 2), "b": (2, 3), "c": (2, 2)}
+    nothing = dict.fromkeys(pairs)
+    assert _ranks("abc", nothing, nothing) == dict.fromkeys("abc", (1, 3))
+
+
+def test_scores_that_differ_have_the_interval_of_their_mean_within_the_scale() -> None:
+    names = coded(pd.DataFrame({"item_id": list("aabbcc"), "worker": list("xyxyxy")}))
+    mixed, same = pd.Series([0.0, 1.0, 1.0, 1.0, 0.0, 1.0]), pd.Series([1.0] * 6)
+    ratings = Ratings(mixed.to_numpy(), names["item_id"].to_numpy(), names["worker"].to_numpy())
+    whole = mean_effect(ratings).interval()
+    assert interval_of(mixed, names) == whole
+    assert interval_of(mixed, names, scale=(0.0, 1.0)) == whole.within(0.0, 1.0)
+    assert interval_of(same, names) is None
+    alike = unanimous_interval(1.0, whole.support, low=0.0, high=1.0)
+    assert interval_of(same, names, scale=(0.0, 1.0)) == alike
+    assert (alike.low, alike.high) == pytest.approx((0.05 ** (1 / 2), 1.0))
+
+
+def test_a_pair_is_decided_by_those_who_preferred_one_of_the_two() -> None:
+    names = coded(pd.DataFrame({"item_id": list("aabbccdd"), "worker": list("xyxyxyxy")}))
+    net = pd.Series([1.0, 0.0, 1.0, -1.0, -1.0, 1.0, 0.0, 1.0])
+    ratings = Ratings(net.to_numpy(), names["item_id"].to_numpy(), names["worker"].to_numpy())
+    effect = mean_effect(ratings)
+    found = _of_pair(("s", "k", "t"), net, names, effect, 0.5)
+    assert (found.wins, found.ties, found.losses, found.n) == (4, 2, 2, 8)
+    assert (found.net, found.rate, found.decided) == (0.25, 0.625, 4 / 6)
+    won = net[net != 0].map({1.0: 1.0, -1.0: 0.0})
+    of_won = names.loc[won.index]
+    decided = mean_effect(Ratings(won.to_numpy(), of_won["item_id"].to_numpy(), of_won["worker"].to_numpy()))
+    level = 1 - found.interval.level
+    assert found.decided_interval == decided.interval(alpha=level).within(0.0, 1.0)
+    assert found.rate_interval.low == (1 + found.interval.low) / 2
+    assert (found.dagger, found.support) == (False, found.interval.support)
+    nobody = _of_pair(("s", "k", "t"), net[net == 0][:0], names, None, None)
+    assert (nobody.n, nobody.net, nobody.rate, nobody.decided, nobody.rate_interval) == (
+        0,
+        None,
+        None,
+        None,
+        None,
+    )
