@@ -1,16 +1,26 @@
 """Where there is little or nothing to compute: the numbers at the edges, worked by hand."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from surveys.protocols.definition import Choice, Spans
+from surveys.protocols.spans import Mark
 from surveys.results.statistics import davidson, numbers, strengths, worker_quality
-from surveys.results.statistics.agreement import gwet_ac2, krippendorff_alpha, percent_agreement
+from surveys.results.statistics.agreement import (
+    _bounded,
+    count_table,
+    gwet_ac2,
+    krippendorff_alpha,
+    percent_agreement,
+    within_raters,
+)
 from surveys.results.statistics.choices import _of_pair
-from surveys.results.statistics.comparison import CLUSTERED, POOLED, _counted, _mean, _spread
-from surveys.results.statistics.correlation import _coefficient, _ratio, _signs, _weighted_ranks
+from surveys.results.statistics.comparison import CLUSTERED, POOLED, _counted, _mean, _spread, corrected
+from surveys.results.statistics.correlation import _coefficient, _ratio, _signs, _Systems, _weighted_ranks
 from surveys.results.statistics.criteria import _good, _score, coded, interval_of
 from surveys.results.statistics.inference import (
     Effect,
@@ -28,7 +38,7 @@ from surveys.results.statistics.inference import (
 )
 from surveys.results.statistics.metrics import MetricMean, _means
 from surveys.results.statistics.numbers import Minutes, Share, TaskScores
-from surveys.results.statistics.spans import _f1
+from surveys.results.statistics.spans import _f1, _levels
 from surveys.results.statistics.strengths import WinRate, _can_part, _of_winners, _ranks, _turned
 from surveys.results.statistics.summary import _counts, _minutes
 
@@ -353,6 +363,7 @@ def test_ranks_that_no_test_rules_out() -> None:
     effects = {pair: Effect(value, 0.1, 9.0, SURE) for pair, value in pairs.items()}
     adjusted = {("a", "b"): 0.05, ("a", "c"): 0.049, ("b", "c"): 0.01}
     assert _ranks("abc", effects, adjusted) == {"a": (1, 2), "b": (2, 3), "c": (2, 2)}
+    assert _ranks("abc", effects, {**adjusted, ("a", "b"): 0.051}) == _ranks("abc", effects, adjusted)
     nothing = dict.fromkeys(pairs)
     assert _ranks("abc", nothing, nothing) == dict.fromkeys("abc", (1, 3))
 
@@ -393,3 +404,89 @@ def test_a_pair_is_decided_by_those_who_preferred_one_of_the_two() -> None:
         None,
         None,
     )
+
+
+def test_a_value_that_is_not_on_the_scale_is_counted_nowhere() -> None:
+    given = pd.DataFrame({"item_id": ["a", "a", "b", "c"], "x": ["1", "2", "9", None]})
+    assert count_table(given, name="x", values=["1", "2"]).tolist() == [[1.0, 1.0], [0.0, 0.0]]
+    assert count_table(given[3:], name="x", values=["1", "2"]).shape == (0, 2)
+
+
+def test_a_system_is_the_mean_of_its_outputs() -> None:
+    table = pd.DataFrame(
+        [("b", 1.0, 5.0), ("a", 2.0, 1.0), ("b", 4.0, 2.0), ("b", 4.0, 2.0)],
+        columns=["system", "value", "rating"],
+    )
+    found = _Systems.of(table)
+    assert (found.systems, found.x.tolist(), found.y.tolist()) == (["a", "b"], [2.0, 3.0], [1.0, 3.0])
+    drawn = found.resampled(np.array([[0.0, 2.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0], [3.0, 1.0, 0.0, 0.0]]))
+    assert np.isnan([drawn[name][0] for name in drawn]).all()
+    assert [drawn[name][1:].tolist() for name in ("pearson", "spearman", "kendall")] == [
+        [pytest.approx(1.0), pytest.approx(-1.0)]
+    ] * 3
+
+
+@pytest.mark.parametrize(
+    ("preference", "has_strengths", "systems"),
+    [(None, True, "ab"), (object(), False, "ab"), (object(), True, "a")],
+)
+def test_strengths_are_of_two_systems_that_were_ranked(preference, has_strengths, systems) -> None:
+    definition = SimpleNamespace(preference=preference, has_strengths=has_strengths)
+    frame = SimpleNamespace(definition=definition, systems=tuple(systems), kept=None)
+    assert strengths.strengths(frame) is None
+
+
+def test_a_character_is_as_grave_as_its_gravest_mark() -> None:
+    spans = Spans(
+        (Choice("major", "Major", 5.0), Choice("trivial", "Trivial", 0.5), Choice("none", "Neutral"))
+    )
+    marks = (
+        Mark("none", start=0, end=4),
+        Mark("major", start=1, end=2),
+        Mark("trivial", start=1, end=3),
+        Mark("major", column="context", start=0, end=5),
+    )
+    assert _levels(marks, 5, spans).tolist() == [1, 3, 2, 1, 0]
+    assert _levels((Mark("trivial"),), 3, spans).tolist() == [2, 2, 2]
+
+
+def test_probabilities_of_very_small_logarithms() -> None:
+    found = worker_quality._normalised(np.array([[-2000.0, -2000.0 - math.log(3)]]))
+    assert found.tolist() == [pytest.approx([0.75, 0.25])]
+    candidates = worker_quality._of_candidates(np.array([-2000.0, -2000.0 - math.log(3)]), np.array([0, 0]))
+    assert candidates.tolist() == pytest.approx([0.75, 0.25])
+
+
+def test_how_far_somebody_agrees_with_themselves_over_three_times() -> None:
+    given = pd.DataFrame(
+        {
+            "item_id": ["a"] * 3 + ["b"] * 2 + ["c", "d", "d"],
+            "worker": ["x"] * 5 + ["x", "y", None],
+            "q": ["1", "1", "2", "1", "1", "2", "1", "1"],
+        }
+    )
+    found = within_raters(given, name="q", values=["1", "2"])
+    assert (found.percent, found.repeats, found.workers) == (pytest.approx((1 / 3 + 1) / 2), 2, 1)
+    assert within_raters(given[5:], name="q", values=["1", "2"]) is None
+
+
+def test_an_interval_stands_at_the_level_at_which_its_difference_was_tested() -> None:
+    workers = np.tile(["x", "y", "z"], 4)
+    items = np.repeat(list("abcd"), 3)
+    ours = Ratings(np.array([3.0, 4, 5, 4, 4, 5, 2, 3, 5, 4, 3, 4]), items, workers)
+    near = Ratings(np.array([3.0, 3, 4, 4, 3, 5, 2, 2, 4, 3, 3, 4]), items, workers)
+    far = Ratings(np.array([1.0, 2, 2, 1, 1, 2, 1, 1, 2, 2, 1, 1]), items, workers)
+    of_near, of_far = corrected({("s", "near"): (ours, near), ("s", "far"): (ours, far)})
+    assert (of_near.corrected, of_far.corrected) == (of_near.p, 2 * of_far.p)
+    for found in (of_near, of_far):
+        assert found.interval.level == pytest.approx(1 - 0.05 * found.p / found.corrected)
+        assert found.superiority_interval.level == found.interval.level
+        assert (found.interval.low > 0) == found.dagger
+
+
+def test_a_coefficient_is_between_minus_one_and_one() -> None:
+    wide, negative = Effect(0.2, 0.9, 9.0, SURE), Effect(-0.5, 0.1, 9.0, SURE)
+    assert _bounded(wide) == Interval(-1.0, 1.0, SURE)
+    assert _bounded(negative) == negative.interval()
+    assert _bounded(Effect(0.2, None, 9.0, SURE)) is None
+    assert _bounded(None) is None
