@@ -4,8 +4,8 @@ python -m tests.mutants [--n 200] [--seed 1] [--jobs 2] [--only quota ..] [--tes
 
 All tests of `make test` run once, to write down what each passes through (`--again` goes by what was written last).
 With `--tests` only these do: it is quicker, and what survives them others may still notice.
-Each mutant then runs in a copy of the project, with the tests that pass through the changed statement; where none does,
-as it runs when its module is imported, with those that pass through its file. It is killed when a test fails, an import
+Each mutant then runs in a copy of the project, with the tests that pass through the changed statement; where it runs
+when its module is imported, with those that pass through its file. It is killed when a test fails, an import
 does, or the tests take three times as long as without it.
 """
 
@@ -23,7 +23,7 @@ from itertools import islice
 from pathlib import Path
 from queue import Queue
 
-from tests.mutants.covering import FILES, FOLDER, Passes, statement
+from tests.mutants.covering import FILES, FOLDER, Passes, runs_at_import, statement
 from tests.mutants.mutations import Mutation, changed_lines, diff, mutated, places
 from tests.mutants.targets import ROOT, TARGETS, files
 
@@ -125,16 +125,20 @@ def survives(mutation: Mutation, *, passes: Passes, project: Path) -> bool:
     """Tell whether all tests pass with the mutation in the copy; the copy is as before afterwards."""
     place = project / mutation.path
     before = place.read_text()
-    lines = [
-        line for changed in changed_lines(mutation, root=project) for line in statement(before, line=changed)
-    ]
-    tests = passes.through(mutation.path, lines)
+    tests = passes.through(mutation.path, noticing(before, changed_lines(mutation, root=project)))
     seconds = sum(passes.seconds[test] for test in tests) or sum(passes.seconds.values())
     place.write_text(mutated(mutation, root=project))
     try:
         return run(project, tests or [ALL], timeout=3 * seconds + SPARE_SECONDS)
     finally:
         place.write_text(before)
+
+
+def noticing(code: str, changed: Sequence[int]) -> list[int]:
+    """Return the lines through which a test has to pass to notice a change; none where it works at import."""
+    if any(runs_at_import(code, line=line) for line in changed):
+        return []
+    return [line for one in changed for line in statement(code, line=one)]
 
 
 def check(mutants: Sequence[Mutation], *, passes: Passes, jobs: int) -> Iterator[tuple[Mutation, bool]]:

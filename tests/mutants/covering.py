@@ -83,7 +83,7 @@ class Passes:
     def through(self, path: Path, lines: Iterable[int]) -> list[str]:
         """Return the tests that pass through any of the lines, the quick ones first.
 
-        Where none does, as the lines run when their module is imported: those that pass through anything of the file.
+        Without lines, and where none does: those that pass through anything of the file.
         """
         of_file = self.tests.get(path, {})
         passing = _named(of_file, lines) or _named(of_file, of_file)
@@ -102,6 +102,15 @@ def statement(code: str, *, line: int) -> Iterator[int]:
         if isinstance(node, ast.stmt) and line in range(*span(node))
     ]
     yield from range(*span(min(around, key=lambda node: len(range(*span(node)))))) if around else (line,)
+
+
+def runs_at_import(code: str, *, line: int) -> bool:
+    """Tell whether a line runs when its module is imported: in whichever test comes first, and for all of them."""
+    return not any(
+        node.body[0].lineno <= line <= (node.end_lineno or line)
+        for node in ast.walk(ast.parse(code))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
 
 
 def span(node: ast.stmt) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.covering import Passes, statement
+from tests.mutants.covering import Passes, runs_at_import, statement
 
 CODE = """\
 def price(
@@ -31,6 +31,14 @@ def test_the_lines_of_the_smallest_statement(line: int, lines: list[int]) -> Non
     assert list(statement(CODE, line=line)) == lines
 
 
+@pytest.mark.parametrize(
+    ("line", "at_import"),
+    [(1, True), (2, True), (4, False), (5, False), (10, False), (11, True), (13, True)],
+)
+def test_heads_of_functions_and_what_stands_outside_of_them_run_at_import(line: int, at_import: bool) -> None:
+    assert runs_at_import(CODE, line=line) == at_import
+
+
 def test_tests_that_pass_through_a_line_come_with_the_quick_ones_first() -> None:
     path = Path("a.py")
     passes = Passes({path: {7: ["", "slow", "quick"], 8: ["slow"]}}, {"slow": 2.0, "quick": 0.1})
@@ -43,6 +51,6 @@ def test_what_runs_at_import_is_tried_on_all_that_pass_through_the_file(tmp_path
         tmp_path / "passes"
     )
     kept = Passes.load(tmp_path / "passes")
-    assert kept.through(path, [1]) == ["quick", "slow"]
+    assert kept.through(path, [1]) == kept.through(path, []) == ["quick", "slow"]
     assert kept.through(path, [8]) == ["slow"]
     assert kept.through(Path("b.py"), [1]) == []

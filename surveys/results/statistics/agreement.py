@@ -176,7 +176,7 @@ def count_table(rows: pd.DataFrame, *, name: str, values: list[str]) -> Table:
 
 def _codes(said: "pd.Series[str]", values: list[str]) -> Codes:
     """Return the place of each value among `values`, -1 where it is none of them."""
-    return np.asarray(pd.Categorical(said, categories=values).codes, dtype="intp")
+    return np.asarray(pd.Index(values).get_indexer(pd.Index(said)), dtype="intp")
 
 
 def krippendorff_alpha(counts: Table, *, level: Level = "ordinal") -> float | None:

@@ -1,0 +1,141 @@
+"""The limits of a call's way, each at its last and its first moment."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from annotators.models import Assignment, Call, Hold
+from annotators.outbox import holds, journal, outcomes
+from annotators.outbox.journal import _claim, _last_sent, token_of, unsettled
+
+HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
+
+
+def test_limits_are_those_of_their_sources() -> None:
+    """API reference (64 characters, a day); ParlAI#2957 (7 minutes), with as much again; our own machines' clocks."""
+    assert (journal.TOKEN_LENGTH, journal.TOKEN_LIFE, journal.SHOWN_WITHIN) == (64, 23 * HOUR, 15 * MINUTE)
+    assert (journal.IN_FLIGHT, journal.CLOCK_SKEW, outcomes.SAME_TIME) == (5 * MINUTE, MINUTE, SECOND)
+
+
+def test_a_token_is_as_long_as_may_be() -> None:
+    fits, too_long = (Assignment(assignment_id="A" * n) for n in (58, 59))
+    assert token_of("bonus", fits) == "bonus:" + "A" * 58
+    hashed = token_of("bonus", too_long)
+    assert (hashed[:6], len(hashed)) == ("bonus:", 46)
+    assert hashed != token_of("bonus", Assignment(assignment_id="A" * 60))
+
+
+@pytest.mark.parametrize(
+    ("operation", "changes", "ends"),
+    [("expire", -SECOND, True), ("expire", HOUR, False), ("extend", -SECOND, False), ("bonus", HOUR, False)],
+)
+def test_a_call_that_takes_a_hit_off_the_marketplace(operation: str, changes: timedelta, ends: bool) -> None:
+    at = (timezone.now() + changes).isoformat()
+    call = Call(operation=Call.Operation[operation.upper()], arguments={"expire_at": at})
+    assert outcomes.ends_a_hit(call) is ends
+
+
+def sent(**values: Any) -> Call:
+    return Call(**{"operation": Call.Operation.APPROVE, "attempts": 1, "arguments": {}, **values})
+
+
+def test_when_a_call_was_sent_that_may_have_been_carried_out() -> None:
+    now = timezone.now()
+    state, create = Call.State, Call.Operation.CREATE_HIT
+    old, young = now - 23 * HOUR - MINUTE, now - 23 * HOUR + MINUTE
+    at = now - HOUR
+    assert [
+        _last_sent(sent(**values))
+        for values in (
+            {"state": state.PLANNED, "sent_at": None, "created_at": old},
+            {"state": state.PLANNED, "sent_at": at, "created_at": young},
+            {"state": state.PLANNED, "sent_at": at, "created_at": old},
+            {"state": state.PLANNED, "sent_at": at, "created_at": old, "operation": create},
+            {"state": state.PLANNED, "sent_at": at, "created_at": old, "operation": create, "attempts": 0},
+            {"state": state.UNKNOWN, "sent_at": at, "created_at": young, "operation": create, "attempts": 0},
+            {"state": state.UNKNOWN, "sent_at": None, "created_at": young},
+        )
+    ] == [None, None, at, at, None, at, young]
+    future = _last_sent(sent(state=state.UNKNOWN, sent_at=now + HOUR, created_at=young))
+    assert now <= future <= timezone.now()
+
+
+def stored(name: str, **values: Any) -> Call:
+    created_at = values.pop("created_at", None)
+    terms = {"operation": Call.Operation.APPROVE, "endpoint": "embedded", "arguments": {}, **values}
+    call = Call.objects.create(token=name, **terms)
+    if created_at:
+        Call.objects.filter(pk=call.pk).update(created_at=created_at)
+    return call
+
+
+@pytest.mark.django_db
+def test_what_is_unsettled_is_unknown_or_left_by_whoever_made_it() -> None:
+    now, state = timezone.now(), Call.State
+    long_ago, just_now = now - 5 * MINUTE - 2 * SECOND, now - 5 * MINUTE + MINUTE
+    stored("unknown", state=state.UNKNOWN, sent_at=just_now)
+    stored("left", state=state.SENT, sent_at=long_ago)
+    stored("in flight", state=state.SENT, sent_at=just_now)
+    stored("skewed", state=state.SENT, sent_at=now + MINUTE - 2 * SECOND)
+    stored("future", state=state.SENT, sent_at=now + MINUTE + 30 * SECOND)
+    stored("planned", state=state.PLANNED, created_at=just_now)
+    stored("forgotten", state=state.PLANNED, created_at=long_ago)
+    stored("told why", state=state.PLANNED, created_at=just_now, error="Held.")
+    stored("of another step", state=state.PLANNED, created_at=long_ago, operation=Call.Operation.CREATE_HIT)
+    stored("unknown hit", state=state.UNKNOWN, sent_at=just_now, operation=Call.Operation.CREATE_HIT)
+    stored("done", state=state.DONE, sent_at=long_ago, finished_at=now)
+    stored("refused", state=state.REFUSED, sent_at=long_ago, finished_at=now)
+    found = set(unsettled().values_list("token", flat=True))
+    assert found == {"unknown", "left", "future", "forgotten", "told why", "unknown hit"}
+
+
+@pytest.mark.django_db
+def test_a_call_is_taken_by_one_process_at_a_time() -> None:
+    now, state = timezone.now(), Call.State
+    free = {
+        "planned": stored("planned", state=state.PLANNED),
+        "unknown": stored("unknown", state=state.UNKNOWN, sent_at=now, attempts=2),
+        "left": stored("left", state=state.SENT, sent_at=now - 5 * MINUTE - SECOND, attempts=1),
+    }
+    taken = {
+        "in flight": stored("in flight", state=state.SENT, sent_at=now - 4 * MINUTE, attempts=1),
+        "done": stored("done", state=state.DONE, sent_at=now, finished_at=now, attempts=1),
+    }
+    stale = Call.objects.get(token="unknown")
+    assert {name: _claim(call) for name, call in free.items()} == dict.fromkeys(free, True)
+    assert [(call.state, call.attempts) for call in free.values()] == [("sent", 1), ("sent", 3), ("sent", 2)]
+    assert {name: _claim(call) for name, call in taken.items()} == dict.fromkeys(taken, False)
+    assert _claim(stale) is False
+    assert stale.attempts == 3
+
+
+@pytest.mark.django_db
+def test_a_refused_call_gets_another_chance_and_no_other_does() -> None:
+    now = timezone.now()
+    refused = stored("refused", state="refused", finished_at=now, attempts=4, error="No.")
+    other = stored("other", state="refused", finished_at=now, attempts=4, error="No.")
+    done = stored("done", state="done", finished_at=now)
+    assert [journal.plan_again(call) for call in (refused, refused, done)] == [True, False, False]
+    refused.refresh_from_db()
+    assert (refused.state, refused.attempts, refused.error, refused.finished_at) == ("planned", 0, "", None)
+    assert Call.objects.get(pk=other.pk).state == "refused"
+
+
+@pytest.mark.django_db
+def test_a_listing_is_kept_under_a_lock_of_its_own_transaction(monkeypatch: Any) -> None:
+    hold = holds.begin("restored")
+    depths, locked = [], QuerySet.select_for_update
+
+    def watched(rows: QuerySet, **options: Any) -> QuerySet:
+        depths.append(len(connection.savepoint_ids))
+        return locked(rows, **options)
+
+    monkeypatch.setattr(QuerySet, "select_for_update", watched)
+    before = len(connection.savepoint_ids)
+    holds.keep_listing(hold, endpoint="embedded", records=[], read_at=timezone.now())
+    assert depths == [before + 1]
+    assert list(Hold.objects.get().listings) == ["embedded"]

@@ -1,0 +1,460 @@
+"""Whose rows a decision is about, and the first and the last case in which it is taken."""
+
+from datetime import timedelta
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from annotators.models import HIT, Assignment, Call, Worker
+from surveys.answering import allocation
+from surveys.answering.orders import History, draw_responses
+from surveys.models import AnnotationSlot, Batch, Decision, Inclusion, PanelVisit, Replacement, Response
+from surveys.protocols.policy import parse
+from surveys.protocols.rules import RatedAlike
+from surveys.publishing import budget, quota
+from surveys.review import (
+    analysis_use,
+    appeals,
+    decisions,
+    delivery,
+    due_work,
+    progress,
+    replacements,
+    second_look,
+)
+from surveys.review.decisions import AUTO_APPROVED, late_reason
+from surveys.review.evidence import evidence_of_batch
+from tests.appeals import appealed, replaced
+from tests.factories import (
+    make_assignment,
+    make_batch,
+    make_hit,
+    make_published,
+    make_questionnaire,
+    make_survey,
+    make_worker,
+    open_for,
+    submitted,
+)
+from tests.link_people import answered, make_panel, make_person, run_out, take
+from tests.link_people import make_batch as make_link_batch
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(
+    ("wanted", "reason", "told"),
+    [
+        ("approve", "", AUTO_APPROVED),
+        ("approve", "Good.", AUTO_APPROVED),
+        ("reject", "", AUTO_APPROVED),
+        ("reject", "Two of five.", f"{AUTO_APPROVED} It was to be rejected: Two of five."),
+        ("propose", "Two of five.", f"{AUTO_APPROVED} It was to be rejected: Two of five."),
+        ("flag", "Too fast.", f"{AUTO_APPROVED} It waited for a person: Too fast."),
+    ],
+)
+def test_what_would_have_been_decided_is_told_of_what_was_approved_late(wanted, reason, told) -> None:
+    assert late_reason(wanted, reason) == told
+
+
+def refused_overturn(assignment: Assignment) -> Call:
+    return Call.objects.create(
+        token=f"overturn:{assignment.pk}",
+        operation=Call.Operation.OVERTURN,
+        endpoint="embedded",
+        assignment=assignment,
+        hit=assignment.hit,
+        state=Call.State.REFUSED,
+        finished_at=timezone.now(),
+        arguments={},
+    )
+
+
+def test_a_refusal_is_told_of_the_work_it_was_about() -> None:
+    hit = make_published().hit
+    one, other, paid = (make_assignment(hit, status=s) for s in ("Rejected", "Rejected", "Approved"))
+    refused = refused_overturn(one)
+    refused_overturn(paid)
+    assert decisions.overturn_refused(one) == refused
+    assert [decisions.overturn_refused(found) for found in (other, paid)] == [None, None]
+
+
+def test_a_rejection_can_be_overturned_until_thirty_days_after_it_was_handed_in() -> None:
+    hit, now = make_published().hit, timezone.now()
+    times = [now - timedelta(days=30) + change for change in (timedelta(minutes=1), -timedelta(minutes=1))]
+    work = [make_assignment(hit, status="Rejected", accepted_at=at, submitted_at=at) for at in times]
+    assert [decisions.can_overturn(one) for one in work] == [True, False]
+    assert decisions.can_overturn(make_assignment(hit, status="Submitted")) is False
+
+
+def test_an_appeal_that_is_granted_uses_answers_only_where_asked(person: User) -> None:
+    appeal = appealed(make_published())
+    replaced(appeal.assignment)
+    appeals.answer_appeal(appeal, outcome="overturned", answer="Our mistake.", by=person)
+    assert Inclusion.objects.get().is_included is False
+
+
+def test_answers_that_were_used_again_can_be_left_out_again(person: User) -> None:
+    assignment = submitted(make_published())
+    for _ in range(2):
+        out = analysis_use.exclude(assignment, by=person, reason="Letters.", replace=False)
+        assert out.is_included is False
+        assert analysis_use.include(assignment, by=person, reason="They meant it.").is_included is True
+
+
+def test_only_what_was_skipped_counts_against_as_many_skips_as_are_wanted() -> None:
+    questionnaire = make_published()
+    questionnaire.target_assignments = 1
+    questionnaire.save()
+    hit = questionnaire.hit
+    thrown_out = [make_assignment(hit, status="Rejected") for _ in range(3)]
+    skips = [submitted(questionnaire) for _ in range(2)]
+    for one in skips:
+        one.responses.filter(position=1).update(skip_reason="text_missing")
+    assert set(replacements.to_replace(hit)) == {*thrown_out, skips[0]}
+
+
+def test_somebody_rejected_alone_is_compared_with_nobody() -> None:
+    assignment = submitted(make_published())
+    Assignment.objects.filter(pk=assignment.pk).update(status="Rejected", rejected_at=timezone.now())
+    found = evidence_of_batch(assignment.hit.questionnaire.batch, kinds={"agreement"})
+    assert found[assignment.pk].worker.ratings == ()
+
+
+def test_a_mean_of_others_is_exact_to_nine_digits() -> None:
+    questionnaire = make_published(n_items=1)
+    work = [submitted(questionnaire) for _ in range(4)]
+    output = Response.objects.filter(assignment=work[0]).get().item.outputs.first()
+    for one, score in zip(work, (0.0, 1.0, 0.0, 0.0), strict=True):
+        one.responses.get().ratings.filter(output=output, criterion="justifies").update(score=score)
+    found = evidence_of_batch(questionnaire.batch, kinds={"agreement"})
+    assert RatedAlike(0.0, 0.333333333) in found[work[0].pk].worker.ratings
+    assert RatedAlike(1.0, 0.0) in found[work[1].pk].worker.ratings
+
+
+def test_nothing_is_wanted_of_a_batch_without_questionnaires() -> None:
+    batch = make_batch(make_survey())
+    assert quota.n_wanted(batch) == 0
+    make_questionnaire(batch, items=[], target_assignments=3)
+    root = make_questionnaire(batch, items=[], target_assignments=2)
+    make_questionnaire(batch, items=[], target_assignments=1, sibling_of=root)
+    assert quota.n_wanted(batch) == 5
+
+
+def test_a_claim_counts_where_it_came_from_and_what_was_handed_in_everywhere() -> None:
+    hit, link_hit = make_hit(), make_hit()
+    here = make_assignment(hit, claimed_from="10.0.0.1")
+    make_assignment(hit, claimed_from="10.0.0.2")
+    handed_in = make_assignment(hit, status="Submitted", claimed_from="10.0.0.2")
+    by_link = make_assignment(link_hit, channel="link", claimed_from="10.0.0.2")
+    counted = Assignment.objects.filter(quota.is_borne_out("10.0.0.1"))
+    assert set(counted) == {here, handed_in, by_link}
+
+
+def test_whoever_may_still_come_back_was_shown_what_they_were_shown() -> None:
+    """An hour for the work, and as much again at most: after that nobody can hand it in."""
+    questionnaire = make_published(n_items=1)
+    batch, now = questionnaire.batch, timezone.now()
+    items = [slot.item for slot in questionnaire.slots.all()]
+    for minutes in (119, 121):
+        one = open_for(questionnaire)
+        Assignment.objects.filter(pk=one.pk).update(loaded_at=now - timedelta(minutes=minutes))
+    seen = History.of(batch, items=items, worker=None)
+    assert sum(seen.outputs_first[items[0].pk].values()) == 1
+
+
+def test_what_was_drawn_once_is_not_drawn_again() -> None:
+    questionnaire = make_published()
+    assignment = make_assignment(questionnaire.hit)
+    assert [len(draw_responses(questionnaire, assignment=assignment)) for _ in range(2)] == [5, 0]
+
+
+def test_what_is_drawn_depends_on_what_this_worker_was_shown(monkeypatch: Any) -> None:
+    asked, of = [], History.of
+
+    def watched(*args: Any, worker: Any, **values: Any) -> History:
+        asked.append(worker)
+        return of(*args, worker=worker, **values)
+
+    monkeypatch.setattr(History, "of", watched)
+    questionnaire, ann = make_published(), make_worker()
+    draw_responses(questionnaire, assignment=make_assignment(questionnaire.hit, worker=ann))
+    bob = make_assignment(questionnaire.hit)
+    draw_responses(questionnaire, assignment=bob, is_newcomer=True)
+    assert asked == [ann, None]
+
+
+def test_a_place_without_anybody_is_given_back_by_nobody() -> None:
+    batch = make_link_batch()
+    assert quota.release(make_assignment(make_hit())) is None
+    assert batch.annotation_slots.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("delay", "warned"),
+    [
+        (timedelta(days=3), timedelta(hours=6)),
+        (timedelta(days=1), timedelta(hours=6)),
+        (timedelta(hours=8), timedelta(hours=2)),
+    ],
+)
+def test_a_quarter_of_the_delay_is_urgent_and_six_hours_at_most(delay: timedelta, warned: timedelta) -> None:
+    batch, now = Batch(auto_approval_delay=delay), timezone.now()
+    assert progress.warning_time(batch) == warned
+    times = (now + warned, now + warned + timedelta(microseconds=1), None)
+    soon = [progress.is_soon(Assignment(auto_approval_at=at), batch=batch, now=now) for at in times]
+    assert soon == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("size", "target", "n_extended", "to_come", "has_room"),
+    [
+        (8, 5, 3, 0, True),
+        (8, 5, 3, 1, False),
+        (9, 5, 4, 0, False),
+        (9, 5, 3, 0, True),
+        (9, 9, 0, 0, False),
+        (12, 10, 2, 3, True),
+    ],
+)
+def test_a_hit_of_fewer_than_ten_grows_to_nine(size, target, n_extended, to_come, has_room) -> None:
+    terms = {"target_assignments": target, "n_extended": n_extended, "to_come": to_come}
+    member = SimpleNamespace(hit=SimpleNamespace(max_assignments=size), **terms)
+    assert replacements._has_room(member) is has_room
+
+
+@pytest.mark.parametrize(
+    ("n_approved", "n_skipped", "fills"),
+    [(3, 0, True), (2, 0, False), (3, 1, False), (4, 1, True), (6, 3, True), (6, 4, True), (5, 3, False)],
+)
+def test_as_many_skips_as_are_wanted_fill_no_place(n_approved: int, n_skipped: int, fills: bool) -> None:
+    assert due_work._fills(n_approved, n_skipped, target=3) is fills
+
+
+def test_locks_let_others_write_rows_that_name_the_row() -> None:
+    """FOR UPDATE would stop whoever inserts an assignment of a locked worker, or a response of a locked batch."""
+    if not connection.features.has_select_for_no_key_update:
+        return
+    batch, worker = make_link_batch(), make_person()
+    slot = AnnotationSlot.objects.filter(batch=batch).order_by("number")[0]
+    assignment = submitted(make_published())
+    decisions.record_decision(assignment, batch=assignment.hit.questionnaire.batch)
+    with CaptureQueriesContext(
+        connection,
+    ) as asked:
+        budget.lock(batch.pk)
+        decisions.lock_undecided(assignment)
+        delivery._to_tell(assignment)
+        allocation._lock(worker)
+        allocation._lock_questionnaire(slot)
+        quota.lock_free(AnnotationSlot.objects.filter(pk=slot.pk))
+    endings = [
+        query["sql"].split("LIMIT")[-1].split(" FOR ")[-1] for query in asked if " FOR " in query["sql"]
+    ]
+    assert [ending.split(" OF ")[0] for ending in endings] == ["NO KEY UPDATE"] * 6
+    assert endings[-1].endswith("SKIP LOCKED")
+
+
+def test_a_lease_is_renewed_as_long_as_the_place_is_ones_own() -> None:
+    batch, ann = make_link_batch(n_items=1), make_person()
+    mine = take(batch, ann)
+    assert quota.keep(mine) is True
+    run_out(mine)
+    take(batch, make_person())
+    assert quota.keep(mine) is False
+    assert quota.keep(make_assignment(make_published().hit)) is False
+
+
+def test_only_a_claim_without_a_word_holds_its_place_against_nobody() -> None:
+    batch = make_link_batch(n_items=5, endpoint="embedded", reward=Decimal("0.10"))
+    kinds = [
+        {},
+        {"saved_at": timezone.now()},
+        {"status": "Submitted"},
+        {"channel": "link"},
+        {"worker": make_worker("ADRAFT")},
+    ]
+    slots = list(AnnotationSlot.objects.filter(batch=batch).order_by("number"))
+    for slot, values in zip(slots, kinds, strict=True):
+        slot.assignment = make_assignment(slot.questionnaire.hit, **values)
+        slot.leased_until = timezone.now()
+        slot.save()
+    drawn = draw_responses(slots[4].questionnaire, assignment=slots[4].assignment)
+    Response.objects.filter(pk=drawn[0].pk).update(draft_version=1)
+    assert list(AnnotationSlot.objects.filter(quota.UNTOUCHED)) == slots[:1]
+
+
+def test_the_page_was_opened_by_whom_a_browser_or_a_claim_tells() -> None:
+    questionnaire = make_published()
+    silent = make_assignment(questionnaire.hit)
+    told = make_assignment(questionnaire.hit, user_agent="Firefox")
+    claimed, confirmed = (open_for(questionnaire) for _ in range(2))
+    Assignment.objects.filter(pk__in=[claimed.pk, confirmed.pk]).update(user_agent="")
+    confirmed.responses.update(is_claim=False)
+    found = [Assignment.objects.get(pk=one.pk) for one in (silent, told, claimed, confirmed)]
+    assert [second_look._was_opened(one) for one in found] == [False, True, True, False]
+
+
+def test_a_share_is_of_what_the_worker_handed_in_before_in_this_batch(monkeypatch: Any) -> None:
+    questionnaire, now = make_published(), timezone.now()
+    batch, ann = questionnaire.batch, make_worker()
+    monkeypatch.setattr(quota, "cap_of", lambda _: 1)
+
+    def hit_of(in_batch: Batch) -> Any:
+        return make_questionnaire(in_batch, items=[], hit=make_hit()).hit
+
+    def over(**earlier: Any) -> bool:
+        terms = {"status": "Submitted", "worker": ann, "submitted_at": now - timedelta(minutes=1), **earlier}
+        one = make_assignment(terms.pop("hit", None) or hit_of(batch), **terms)
+        try:
+            return second_look._is_over_share(looked_at, batch)
+        finally:
+            one.delete()
+
+    looked_at = make_assignment(questionnaire.hit, status="Submitted", worker=ann, submitted_at=now)
+    assert second_look._is_over_share(looked_at, batch) is False
+    assert over() is True
+    assert over(submitted_at=now + timedelta(minutes=1)) is False
+    assert over(submitted_at=now) is False
+    assert over(worker=make_worker()) is False
+    assert over(hit=hit_of(make_batch(make_survey()))) is False
+    monkeypatch.setattr(quota, "cap_of", lambda _: None)
+    assert over() is False
+
+
+def test_what_the_budget_does_not_cover_is_left_out_without_being_replaced(monkeypatch: Any) -> None:
+    assignment, leave_out = submitted(make_published()), second_look.leave_out
+
+    def covered(*args: Any, replace: bool, **values: Any) -> Inclusion:
+        if replace:
+            raise budget.OverBudget("It could cost $1.44.")
+        return leave_out(*args, replace=replace, **values)
+
+    monkeypatch.setattr(second_look, "leave_out", covered)
+    found = second_look._left_out(assignment, reason="Seen.", replace=True)
+    assert (found.is_included, found.is_replaced, found.reason) == (False, False, "Seen.")
+
+
+def test_what_was_saved_without_an_answer_is_incomplete_to_both() -> None:
+    questionnaire = make_published()
+    empty = make_assignment(questionnaire.hit, status="Submitted", saved_at=timezone.now())
+    unsaved = make_assignment(questionnaire.hit, status="Submitted")
+    batch = questionnaire.batch
+    found = decisions.decide_all(batch, policy=parse(batch.review_policy))
+    assert found == {one.pk: decisions.INCOMPLETE for one in (empty, unsaved)}
+    assert [decisions.decide(one, batch=batch) for one in (empty, unsaved)] == [decisions.INCOMPLETE] * 2
+
+
+def test_the_second_answer_to_an_item_counts_for_nobody() -> None:
+    questionnaire = make_published(n_items=1)
+    one, other = (submitted(questionnaire) for _ in range(2))
+    again = other.responses.get()
+    again.pk, again.is_repeat, again.position, again.is_correct = None, True, 2, False
+    again.save()
+    found = evidence_of_batch(questionnaire.batch, kinds={"difficulty_adjusted"})
+    record = found[one.pk].worker
+    assert (record.n_others_graded, record.n_others_right) == (1, 1)
+    assert [(answer.n_others, answer.n_others_right) for answer in record.answers] == [(1, 1)]
+
+
+def test_a_decision_that_changed_meanwhile_is_not_overwritten(monkeypatch: Any, person: User) -> None:
+    assignment = submitted(make_published(rejects_automatically=False), n_correct=1)
+    decisions.record_decision(assignment, batch=assignment.hit.questionnaire.batch)
+
+    def read(*, assignment: Assignment) -> Decision:
+        before = Decision.objects.filter(assignment=assignment).get()
+        Decision.objects.filter(pk=before.pk).update(verdict="reject", reason="Letters.")
+        return before
+
+    monkeypatch.setattr(Decision.objects, "get", read)
+    delivery._accept(assignment)
+    monkeypatch.undo()
+    found = Decision.objects.get()
+    assert (found.verdict, found.reason, found.is_auto_approved) == ("reject", "Letters.", False)
+
+
+def test_all_that_a_watched_worker_did_waits_for_a_person() -> None:
+    questionnaire = make_published()
+    seen, other = (submitted(questionnaire) for _ in range(2))
+    Worker.objects.filter(pk=seen.worker_id).update(standing=Worker.Standing.WATCH)
+    batch = questionnaire.batch
+    found = decisions.decide_all(batch, policy=parse(batch.review_policy))
+    assert {pk: said.verdict for pk, said in found.items()} == {seen.pk: "flag", other.pk: "approve"}
+    assert found[seen.pk] == decisions.decide(Assignment.objects.get(pk=seen.pk), batch=batch)
+
+
+@pytest.mark.parametrize("status", ["Accepted", "Approved", "Rejected"])
+def test_the_marketplace_is_told_of_what_waits_there(status: str) -> None:
+    assignment = make_assignment(make_published().hit, status=status)
+    Decision.objects.create(assignment=assignment, verdict="approve", decided_at=timezone.now())
+    assert delivery._to_tell(assignment) is None
+
+
+def test_as_many_tasks_wait_as_there_may_be_at_most(monkeypatch: Any) -> None:
+    monkeypatch.setattr(due_work, "MOST_WAITING", 2)
+    hits, now = [make_hit() for _ in range(4)], timezone.now()
+    wanted = HIT.objects.order_by("pk")
+    assert due_work.claim(wanted) == [hit.pk for hit in hits[:2]]
+    assert due_work.claim(wanted) == []
+    HIT.objects.update(enqueued_at=now)
+    HIT.objects.filter(pk=hits[3].pk).update(enqueued_at=None)
+    assert due_work.claim(wanted) == []
+
+
+def test_a_visit_ends_with_what_was_handed_in_and_not_with_what_was_begun() -> None:
+    batch, ann = make_link_batch(n_items=3), make_person(source="panel")
+    panel = make_panel(batch, assignments_per_worker=2)
+    PanelVisit.objects.create(panel=panel, worker=ann)
+    first = answered(take(batch, ann, channel="panel"))
+    second = take(batch, ann, channel="panel")
+    allocation.settle(first)
+    assert PanelVisit.objects.get().completed_at is None
+    answered(second)
+    assert PanelVisit.objects.get().completed_at is not None
+
+
+def test_an_assignment_on_a_sibling_takes_no_room_on_the_first_hit() -> None:
+    questionnaire = make_published(hit=make_hit(max_assignments=8))
+    questionnaire.target_assignments = 8
+    questionnaire.save()
+    planned = Replacement.objects.create(
+        replaces=make_assignment(questionnaire.hit, status="Rejected"),
+        questionnaire=questionnaire,
+        opened_by=Replacement.OpenedBy.CREATE,
+    )
+    assert replacements._roomy(questionnaire) == questionnaire
+    planned.opened_by = Replacement.OpenedBy.EXTEND
+    planned.save()
+    assert replacements._roomy(questionnaire) is None
+    planned.opened_at = timezone.now()
+    planned.save()
+    HIT.objects.update(max_assignments=9)
+    assert replacements._roomy(questionnaire) is None
+
+
+def test_evidence_is_of_what_was_handed_in() -> None:
+    questionnaire = make_published()
+    handed_in = [submitted(questionnaire) for _ in range(3)]
+    for one, status in zip(handed_in, ("Submitted", "Approved", "Rejected"), strict=True):
+        times = {"Approved": "approved_at", "Rejected": "rejected_at"}
+        values = {times[status]: timezone.now()} if status in times else {}
+        Assignment.objects.filter(pk=one.pk).update(status=status, **values)
+    open_for(questionnaire)
+    make_assignment(questionnaire.hit, saved_at=timezone.now())
+    assert list(evidence_of_batch(questionnaire.batch)) == [one.pk for one in handed_in]
+
+
+def test_the_door_is_closed_to_the_excluded_who_did_not_open_it_before() -> None:
+    questionnaire = make_published()
+    silent = make_assignment(questionnaire.hit, status="Submitted")
+    told = make_assignment(questionnaire.hit, status="Submitted", user_agent="Firefox")
+    assert [second_look._why_not(one) for one in (silent, told)] == ["", ""]
+    for one in (silent, told):
+        one.worker.standing = Worker.Standing.EXCLUDED
+    assert [second_look._why_not(one) for one in (silent, told)] == [second_look.EXCLUDED, ""]
