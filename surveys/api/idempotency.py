@@ -1,8 +1,9 @@
 """What is asked twice under one `Idempotency-Key` is done once, and answered twice alike.
 
 A key is its person's for a day. Only what was done is kept: a refusal has changed nothing and leaves the key free, to
-be asked again with what was wrong put right. A process that dies in the middle leaves the key begun; after LEASE
-somebody else may ask, and what each operation does by itself (compare-and-set, unique names) still holds.
+be asked again with what was wrong put right. What is done and its answer are written in one transaction, so a process
+that dies leaves both or neither, and a key that is begun: after LEASE it goes to whoever asks then, and what the one
+before has not committed by then it can't any more.
 """
 
 import hashlib
@@ -10,11 +11,16 @@ import json
 from collections.abc import Callable
 from datetime import timedelta
 from http import HTTPStatus
+from typing import TypeGuard
 
+from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
+from ninja import Schema
 
+from annotators.failpoints import reach
 from surveys.api.problems import Refusal
 from surveys.models import ApiRequest, ApiToken
 from surveys.models.api import KEPT
@@ -23,6 +29,8 @@ LEASE = timedelta(minutes=10)
 LONGEST = 255
 HEADER, REPLAYED = "Idempotency-Key", "Idempotency-Replayed"
 ANSWER = "_api_answer"  # of a request: what was answered to its key before
+BEGUN = "_api_begun"  # of a request: the row of its key
+Ask = Callable[[], HttpResponseBase]
 
 
 class Answered(Exception):
@@ -59,17 +67,42 @@ def begin(request: HttpRequest, token: ApiToken, *, key: str) -> ApiRequest | Ht
     return _kept(row) if row.status else _taken_over(row)
 
 
-def finish(row: ApiRequest, response: HttpResponseBase) -> None:
-    """Keep what was done; a refusal leaves the key free."""
-    if isinstance(response, HttpResponse) and response.status_code < HTTPStatus.BAD_REQUEST:
-        content = response.content.decode()
-        ApiRequest.objects.filter(pk=row.pk).update(status=response.status_code, content=content)
-    else:
-        forget(row)
+def once(row: ApiRequest, ask: Ask) -> HttpResponseBase:
+    """Do what is asked and keep its answer, both or neither. No network is asked meanwhile."""
+    with transaction.atomic():
+        response = ask()
+        if is_done(response):
+            _keep(row, status=response.status_code, content=response.content.decode())
+        else:
+            transaction.set_rollback(True)
+    return response
+
+
+def apart(row: ApiRequest, ask: Ask) -> HttpResponseBase:
+    """Do what asks a network on its way, outside of transactions, and keep the answer afterwards.
+
+    It is done once by itself, or has kept its answer with what it wrote (`keep`).
+    """
+    response = ask()
+    if is_done(response):
+        _open(row).update(status=response.status_code, content=response.content.decode())
+    return response
+
+
+def keep(request: HttpRequest, status: int, out: Schema) -> None:
+    """Keep what is going to be answered, in the transaction that writes what is done."""
+    row: ApiRequest | None = getattr(request, BEGUN, None)
+    if row is not None:
+        _keep(row, status=status, content=json.dumps(out.model_dump(mode="json")))
+
+
+def is_done(response: HttpResponseBase) -> TypeGuard[HttpResponse]:
+    return isinstance(response, HttpResponse) and response.status_code < HTTPStatus.BAD_REQUEST
 
 
 def forget(row: ApiRequest) -> None:
-    ApiRequest.objects.filter(pk=row.pk, status=None).delete()
+    """Leave the key free, where nothing was kept for it."""
+    _open(row).delete()
 
 
 def fingerprint_of(request: HttpRequest) -> str:
@@ -97,8 +130,24 @@ def _kept(row: ApiRequest) -> HttpResponse:
 def _taken_over(row: ApiRequest) -> ApiRequest:
     """Return the row if whoever began it is long gone."""
     now = timezone.now()
-    old = ApiRequest.objects.filter(pk=row.pk, status=None, begun_at=row.begun_at)
-    if row.begun_at > now - LEASE or not old.update(begun_at=now):
-        detail = "The same request is being answered. Ask again in a moment."
-        raise Refusal(HTTPStatus.CONFLICT, "key-in-use", detail, headers={"Retry-After": "2"})
+    if row.begun_at > now - LEASE or not _open(row).update(begun_at=now):
+        raise _in_use()
+    row.begun_at = now
     return row
+
+
+def _keep(row: ApiRequest, *, status: int, content: str) -> None:
+    """Raise Refusal where the key has gone to somebody else meanwhile; what was done is to be undone with it."""
+    if not _open(row).update(status=status, content=content):
+        raise _in_use()
+    reach("key.keeping")
+
+
+def _open(row: ApiRequest) -> QuerySet[ApiRequest]:
+    """Return the row as long as it is not answered, and whoever began it has it still."""
+    return ApiRequest.objects.filter(pk=row.pk, status=None, begun_at=row.begun_at)
+
+
+def _in_use() -> Refusal:
+    detail = "The same request is being answered. Ask again in a moment."
+    return Refusal(HTTPStatus.CONFLICT, "key-in-use", detail, headers={"Retry-After": "2"})

@@ -12,6 +12,7 @@ from django.urls import reverse
 from ninja import Field, File, Form, Query, Router, Schema, Status, UploadedFile
 
 from surveys import sync
+from surveys.api import idempotency
 from surveys.api.paging import Paged, PageOf, page
 from surveys.api.problems import Mistake, invalid, mistake_of, of_form, of_rows
 from surveys.api.schemas import Strict, Text, study_for, url_of
@@ -225,8 +226,11 @@ def _columns(text: str) -> dict[str, str]:
 
 
 def _write(request: HttpRequest, staged: Staged, *, accept_warnings: bool) -> Imported:
+    def keep(done: uploads.Written) -> None:
+        idempotency.keep(request, HTTPStatus.CREATED, _imported(done.survey, done.plan, is_dry_run=False))
+
     try:
-        done = uploads.write(staged, by=person(request), accept_warnings=accept_warnings)
+        done = uploads.write(staged, by=person(request), accept_warnings=accept_warnings, in_transaction=keep)
     except ImportRefused as error:
         raise of_rows(error.problems) from None
     except PictureError as error:

@@ -1,7 +1,7 @@
 """The API's addresses. Each answers in JSON alone, looks at no cookie, and does what has a key once."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from http import HTTPStatus
 from typing import Any
 
@@ -12,6 +12,7 @@ from django.http.response import HttpResponseBase
 from django.urls import URLPattern, re_path
 from django.views.decorators.csrf import csrf_exempt
 
+from annotators.failpoints import reach
 from surveys.api import idempotency, problems
 from surveys.api.document import api
 from surveys.api.problems import Refusal
@@ -19,21 +20,27 @@ from surveys.api.security import token_of
 from surveys.models import ApiRequest
 
 View = Callable[..., HttpResponseBase]
+Keeping = Callable[[ApiRequest, idempotency.Ask], HttpResponseBase]
 app_name = "api"
 UNREADABLE = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent, MultiPartParserError)
 TOO_MUCH = (
     "The body can't be read: it is no form, or holds more than belongs into one. Files are sent as files."
 )
 JSON = ("application/json", problems.CONTENT_TYPE)
+# The marketplace for what an account holds; and where an upload's pictures are.
+ASKS_A_NETWORK = {"batches/<int:pk>/publish", "studies/<slug:slug>/items"}
 
 
-def answering(view: View) -> View:
-    """Wrap a view of the API: refusals are problems wherever they come from, and nobody's cache keeps an answer."""
+def answering(view: View, *, keeping: Keeping = idempotency.once) -> View:
+    """Wrap a view of the API: refusals are problems wherever they come from, and nobody's cache keeps an answer.
+
+    `keeping` does what has a key once.
+    """
 
     @wraps(view)
     def answer(request: HttpRequest, **arguments: Any) -> HttpResponseBase:
         try:
-            response = _once(view, request, arguments)
+            response = _answer(view, request, arguments, keeping=keeping)
         except Refusal as refusal:
             response = refusal.response()
         except Http404:
@@ -52,7 +59,9 @@ def missing(request: HttpRequest, rest: str) -> HttpResponseBase:
     raise problems.not_found()
 
 
-def _once(view: View, request: HttpRequest, arguments: dict[str, Any]) -> HttpResponseBase:
+def _answer(
+    view: View, request: HttpRequest, arguments: dict[str, Any], *, keeping: Keeping
+) -> HttpResponseBase:
     key, token = request.headers.get(idempotency.HEADER), token_of(request)
     if key is None or request.method != "POST" or token is None:
         return view(request, **arguments)
@@ -60,12 +69,13 @@ def _once(view: View, request: HttpRequest, arguments: dict[str, Any]) -> HttpRe
     if not isinstance(row, ApiRequest):
         setattr(request, idempotency.ANSWER, row)
         return view(request, **arguments)
+    setattr(request, idempotency.BEGUN, row)
+    reach("key.begun")
     try:
-        response = view(request, **arguments)
-    except BaseException:
+        response = keeping(row, partial(view, request, **arguments))
+    finally:
         idempotency.forget(row)
-        raise
-    idempotency.finish(row, response)
+    reach("key.kept")
     return response
 
 
@@ -81,7 +91,12 @@ def _as_problem(response: HttpResponseBase) -> HttpResponse:
 def _addresses() -> list[URLPattern]:
     """Return ninja's addresses with their views wrapped."""
     found = [pattern for pattern in api.urls[0] if isinstance(pattern, URLPattern)]
-    return [URLPattern(one.pattern, answering(one.callback), name=one.name) for one in found]
+    return [URLPattern(one.pattern, _wrapped(one), name=one.name) for one in found]
+
+
+def _wrapped(address: URLPattern) -> View:
+    keeping = idempotency.apart if str(address.pattern) in ASKS_A_NETWORK else idempotency.once
+    return answering(address.callback, keeping=keeping)
 
 
 urlpatterns = [

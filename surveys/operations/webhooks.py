@@ -3,19 +3,24 @@
 Every sweep asks the database what there is to tell, so nothing that happens has to think of it. Each event of each
 webhook is one row, told until it has arrived: at least once, and under one id. It is sent outside of transactions, to
 addresses that pictures may be fetched from (`studies/importing/fetching`), and no redirect is followed.
+
+Webhooks are told beside each other, each in a thread, which knows no database: who is slow delays nobody, is waited
+for SECONDS, and is left alone for the rest of a run.
 """
 
 import hashlib
 import hmac
 import json
 import logging
+import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.db.models import F, Max
+from django.db.models import F, Max, OuterRef, Subquery
 from django.utils import timezone
 
 from surveys.models import Batch, Decision, Delivery, Survey, Webhook, is_held
@@ -26,11 +31,16 @@ MOST_ATTEMPTS = 8
 FIRST_DELAY = timedelta(seconds=30)  # then 2, 8, 32 minutes, 2 hours, 8 hours, a day and a half
 LEASE = timedelta(minutes=2)  # what a crash leaves behind is tried again after this long
 WAITS_EVERY = timedelta(hours=1)  # of one batch: work that comes in all day is no message each
-AT_ONCE = 100  # in one run
+AT_ONCE = 20  # webhooks
+MOST_ROUNDS = 5  # in one run; the next sweep goes on
+SECONDS = 10.0  # for an answer
+SLOW = "It does not answer within {seconds:.0f} seconds."
 BEFORE = "It was so before this webhook was set up."
 WHAT = "A webhook's address"
 Event = Delivery.Event
 logger = logging.getLogger(__name__)
+# {a webhook: who tells it}. Whoever is answered letter by letter goes on for long, but has no second one beside it.
+_speaking: dict[int, Thread] = {}
 
 
 def add(survey: Survey, url: str, *, by: Any) -> Webhook:
@@ -62,8 +72,14 @@ def notice() -> int:
 
 def send_due() -> int:
     """Send what is due, each once by whoever claims it; return how much arrived."""
-    due = Delivery.objects.filter(due_at__lte=timezone.now()).order_by("due_at", "pk")[:AT_ONCE]
-    return sum(_sent(delivery) for delivery in due.select_related("webhook"))
+    n, failed = 0, set[int]()
+    for _ in range(MOST_ROUNDS):
+        if not (claimed := [one for one in _next(failed) if _claim(one)]):
+            break
+        for delivery, error in _tell(claimed):
+            n += _note(delivery, error)
+            failed |= {delivery.webhook_id} if error else set()
+    return n
 
 
 def signature(secret: str, *, body: bytes, at: int) -> str:
@@ -111,20 +127,46 @@ def _body(webhook: Webhook, event: str, batch: Batch | None, *, at: datetime) ->
     return body
 
 
-def _sent(delivery: Delivery) -> bool:
-    now = timezone.now()
+def _next(failed: set[int]) -> list[Delivery]:
+    """Return what is due first of each of some webhooks, of those first that have failed least."""
+    silent = failed | {pk for pk, thread in _speaking.items() if thread.is_alive()}
+    due = Delivery.objects.filter(due_at__lte=timezone.now()).exclude(webhook__in=silent)
+    of_same = due.filter(webhook=OuterRef("webhook")).order_by("attempts", "due_at", "pk").values("pk")[:1]
+    firsts = due.filter(pk=Subquery(of_same)).order_by("attempts", "due_at", "pk")
+    return list(firsts.select_related("webhook")[:AT_ONCE])
+
+
+def _claim(delivery: Delivery) -> bool:
+    """Take a delivery for this process; False if another has it."""
     mine = Delivery.objects.filter(pk=delivery.pk, due_at=delivery.due_at)
-    if not mine.update(due_at=now + LEASE, attempts=F("attempts") + 1):
-        return False  # another process has it
-    attempts = delivery.attempts + 1
-    error = _post(delivery)
-    done = Delivery.objects.filter(
-        pk=delivery.pk, arrived_at=None
-    )  # who was slower than LEASE may come too late
+    return mine.update(due_at=timezone.now() + LEASE, attempts=F("attempts") + 1) == 1
+
+
+def _tell(deliveries: list[Delivery]) -> list[tuple[Delivery, str]]:
+    """Send each beside the others; return each with why it did not arrive, "" if it did."""
+    errors = dict.fromkeys((one.pk for one in deliveries), SLOW.format(seconds=SECONDS))
+
+    def tell(delivery: Delivery) -> None:
+        errors[delivery.pk] = _post(delivery)
+
+    until = time.monotonic() + SECONDS
+    for delivery in deliveries:
+        thread = _speaking[delivery.webhook_id] = Thread(target=tell, args=(delivery,), daemon=True)
+        thread.start()
+    for delivery in deliveries:
+        _speaking[delivery.webhook_id].join(max(0.0, until - time.monotonic()))
+    return [(delivery, errors[delivery.pk]) for delivery in deliveries]
+
+
+def _note(delivery: Delivery, error: str) -> bool:
+    """Write down what became of a delivery; tell whether it arrived."""
+    now, attempts = timezone.now(), delivery.attempts + 1
+    # Who was slower than LEASE may come too late.
+    waiting = Delivery.objects.filter(pk=delivery.pk, arrived_at=None)
     if not error:
-        return bool(done.update(due_at=None, arrived_at=timezone.now(), error=""))
+        return bool(waiting.update(due_at=None, arrived_at=now, error=""))
     delay = FIRST_DELAY * 4 ** (attempts - 1)
-    done.update(due_at=None if attempts >= MOST_ATTEMPTS else now + delay, error=error[:300])
+    waiting.update(due_at=None if attempts >= MOST_ATTEMPTS else now + delay, error=error[:300])
     logger.info("Delivery %d did not arrive: %s", delivery.pk, error)
     return False
 

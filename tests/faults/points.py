@@ -76,6 +76,7 @@ COURSES: dict[str, dict[str, tuple[str, ...]]] = {
         "web": ("stop.stopped", "stop.requested"),
         "worker": (*of_outbox(Operation.EXPIRE), "expire.moved"),
     },
+    "under a key": {"web": ("key.begun", "key.keeping", "key.kept")},
     "decided": {
         "web": ("decide.recorded", "decide.requested", f"outbox.planned.{Operation.BONUS.value}"),
         "worker": (*of_outbox(Operation.OVERTURN), *of_outbox(Operation.BONUS)[1:]),
@@ -99,6 +100,7 @@ CORE = {
     "replace.held_back",
     "link.rejecting",
     "beat.sent",
+    "key.keeping",
 }
 slow = pytest.mark.slow_faults
 

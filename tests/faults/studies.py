@@ -15,7 +15,7 @@ from django.utils import timezone
 from annotators.crowds.mturk.leases import LEASE
 from annotators.models import HIT, Call
 from marketplace.models import LoggedCall
-from surveys.models import AnnotationSlot, Batch, Survey
+from surveys.models import AnnotationSlot, ApiRequest, Batch, Survey
 from surveys.rehearsal import study
 from surveys.rehearsal.visits import HitVisit, Visit
 from surveys.simulating.people import Answers
@@ -161,6 +161,8 @@ def skip_waits() -> None:
     HIT.objects.filter(leased_until__lt=then + LEASE).update(leased_until=then)
     unanswered = AnnotationSlot.objects.filter(assignment__status="Accepted", leased_until__gt=then)
     unanswered.update(leased_until=then)
+    begun_keys = ApiRequest.objects.filter(status=None, begun_at__lt=then, begun_at__gt=then - LONG)
+    begun_keys.update(begun_at=F("begun_at") - LONG)
 
 
 def make_study(

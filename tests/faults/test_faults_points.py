@@ -8,6 +8,7 @@ import pytest
 
 from tests.faults import courses
 from tests.faults.invariants import invariants
+from tests.faults.keys import make_script
 from tests.faults.late import LateStudy, late_invariants
 from tests.faults.links import LinkStudy, RejectingStudy, link_invariants, rejecting_invariants
 from tests.faults.points import COURSES, Point, cases, placed, points
@@ -71,6 +72,23 @@ def test_a_later_decision_survives(decided: Study, line: Line, course: str, proc
     with killed(name, lab=decided.lab, line=line):
         act(decided)
     check(decided, line)
+
+
+@pytest.mark.parametrize("what", ["draft", "invitations", "items"])
+@pytest.mark.parametrize(("course", "process", "name"), cases("under a key"))
+def test_what_is_asked_under_a_key_survives(
+    lab: Lab, line: Line, course: str, process: str, name: str, what: str
+) -> None:
+    line.fault, line.process, line.course = name, process, f"{course}: {what}"
+    script = make_script(lab)
+    with killed(name, lab=lab, line=line):
+        first = script.ask(what)
+    again = script.ask(what)
+    line.invariants = {
+        "made once": list(script.wrong(what)),
+        "answered alike": [] if first == again else [f"{first}, then {again}"],
+    }
+    assert line.broken == {}
 
 
 def test_every_point_in_the_code_is_killed_here() -> None:

@@ -1,6 +1,8 @@
 """An upload on its way in, for a page or the API: understood, fetched, checked and written."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from django.shortcuts import get_object_or_404
 
@@ -91,10 +93,26 @@ def plan_of(staged: Staged, *, person: Person) -> Plan:
         return unopened(staged, survey=survey, error=error)
 
 
-def write(staged: Staged, *, by: Person, accept_warnings: bool = False) -> Written:
-    """Write what is staged, once. Raises StagedGone, ImportRefused and PictureError, with nothing written."""
+def write(
+    staged: Staged,
+    *,
+    by: Person,
+    accept_warnings: bool = False,
+    in_transaction: Callable[[Written], None] = lambda done: None,
+) -> Written:
+    """Write what is staged, once, and in the same transaction what is to be written with it.
+
+    Raises StagedGone, ImportRefused and PictureError, with nothing written.
+    """
     with claimed(staged) as ours, ours.pictures() as pictures:
         survey = survey_of(ours, person=by)
-        plan = checked(ours, survey=survey, pictures=pictures)
-        write_items(plan, survey=survey, pictures=pictures, accept_warnings=accept_warnings, founder=by)
-    return Written(plan, survey)
+        done = Written(checked(ours, survey=survey, pictures=pictures), survey)
+        write_items(
+            done.plan,
+            survey=survey,
+            pictures=pictures,
+            accept_warnings=accept_warnings,
+            founder=by,
+            in_transaction=partial(in_transaction, done),
+        )
+    return done

@@ -3,7 +3,7 @@
 import fcntl
 import hashlib
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -110,8 +110,11 @@ def write_items(
     pictures: Pictures | None,
     accept_warnings: bool = False,
     founder: Person | None = None,
+    in_transaction: Callable[[], None] = lambda: None,
 ) -> int:
     """Create the plan's items in `survey` and return how many. A new survey is saved: its founder's, or shared.
+
+    `in_transaction` is called once all is written: what it writes comes with the items, or not.
 
     ImportRefused, with nothing written, if the plan has errors, has warnings nobody accepted, or if the survey
     has got one of its ids in the meantime.
@@ -126,6 +129,7 @@ def write_items(
         _create(plan.items, survey=survey, stored=stored)
         if plan.columns:
             remember(locked, header=plan.header, roles=plan.columns)
+        in_transaction()
     return len(plan.items)
 
 

@@ -4,9 +4,10 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -24,20 +25,24 @@ from tests.people import client_of
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
+PATIENCE_SECONDS = 8.0
 
 
 class Listener:
-    """A server that keeps what it is sent, and answers with `status`."""
+    """A server that keeps what it is sent, and answers with `status`: at once, or when `answers` is set."""
 
     def __init__(self) -> None:
         self.status, self.got = 200, list[tuple[dict[str, str], bytes]]()
+        self.answers, self.is_told = Event(), Event()
+        self.answers.set()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 outer.got.append((dict(self.headers), body))
-                self.send_response(outer.status)
+                outer.is_told.set()
+                self.send_response(outer.status if outer.answers.wait(PATIENCE_SECONDS) else 504)
                 self.send_header("Location", "/elsewhere")
                 self.end_headers()
 
@@ -48,16 +53,31 @@ class Listener:
         self.url = f"http://127.0.0.1:{self.server.server_port}/told?by=assent"
 
 
-@pytest.fixture
-def listener(settings: Settings) -> Iterator[Listener]:
-    settings.FETCH_PRIVATE = True
+@contextmanager
+def listening() -> Iterator[Listener]:
     listener = Listener()
     thread = Thread(target=listener.server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield listener
+    listener.answers.set()
     listener.server.shutdown()
     listener.server.server_close()
     thread.join()
+
+
+@pytest.fixture
+def listener(settings: Settings) -> Iterator[Listener]:
+    settings.FETCH_PRIVATE = True
+    with listening() as listener:
+        yield listener
+
+
+@pytest.fixture
+def hanging(listener: Listener) -> Iterator[Listener]:
+    """A server that takes what it is sent and says nothing."""
+    with listening() as hanging:
+        hanging.answers.clear()
+        yield hanging
 
 
 @pytest.fixture
@@ -163,10 +183,9 @@ def test_what_arrives_late_has_arrived(listener: Listener, webhook: Webhook, bat
     assert [(one.attempts, one.error, one.due_at) for one in Delivery.objects.all()] == [(2, "", None)]
 
 
-def test_of_two_processes_one_sends(listener: Listener, webhook: Webhook) -> None:
+def test_of_two_processes_one_sends(webhook: Webhook) -> None:
     seen_by_both = webhooks.test(webhook)
-    assert [webhooks._sent(seen_by_both) for _ in range(2)] == [True, False]
-    assert len(listener.got) == 1
+    assert [webhooks._claim(seen_by_both) for _ in range(2)] == [True, False]
 
 
 def test_what_died_in_the_middle_is_sent_again(
@@ -174,11 +193,11 @@ def test_what_died_in_the_middle_is_sent_again(
 ) -> None:
     webhooks.test(webhook)
 
-    def die(delivery: Delivery) -> str:
+    def die(deliveries: list[Delivery]) -> list[tuple[Delivery, str]]:
         raise SystemExit
 
     with monkeypatch.context() as dying:
-        dying.setattr(webhooks, "_post", die)
+        dying.setattr(webhooks, "_tell", die)
         with pytest.raises(SystemExit):
             webhooks.send_due()
     assert webhooks.send_due() == 0
@@ -191,13 +210,67 @@ def test_what_has_arrived_meanwhile_has_arrived(
 ) -> None:
     slow = webhooks.test(webhook)
 
-    def too_slow(delivery: Delivery) -> str:
+    def too_slow(deliveries: list[Delivery]) -> list[tuple[Delivery, str]]:
         Delivery.objects.filter(pk=slow.pk).update(due_at=None, arrived_at=timezone.now())
-        return "127.0.0.1 does not answer."
+        return [(slow, "127.0.0.1 does not answer.")]
 
-    monkeypatch.setattr(webhooks, "_post", too_slow)
+    monkeypatch.setattr(webhooks, "_tell", too_slow)
     assert webhooks.send_due() == 0
     assert (Delivery.objects.get().arrived_at is not None, Delivery.objects.get().due_at) == (True, None)
+
+
+def test_who_hangs_delays_nobody(hanging: Listener, listener: Listener, batch: Batch) -> None:
+    """The first of two is silent until the other one was told: one after the other they would wait for each other."""
+    hanging.answers = listener.is_told
+    for url in (hanging.url, listener.url):
+        webhooks.test(webhooks.add(batch.survey, url, by=User(pk=None)))
+    assert webhooks.send_due() == 2
+    assert [one.error for one in Delivery.objects.all()] == ["", ""]
+
+
+def test_who_hangs_is_not_waited_for(
+    hanging: Listener, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of two messages one is tried, and the other not before the first has come to its end."""
+    monkeypatch.setattr(webhooks, "SECONDS", 0.2)
+    webhook = webhooks.add(batch.survey, hanging.url, by=User(pk=None))
+    for _ in range(2):
+        webhooks.test(webhook)
+    assert webhooks.send_due() == 0
+    assert webhooks.send_due() == 0
+    second, first = Delivery.objects.all()
+    slow = "It does not answer within 0 seconds."
+    assert [(one.attempts, one.error) for one in (first, second)] == [(1, slow), (0, "")]
+    hanging.answers.set()
+    webhooks._speaking[webhook.pk].join()
+    monkeypatch.setattr(webhooks, "SECONDS", PATIENCE_SECONDS)
+    assert webhooks.send_due() == 1
+    assert Delivery.objects.get(arrived_at=None).pk == first.pk
+
+
+def test_who_fails_is_left_alone_for_a_run_and_others_are_told_all(
+    hanging: Listener, listener: Listener, batch: Batch
+) -> None:
+    hanging.answers.set()
+    hanging.status = 500
+    for url in (hanging.url, listener.url):
+        webhook = webhooks.add(batch.survey, url, by=User(pk=None))
+        for _ in range(3):
+            webhooks.test(webhook)
+    assert webhooks.send_due() == 3
+    assert (len(hanging.got), len(listener.got)) == (1, 3)
+
+
+def test_who_has_failed_least_comes_first(
+    listener: Listener, batch: Batch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(webhooks, "AT_ONCE", 1)
+    monkeypatch.setattr(webhooks, "MOST_ROUNDS", 1)
+    for name in ("old", "new"):
+        webhooks.test(webhooks.add(batch.survey, f"{listener.url}&{name}", by=User(pk=None)))
+    Delivery.objects.filter(webhook__url__endswith="old").update(attempts=1, due_at=timezone.now() - HOUR)
+    assert webhooks.send_due() == 1
+    assert Delivery.objects.get(arrived_at=None).webhook.url.endswith("old")
 
 
 def test_no_redirect_is_followed(listener: Listener, webhook: Webhook) -> None:
