@@ -197,12 +197,14 @@ def keys(browser: Browser, url: str) -> Hands:
         for _ in range(400):
             if "externalSubmit" in page.url:
                 break
-            key, is_over = page.evaluate(KEY), not page.evaluate(UNANSWERED)
+            try:
+                key, is_over = page.evaluate(KEY), not page.evaluate(UNANSWERED)
+            except PlaywrightError:  # the page was submitted
+                page.wait_for_url("**/mturk/externalSubmit")
+                break
             press(page, key or "Enter", hands)
             if is_over:
                 page.wait_for_timeout(150)
-                if page.locator("#state", has_text="Submitting").count():
-                    page.wait_for_url("**/mturk/externalSubmit")
     return hands
 
 

@@ -125,7 +125,8 @@
     items.forEach((item, index) => {
       const isDone = isComplete(item), button = marks[index];
       button.textContent = isDone ? "✓" : index + 1;
-      const n = index + 1, complete = gettext("Question {n}, complete", { n }), open = gettext("Question {n}, not complete", { n });
+      const n = index + 1, { word } = form.dataset;
+      const complete = gettext("{word} {n}, complete", { word, n }), open = gettext("{word} {n}, not complete", { word, n });
       button.setAttribute("aria-label", isDone ? complete : open);
       button.toggleAttribute("data-done", isDone);
       index === current ? button.setAttribute("aria-current", "step") : button.removeAttribute("aria-current");
