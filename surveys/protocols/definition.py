@@ -396,7 +396,7 @@ class Definition:
 
     @property
     def item_word(self) -> str:
-        """Return the one word that people have before their eyes for an item: that before its text, or of its output."""
+        """Return the one word that an item's page has for it: the one before its text, or of its output."""
         labels = (self.question_label, self.output_label if self.is_single else "")
         return next((label for label in labels if len(label.split()) == 1), "")
 

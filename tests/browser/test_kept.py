@@ -143,7 +143,9 @@ def test_a_page_loaded_again_goes_on_from_what_it_sent_on_leaving(
     labels.nth(0).click()
     expect(page.locator("#state")).to_have_text(SAVED)
     before = float(seconds.input_value())
-    page.wait_for_function("before => document.querySelector('[name=i1-seconds]').value > before + 1", arg=before)
+    page.wait_for_function(
+        "before => document.querySelector('[name=i1-seconds]').value > before + 1", arg=before
+    )
     version = Response.objects.get().draft_version
     page.reload()  # nothing was answered since, but there is time to tell
     wait_until(lambda: Response.objects.get().draft_version > version, page=page)

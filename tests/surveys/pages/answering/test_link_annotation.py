@@ -47,9 +47,7 @@ def test_incomplete_answers_are_kept_and_what_is_missing_is_said(ada: Visitor) -
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("items_per_hit", "headings"), [(1, ["Annotation 1"]), (2, ["Texts 1", "Texts 2"])]
-)
+@pytest.mark.parametrize(("items_per_hit", "headings"), [(1, ["Annotation 1"]), (2, ["Texts 1", "Texts 2"])])
 def test_what_is_missing_is_said_of_the_annotation_or_of_its_questions(
     items_per_hit: int, headings: list[str]
 ) -> None:
