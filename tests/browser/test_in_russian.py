@@ -74,5 +74,5 @@ def states(page: Page) -> Iterator[str]:
 def test_what_scripts_say_is_russian(page: Page, batch: Batch) -> None:
     study = f"{said_by(batch)}\nEnglish"
     found = {state: english_in(page.content(), of_study=study) for state in states(page)}
-    assert found == dict.fromkeys(found, [])
+    assert found == {state: [] for state in found}
     assert len(found) == 10
