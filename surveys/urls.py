@@ -89,6 +89,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("compare/", compare.compare, name="compare"),
     path("compare/progress", compare.compare_progress, name="compare_progress"),
     path("hits/<uuid:pk>/", hit.hit, name="hit"),
+    path("hits/<uuid:pk>/coming", hit.coming, name="coming"),
     path("hits/<uuid:pk>/draft", hit.draft, name="draft"),
     path("import/", imports.import_items, name="import_items"),
     path("import/pictures", imports.import_pictures, name="import_pictures"),

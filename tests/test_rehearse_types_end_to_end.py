@@ -24,7 +24,15 @@ STUDIES = {
 def rehearsal(request: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, dict[str, Any], Path]:
     """Return the survey type, the report and the folder of results."""
     folder = tmp_path_factory.mktemp(request.param)
-    options = ["--workers=8", "--seed=8", "--timeout=150", f"--out={folder}", f"--report={folder / 'r.json'}"]
+    (folder / "consent.md").write_text("I am of age.")
+    options = [f"--consent={folder / 'consent.md'}"]
+    options += [
+        "--workers=8",
+        "--seed=8",
+        "--timeout=150",
+        f"--out={folder}",
+        f"--report={folder / 'r.json'}",
+    ]
     done = subprocess.run(
         [
             sys.executable,
@@ -50,6 +58,14 @@ def test_every_questionnaire_has_five_answers_that_count(rehearsal: tuple[str, d
     assert (report["kept_per_hit_min"], report["kept_per_hit_max"]) == (5, 5)
     assert report["replaced"] == report["skipped"] == report["assignments"] - 5 * report["hits"]
     assert (report["rejected"], report["missing_pictures"], report["problems"]) == (0, 0, [])
+
+
+def test_everybody_agreed_once_before_they_worked(rehearsal: tuple[str, dict[str, Any], Path]) -> None:
+    _, report, folder = rehearsal
+    with (folder / "consents.csv").open(newline="") as file:
+        agreed = [row["worker"] for row in csv.DictReader(file)]
+    assert len(agreed) == len(set(agreed)) > 0
+    assert report["problems"] == []
 
 
 def test_the_marketplace_is_paid_and_nobody_else(rehearsal: tuple[str, dict[str, Any], Path]) -> None:

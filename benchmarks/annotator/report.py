@@ -197,12 +197,14 @@ def keys(browser: Browser, url: str) -> Hands:
         for _ in range(400):
             if "externalSubmit" in page.url:
                 break
-            key, is_over = page.evaluate(KEY), not page.evaluate(UNANSWERED)
+            try:
+                key, is_over = page.evaluate(KEY), not page.evaluate(UNANSWERED)
+            except PlaywrightError:  # the page was submitted
+                page.wait_for_url("**/mturk/externalSubmit")
+                break
             press(page, key or "Enter", hands)
             if is_over:
                 page.wait_for_timeout(150)
-                if page.locator("#state", has_text="Submitting").count():
-                    page.wait_for_url("**/mturk/externalSubmit")
     return hands
 
 
@@ -218,17 +220,29 @@ def press(page: Page, key: str, hands: Hands) -> None:
 # -- Heights and bars -------------------------------------------------------------------------------------------------
 
 
-def height(browser: Browser, url: str, size: tuple[int, int]) -> tuple[float, int, int]:
-    """Return the mean height of an item in px, and what stays at the window's edges at its worst, in px."""
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """An item's px: mean and most in height, where its first question and its way past begin, what stays at edges."""
+
+    mean: float
+    tallest: int
+    asked_at: int
+    skip_at: int
+    bars: int
+
+
+def height(browser: Browser, url: str, size: tuple[int, int]) -> Extent:
     with tab(browser, size) as page:
         page.goto(url)
         page.evaluate("() => document.querySelector('#instructions')?.removeAttribute('open')")
         page.wait_for_timeout(400)
-        heights = page.evaluate(
+        heights, asked_at, skip_at = page.evaluate(
             """() => {
                 const items = [...document.querySelectorAll(".item")], was = items.map((item) => item.hidden);
                 items.forEach((item) => (item.hidden = false));
-                const found = items.map((item) => item.offsetHeight);
+                const [first] = items, topOf = (node) => node.getBoundingClientRect().top;
+                const from = (name) => Math.round(topOf(first.querySelector(name) ?? first) - topOf(first));
+                const found = [items.map((item) => item.offsetHeight), from(".group"), from(".skip")];
                 items.forEach((item, n) => (item.hidden = was[n]));
                 return found;
             }"""
@@ -244,7 +258,7 @@ def height(browser: Browser, url: str, size: tuple[int, int]) -> tuple[float, in
             )
             page.wait_for_timeout(200)
             worst = max(worst, page.evaluate(BARS))
-        return sum(heights) / len(heights), max(heights), worst
+        return Extent(sum(heights) / len(heights), max(heights), asked_at, skip_at, worst)
 
 
 # -- Bytes and paint --------------------------------------------------------------------------------------------------
@@ -337,12 +351,14 @@ def show_taps(browser: Browser, serving: Serving) -> None:
 
 
 def show_heights(browser: Browser, serving: Serving) -> None:
-    print(f"\n{'an item':16}{'window':>10}{'px':>8}{'tallest':>9}{'screens':>9}{'bars px':>9}{'bars %':>8}")
+    names = "window", "px", "tallest", "screens", "asked at", "skip at", "bars px", "bars %"
+    print(f"\n{'an item':16}" + "".join(f"{name:>10}" for name in names))
     for kind in TYPES:
         for name, size in SIZES.items():
-            mean, most, bars = height(browser, serving.frame(kind), size)
+            px = height(browser, serving.frame(kind), size)
             print(
-                f"{kind:16}{name:>10}{mean:>8.0f}{most:>9}{most / size[1]:>9.1f}{bars:>9}{100 * bars / size[1]:>8.0f}"
+                f"{kind:16}{name:>10}{px.mean:>10.0f}{px.tallest:>10}{px.tallest / size[1]:>10.2f}{px.asked_at:>10}"
+                f"{px.skip_at:>10}{px.bars:>10}{100 * px.bars / size[1]:>10.0f}"
             )
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.core.paginator import Paginator
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -47,6 +47,36 @@ def earnings(request: HttpRequest, worker: Worker) -> HttpResponse:
     return render(request, "marketplace/site/earnings.html", context)
 
 
+@require_safe
+@worker_required
+def given_up(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """Show all that was returned or ran out of time, the last first."""
+    arrive(request)
+    rows = _given_up(worker).select_related("hit__hit_type__requester")
+    shown = Paginator(rows, SHOWN_PER_PAGE).get_page(request.GET.get("page"))
+    return render(request, "marketplace/site/all_given_up.html", {"worker": worker, "given_up": shown})
+
+
+@require_safe
+@worker_required
+def messages(request: HttpRequest, worker: Worker) -> HttpResponse:
+    """Show all that requesters wrote to the worker, the last first."""
+    arrive(request)
+    shown = Paginator(_received(worker), SHOWN_PER_PAGE).get_page(request.GET.get("page"))
+    return render(
+        request, "marketplace/site/all_messages.html", {"worker": worker, "messages_received": shown}
+    )
+
+
+def _given_up(worker: Worker) -> QuerySet[Assignment]:
+    rows = Assignment.objects.filter(worker=worker, status__in=[Status.RETURNED, Status.ABANDONED])
+    return rows.order_by("-pk")
+
+
+def _received(worker: Worker) -> QuerySet[Message]:
+    return Message.objects.filter(worker=worker).select_related("requester").order_by("-pk")
+
+
 def _done(worker: Worker) -> Any:
     rows = Assignment.objects.filter(
         worker=worker, status__in=[Status.SUBMITTED, Status.APPROVED, Status.REJECTED]
@@ -56,16 +86,21 @@ def _done(worker: Worker) -> Any:
 
 
 def _possessions(worker: Worker) -> dict[str, Any]:
-    """Return what the worker holds or gave up: open, returned and timed out HITs, qualifications, messages."""
+    """Return what the worker holds or gave up: open, returned and timed out HITs, qualifications, messages.
+
+    Of what there may be hundreds of, the last, and whether there are more.
+    """
     rows = Assignment.objects.filter(worker=worker)
-    given_up = rows.filter(status__in=[Status.RETURNED, Status.ABANDONED]).order_by("-pk")
-    either = Q(status=Status.OPEN) | Q(pk__in=given_up.values("pk")[:SHOWN_PER_PAGE])
+    either = Q(status=Status.OPEN) | Q(pk__in=_given_up(worker).values("pk")[: SHOWN_PER_PAGE + 1])
     shown = list(rows.filter(either).select_related("hit__hit_type__requester").order_by("-pk"))
+    given_up = [row for row in shown if row.status != Status.OPEN]
+    received = list(_received(worker)[: SHOWN_PER_PAGE + 1])
     granted = Qualification.objects.filter(worker=worker, status=Qualification.Status.GRANTED)
-    received = Message.objects.filter(worker=worker).select_related("requester")
     return {
         "queue": sorted((row for row in shown if row.status == Status.OPEN), key=lambda row: row.deadline),
-        "given_up": [row for row in shown if row.status != Status.OPEN],
+        "given_up": given_up[:SHOWN_PER_PAGE],
+        "has_more_given_up": len(given_up) > SHOWN_PER_PAGE,
         "held": granted.select_related("qualification_type__requester").order_by("pk"),
-        "messages_received": received.order_by("-pk")[:SHOWN_PER_PAGE],
+        "messages_received": received[:SHOWN_PER_PAGE],
+        "has_more_messages": len(received) > SHOWN_PER_PAGE,
     }

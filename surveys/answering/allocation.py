@@ -9,9 +9,10 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Model
+from django.db.models import Count, Exists, F, Model, OuterRef, Q
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -19,7 +20,7 @@ from annotators.constraints import is_about
 from annotators.crowds.base import by_market, crowd_of
 from annotators.crowds.links import work as link_work
 from annotators.failpoints import reach
-from annotators.models import Assignment, Worker
+from annotators.models import HIT, Assignment, Worker
 from surveys.answering.orders import draw_responses
 from surveys.models import AnnotationSlot, Batch, PanelVisit, Picture, Questionnaire, Response
 from surveys.publishing import budget, pilots, quota
@@ -118,7 +119,28 @@ def coming(batch: Batch, *, worker: Worker, limit: int | None = None) -> list[Pi
     slot = quota.free_slots(batch, worker=worker).first()
     if slot is None:
         return []
-    shown = Picture.objects.filter(item__slots__questionnaire=slot.questionnaire_id).exclude(file="")
+    return _pictures_of(slot.questionnaire_id)
+
+
+def coming_after(assignment: Assignment) -> list[Picture]:
+    """Return the pictures of what the marketplace would probably offer this worker next: its oldest open HIT.
+
+    What others claim in this worker's name tells nobody anything, as elsewhere (`is_borne_out`).
+    """
+    theirs = quota.is_borne_out(assignment.claimed_from, assignment="assignment__") | Q(assignment=assignment)
+    seen = Response.objects.filter(
+        theirs, worker=assignment.worker_id, item__slots__questionnaire=OuterRef("pk")
+    )
+    offered = assignment.hit.questionnaire.batch.questionnaires.filter(
+        ~Exists(seen), hit__status=HIT.Status.ASSIGNABLE, hit__expires_at__gt=timezone.now()
+    )
+    wanting = offered.annotate(n=Count("hit__assignments")).filter(n__lt=F("hit__max_assignments"))
+    following = wanting.order_by("hit").values_list("pk", flat=True).first()
+    return _pictures_of(following) if following else []
+
+
+def _pictures_of(questionnaire: UUID) -> list[Picture]:
+    shown = Picture.objects.filter(item__slots__questionnaire=questionnaire).exclude(file="")
     return list(shown.filter(content_type__startswith="image/").order_by("item", "position")[:MOST_COMING])
 
 

@@ -78,6 +78,13 @@ def save_draft(
     )
 
 
+def draft_there(assignment: Assignment, *, position: int) -> dict[str, Any]:
+    """Return the version and answers of an item's draft; nothing once the answers are complete."""
+    drafts = assignment.responses.filter(position=position, assignment__saved_at__isnull=True)
+    there = drafts.values_list("draft_version", "draft").first()
+    return {"version": there[0], "answers": there[1]} if there else {}
+
+
 def save_answers(
     assignment: Assignment, *, answers: list[ItemAnswer], comment: str = "", language: str = ""
 ) -> bool:

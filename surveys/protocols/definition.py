@@ -212,6 +212,12 @@ class Definition:
         return self.outputs_per_item == 1
 
     @property
+    def item_word(self) -> str:
+        """Return the one word that an item's page has for it: the one before its text, or of its output."""
+        labels = (self.question_label, self.output_label if self.is_single else "")
+        return next((label for label in labels if len(label.split()) == 1), "")
+
+    @property
     def output_file_kind(self) -> str:
         """Return what files its outputs are, one of FILES; empty where they are texts."""
         return FILES.get(self.output_kind, "")

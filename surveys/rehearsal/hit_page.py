@@ -86,6 +86,16 @@ def read_quiz(root: Element) -> HitPage | None:
     return None
 
 
+def read_consent(root: Element) -> Form | None:
+    """Return the form that asks whether somebody agrees, None if this page asks nobody."""
+    asks = (form for form in root.all("form") if any(_asks_to_agree(one) for one in form.all("button")))
+    return next((Form.of(form) for form in asks), None)
+
+
+def _asks_to_agree(button: Element) -> bool:
+    return button.attributes.get("name") == "consent"
+
+
 def read_last_form(root: Element) -> Form:
     """Return the form that tells the marketplace. Raises UnexpectedPage if the answers were not taken."""
     for form in root.all("form"):

@@ -22,7 +22,7 @@ from surveys.protocols.rules import FLAG
 from surveys.publishing import pricing, questionnaires
 from surveys.results.files.layouts import batch_writers, layouts_for, write_files
 from surveys.review import decisions
-from surveys.studies import protocols
+from surveys.studies import consent, protocols
 from surveys.studies.packages import Package
 
 REWARD = Decimal("0.38")  # OFA-X's VQA-X batch
@@ -34,13 +34,17 @@ DECIDED = (Assignment.Status.APPROVED, Assignment.Status.REJECTED)
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What is studied: a survey type, its item file, its pictures. `package` is the type where it is not built in."""
+    """What is studied: a survey type, its item file, its pictures, and what people are asked to agree to.
+
+    `package` is the type where it is not built in.
+    """
 
     definition: Definition
     items: Path
     images: str = ""
     allow_missing_images: bool = False
     package: Package | None = None
+    consent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +77,9 @@ def import_material(material: Material) -> Survey:
         )
     except CommandError as error:
         raise CommandError(f"{said.getvalue()}{error}") from error
-    return Survey.objects.get(slug=key)
+    survey = Survey.objects.get(slug=key)
+    consent.write(survey, material.consent, by=researcher())
+    return survey
 
 
 def researcher() -> User:

@@ -14,6 +14,7 @@ from surveys.rehearsal.hit_page import (
     Form,
     HitPage,
     headline,
+    read_consent,
     read_hit_page,
     read_last_form,
     read_quiz,
@@ -52,12 +53,26 @@ class Visitor:
     browser: Browser
     world: World
 
-    def past_the_quiz(self, url: str) -> Answer:
-        """Return the page at `url`; where a quiz stands before it, after answering that."""
+    def to_the_work(self, url: str) -> Answer:
+        """Return the page at `url`; where people are asked to agree, or a quiz stands before it, after those."""
         answer = self.browser.get(url)
+        while consent := read_consent(answer.root):
+            answer = self._agree(consent, answer.url)
         while quiz := read_quiz(answer.root):
             self._answer(quiz, answer.url)
             answer = self.browser.get(answer.url)
+        return answer
+
+    def _agree(self, consent: Form, url: str) -> Answer:
+        """Agree; the careless press the wrong button first, and are asked again."""
+        address = urljoin(url, consent.action)
+        if self.person.kind == Kind.CARELESS:
+            self.browser.post_form(address, (consent.hidden | {"consent": "decline"}).items())
+            if read_consent(self.browser.get(url).root) is None:
+                raise UnexpectedPage(f"{self.person.worker_id} did not agree, and was not asked again.")
+        answer = self.browser.post_form(address, (consent.hidden | {"consent": "agree"}).items())
+        if answer.status != 200 or read_consent(answer.root):
+            raise UnexpectedPage(f"{self.person.worker_id} agreed in vain: {headline(answer.root)}")
         return answer
 
     def _answer(self, quiz: HitPage, url: str) -> None:
@@ -187,7 +202,7 @@ class HitVisitor(Visitor):
         if frame is None or hit_id not in work.url:
             raise UnexpectedPage(f"{self.person.worker_id} did not get HIT {hit_id}: {headline(work.root)}")
         url = frame.attributes["src"]
-        return HitVisit(visitor=self, url=url, page=read_hit_page(self.past_the_quiz(url).root))
+        return HitVisit(visitor=self, url=url, page=read_hit_page(self.to_the_work(url).root))
 
     def _sign_in(self) -> None:
         if self.is_signed_in:
@@ -251,7 +266,7 @@ class LinkVisitor(Visitor):
 
     def opened(self, answer: Answer) -> "LinkVisit | None":
         """Return the work a page shows, None if it shows none."""
-        page = self.past_the_quiz(answer.url)
+        page = self.to_the_work(answer.url)
         if page.root.find("form", id="hit") is None:
             return None
         return LinkVisit(visitor=self, url=page.url, page=read_hit_page(page.root))

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import BrowserContext, Frame, Page, Route, expect
@@ -12,7 +13,7 @@ from pytest_playwright.pytest_playwright import CreateContextCallback
 from surveys.models import Batch, Consent, Picture, ProblemReport, Questionnaire, Response
 from surveys.studies import consent
 from tests.accessible import faults
-from tests.builders import make_questionnaire
+from tests.builders import frame_query, make_questionnaire
 from tests.frame_market import FrameServer, Market
 from tests.link_people import invite_one
 from tests.link_study import make_link_batch, path_of
@@ -206,6 +207,23 @@ def test_the_pictures_of_the_next_annotation_are_there_before_it_is(
     page.goto(f"{address}2/")
     page.wait_for_load_state("networkidle")
     assert page.locator("#coming").count() == 0  # nothing is left after it
+
+
+def test_the_pictures_of_the_next_hit_are_there_before_it_is_accepted(
+    page: Page, site: Site, settings: Settings, tmp_path: Path
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    first, second = make_questionnaire(n_items=1), make_questionnaire(n_items=1, name="other")
+    Questionnaire.objects.filter(pk=second.pk).update(batch=first.batch, position=2)
+    claims = {"turkSubmitTo": settings.MTURK_ENDPOINTS["embedded"]["submit_origins"][0]}
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{site.app_url}/hits/{first.pk}/?{urlencode(frame_query(first) | claims)}")
+    page.wait_for_function("window.coming")
+    page.wait_for_load_state("networkidle")
+    (following,) = Picture.objects.filter(item__slots__questionnaire=second)
+    assert site.app_url + following.get_absolute_url() in asked
+    assert Response.objects.filter(item=following.item).count() == 0
 
 
 # -- What somebody likes ----------------------------------------------------------------------------------------------

@@ -421,6 +421,22 @@ def test_targets_are_large_enough_for_a_finger(market: Market) -> None:
     assert small == []
 
 
+def test_a_thin_picture_is_as_wide_as_a_finger(market: Market) -> None:
+    page, frame = market.open()
+    page.bring_to_front()
+    reached = frame.evaluate(
+        """() => {
+            const picture = document.querySelector("#i1 .enlarge img");
+            picture.style.width = "8px";
+            picture.scrollIntoView({ block: "center" });
+            const { x, y } = picture.getBoundingClientRect();
+            const isReached = (at) => Boolean(document.elementFromPoint(at, y + 1)?.closest(".enlarge"));
+            return [-20, -16, 4, 24, 28].map((by) => isReached(x + by));
+        }"""
+    )
+    assert reached == [False, True, True, True, False]
+
+
 def test_no_traffic_tells_gold_or_systems(market: Market) -> None:
     seen: list[str] = []
     market.context.on("request", lambda r: seen.append(f"{r.url} {r.post_data or ''}"))

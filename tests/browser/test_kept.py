@@ -6,7 +6,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import BrowserContext, Frame, expect
+from playwright.sync_api import BrowserContext, Frame, Page, expect
 from pytest_django import Settings
 
 from annotators.models import Assignment
@@ -20,6 +20,7 @@ from tests.link_study import make_link_batch, path_of
 from tests.policy_data import NEVER
 from tests.services_site import Site
 
+SAVED = re.compile(r"^Saved \d\d:\d\d$")
 KEPT = "Saved on this device – retrying"
 STORED = """() => new Promise((resolve) => {
     indexedDB.open("assent").onsuccess = ({ target }) => {
@@ -126,9 +127,41 @@ def test_a_page_of_its_own_keeps_them_in_its_own_storage(
     cable.mend()
     page = context.new_page()
     page.goto(address)
-    expect(page.locator("#state")).to_have_text(re.compile(r"^Saved \d\d:\d\d$"))
+    expect(page.locator("#state")).to_have_text(SAVED)
     expect(page.locator(".group input").first).to_be_checked()
     wait_until(lambda: page.evaluate(STORED) == 0, page=page)
+
+
+def test_a_page_loaded_again_goes_on_from_what_it_sent_on_leaving(
+    site: Site, settings: Settings, tmp_path: Path, page: Page
+) -> None:
+    """A browser hides the old page, which sends its last draft then, once the new one has arrived."""
+    settings.MEDIA_ROOT = tmp_path
+    page.goto(f"{site.app_url}{path_of(invite_one(make_link_batch(), 'Ada'))}")
+    page.get_by_role("button", name="Start").click()
+    labels, seconds = page.locator("#i1 .group").first.locator("label"), page.locator("[name=i1-seconds]")
+    labels.nth(0).click()
+    expect(page.locator("#state")).to_have_text(SAVED)
+    before = float(seconds.input_value())
+    page.wait_for_function(
+        "before => document.querySelector('[name=i1-seconds]').value > before + 1", arg=before
+    )
+    version = Response.objects.get().draft_version
+    page.reload()  # nothing was answered since, but there is time to tell
+    wait_until(lambda: Response.objects.get().draft_version > version, page=page)
+    labels.nth(1).click()
+    expect(page.locator("#state")).to_have_text(SAVED)
+    labels.nth(2).click()
+    page.reload()  # and now there is an answer
+    expect(labels.nth(2).locator("input")).to_be_checked()
+    expect(page.locator("#state")).to_have_text(SAVED)
+    labels.nth(0).click()
+    expect(page.locator("#state")).to_have_text("Saving…")
+    expect(page.locator("#state")).to_have_text(SAVED)
+    expect(page.locator(".other")).to_have_count(0)
+    first = labels.nth(0).locator("input")
+    name = str(first.get_attribute("name")).removeprefix("i1-")
+    assert Response.objects.get().draft[name] == first.input_value()
 
 
 def test_submitting_into_a_cut_network_is_tried_until_there_is_a_receipt(

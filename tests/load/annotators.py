@@ -110,7 +110,7 @@ class Annotator:
         self._resume(*self.paused.pop(0))
 
     def _resume(self, visit: Visit, drafted: Sheet) -> None:
-        page = visit.visitor.past_the_quiz(visit.url)
+        page = visit.visitor.to_the_work(visit.url)
         again = self.reopened(visit, page)
         again.answers = visit.answers
         if (found := shown(page.root, again, drafted)) != drafted:

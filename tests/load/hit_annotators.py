@@ -60,7 +60,7 @@ class HitAnnotator(Annotator):
     def _not_too_early(self, url: str) -> Answer:
         """Open a HIT again while its page says that it is just being published, as that page asks."""
         until = time.monotonic() + MOMENT_SECONDS
-        while (answer := self.visitor.past_the_quiz(url)).status == TOO_EARLY and time.monotonic() < until:
+        while (answer := self.visitor.to_the_work(url)).status == TOO_EARLY and time.monotonic() < until:
             self.stage.records.count("opened too early")
             time.sleep(0.5)
         if answer.status == TOO_EARLY:

@@ -37,6 +37,7 @@
     version: Number(node.dataset.version), // the last one sent
     base: Number(node.dataset.version), // the last one known to have arrived
     sent: [], // those that may have arrived since
+    known: [], // contents of what this page began from, as the one before it may have sent them on leaving
     fields: all(".group", node),
     get groups() {
       return this.fields.filter((group) => !group.hidden && !group.matches(".optional"));
@@ -124,7 +125,8 @@
     items.forEach((item, index) => {
       const isDone = isComplete(item), button = marks[index];
       button.textContent = isDone ? "✓" : index + 1;
-      const n = index + 1, complete = gettext("Question {n}, complete", { n }), open = gettext("Question {n}, not complete", { n });
+      const n = index + 1, { word } = form.dataset;
+      const complete = gettext("{word} {n}, complete", { word, n }), open = gettext("{word} {n}, not complete", { word, n });
       button.setAttribute("aria-label", isDone ? complete : open);
       button.toggleAttribute("data-done", isDone);
       index === current ? button.setAttribute("aria-current", "step") : button.removeAttribute("aria-current");
@@ -362,12 +364,13 @@
     if (item.isSending || isSubmitting || refusal) return;
     item.isSending = true;
     item.isDirty = false;
-    const body = draftOf(item), version = item.version, status = await post(body);
+    const body = draftOf(item), version = item.version, { status, there } = await post(body);
     item.isSending = false;
     if (isSubmitting) return;
     if (status === 200) return saved(item, version);
     item.isDirty = true;
     if (status === 409 && item.version > version) return wait(item, 0); // overtaken by what was sent on hiding
+    if (status === 409 && isKnown(item, there)) return goOnFrom(item, there);
     if (status >= 400 && status < 500) return refused(status);
     failed(item);
   }
@@ -378,12 +381,27 @@
       tell();
     }, PATIENCE_MS);
     try {
-      return (await send.post(form.dataset.draft, body, { keepalive: true })).status;
+      const response = await send.post(form.dataset.draft, body, { keepalive: true });
+      return { status: response.status, there: response.status === 409 ? await response.json() : {} };
     } catch {
-      return 0;
+      return { status: 0 };
     } finally {
       clearTimeout(slow);
     }
+  }
+
+  // A browser hides a page only once the next one has arrived, often this one: what it sent then is newer than what
+  // this one was given, and says nothing else. Whatever else is there is another tab's.
+  const contentOf = (answers) => {
+    const given = Object.entries(answers).map(([name, value]) => [name, [value].flat().map((one) => one.trim()).sort()]);
+    return JSON.stringify(given.filter(([, values]) => values.join("")).sort());
+  };
+  const isKnown = (item, { answers }) => answers && item.known.includes(contentOf(answers));
+
+  function goOnFrom(item, { version }) {
+    item.base = version;
+    item.version = Math.max(item.version, version);
+    wait(item, 0);
   }
 
   function saved(item, version) {
@@ -447,6 +465,7 @@
     if (other) offer(item, other);
     if (!record) return;
     item.adopted.push(record);
+    item.known.push(contentOf(record.answers));
     giveBack(item, record.answers);
     changed(item);
   }
@@ -572,7 +591,10 @@
   items.forEach(ask);
   items.forEach(({ fields }) => fields.filter(isAnswered).forEach((group) => answered.add(group)));
   steps.parentNode.hidden = items.length === 1;
-  items.forEach((item) => (item.savedSeconds = Number(item.seconds.value)));
+  items.forEach((item) => {
+    item.savedSeconds = Number(item.seconds.value);
+    item.known.push(contentOf(answersOf(item)));
+  });
   const showFirst = () => {
     const first = items.findIndex((item) => (errors ? find(".error", item.node) : !isComplete(item)));
     show(first === -1 ? items.length - 1 : first);

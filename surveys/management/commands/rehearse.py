@@ -40,6 +40,9 @@ class Command(BaseCommand):
         parser.add_argument("--items", required=True, type=Path, help="batch CSV, long CSV or JSONL")
         parser.add_argument("--images", default="", metavar="PLACE", help="folder, ZIP or URL prefix")
         parser.add_argument("--allow-missing-images", action="store_true")
+        parser.add_argument(
+            "--consent", type=Path, metavar="FILE", help="what people are asked to agree to, a text file"
+        )
         parser.add_argument("--workers", type=int, default=25, help="simulated workers (default: 25)")
         parser.add_argument("--seed", type=int, default=0, help="same seed, same answers (default: 0)")
         parser.add_argument(
@@ -90,6 +93,8 @@ def _check(options: dict[str, Any]) -> None:
     _type(options["survey"])
     if not options["items"].is_file():
         raise CommandError(f"There is no file {options['items']}.")
+    if options["consent"] and not options["consent"].is_file():
+        raise CommandError(f"There is no file {options['consent']}.")
     if options["workers"] < 1 or options["seed"] < 0:
         raise CommandError("--workers must be at least 1, and --seed not negative.")
     if options["report"] and not options["report"].absolute().parent.is_dir():
@@ -100,10 +105,9 @@ def _arguments(options: dict[str, Any]) -> list[str]:
     """Return the options as they are typed, with the results in the caller's data folder if nothing else is said."""
     definition, _ = _type(options["survey"])
     out = options["out"] or settings.DATA_DIR / "rehearsals" / f"{definition.key}-{options['seed']}"
-    named = {
-        name: options[name] for name in ("survey", "items", "images", "workers", "seed", "report", "timeout")
-    }
-    given = [f"--{name}={value}" for name, value in (named | {"out": out}).items() if value not in {None, ""}]
+    names = ("survey", "items", "images", "consent", "workers", "seed", "report", "timeout")
+    named = {name: options[name] for name in names} | {"out": out}
+    given = [f"--{name}={value}" for name, value in named.items() if value not in {None, ""}]
     flags = [f"--{name.replace('_', '-')}" for name in ("allow_missing_images", "by_link") if options[name]]
     return [*given, *flags]
 
@@ -134,6 +138,7 @@ def _terms(options: dict[str, Any]) -> Terms:
             items=options["items"],
             images=options["images"],
             allow_missing_images=options["allow_missing_images"],
+            consent=options["consent"].read_text() if options["consent"] else "",
         ),
         n_workers=options["workers"],
         seed=options["seed"],

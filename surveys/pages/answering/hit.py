@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotators.failpoints import reach
 from annotators.models import Assignment
 from surveys.answering import quizzes
+from surveys.answering.allocation import coming_after
 from surveys.answering.collection import task_answers, write_answers
 from surveys.answering.presentation import (
     CannotServe,
@@ -33,6 +34,7 @@ from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.work_page import (
     answered_in,
     assignment_form,
+    batch_of,
     draft_answer,
     is_first_visit,
     keep_what_was_given,
@@ -79,6 +81,15 @@ def _asked_first(request: HttpRequest, batch: Batch, bearer: tokens.Bearer) -> H
 def draft(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Keep one item's draft."""
     return draft_answer(request, author=lambda token: _author(request, pk, token=token))
+
+
+@framed
+@require_POST
+def coming(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
+    """Answer with the pictures of the HIT that probably comes next, for a page that has all of its own."""
+    author = _author(request, pk, token=request.POST.get("token", ""))
+    shown = {"coming": coming_after(author), "is_sequence": batch_of(author).definition.is_sequence}
+    return HttpResponse(render_to_string("answering/hits/coming.html", shown))
 
 
 def _author(request: HttpRequest, pk: uuid.UUID, *, token: str) -> Assignment:
@@ -219,6 +230,7 @@ def _page(
         query=request.GET,
         action=request.get_full_path(),
         draft_url=reverse("draft", args=[questionnaire.pk]),
+        coming_url=reverse("coming", args=[questionnaire.pk]),
         token=tokens.issue(bearer.assignment, submit_to=bearer.submit_to),
         kept_under=tokens.kept_under(bearer.assignment),
         is_not_kept=is_not_kept,

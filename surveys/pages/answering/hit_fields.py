@@ -9,6 +9,7 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.formats import get_format
 from django.utils.translation import gettext, gettext_lazy
 
 from surveys.answering.answer_copy import NOT_XML
@@ -159,8 +160,15 @@ class Numeral(GroupField):
         """Return a number that is taken."""
         return self.number.sample
 
+    @property
+    def keyboard(self) -> str:
+        """Return the `inputmode`: an iPhone's keys for decimals have no minus, so all keys where one may be needed."""
+        return "text" if self.number.min is None or self.number.min < 0 else "decimal"
+
     def to_python(self, value: Any) -> str:
-        return self.draft(value).strip()
+        """Return what was written, with a point where the page's language, and a phone's keys in it, have a comma."""
+        written = self.draft(value).strip()
+        return written.replace(",", ".", 1) if get_format("DECIMAL_SEPARATOR") == "," else written
 
     def clean(self, value: Any) -> str:
         given = str(super().clean(value))

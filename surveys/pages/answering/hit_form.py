@@ -133,6 +133,11 @@ class HitForm(forms.Form):
         return helper_of(self._item_block(item) for item in self.items)
 
     @property
+    def item_word(self) -> str:
+        """Return what an item is called where it is counted, in the survey type's own word if it has one."""
+        return self.definition.item_word or gettext("Question")
+
+    @property
     def problems(self) -> list[tuple[int, list[Problem]]]:
         """The error summary: what is wrong in each item, by its place, in the order of the page."""
         found = [

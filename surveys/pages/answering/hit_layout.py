@@ -252,6 +252,11 @@ class ItemBlock:
         return self.definition.shown_question(self.item.question)
 
     @property
+    def word(self) -> str:
+        """Return what the item is called where nothing else names it."""
+        return self.definition.item_word or gettext("Question")
+
+    @property
     def place(self) -> str:
         """Return "2 of 5"; "" where there is one item."""
         return gettext("%(n)d of %(of)d") % {"n": self.item.place, "of": self.of} if self.of > 1 else ""

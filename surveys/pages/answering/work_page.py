@@ -12,7 +12,7 @@ from django.utils.translation import gettext, ngettext
 
 from annotators.failpoints import reach
 from annotators.models import Assignment
-from surveys.answering.collection import given_answers, save_draft
+from surveys.answering.collection import draft_there, given_answers, save_draft
 from surveys.answering.presentation import ShownItem, opened_responses, shown_definition, shown_item
 from surveys.models import Batch, Response
 from surveys.pages.answering.hit_form import DraftForm, HitForm, Progress, draft_from
@@ -72,13 +72,16 @@ def draft_answer(request: HttpRequest, *, author: Callable[[str], Assignment]) -
     """Keep one item's draft: 200 saved, 409 a newer one is there or the answers are complete, 400, 403.
 
     The body is JSON: token, position, version, after, seconds, answers. `author` reads the token or raises TokenError.
+    With a 409 comes the draft that is there, `version` and `answers`: it may be the page's own, sent on leaving.
     """
-    why = _save_posted_draft(request, author=author)
-    return JsonResponse({"saved": not why, "why": why}, status=DRAFT_STATUS[why])
+    why, there = _save_posted_draft(request, author=author)
+    return JsonResponse({"saved": not why, "why": why} | there, status=DRAFT_STATUS[why])
 
 
-def _save_posted_draft(request: HttpRequest, *, author: Callable[[str], Assignment]) -> str:
-    """Return why the draft could not be saved, "" if it was."""
+def _save_posted_draft(
+    request: HttpRequest, *, author: Callable[[str], Assignment]
+) -> tuple[str, dict[str, Any]]:
+    """Return why the draft could not be saved, "" if it was, and the one that is there instead."""
     try:
         posted = DraftForm(json.loads(request.body))
         sent = posted.cleaned_data if posted.is_valid() else {}
@@ -86,9 +89,9 @@ def _save_posted_draft(request: HttpRequest, *, author: Callable[[str], Assignme
         form = _form_of_one(assignment, position=sent["position"])
         item = form.item_at(sent["position"])
     except TokenError:
-        return "expired"
+        return "expired", {}
     except (ValueError, AttributeError, KeyError, RecursionError, RequestDataTooBig):
-        return "unreadable"
+        return "unreadable", {}
     reach("draft.received")
     is_saved = save_draft(
         assignment,
@@ -99,7 +102,7 @@ def _save_posted_draft(request: HttpRequest, *, author: Callable[[str], Assignme
         after=sent["after"],
     )
     reach("draft.saved")
-    return "" if is_saved else "outdated"
+    return ("", {}) if is_saved else ("outdated", draft_there(assignment, position=item.position))
 
 
 def keep_what_was_given(form: HitForm, assignment: Assignment) -> None:

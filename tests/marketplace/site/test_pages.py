@@ -7,9 +7,10 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from marketplace.accounts import keys
-from marketplace.models import Assignment, Worker
+from marketplace.models import HIT, Assignment, Message, Worker
 from tests.marketplace.question_documents import external_question
 
 
@@ -165,6 +166,35 @@ def test_my_work_shows_what_was_returned_or_ran_out_of_time(kind, new_worker, la
     assert rows == [(late, "Time ran out"), (returned, "Returned")]
     assert 'id="queue"' not in page
     assert 'id="given-up"' not in text(stranger.client.get("/work"))
+
+
+@pytest.mark.parametrize(("n", "has_more"), [(25, False), (26, True)])
+def test_of_many_my_work_shows_the_last_and_the_way_to_all(
+    mturk, new_hit, new_worker, requester, n, has_more
+):
+    worker, hit = new_worker(), HIT.objects.get(hit_id=new_hit())
+    for number in range(n):
+        row = Assignment(hit=hit, worker=worker.worker, assignment_id=f"3GIVENUP{number}", status="Returned")
+        row.accepted_at = row.deadline = timezone.now()
+        row.save()
+        Message.objects.create(
+            requester=requester,
+            worker=worker.worker,
+            subject=f"No. {number}.",
+            text="",
+            sent_at=timezone.now(),
+        )
+    page = text(worker.client.get("/work"))
+    assert (page.count("3GIVENUP"), len(re.findall(r"No\. \d+\.", page))) == (25, 25)
+    assert ("/work/given-up" in page, "/work/messages" in page) == (has_more, has_more)
+    for path, name in (("given-up", r"3GIVENUP(\d+)"), ("messages", r"No\. (\d+)\.")):
+        shown = [
+            number
+            for which in (1, 2)
+            for number in re.findall(name, text(worker.client.get(f"/work/{path}?page={which}")))
+        ]
+        assert shown[:n] == [str(number) for number in reversed(range(n))]
+        assert re.findall(name, text(new_worker().client.get(f"/work/{path}"))) == []
 
 
 def test_a_stranger_sees_and_returns_nothing_of_anothers_work(kind, new_worker):
@@ -397,6 +427,6 @@ def test_a_worker_sees_their_own_qualifications_and_the_tests_there_are(mturk, n
     assert "You hold none yet." in text(other.client.get("/qualifications"))
 
 
-@pytest.mark.parametrize("path", ["/work/earnings", "/qualifications"])
+@pytest.mark.parametrize("path", ["/work/earnings", "/qualifications", "/work/given-up", "/work/messages"])
 def test_own_pages_ask_who_is_there(visitor, path, db):
     assert visitor.get(path)["Location"].startswith("/sign-in?next=")

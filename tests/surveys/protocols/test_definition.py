@@ -143,3 +143,12 @@ def test_criteria_about_outputs_and_about_the_item() -> None:
     about_item = replace(LIST, per_output=False)
     mixed = replace(PLAIN, criteria=(SCALE, about_item))
     assert (mixed.output_criteria, mixed.item_criteria) == ((SCALE,), (about_item,))
+
+
+@pytest.mark.parametrize(
+    ("key", "word"),
+    [("evil-vqax", "Question"), ("evil-esnlive", "Statement"), ("xai", "Explanation"), ("vtt", "Texts")],
+)
+def test_an_item_is_counted_by_a_word_of_its_survey_type(key: str, word: str) -> None:
+    """The label of XAI's question is a sentence: what stands on its page as one word is its output."""
+    assert get_definition(key).item_word == word

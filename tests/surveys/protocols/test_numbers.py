@@ -1,12 +1,16 @@
 """A question that is answered by a number."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.test import Client
+from django.utils import translation
 
 from surveys.models import Response
+from surveys.pages.answering.hit_fields import Numeral
 from surveys.protocols.criteria import Number
 from surveys.protocols.definition import Definition
 from surveys.protocols.documents import DocumentError, read
@@ -44,6 +48,32 @@ instructions:
   steps: [Count the people.]
 """
 ITEMS = long_csv([{"item_id": "a", "text": "Two men and a dog.", "system": "m", "question": ""}])
+
+
+@pytest.mark.parametrize(
+    ("number", "keyboard"),
+    [
+        (Number(min=0), "decimal"),
+        (Number(min=0.5, max=1), "decimal"),
+        (Number(min=-1), "text"),
+        (Number(max=1), "text"),
+    ],
+)
+def test_a_phone_shows_keys_with_a_minus_where_one_may_be_needed(number: Number, keyboard: str) -> None:
+    assert Numeral(number=number, label="How many?", place=1).keyboard == keyboard
+
+
+@pytest.mark.parametrize(("language", "stored"), [("ru", "0.5"), ("en", None)])
+def test_a_comma_is_a_point_where_the_language_writes_it(language: str, stored: str | None) -> None:
+    """A phone's keys for decimals have the one of its language alone."""
+    with translation.override(language):
+        field = Numeral(number=Number(), label="How many?", place=1)
+        if stored:
+            assert field.clean("0,5") == stored
+        else:
+            with pytest.raises(ValidationError, match=re.escape("such as 3 or 0.5")):
+                field.clean("0,5")
+        assert field.clean("0.5") == "0.5"
 
 
 @pytest.mark.parametrize(

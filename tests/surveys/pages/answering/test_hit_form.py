@@ -276,3 +276,14 @@ def test_one_question_alone_is_not_numbered_among_what_is_missing(
     answer = visitor.post(f"/hits/{work.pk}/?" + urlencode(frame_query(work)), {"token": token})
     summary = answer.content.decode().partition('id="errors"')[2].partition("</div>")[0]
     assert re.findall(r"<h3>([^<]+)</h3>", summary) == headings
+
+
+@pytest.mark.django_db
+def test_items_are_called_by_a_word_of_their_survey_type(visitor: Client) -> None:
+    work = make_questionnaire(n_items=2, definition=ESNLIVE)
+    page = visitor.get(f"/hits/{work.pk}/", frame_query(work)).content.decode()
+    assert re.findall(r'data-word="([^"]+)"', page) == ["Statement"]
+    token = re.findall(r'name="token" value="([^"]+)"', page)[0]
+    answer = visitor.post(f"/hits/{work.pk}/?" + urlencode(frame_query(work)), {"token": token})
+    summary = answer.content.decode().partition('id="errors"')[2].partition("</form>")[0]
+    assert re.findall(r"<h3>([^<]+)</h3>", summary)[:2] == ["Statement 1", "Statement 2"]

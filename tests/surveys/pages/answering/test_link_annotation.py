@@ -47,15 +47,13 @@ def test_incomplete_answers_are_kept_and_what_is_missing_is_said(ada: Visitor) -
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(
-    ("items_per_hit", "headings"), [(1, ["Annotation 1"]), (2, ["Question 1", "Question 2"])]
-)
+@pytest.mark.parametrize(("items_per_hit", "headings"), [(1, ["Annotation 1"]), (2, ["Texts 1", "Texts 2"])])
 def test_what_is_missing_is_said_of_the_annotation_or_of_its_questions(
     items_per_hit: int, headings: list[str]
 ) -> None:
     visitor = Visitor(path_of(invite_one(make_link_batch(n_items=2, items_per_hit=items_per_hit), "Bo")))
     page = visitor.client.post(visitor.at(1), visitor.scores(visitor.open(1))).content.decode()
-    assert re.findall(r"<h3>((?:Annotation|Question) \d)</h3>", page) == headings
+    assert re.findall(r"<h3>((?:Annotation|Question|Texts) \d)</h3>", page) == headings
 
 
 @pytest.mark.parametrize("value", ["6", "0", "-1", "3.5", "", "5\x00", "skip", "x" * 5000])
