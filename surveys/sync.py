@@ -160,7 +160,8 @@ def make_report(report_pk: int) -> None:
     # Here, not at the top: a worker needs pandas for this alone, and has it with the first report it makes.
     from surveys.results import reports
 
-    reports.make(report_pk)
+    if reports.make(report_pk) and kept.brings_pictures(report_pk):
+        make_smaller_pictures.delay()
 
 
 @shared_task

@@ -109,6 +109,9 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "import_preview": (RESEARCHER, "get", lambda w: ["x"]),
     "put_note_away": (ANYBODY, "post", lambda w: [1]),  # of staff, whatever their rights, and only their own
     "import_job": (RESEARCHER, "get", lambda w: [w.importing.pk]),
+    "look_progress": (RESEARCHER, "get", lambda w: ["x"]),
+    "pictures_job": (RESEARCHER, "get", lambda w: ["x"]),
+    "pictures_progress": (RESEARCHER, "get", lambda w: ["x"]),
     "import_progress": (RESEARCHER, "get", lambda w: [w.importing.pk]),
     "import_columns": (RESEARCHER, "get", lambda w: ["x"]),
     "import_template": (ASSISTANT, "get", lambda w: ["xai"]),
