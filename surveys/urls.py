@@ -63,6 +63,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("batches/<int:pk>/retry", running.retry, name="batch_retry"),
     path("batches/<int:pk>/budget", running.set_budget, name="batch_budget"),
     path("batches/<int:pk>/sync", batches.sync_now, name="batch_sync"),
+    path("batches/<int:pk>/files/<slug:layout>/", downloads.prepared_file, name="prepared_file"),
+    path("batches/<int:pk>/files/<slug:layout>/progress", downloads.file_progress, name="file_progress"),
     path("batches/<int:pk>/downloads/<slug:layout>", downloads.download, name="batch_download"),
     path(
         "batches/<int:pk>/downloads/<slug:layout>/ids", downloads.download_with_ids, name="batch_download_ids"

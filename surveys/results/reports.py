@@ -17,6 +17,8 @@ from annotators.failpoints import reach
 from surveys import notes
 from surveys.models import AwaitedReport, Batch, KeptReport
 from surveys.results.chosen import of_frame, read_chosen
+from surveys.results.files.layouts import LAYOUTS
+from surveys.results.files.prepared import prepare
 from surveys.results.files.report import Report, make_report
 from surveys.results.frames.database import read_batch, read_scores
 from surveys.results.frames.together import read_batches, together
@@ -24,6 +26,7 @@ from surveys.results.kept import (
     ACROSS,
     BROUGHT,
     CHOICE,
+    FILE,
     METRICS,
     REPORT,
     SAMPLE,
@@ -226,6 +229,21 @@ def _brought(about: str, tell: Tell) -> tuple[str, Brought]:
     return about, bring(about, tell=tell)
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """That a file was written, of how many bytes."""
+
+    size: int
+
+
+def _file(about: str, tell: Tell) -> tuple[str, Prepared]:
+    pk, _, name = about.partition(":")
+    (batch,) = _batches(pk)
+    version = metrics_version(batch)
+    path = prepare(batch, name, LAYOUTS[name], version=version, tell=tell)
+    return version, Prepared(path.stat().st_size)
+
+
 def _forget(kind: str) -> None:
     """Keep nothing of what was uploaded for longer than the upload itself."""
     old = timezone.now() - 2 * timedelta(seconds=KEPT_SECONDS)
@@ -239,6 +257,7 @@ MAKERS: dict[str, Callable[[str, Tell], tuple[str, Any]]] = {
     SAMPLE: _sample,
     UPLOAD: _upload,
     BROUGHT: _brought,
+    FILE: _file,
 }
 TYPES: dict[str, type] = {
     REPORT: Report,
@@ -247,6 +266,7 @@ TYPES: dict[str, type] = {
     SAMPLE: Drawing,
     UPLOAD: Look,
     BROUGHT: Brought,
+    FILE: Prepared,
 }
 
 

@@ -79,6 +79,8 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "batch_simulate": (RESEARCHER, "post", lambda w: [w.batch.pk]),
     "batch_retry": (RESEARCHER, "post", lambda w: [w.batch.pk]),
     "batch_sync": (ASSISTANT, "post", lambda w: [w.batch.pk]),
+    "prepared_file": (ASSISTANT, "get", lambda w: [w.batch.pk, "table"]),
+    "file_progress": (ASSISTANT, "get", lambda w: [w.batch.pk, "table"]),
     "batch_download": (ASSISTANT, "get", lambda w: [w.batch.pk, "tidy"]),
     "batch_download_ids": (RESEARCHER, "post", lambda w: [w.batch.pk, "raw"]),
     "assignments": (ASSISTANT, "get", lambda w: [w.batch.pk]),

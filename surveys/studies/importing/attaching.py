@@ -43,7 +43,7 @@ def bring(name: str, *, tell: Callable[[int], object]) -> Brought:
     """Fetch the pictures that a folder asks for and attach them; done again, it attaches what is still missing."""
     try:
         staged = load(name)
-        survey = Survey.objects.get(pk=staged.wish.survey_id)
+        survey = Survey.objects.get(pk=staged.wish.survey_id or 0)
     except (StagedGone, Survey.DoesNotExist):
         return Brought(problem="The study is not there any more, or this was asked for more than a day ago.")
     try:

@@ -79,7 +79,7 @@ def test_other_columns_are_looked_at_anew(asked: list[str]) -> None:
     rows = [xai_row("a", image="1.png", other="2.png")]
     url = seen(client, preview_of(client, long_csv(rows), address=PLACE, definition_key="xai"))
     page = client.get(url).context["columns_address"]
-    roles = ["item_id", "", "label", "explanation", "system", "image"]
+    roles = ["item_id", "", "question", "explanation", "system", "image"]
     answer = client.post(page, {f"column-{n}": role for n, role in enumerate(roles)})
     seen(client, answer["Location"])
     assert asked == ["/1.png", "/2.png"]
