@@ -160,12 +160,20 @@ def make_report(report_pk: int) -> None:
     # Here, not at the top: a worker needs pandas for this alone, and has it with the first report it makes.
     from surveys.results import reports
 
-    reports.make(report_pk)
+    if reports.make(report_pk) and kept.brings_pictures(report_pk):
+        make_smaller_pictures.delay()
 
 
 @shared_task
 def purge_workers() -> None:
-    """Erase who has deleted their account, and, where a time is set, who did nothing for as long as ids are kept."""
+    """Erase who has deleted their account, and, where a time is set, who did nothing for as long as ids are kept.
+
+    Files that were prepared for a download go with the day.
+    """
+    # Here, not at the top: it loads pandas.
+    from surveys.results.files import prepared
+
+    prepared.discard_old()
     _with_marketplace(accounts.forget_closed)
     if (days := settings.KEEP_WORKER_IDS_DAYS) > 0:
         before = timezone.now() - timedelta(days=days)

@@ -8,6 +8,16 @@
   let timer = 0;
   form.classList.add("live");
 
+  // Nobody publishes at a price that is about to change: until the new one is there, the button waits for it.
+  const setWaiting = (isWaiting) => {
+    const button = document.getElementById("publish");
+    document.getElementById("check").setAttribute("aria-busy", String(isWaiting));
+    if (!button || button.disabled === isWaiting) return;
+    if (isWaiting) button.dataset.label = button.textContent;
+    button.disabled = isWaiting;
+    button.textContent = isWaiting ? "Working out the price…" : button.dataset.label;
+  };
+
   const replace = (html) => {
     const place = document.getElementById("check");
     const fresh = new DOMParser().parseFromString(html, "text/html").getElementById("check");
@@ -29,11 +39,15 @@
       if (html && mine === turn) replace(html);
     } catch {
       // The price stays as it was; publishing compares what was seen with what it costs.
+    } finally {
+      if (mine === turn) setWaiting(false);
     }
   };
 
   form.addEventListener("input", (event) => {
     if (event.target.closest("#check")) return;
+    setWaiting(true);
+    turn += 1; // what is under way is of an earlier form
     clearTimeout(timer);
     timer = setTimeout(() => ask("price"), WAIT);
   });

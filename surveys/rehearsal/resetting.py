@@ -15,7 +15,7 @@ from surveys.models import Batch, Protocol, Survey
 from surveys.rehearsal.demo_studies import ALL
 
 FILES = ("db.sqlite3", "db.sqlite3-wal", "db.sqlite3-shm", "celerybeat-schedule", "importing.lock")
-FOLDERS = ("media", "broker", "heartbeats", "run")
+FOLDERS = ("media", "broker", "heartbeats", "run", "prepared")
 LOCK = "demo.lock"
 
 

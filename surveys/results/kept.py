@@ -28,6 +28,7 @@ REST = 20  # an open batch is not counted anew before so many times what countin
 LEAST_REST = timedelta(minutes=1)
 CHOICE = "?"  # in the key of a report, before which answers it is made of
 REPORT, METRICS, ACROSS, SAMPLE = "report", "metrics", "across", "sample"
+UPLOAD, BROUGHT, FILE = "upload", "pictures", "file"
 State = Mapping[str, object]
 
 
@@ -114,6 +115,30 @@ def free(now: datetime) -> QuerySet[KeptReport]:
 
 def sample_key(name: str) -> str:
     return f"{SAMPLE}:{name}"
+
+
+def upload_key(folder: str, person_pk: int | None) -> str:
+    """Return what the look at an upload is kept as."""
+    return f"{UPLOAD}:{folder}:{person_pk}"
+
+
+def brought_key(folder: str) -> str:
+    """Return what is kept of pictures that were to be fetched for a study."""
+    return f"{BROUGHT}:{folder}"
+
+
+def file_key(batch: Batch, layout: str) -> str:
+    """Return what is kept of a file that takes long to write."""
+    return f"{FILE}:{batch.pk}:{layout}"
+
+
+def make_old(key: str) -> None:
+    """Have a report made anew though its data are the same: what it tells of is not there any more."""
+    KeptReport.objects.filter(key=key).update(version="")
+
+
+def brings_pictures(pk: int) -> bool:
+    return KeptReport.objects.filter(pk=pk, key__startswith=f"{BROUGHT}:").exists()
 
 
 def report_version(batches: Batch | Sequence[Batch]) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 import cattrs
+from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -16,15 +17,20 @@ from annotators.failpoints import reach
 from surveys import notes
 from surveys.models import AwaitedReport, Batch, KeptReport
 from surveys.results.chosen import of_frame, read_chosen
+from surveys.results.files.layouts import LAYOUTS
+from surveys.results.files.prepared import prepare
 from surveys.results.files.report import Report, make_report
 from surveys.results.frames.database import read_batch, read_scores
 from surveys.results.frames.together import read_batches, together
 from surveys.results.kept import (
     ACROSS,
+    BROUGHT,
     CHOICE,
+    FILE,
     METRICS,
     REPORT,
     SAMPLE,
+    UPLOAD,
     across_version,
     ask,
     free,
@@ -34,11 +40,16 @@ from surveys.results.kept import (
 )
 from surveys.results.statistics.across import Across, Study, compare_studies
 from surveys.results.statistics.metrics import MetricSummary, summarise_metrics
+from surveys.studies.importing.attaching import Brought, bring
+from surveys.studies.importing.looking import Look, fetch_and_look, look_of, version_of
+from surveys.studies.importing.plan import Plan
+from surveys.studies.importing.staging import StagedGone, load
 from surveys.studies.predictions import SamplingError
 from surveys.studies.sample_files import KEPT_SECONDS, SampleGone, draw_asked
 from surveys.teams import Person
 
 CHOICES_KEPT = timedelta(days=1)
+HEARD = timedelta(seconds=10)  # so often a worker that goes on with the same percent says so
 LONG = 5  # seconds: who has waited so long has begun something else
 T = TypeVar("T")
 Tell = Callable[[int], object]
@@ -69,8 +80,7 @@ def kept(key: str, *, version: str) -> Kept[Any]:
 
 def ask_for_sample(name: str) -> int:
     """Ask for the sample that a folder of this name says; return the report it will be. Forgets those long gone."""
-    old = timezone.now() - 2 * timedelta(seconds=KEPT_SECONDS)
-    KeptReport.objects.filter(key__startswith=f"{SAMPLE}:", asked_version="", made_at__lt=old).delete()
+    _forget(SAMPLE)
     found = kept(sample_key(name), version=name)
     ask(sample_key(name), version=name)
     return found.pk
@@ -82,15 +92,33 @@ def make(pk: int) -> bool:
     row = KeptReport.objects.get(pk=pk)
     if not free(now).filter(pk=pk).exclude(asked_version="").update(begun_at=now, percent=0):
         return False
-    mine = KeptReport.objects.filter(pk=pk, begun_at=now)
+    turn = _Turn(pk, now)
     reach("report.begun")
     try:
-        found = _made(row.key, tell=lambda percent: mine.update(percent=percent))
+        found = _made(row.key, tell=turn.tell)
     except Exception as error:
-        mine.update(percent=0, error=str(error)[:500])  # free again after LEASE, as after a crash
+        turn.row.update(percent=0, error=str(error)[:500])  # free again after LEASE, as after a crash
         raise
     reach("report.made")
-    return _keep(mine, found, pk=pk)
+    return _keep(turn.row, found, pk=pk)
+
+
+@dataclass(slots=True)
+class _Turn:
+    """One worker's turn at a report, which is over when LEASE has passed since it was last heard of."""
+
+    pk: int
+    begun_at: datetime
+
+    @property
+    def row(self) -> QuerySet[KeptReport]:
+        return KeptReport.objects.filter(pk=self.pk, begun_at=self.begun_at)
+
+    def tell(self, percent: int) -> None:
+        """Say how far it is, and so that it goes on; whose turn is over changes nothing."""
+        now = timezone.now()
+        if self.row.exclude(percent=percent, begun_at__gt=now - HEARD).update(percent=percent, begun_at=now):
+            self.begun_at = now
 
 
 @transaction.atomic
@@ -185,13 +213,61 @@ def _sample(about: str, tell: Tell) -> tuple[str, Drawing]:
     return about, Drawing()
 
 
+def _upload(about: str, tell: Tell) -> tuple[str, Look]:
+    """Look at an upload. One that has gone meanwhile is seen by nobody: its page says that it is gone."""
+    folder, _, person_pk = about.partition(":")
+    _forget(UPLOAD)
+    try:
+        staged = load(folder)
+    except StagedGone:
+        return folder, look_of(Plan())
+    return version_of(staged), fetch_and_look(staged, person=User.objects.get(pk=person_pk), tell=tell)
+
+
+def _brought(about: str, tell: Tell) -> tuple[str, Brought]:
+    _forget(BROUGHT)
+    return about, bring(about, tell=tell)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """That a file was written, of how many bytes."""
+
+    size: int
+
+
+def _file(about: str, tell: Tell) -> tuple[str, Prepared]:
+    pk, _, name = about.partition(":")
+    (batch,) = _batches(pk)
+    version = metrics_version(batch)
+    path = prepare(batch, name, LAYOUTS[name], version=version, tell=tell)
+    return version, Prepared(path.stat().st_size)
+
+
+def _forget(kind: str) -> None:
+    """Keep nothing of what was uploaded for longer than the upload itself."""
+    old = timezone.now() - 2 * timedelta(seconds=KEPT_SECONDS)
+    KeptReport.objects.filter(key__startswith=f"{kind}:", asked_version="", made_at__lt=old).delete()
+
+
 MAKERS: dict[str, Callable[[str, Tell], tuple[str, Any]]] = {
     REPORT: _report,
     METRICS: _metrics,
     ACROSS: _across,
     SAMPLE: _sample,
+    UPLOAD: _upload,
+    BROUGHT: _brought,
+    FILE: _file,
 }
-TYPES: dict[str, type] = {REPORT: Report, METRICS: MetricSummary, ACROSS: Across, SAMPLE: Drawing}
+TYPES: dict[str, type] = {
+    REPORT: Report,
+    METRICS: MetricSummary,
+    ACROSS: Across,
+    SAMPLE: Drawing,
+    UPLOAD: Look,
+    BROUGHT: Brought,
+    FILE: Prepared,
+}
 
 
 def _read(row: KeptReport) -> Any:

@@ -79,6 +79,8 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "batch_simulate": (RESEARCHER, "post", lambda w: [w.batch.pk]),
     "batch_retry": (RESEARCHER, "post", lambda w: [w.batch.pk]),
     "batch_sync": (ASSISTANT, "post", lambda w: [w.batch.pk]),
+    "prepared_file": (ASSISTANT, "get", lambda w: [w.batch.pk, "table"]),
+    "file_progress": (ASSISTANT, "get", lambda w: [w.batch.pk, "table"]),
     "batch_download": (ASSISTANT, "get", lambda w: [w.batch.pk, "tidy"]),
     "batch_download_ids": (RESEARCHER, "post", lambda w: [w.batch.pk, "raw"]),
     "assignments": (ASSISTANT, "get", lambda w: [w.batch.pk]),
@@ -109,6 +111,9 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "import_preview": (RESEARCHER, "get", lambda w: ["x"]),
     "put_note_away": (ANYBODY, "post", lambda w: [1]),  # of staff, whatever their rights, and only their own
     "import_job": (RESEARCHER, "get", lambda w: [w.importing.pk]),
+    "look_progress": (RESEARCHER, "get", lambda w: ["x"]),
+    "pictures_job": (RESEARCHER, "get", lambda w: ["x"]),
+    "pictures_progress": (RESEARCHER, "get", lambda w: ["x"]),
     "import_progress": (RESEARCHER, "get", lambda w: [w.importing.pk]),
     "import_columns": (RESEARCHER, "get", lambda w: ["x"]),
     "import_template": (ASSISTANT, "get", lambda w: ["xai"]),

@@ -1,6 +1,7 @@
 """What a researcher sees, in a real browser: on a desk and on a phone, in light and dark, with and without scripts."""
 
 import re
+from decimal import Decimal
 
 import pytest
 from django.contrib.auth.models import User
@@ -67,6 +68,38 @@ def test_signing_in_leads_to_the_page_that_was_asked_for(page, site, questionnai
     page.get_by_label("Password").fill("a long password")
     page.get_by_role("button", name="Log in").click()
     expect(page.get_by_role("heading", name=questionnaire.batch.name)).to_be_visible()
+
+
+def test_who_publishes_at_once_after_a_change_publishes_at_the_new_price(visit):
+    survey = make_survey(n_items=5, name="Cats")
+    page = visit(f"/studies/{survey.slug}/launch/")
+    page.get_by_label("Embedded marketplace").check()
+    page.get_by_label("Reward").fill("1.20")
+    page.locator("#publish").click()
+    expect(page.get_by_text("Publishing has started.")).to_be_visible()
+    batch = Batch.objects.get(name="Cats 1")
+    assert (batch.reward, batch.publishing.total) == (Decimal("1.20"), Decimal("7.20"))
+
+
+def test_publishing_waits_for_the_price_of_the_last_change_and_no_longer(visit):
+    survey = make_survey(n_items=5, name="Cats")
+    page = visit(f"/studies/{survey.slug}/launch/")
+    held = []
+    page.route("**/launch/price", lambda route: held.append(route))
+    publish, check = page.locator("#publish"), page.locator("#check")
+    before = publish.text_content()
+    with page.expect_request("**/launch/price"):
+        page.get_by_label("Reward").fill("1.20")
+    expect(publish).to_be_disabled()
+    expect(publish).to_have_text("Working out the price…")
+    expect(check).to_have_attribute("aria-busy", "true")
+    held.pop().abort()
+    expect(publish).to_have_text(before)
+    expect(publish).to_be_enabled()
+    expect(check).to_have_attribute("aria-busy", "false")
+    page.unroute("**/launch/price")
+    page.get_by_label("Reward").fill("2.40")
+    expect(page.get_by_role("button", name="Publish 1 HIT for $14.40")).to_be_enabled()
 
 
 def test_a_batch_is_planned_and_published(visit):

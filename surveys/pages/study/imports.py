@@ -1,11 +1,5 @@
 """Upload, look at what would be imported, confirm. Nothing is created before the last step."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
 from django.contrib import messages
 from django.contrib.admin import site
 from django.core import signing
@@ -16,60 +10,37 @@ from django.utils.html import format_html
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from surveys import notes, sync
-from surveys.enqueue import enqueue
+from surveys.enqueue import enqueue, wanted
 from surveys.models import Importing, Survey
 from surveys.pages.access import researcher
 from surveys.pages.study.import_columns import ColumnsPage
-from surveys.protocols.definition import Definition
-from surveys.studies.importing import later, uploads
+from surveys.results import kept
+from surveys.results.reports import Kept, wait_for
+from surveys.studies.importing import attaching, later, uploads
 from surveys.studies.importing.archive import ZipPictures
-from surveys.studies.importing.fetching import fetch_pictures
+from surveys.studies.importing.attaching import Brought
 from surveys.studies.importing.import_forms import AttachForm, ImportForm
-from surveys.studies.importing.pictures import (
-    PictureError,
-    Pictures,
-    check_picture,
-    thumbnail_uri,
-)
-from surveys.studies.importing.plan import Plan, PlannedItem, Problem
+from surveys.studies.importing.looking import Look, look, takes_long, version_of
+from surveys.studies.importing.pictures import PictureError
+from surveys.studies.importing.plan import Problem
 from surveys.studies.importing.staging import (
     KEPT_SECONDS,
     Staged,
     StagedGone,
-    discard,
     load,
     stage,
     with_columns,
 )
 from surveys.studies.importing.writing import (
-    Attached,
     ImportRefused,
     attach_pictures,
-    waiting_kinds,
 )
 from surveys.teams import Person, where
 
 SALT = "surveys.import"
 ADD_ITEM = "surveys.add_item"
-SHOWN_ITEMS = 5
-SHOWN_PROBLEMS = 200
+ATTACHED = "{} pictures attached, {} still missing."
 GONE = "This import is done already, is under way, or was left for more than a day."
-
-
-@dataclass(frozen=True, slots=True)
-class PreviewedItem:
-    """One item as the preview shows it.
-
-    `choices` are (label, is it the right one), `outputs` (system, text). `hidden` is what annotators never see.
-    """
-
-    external_id: str
-    question: str
-    choices: list[tuple[str, bool]]
-    outputs: list[tuple[str, str]]
-    hidden: list[tuple[str, str]]
-    thumbnails: list[str]
-    n_missing: int
 
 
 @researcher(ADD_ITEM)
@@ -89,13 +60,7 @@ def import_items(request: HttpRequest) -> HttpResponse:
         token = preview_token(staged, person=request.user)
         if not uploads.is_understood(staged, person=request.user):
             return redirect("import_columns", token=token)
-        try:
-            uploads.fetch(staged, person=request.user)
-        except PictureError as error:
-            discard(staged)
-            form.add_error("address", str(error))
-        else:
-            return redirect("import_preview", token=token)
+        return redirect("import_preview", token=token)
     return _form_page(request, form=form, attach_form=AttachForm(prefix="attach", person=request.user))
 
 
@@ -125,13 +90,11 @@ def import_columns(request: HttpRequest, token: str) -> HttpResponse:
             staged, survey=uploads.survey_of(staged, person=request.user), data=request.POST
         )
         if request.method == "POST" and not page.problems:
-            uploads.fetch(with_columns(staged, page.chosen), person=request.user)
+            with_columns(staged, page.chosen)
             return redirect("import_preview", token=token)
     except StagedGone:
         messages.info(request, GONE)
         return redirect("import_items")
-    except PictureError as error:
-        page = replace(page, problems=[str(error)])
     context = {
         **site.each_context(request),
         "title": "What the columns mean",
@@ -147,7 +110,7 @@ def import_preview(request: HttpRequest, token: str) -> HttpResponse:
     """Steps 2 and 3: what the file would make; a POST makes it, once, however often it is sent."""
     try:
         staged = _staged(request, token=token)
-        if request.method == "POST":
+        if request.method == "POST" and _is_seen(staged, person=request.user):
             return _confirm(request, staged=staged)
         return _preview_page(request, staged=staged)
     except StagedGone:
@@ -157,16 +120,23 @@ def import_preview(request: HttpRequest, token: str) -> HttpResponse:
 
 def _staged(request: HttpRequest, *, token: str) -> Staged:
     """Return the folder the token names; 404 if it isn't this researcher's."""
+    staged = load(_folder(request, token=token))
+    if not _is_open_to(request.user, staged.wish.survey_id):
+        raise Http404("No such import.")
+    return staged
+
+
+def _folder(request: HttpRequest, *, token: str) -> str:
+    """Return the name of the folder; 404 if it isn't this researcher's, StagedGone if it is more than a day old."""
     try:
         name, owner = signing.loads(token, salt=SALT, max_age=KEPT_SECONDS)
     except signing.SignatureExpired:
         raise StagedGone(token) from None
     except signing.BadSignature:
         raise Http404("No such import.") from None
-    staged = load(name) if owner == request.user.pk else None
-    if staged is None or not _is_open_to(request.user, staged.wish.survey_id):
+    if owner != request.user.pk:
         raise Http404("No such import.")
-    return staged
+    return str(name)
 
 
 def _is_open_to(person: Person, survey_id: int | None) -> bool:
@@ -235,97 +205,117 @@ def _next(person: Person, survey: Survey) -> HttpResponse:
 def _preview_page(
     request: HttpRequest, *, staged: Staged, refused: tuple[Problem, ...] = (), status: int = 200
 ) -> HttpResponse:
-    plan, shown = _preview(staged, person=request.user)
+    if takes_long(staged):
+        kept_look = _kept_look(staged, person=request.user)
+        if kept_look.value is None or not kept_look.is_current:
+            return _look_awaited(request, kept_look, staged=staged)
+        shown: Look = kept_look.value
+    else:
+        shown = look(staged, person=request.user)
     context = {
         **site.each_context(request),
         "title": "Look before importing",
         "wish": staged.wish,
         "definition": uploads.survey_of(staged, person=request.user).definition,
         "columns_address": reverse("import_columns", args=[preview_token(staged, person=request.user)]),
-        "shows_columns": plan.header and "id_0" not in plan.header,
-        "plan": plan,
-        "items": shown,
-        "problems": plan.problems[:SHOWN_PROBLEMS],
-        "n_hidden": max(0, len(plan.problems) - SHOWN_PROBLEMS),
+        "shows_columns": shown.header and "id_0" not in shown.header,
+        "plan": shown,
+        "items": shown.items,
         "refused": refused,
     }
     return render(request, "study/import_preview.html", context, status=status)
 
 
-def _preview(staged: Staged, *, person: Person) -> tuple[Plan, list[PreviewedItem]]:
-    survey = uploads.survey_of(staged, person=person)
-    try:
-        with staged.pictures() as pictures:
-            plan = uploads.checked(staged, survey=survey, pictures=pictures)
-            show = partial(_previewed, definition=survey.definition, pictures=pictures)
-            return plan, [show(item) for item in plan.items[:SHOWN_ITEMS]]
-    except PictureError as error:
-        return uploads.unopened(staged, survey=survey, error=error), []
+def _kept_look(staged: Staged, *, person: Person) -> Kept[Look]:
+    """Return what the worker has seen in an upload; it is asked to look, once."""
+    return wanted(kept.upload_key(staged.folder.name, person.pk), version=version_of(staged))
 
 
-def _previewed(item: PlannedItem, *, definition: Definition, pictures: Pictures | None) -> PreviewedItem:
-    choices = _choices(item, definition)
-    thumbnails = [
-        _thumbnail(picture.name, pictures=pictures) for picture in item.pictures if picture.kind == "picture"
-    ]
-    return PreviewedItem(
-        external_id=item.external_id,
-        question=item.question,
-        choices=[(label, value == item.gold) for value, label in choices],
-        outputs=[(output.system, output.text) for output in item.outputs],
-        hidden=list(_hidden(item)),
-        thumbnails=[uri for uri in thumbnails if uri],
-        n_missing=sum(not uri for uri in thumbnails),
+def _is_seen(staged: Staged, *, person: Person) -> bool:
+    """Tell whether an upload can be confirmed: somebody has been shown what it is."""
+    return not takes_long(staged) or _kept_look(staged, person=person).is_current
+
+
+def _look_awaited(request: HttpRequest, found: Kept[Look], *, staged: Staged) -> HttpResponse:
+    """Show how far the worker is with an upload, and have it tell whoever leaves."""
+    token = preview_token(staged, person=request.user)
+    wait_for(
+        kept.upload_key(staged.folder.name, request.user.pk),
+        person=request.user,
+        text=f"{staged.wish.filename} can be looked at and imported.",
+        url=request.path,
     )
+    context = {
+        **site.each_context(request),
+        "title": "Look before importing",
+        "wish": staged.wish,
+        "found": found,
+        "token": token,
+    }
+    return render(request, "study/import_awaited.html", context)
 
 
-def _choices(item: PlannedItem, definition: Definition) -> list[tuple[str, str]]:
-    if definition.answer and definition.answer.choices:
-        return [(choice.value, choice.label) for choice in definition.answer.choices]
-    return [(choice["value"], choice["label"]) for choice in item.choices]
-
-
-def _hidden(item: PlannedItem) -> Iterator[tuple[str, str]]:
-    for output in item.outputs:
-        if output.model_correct is not None:
-            yield f"{output.system} decided", "right" if output.model_correct else "wrong"
-    yield from (("reference text", text) for text in item.references)
-
-
-def _thumbnail(name: str, *, pictures: Pictures | None) -> str:
+@researcher(ADD_ITEM)
+@require_safe
+def look_progress(request: HttpRequest, token: str) -> JsonResponse:
+    """Answer with how far the worker is with an upload, for the page that waits for it."""
     try:
-        path = pictures.find(name) if pictures else None
-        return thumbnail_uri(check_picture(pictures.read(path))) if pictures and path else ""
-    except PictureError:
-        return ""
+        staged = _staged(request, token=token)
+    except StagedGone:
+        return JsonResponse({"reports": []})
+    return JsonResponse({"reports": kept.progress(kept.upload_key(staged.folder.name, request.user.pk))})
 
 
 @researcher(ADD_ITEM)
 @require_POST
 def import_pictures(request: HttpRequest) -> HttpResponse:
-    """Bring missing pictures to a survey's items."""
+    """Bring missing pictures to a survey's items: those of a ZIP at once, those of an address by the worker."""
     form = AttachForm(request.POST, request.FILES, prefix="attach", person=request.user)
     if form.is_valid():
+        survey, archive, address = (form.cleaned_data[name] for name in ("survey", "archive", "address"))
+        if address:
+            staged = attaching.ask(survey, address=address)
+            return redirect("pictures_job", token=preview_token(staged, person=request.user))
         try:
-            attached = _attach(form)
+            with ZipPictures(archive) as pictures:
+                attached = attach_pictures(survey, pictures=pictures)
         except (PictureError, ImportRefused) as error:
-            form.add_error("address" if form.cleaned_data["address"] else "archive", str(error))
+            form.add_error("archive", str(error))
         else:
             enqueue(sync.make_smaller_pictures)
-            missing = len(attached.missing)
-            messages.success(request, f"{attached.n_attached} pictures attached, {missing} still missing.")
+            messages.success(request, ATTACHED.format(attached.n_attached, len(attached.missing)))
             return redirect("import_items")
     return _form_page(request, form=ImportForm(person=request.user), attach_form=form)
 
 
-def _attach(form: AttachForm) -> Attached:
-    survey, archive, address = (form.cleaned_data[name] for name in ("survey", "archive", "address"))
-    if archive:
-        with ZipPictures(archive) as pictures:
-            return attach_pictures(survey, pictures=pictures)
-    kinds = waiting_kinds(survey)
-    with TemporaryDirectory() as folder:
-        fetched = fetch_pictures(
-            kinds.keys(), prefix=address, into=Path(folder), seconds=uploads.FETCH_SECONDS, kinds=kinds
-        )
-        return attach_pictures(survey, pictures=fetched)
+@researcher(ADD_ITEM)
+@require_safe
+def pictures_job(request: HttpRequest, token: str) -> HttpResponse:
+    """Show how far fetching a study's pictures is; done, say what came of it."""
+    try:
+        key = kept.brought_key(folder := _folder(request, token=token))
+    except StagedGone:
+        messages.info(request, GONE)
+        return redirect("import_items")
+    found = wanted(key, version=folder)
+    brought: Brought | None = found.value
+    if brought is None:
+        wait_for(key, person=request.user, text="The pictures have been fetched.", url=request.path)
+        context = {**site.each_context(request), "title": "Pictures", "found": found, "token": token}
+        return render(request, "study/pictures_job.html", context)
+    if brought.problem:
+        messages.error(request, f"No picture was attached. {brought.problem}")
+    else:
+        messages.success(request, ATTACHED.format(brought.n_attached, brought.n_missing))
+    return redirect("import_items")
+
+
+@researcher(ADD_ITEM)
+@require_safe
+def pictures_progress(request: HttpRequest, token: str) -> JsonResponse:
+    """Answer with how far fetching a study's pictures is, for the page that waits for it."""
+    try:
+        key = kept.brought_key(_folder(request, token=token))
+    except StagedGone:
+        return JsonResponse({"reports": []})
+    return JsonResponse({"reports": kept.progress(key)})

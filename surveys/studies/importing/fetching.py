@@ -6,7 +6,7 @@ import json
 import socket
 import tempfile
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,10 +68,11 @@ def fetch_pictures(
     into: Path,
     seconds: float = 600,
     kinds: Mapping[str, str] = ALL_PICTURES,
+    tell: Callable[[float], object] = lambda share: None,
 ) -> FetchedPictures:
     """Fetch `prefix` + each name into the folder `into`, at most `seconds` long; PictureError if prefix is no URL.
 
-    `kinds` says of names what they are; others are pictures.
+    `kinds` says of names what they are; others are pictures. `tell` takes the share that is done, after each.
     A name the server doesn't know (404, 410) is missing; any other failure is told when the picture is read.
     """
     check_address(urlsplit(prefix))
@@ -83,8 +84,12 @@ def fetch_pictures(
         kind = kinds.get(name, "picture")
         return name, _fetch_entry(f"{base}{quote(name)}", into=into, deadline=deadline, kind=kind)
 
+    entries = {}
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        entries = {name: entry for name, entry in pool.map(fetch_one, sorted(names)) if entry}
+        for n, (name, entry) in enumerate(pool.map(fetch_one, sorted(names)), 1):
+            if entry:
+                entries[name] = entry
+            tell(n / len(names))
     (into / INDEX).write_text(json.dumps(entries))
     return FetchedPictures(into)
 

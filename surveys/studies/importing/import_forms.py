@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
@@ -13,6 +14,8 @@ from django.core.files.uploadedfile import UploadedFile
 from surveys.models import Picture, Survey
 from surveys.studies.founding import name_problem, slug_of
 from surveys.studies.importing.arrow import ArrowError, is_arrow, unpack
+from surveys.studies.importing.fetching import check_address
+from surveys.studies.importing.pictures import PictureError
 from surveys.studies.importing.plan import Layout, is_system_name
 from surveys.studies.importing.staging import Wish
 from surveys.studies.protocols import offered
@@ -47,7 +50,10 @@ class PicturesForm(forms.Form):
         label="or the address they start with",
         required=False,
         assume_scheme="https",
-        help_text="For example https://pictures.example.org/study/ with the file names after it. Fetched once, now.",
+        help_text=(
+            "For example https://pictures.example.org/study/ with the file names after it. Fetched once, now; you need "
+            "not wait."
+        ),
     )
 
     def clean_archive(self) -> Upload | None:
@@ -57,7 +63,16 @@ class PicturesForm(forms.Form):
         data = super().clean() or {}
         if data.get("archive") and data.get("address"):
             self.add_error("address", "Give a ZIP or an address, not both.")
+        elif data.get("address"):
+            self._check_address(data["address"])
         return data
+
+    def _check_address(self, address: str) -> None:
+        """Say at once what can't be fetched from; the pictures themselves take longer."""
+        try:
+            check_address(urlsplit(address))
+        except PictureError as error:
+            self.add_error("address", str(error))
 
 
 class ImportForm(PicturesForm):

@@ -18,7 +18,7 @@ from surveys.studies.importing.writing import taken_ids, told_otherwise, write_i
 from surveys.studies.protocols import new_survey
 from surveys.teams import Person
 
-FETCH_SECONDS = 60
+FETCH_SECONDS = 60  # a script waits for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,25 @@ def is_understood(staged: Staged, *, person: Person) -> bool:
     return is_known and not remembered(survey, header=table.header)
 
 
-def fetch(staged: Staged, *, person: Person) -> None:
+def fetch(
+    staged: Staged,
+    *,
+    person: Person,
+    seconds: float = FETCH_SECONDS,
+    tell: Callable[[float], object] = lambda share: None,
+) -> None:
+    """Bring the pictures of an address here, where one is given; `tell` takes the share that is done."""
     prefix = staged.wish.address
     plan = read(staged, survey=survey_of(staged, person=person)) if prefix else Plan()
     if prefix and not plan.errors:
         kinds = plan.kinds
         fetch_pictures(
-            kinds.keys(), prefix=prefix, into=staged.pictures_folder, seconds=FETCH_SECONDS, kinds=kinds
+            kinds.keys(),
+            prefix=prefix,
+            into=staged.pictures_folder,
+            seconds=seconds,
+            kinds=kinds,
+            tell=tell,
         )
 
 

@@ -10,7 +10,7 @@ from surveys import sync
 from surveys.models import Importing, Item, Note, Survey
 from surveys.studies.importing import later, uploads
 from tests.surveys.pages.pages import enqueued
-from tests.surveys.pages.study.import_pages import TWO, preview_of, researcher, staged
+from tests.surveys.pages.study.import_pages import TWO, preview_of, researcher, seen, staged
 from tests.surveys.studies.importing_cases import batch_csv, slot
 
 pytestmark = pytest.mark.django_db
@@ -25,13 +25,13 @@ def folders(settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def confirmed(client: Client, items: bytes = batch_csv([slot(1), slot(2)]), **options: object) -> Importing:
-    client.post(preview_of(client, items, **({"pictures": TWO} | options)))
+    client.post(seen(client, preview_of(client, items, **({"pictures": TWO} | options))))
     return Importing.objects.get()
 
 
 def test_confirming_asks_the_worker_and_shows_how_far_it_is(django_capture_on_commit_callbacks) -> None:
     client = researcher()
-    preview = preview_of(client, batch_csv([slot(1), slot(2)]), pictures=TWO)
+    preview = seen(client, preview_of(client, batch_csv([slot(1), slot(2)]), pictures=TWO))
     with django_capture_on_commit_callbacks() as callbacks:
         answers = [client.post(preview) for _ in range(2)]
     asked = Importing.objects.get()

@@ -7,6 +7,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from surveys.models import KeptReport
+from surveys.results import reports
 from tests.surveys.studies.importing_cases import archive, png
 
 NEW = {"name": "My Study", "definition_key": "evil-vqax", "system": "ofa-x", "layout": "auto"}
@@ -34,6 +36,18 @@ def preview_of(client: Client, items: bytes, **options) -> str:
     response = upload(client, items, **options)
     assert response.status_code == 302
     return response["Location"]
+
+
+def make_what_is_asked() -> list[bool]:
+    """Do the worker's part: what pages have asked for is made."""
+    return [reports.make(row.pk) for row in KeptReport.objects.exclude(asked_version="").order_by("pk")]
+
+
+def seen(client: Client, url: str) -> str:
+    """Look at an upload that takes long: the page waits, the worker looks."""
+    assert "a note tells you when" in client.get(url).text
+    assert make_what_is_asked() == [True]
+    return url
 
 
 def staged(folders: Path) -> list[str]:

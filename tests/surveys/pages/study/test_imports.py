@@ -36,7 +36,7 @@ def test_nothing_is_created_before_the_confirmation(folders: Path) -> None:
     response = client.get(url)
     assert response.status_code == 200
     plan = response.context["plan"]
-    assert (len(plan.items), plan.n_outputs, plan.n_pictures, plan.problems) == (2, 4, 2, ())
+    assert (plan.n_items, plan.n_outputs, plan.n_pictures, plan.problems) == (2, 4, 2, ())
     assert (Survey.objects.count(), Item.objects.count(), (folders / "media").exists()) == (0, 0, False)
 
 
