@@ -290,6 +290,7 @@ def main() -> None:
         for n_hits in sizes:
             fill(batch, up_to=n_hits)
             measure_idle(pid, n_hits=n_hits)
+        fill(batch, up_to=max(sizes) + 2 * N_HITS * len(PER_HIT))
         show([measure_looks(batch, pid, per_hit=n) for n in PER_HIT])
 
 

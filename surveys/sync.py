@@ -22,10 +22,10 @@ from annotators.models import HIT, Assignment, Call
 from annotators.outbox import holds, journal, market
 from surveys import notes
 from surveys.answering import allocation, answer_copy, claiming, collection
-from surveys.models import ApiRequest, Batch, Importing, Questionnaire, Survey, Webhook
+from surveys.models import ApiRequest, Batch, Importing, Questionnaire, Response, Survey, Webhook
 from surveys.models.api import KEPT
 from surveys.operations import accounts, alarms, disk, purging, reconciling
-from surveys.publishing import gone, hits, preconditions, questionnaires, stopping
+from surveys.publishing import gone, hits, preconditions, questionnaires, quota, stopping
 from surveys.publishing.budget import OverBudget
 from surveys.results import kept
 from surveys.review import decisions, delivery, due_work, policy_change, replacements, second_look
@@ -380,25 +380,16 @@ def _enqueue_unpublished(batch: Batch) -> None:
 
 def _settle(hit: HIT, *, held: Lease[HIT]) -> None:
     """Without a marketplace, or of a HIT it does not know, there is nothing to fetch and nobody to tell."""
-    questionnaire = hit.questionnaire
-    is_there = has_market(hit.endpoint) and HIT.objects.filter(mirror.is_asked(), pk=hit.pk).exists()
+    is_there = has_market(hit.endpoint) and mirror.is_asked_now(hit)
     gateway = Gateway(hit.endpoint, before_call=held.renew) if is_there else None
-    for assignment in due_work.unsettled().filter(hit=hit):
-        allocation.settle(assignment)
+    if quota.has_slots(hit.questionnaire.batch):
+        for assignment in due_work.unsettled().filter(hit=hit):
+            allocation.settle(assignment)
     if gateway:
         _fetch(hit, gateway=gateway)
     elif hit.gone_at is None:
         mirror.mark_synced(hit)
-    undecided = hit.assignments.exclude(status=Assignment.Status.ACCEPTED).filter(decision=None)
-    for assignment in undecided:
-        second_look.look(assignment)
-    claiming.confirm(hit)
-    # Another HIT with the same items was synced at the same time, and was quicker.
-    for assignment in undecided.filter(responses__is_claim=True).distinct():
-        second_look.look(assignment)
-    for assignment in undecided.all():
-        decisions.record_decision(assignment, batch=questionnaire.batch)
-        reach("sync.decided")
+    _decide(hit)
     due_work.reopen(hit)
     for assignment in due_work.to_carry_out(hit):
         delivery.carry_out(assignment, gateway=gateway)
@@ -406,6 +397,24 @@ def _settle(hit: HIT, *, held: Lease[HIT]) -> None:
     due_work.reopen(hit)
     if gateway:
         _replace(hit, gateway=gateway)
+
+
+def _decide(hit: HIT) -> None:
+    """Look at who the marketplace has named, believe them, and decide on what they handed in."""
+    handed_in = hit.assignments.exclude(status=Assignment.Status.ACCEPTED)
+    undecided = handed_in.filter(decision=None).select_related("worker")
+    for assignment in undecided:
+        second_look.look(assignment)
+    claiming.confirm(hit)
+    claimed = Response.objects.filter(assignment=OuterRef("pk"), is_claim=True)
+    to_decide = list(undecided.annotate(is_claimed=Exists(claimed)))
+    # Another HIT with the same items was synced at the same time, and was quicker.
+    for assignment in to_decide:
+        if assignment.is_claimed:
+            second_look.look(assignment)
+    for assignment in to_decide:
+        decisions.record_decision(assignment, batch=hit.questionnaire.batch)
+        reach("sync.decided")
 
 
 def _fetch(hit: HIT, *, gateway: Gateway) -> None:
