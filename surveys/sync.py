@@ -33,6 +33,7 @@ from surveys.simulating import asking
 from surveys.studies import scoring
 
 FAILURES_IN_A_ROW = 3  # then the marketplace is left alone until the next sweep
+PUBLISHED_AT_ONCE = 3_000  # HITs of a batch for which a task waits: as many as a worker may create in a minute
 SIMULATED_SECONDS = 2
 logger = logging.getLogger(__name__)
 
@@ -232,12 +233,12 @@ def publish_batch(batch_pk: int) -> None:
     hits.finish_publishing(batch)
 
 
-@shared_task(rate_limit="20/s")
+@shared_task(rate_limit="50/s")
 def publish_questionnaire(questionnaire_pk: str) -> None:
     """Create one HIT; the last one opens the batch."""
     questionnaire = Questionnaire.objects.select_related("batch__hit_type").get(pk=questionnaire_pk)
     batch = questionnaire.batch
-    if questionnaire.pk in hits.to_publish(batch):
+    if hits.is_to_publish(questionnaire):
         hits.publish_questionnaire(questionnaire, gateway=Gateway(batch.endpoint))
     reach("publish.linked")
     hits.finish_publishing(batch)
@@ -372,9 +373,9 @@ def _enqueue(hits: QuerySet[HIT]) -> None:
 
 
 def _enqueue_unpublished(batch: Batch) -> None:
-    """The next sweep enqueues them again: what nobody took until then is dropped."""
+    """The next sweep enqueues them again, and more: what nobody took until then is dropped."""
     expires = max(10, settings.SYNC_EVERY_SECONDS)
-    for pk in hits.to_publish(batch):
+    for pk in hits.to_publish(batch)[:PUBLISHED_AT_ONCE]:
         publish_questionnaire.apply_async((str(pk),), expires=expires)
 
 
