@@ -33,7 +33,9 @@ from surveys.simulating import asking
 from surveys.studies import scoring
 
 FAILURES_IN_A_ROW = 3  # then the marketplace is left alone until the next sweep
-PUBLISHED_AT_ONCE = 3_000  # HITs of a batch for which a task waits: as many as a worker may create in a minute
+PUBLISHED_AT_ONCE = (
+    3_000  # HITs of a batch for which a task waits: as many as a worker may create in a minute
+)
 SIMULATED_SECONDS = 2
 logger = logging.getLogger(__name__)
 
