@@ -22,10 +22,10 @@ from annotators.models import HIT, Assignment, Call
 from annotators.outbox import holds, journal, market
 from surveys import notes
 from surveys.answering import allocation, answer_copy, claiming, collection
-from surveys.models import ApiRequest, Batch, Importing, Questionnaire, Survey, Webhook
+from surveys.models import ApiRequest, Batch, Importing, Questionnaire, Response, Survey, Webhook
 from surveys.models.api import KEPT
 from surveys.operations import accounts, alarms, disk, purging, reconciling
-from surveys.publishing import gone, hits, preconditions, questionnaires, stopping
+from surveys.publishing import gone, hits, preconditions, questionnaires, quota, stopping
 from surveys.publishing.budget import OverBudget
 from surveys.results import kept
 from surveys.review import decisions, delivery, due_work, policy_change, replacements, second_look
@@ -33,6 +33,9 @@ from surveys.simulating import asking
 from surveys.studies import scoring
 
 FAILURES_IN_A_ROW = 3  # then the marketplace is left alone until the next sweep
+PUBLISHED_AT_ONCE = (
+    3_000  # HITs of a batch for which a task waits: as many as a worker may create in a minute
+)
 SIMULATED_SECONDS = 2
 logger = logging.getLogger(__name__)
 
@@ -240,12 +243,12 @@ def publish_batch(batch_pk: int) -> None:
     hits.finish_publishing(batch)
 
 
-@shared_task(rate_limit="20/s")
+@shared_task(rate_limit="50/s")
 def publish_questionnaire(questionnaire_pk: str) -> None:
     """Create one HIT; the last one opens the batch."""
     questionnaire = Questionnaire.objects.select_related("batch__hit_type").get(pk=questionnaire_pk)
     batch = questionnaire.batch
-    if questionnaire.pk in hits.to_publish(batch):
+    if hits.is_to_publish(questionnaire):
         hits.publish_questionnaire(questionnaire, gateway=Gateway(batch.endpoint))
     reach("publish.linked")
     hits.finish_publishing(batch)
@@ -380,33 +383,24 @@ def _enqueue(hits: QuerySet[HIT]) -> None:
 
 
 def _enqueue_unpublished(batch: Batch) -> None:
-    """The next sweep enqueues them again: what nobody took until then is dropped."""
+    """The next sweep enqueues them again, and more: what nobody took until then is dropped."""
     expires = max(10, settings.SYNC_EVERY_SECONDS)
-    for pk in hits.to_publish(batch):
+    for pk in hits.to_publish(batch)[:PUBLISHED_AT_ONCE]:
         publish_questionnaire.apply_async((str(pk),), expires=expires)
 
 
 def _settle(hit: HIT, *, held: Lease[HIT]) -> None:
     """Without a marketplace, or of a HIT it does not know, there is nothing to fetch and nobody to tell."""
-    questionnaire = hit.questionnaire
-    is_there = has_market(hit.endpoint) and HIT.objects.filter(mirror.is_asked(), pk=hit.pk).exists()
+    is_there = has_market(hit.endpoint) and mirror.is_asked_now(hit)
     gateway = Gateway(hit.endpoint, before_call=held.renew) if is_there else None
-    for assignment in due_work.unsettled().filter(hit=hit):
-        allocation.settle(assignment)
+    if quota.has_slots(hit.questionnaire.batch):
+        for assignment in due_work.unsettled().filter(hit=hit):
+            allocation.settle(assignment)
     if gateway:
         _fetch(hit, gateway=gateway)
     elif hit.gone_at is None:
         mirror.mark_synced(hit)
-    undecided = hit.assignments.exclude(status=Assignment.Status.ACCEPTED).filter(decision=None)
-    for assignment in undecided:
-        second_look.look(assignment)
-    claiming.confirm(hit)
-    # Another HIT with the same items was synced at the same time, and was quicker.
-    for assignment in undecided.filter(responses__is_claim=True).distinct():
-        second_look.look(assignment)
-    for assignment in undecided.all():
-        decisions.record_decision(assignment, batch=questionnaire.batch)
-        reach("sync.decided")
+    _decide(hit)
     due_work.reopen(hit)
     for assignment in due_work.to_carry_out(hit):
         delivery.carry_out(assignment, gateway=gateway)
@@ -414,6 +408,24 @@ def _settle(hit: HIT, *, held: Lease[HIT]) -> None:
     due_work.reopen(hit)
     if gateway:
         _replace(hit, gateway=gateway)
+
+
+def _decide(hit: HIT) -> None:
+    """Look at who the marketplace has named, believe them, and decide on what they handed in."""
+    handed_in = hit.assignments.exclude(status=Assignment.Status.ACCEPTED)
+    undecided = handed_in.filter(decision=None).select_related("worker")
+    for assignment in undecided:
+        second_look.look(assignment)
+    claiming.confirm(hit)
+    claimed = Response.objects.filter(assignment=OuterRef("pk"), is_claim=True)
+    to_decide = list(undecided.annotate(is_claimed=Exists(claimed)))
+    # Another HIT with the same items was synced at the same time, and was quicker.
+    for assignment in to_decide:
+        if assignment.is_claimed:
+            second_look.look(assignment)
+    for assignment in to_decide:
+        decisions.record_decision(assignment, batch=hit.questionnaire.batch)
+        reach("sync.decided")
 
 
 def _fetch(hit: HIT, *, gateway: Gateway) -> None:

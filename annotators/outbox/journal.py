@@ -39,6 +39,7 @@ USED_FOR_ANOTHER = (
     "before a restore."
 )
 State = Call.State
+DECISIONS = (Call.Operation.APPROVE, Call.Operation.REJECT, Call.Operation.OVERTURN)
 # MTurk's service model calls these not idempotent: repeated without a token, each is done once more.
 NOT_IDEMPOTENT = (Call.Operation.CREATE_HIT, Call.Operation.EXTEND, Call.Operation.BONUS)
 _DOUBTFUL: dict[type[MarketError], tuple[Call.Operation, ...]] = {
@@ -66,14 +67,24 @@ def plan(token: str, operation: str, *, arguments: dict[str, Any], formerly: str
     was written down under it keeps it, because the marketplace may know it.
     """
     defaults = {"operation": operation, "arguments": arguments, **fields}
-    call = Call.objects.filter(token=formerly).first() if formerly else None
+    written = {call.token: call for call in Call.objects.filter(token__in={formerly or token, token})}
+    call = written.get(formerly) or written.get(token)
     if call is None:
-        call, _ = Call.objects.get_or_create(token=token, defaults=defaults)
+        call = _written(token, defaults)
     if call.arguments != arguments:
         Call.objects.filter(pk=call.pk, state=State.PLANNED).update(arguments=arguments)
         call.refresh_from_db()
     reach("outbox.planned", of=operation)
     return call
+
+
+def _written(token: str, fields: dict[str, Any]) -> Call:
+    """Write an intent that was not there a moment ago; whoever was quicker has written the same."""
+    try:
+        with transaction.atomic():
+            return Call.objects.create(token=token, **fields)
+    except IntegrityError:
+        return Call.objects.get(token=token)
 
 
 def plan_again(call: Call) -> bool:
@@ -186,12 +197,14 @@ def _claim(call: Call) -> bool:
             is_ours = ours.update(**changes) == 1
     except IntegrityError:
         is_ours = False
-    call.refresh_from_db()
+    _read_again(call)
     return is_ours
 
 
 def _forget_future(call: Call, *, now: datetime) -> None:
     """Where the clock was set back, a call in flight is given its time from now on; else it would wait for hours."""
+    if call.state != State.SENT:
+        return
     future = Call.objects.filter(pk=call.pk, state=State.SENT, sent_at__gt=now + CLOCK_SKEW)
     future.update(sent_at=now)
 
@@ -331,7 +344,7 @@ def _is_prepared(call: Call, *, gateway: Gateway) -> bool:
 def _write_argument(call: Call, name: str, value: object) -> bool:
     """Keep what was read beside the call's arguments, and tell whether the call is still claimed by us."""
     is_ours = _mine(call).update(arguments={**call.arguments, name: value}) == 1
-    call.refresh_from_db()
+    _read_again(call)
     return is_ours
 
 
@@ -350,18 +363,24 @@ def _not_done(call: Call, error: MarketError, *, last_sent: datetime | None) -> 
 
 
 def _finish(call: Call, state: State, *, error: str = "") -> None:
-    changes = {"error": error, "finished_at": timezone.now(), "hit": call.hit}
+    changes = {"error": error, "finished_at": timezone.now(), "hit_id": call.hit_id}
     with transaction.atomic():
         if _mine(call).update(state=state, **changes) and state == State.DONE:
             outcomes.note_effect(call)
-    call.refresh_from_db()
+    _read_again(call)
     reach("outbox.finished", of=call.operation)
 
 
 def _put_back(call: Call, state: State, *, error: str = "", sent_at: datetime | None = None) -> None:
     """Let go of the call. `sent_at` is when an attempt was last sent that may have been carried out."""
     _mine(call).update(state=state, error=error, sent_at=sent_at or call.sent_at)
-    call.refresh_from_db()
+    _read_again(call)
+
+
+def _read_again(call: Call) -> None:
+    """Read what became of the call; a decision's assignment is the one that it was planned with."""
+    kept = {"assignment"} if call.operation in DECISIONS else set[str]()
+    call.refresh_from_db(fields=[field.name for field in Call._meta.fields if field.name not in kept])
 
 
 def _mine(call: Call) -> QuerySet[Call]:

@@ -13,11 +13,18 @@ from annotators.crowds.mturk.gateway import Gateway, HITRecord, MarketError
 from annotators.crowds.mturk.mirror import mirror_assignment
 from annotators.models import HIT, Assignment, Call, HITType
 from annotators.outbox import holds
-from annotators.outbox.journal import TOKEN_LENGTH, find_out, perform, plan, settle_by_listing, token_of
+from annotators.outbox.journal import (
+    DECISIONS,
+    TOKEN_LENGTH,
+    find_out,
+    perform,
+    plan,
+    settle_by_listing,
+    token_of,
+)
 
 OVERTURN_WITHIN = timedelta(days=30)  # MTurk: OverrideRejection only within 30 days of submission
 FEEDBACK_MAX = 1024  # API reference: RequesterFeedback in characters
-DECISIONS = (Call.Operation.APPROVE, Call.Operation.REJECT, Call.Operation.OVERTURN)
 
 
 def offer_hit_type(terms: HITTypeTerms, *, gateway: Gateway) -> HITType:
@@ -160,4 +167,3 @@ def _mirror_decision(assignment: Assignment, *, gateway: Gateway) -> None:
         mirror_assignment(assignment.hit, gateway.get_assignment(assignment.assignment_id))
     except MarketError:
         return  # the next sync reads it
-    assignment.refresh_from_db()

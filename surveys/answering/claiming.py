@@ -53,14 +53,14 @@ def confirm(hit: HIT) -> int:
     claimed = Response.objects.filter(is_claim=True, assignment__hit=hit)
     known = claimed.exclude(assignment__status=Assignment.Status.ACCEPTED)
     pks = known.order_by().values_list("assignment", flat=True).distinct()
-    return sum(_believe(pk) for pk in list(pks))
+    return sum(_believe(pk, hit) for pk in list(pks))
 
 
 @transaction.atomic
-def _believe(assignment_pk: Any) -> bool:
+def _believe(assignment_pk: Any, hit: HIT) -> bool:
     """Whatever becomes of the answers, the worker is known from now on."""
     is_believed = _believe_answers(assignment_pk)
-    assignment = Assignment.objects.select_related("hit__questionnaire__batch").get(pk=assignment_pk)
+    assignment = hit.assignments.get(pk=assignment_pk)
     _believe_quiz(assignment)
     _believe_consents(assignment)
     Assignment.objects.filter(pk=assignment_pk).update(claimed_from="")
@@ -82,18 +82,23 @@ def _believe_quiz(assignment: Assignment) -> None:
     """Tries that were made before, and are known to be the worker's, count already."""
     batch = assignment.hit.questionnaire.batch_id
     theirs = QuizAttempt.objects.filter(batch=batch, worker=assignment.worker_id)
-    known = theirs.filter(claimed_from="").values_list("number", flat=True)
-    theirs.filter(claimed_from=assignment.claimed_from).exclude(number__in=list(known)).update(
-        claimed_from=""
-    )
+    _believe_all(theirs, claimed_from=assignment.claimed_from, once_each="number")
 
 
 def _believe_consents(assignment: Assignment) -> None:
     """What was agreed to from where the worker is now known to have been, they agreed to."""
     survey = assignment.hit.questionnaire.batch.survey_id
     theirs = Consent.objects.filter(text__survey=survey, worker=assignment.worker_id)
-    known = theirs.filter(claimed_from="").values_list("text", flat=True)
-    theirs.filter(claimed_from=assignment.claimed_from).exclude(text__in=list(known)).update(claimed_from="")
+    _believe_all(theirs, claimed_from=assignment.claimed_from, once_each="text")
+
+
+def _believe_all(theirs: QuerySet[Any], *, claimed_from: str, once_each: str) -> None:
+    """Believe what was claimed from there, but for what is known already."""
+    rows = theirs.filter(claimed_from__in=["", claimed_from]).values_list("pk", once_each, "claimed_from")
+    known = {one for _, one, place in rows if place == ""}
+    news = [pk for pk, one, place in rows if place != "" and one not in known]
+    if news:
+        theirs.model._default_manager.filter(pk__in=news).update(claimed_from="")
 
 
 def make_room(claim: Assignment, *, among: Sequence[Assignment]) -> None:

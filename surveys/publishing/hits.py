@@ -103,9 +103,25 @@ def to_publish(batch: Batch) -> list[uuid.UUID]:
     return list(waiting.values())
 
 
-@transaction.atomic
+def is_to_publish(questionnaire: Questionnaire) -> bool:
+    """Tell whether `to_publish` names a questionnaire that was just read, without reading the others."""
+    if questionnaire.hit_id is not None:
+        return False
+    if questionnaire.batch.status != Batch.Status.STOPPED:
+        return True
+    made = Call.objects.filter(state__in=budget.MAY_HAVE_MADE_A_HIT)
+    return made.filter(token=create_token(questionnaire.pk)).exists()
+
+
 def finish_publishing(batch: Batch) -> bool:
     """Open the batch if every questionnaire has its HIT, and tell whoever published it."""
+    if batch.questionnaires.filter(hit=None).exists():
+        return False
+    return _finish(batch)
+
+
+@transaction.atomic
+def _finish(batch: Batch) -> bool:
     if Publishing.objects.filter(batch=batch, written_at=None).exists():
         return False
     if batch.questionnaires.filter(hit=None).exists():

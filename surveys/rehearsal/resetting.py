@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -24,15 +25,18 @@ class NotOnlyDemo(Exception):
 
 
 @contextmanager
-def running(*, alone: bool = False) -> Iterator[None]:
-    """Hold the data folder while a demo runs on it. Raises NotOnlyDemo if it is wanted `alone` and one does."""
+def running(*, alone: bool = False) -> Iterator[TextIO]:
+    """Hold the data folder while a demo runs on it, by the lock on the file that is yielded.
+
+    Raises NotOnlyDemo if it is wanted `alone` and one does.
+    """
     settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
     with (settings.DATA_DIR / LOCK).open("w") as file:
         try:
             fcntl.flock(file, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
         except OSError as error:
             raise NotOnlyDemo("The demo runs. Stop it first, by Ctrl-C.") from error
-        yield
+        yield file
 
 
 def reset(*, accounts: set[str]) -> bool:

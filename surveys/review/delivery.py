@@ -33,7 +33,8 @@ def carry_out(assignment: Assignment, *, gateway: Gateway | None) -> Call | None
     if gateway is None or not crowd_of(assignment).has_market:
         return _carry_out_here(assignment)
     call = _told(assignment, gateway=gateway)
-    if approved_late().filter(pk=assignment.pk).exists():
+    is_as_decided = call is not None and call.operation == Call.Operation.APPROVE
+    if not is_as_decided and approved_late().filter(pk=assignment.pk).exists():
         _accept(assignment)
     return call
 

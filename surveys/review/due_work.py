@@ -1,5 +1,6 @@
 """What of a HIT is still to be done, and when a batch is complete."""
 
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -20,7 +21,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 
-from annotators.crowds.base import by_market
+from annotators.crowds.base import by_market, crowd_of
 from annotators.crowds.mturk import mirror
 from annotators.models import HIT, IS_CLAIM, IS_LOST, Assignment, Call
 from annotators.outbox.journal import CLOCK_SKEW
@@ -138,10 +139,31 @@ def to_carry_out(hit: HIT) -> list[Assignment]:
 
     A marketplace that does not know the HIT any more is told nothing about it.
     """
-    submitted = Q(status=Status.SUBMITTED, decision__verdict__in=[APPROVE, REJECT])
-    other = Q(pk__in=overturned()) | Q(pk__in=approved_late())
-    assignments = hit.assignments.filter(submitted | other).select_related("decision", "hit__hit_type")
-    return list(assignments.exclude(by_market()) if hit.gone_at else assignments)
+    decided = hit.assignments.exclude(status=Status.ACCEPTED).filter(decision__isnull=False)
+    assignments = list(decided.select_related("decision"))
+    if hit.gone_at:
+        assignments = [assignment for assignment in assignments if not crowd_of(assignment).has_market]
+    others = _others([assignment.pk for assignment in assignments if _is_not_as_decided(assignment)])
+    return [assignment for assignment in assignments if assignment.pk in others or _is_to_tell(assignment)]
+
+
+def _is_to_tell(assignment: Assignment) -> bool:
+    return assignment.status == Status.SUBMITTED and assignment.decision.verdict in {APPROVE, REJECT}
+
+
+def _is_not_as_decided(assignment: Assignment) -> bool:
+    is_overturned = assignment.decision.overturned_at is not None
+    if assignment.status == Status.REJECTED:
+        return is_overturned
+    return assignment.status == Status.APPROVED and assignment.decision.verdict != APPROVE
+
+
+def _others(pks: Collection[int]) -> set[int]:
+    """Return which of these, decided by the marketplace, are overturned here or were approved too early there."""
+    if not pks:
+        return set()
+    either = Assignment.objects.filter(Q(pk__in=overturned()) | Q(pk__in=approved_late()), pk__in=pks)
+    return set(either.values_list("pk", flat=True))
 
 
 def unsettled() -> QuerySet[Assignment]:
@@ -167,6 +189,8 @@ def overturned() -> QuerySet[Assignment]:
 
 def reopen(hit: HIT) -> int:
     """Want the annotations of a HIT again that do not count, where people may come by link."""
+    if not quota.has_slots(hit.questionnaire.batch):
+        return 0
     waiting = _not_wanted_again().filter(hit=hit).order_by("pk")
     return sum(quota.reopen(assignment) is not None for assignment in waiting)
 

@@ -54,10 +54,11 @@ def to_replace(hit: HIT) -> list[Assignment]:
     an item nobody can judge comes to an end.
     """
     missing = unreplaced().filter(hit=hit).order_by("rejected_at", "pk")
-    room = _skips_left(hit.questionnaire)
+    found = list(missing.annotate(is_planned=Exists(_PLANNED), is_only_skipped=Q(_ONLY_SKIPPED)))
+    room = _skips_left(hit.questionnaire) if found else 0
     return [
         assignment
-        for assignment in missing.annotate(is_planned=Exists(_PLANNED), is_only_skipped=Q(_ONLY_SKIPPED))
+        for assignment in found
         if assignment.is_planned or not assignment.is_only_skipped or (room := room - 1) >= 0
     ]
 

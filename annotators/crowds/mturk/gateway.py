@@ -367,6 +367,8 @@ class Gateway:
         pages = iter(paginator.paginate(**arguments, PaginationConfig={"PageSize": PAGE}))
         while (page := _call(lambda: next(pages, None))) is not None:
             yield page
+            if "NextToken" not in page:
+                return
             self._before_call()
 
 

@@ -92,6 +92,11 @@ def is_asked() -> Q:
     return Q(gone_at=None) | Q(gone_at__lte=now - ASKED_AGAIN, created_at__gt=now - SHOWN_FOR)
 
 
+def is_asked_now(hit: HIT) -> bool:
+    """Tell the same of one HIT that was just read."""
+    return hit.gone_at is None or HIT.objects.filter(is_asked(), pk=hit.pk).exists()
+
+
 def ask_again(hits: QuerySet[HIT]) -> int:
     """Ask about HITs that the marketplace did not know any more, for another MISSING_FOR; returns how many."""
     return hits.filter(gone_at__isnull=False).update(gone_at=None, missing_since=timezone.now())
@@ -100,8 +105,15 @@ def ask_again(hits: QuerySet[HIT]) -> int:
 def mirror_hit(hit: HIT, record: HITRecord) -> None:
     """Write the marketplace's facts about a HIT that was loaded before it was asked; an older answer can't win.
 
-    MaxAssignments only ever grows, and the expiration is left alone where it was moved since `hit` was loaded.
+    MaxAssignments only ever grows, and the expiration is left alone where it was moved since `hit` was loaded. An
+    answer that says what was known then is no news, whatever has been written since.
     """
+    if not _is_known(hit, record):
+        _write_facts(hit, record)
+    hit.refresh_from_db(fields=["status", "max_assignments", "expires_at", "missing_since", "gone_at"])
+
+
+def _write_facts(hit: HIT, record: HITRecord) -> None:
     HIT.objects.filter(pk=hit.pk).update(
         status=record.status,
         max_assignments=Greatest(F("max_assignments"), record.max_assignments),
@@ -109,7 +121,12 @@ def mirror_hit(hit: HIT, record: HITRecord) -> None:
         gone_at=None,
     )
     HIT.objects.filter(pk=hit.pk, expires_at=hit.expires_at).update(expires_at=record.expires_at)
-    hit.refresh_from_db(fields=["status", "max_assignments", "expires_at", "missing_since", "gone_at"])
+
+
+def _is_known(hit: HIT, record: HITRecord) -> bool:
+    is_shown = hit.missing_since is None and hit.gone_at is None
+    known = (hit.status, hit.max_assignments, hit.expires_at)
+    return is_shown and known == (record.status, record.max_assignments, record.expires_at)
 
 
 def n_handed_in() -> Coalesce:
@@ -135,9 +152,10 @@ def mark_synced(hit: HIT, *, is_all: bool = True) -> None:
     """
     now = timezone.now()
     HIT.objects.filter(pk=hit.pk).update(synced_at=now)
+    hit.synced_at = now
     if hit.moved_at and (is_all or hit.moved_at < now - LISTING_LAG):
         HIT.objects.filter(pk=hit.pk, moved_at=hit.moved_at).update(moved_at=None)
-    hit.refresh_from_db(fields=["synced_at", "moved_at"])
+        hit.refresh_from_db(fields=["moved_at"])
 
 
 def mirror_assignment(hit: HIT, record: AssignmentRecord) -> Assignment:
@@ -169,6 +187,7 @@ def _mirrored(hit: HIT, record: AssignmentRecord) -> Assignment:
             setattr(assignment, name, facts[name])
         assignment.save(update_fields=changed)
         reach("sync.mirroring")
+    assignment.hit = hit  # with what is known of it, which nobody has to read again
     return assignment
 
 

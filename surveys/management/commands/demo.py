@@ -4,22 +4,24 @@ import os
 import signal
 import subprocess
 import sys
-import webbrowser
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn, TextIO
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connections
 
 from surveys.answering.invitations import address
 from surveys.management.commands.prepare import PASSWORD_FILE, RESEARCHER, colleagues
 from surveys.models import Invitation
-from surveys.operations.processes.stack import addresses, free_port, is_localhost_known, stack
-from surveys.operations.processes.supervisor import STOP_SIGNALS, ProcessError, Supervisor
+from surveys.operations.processes.__main__ import Wanted
+from surveys.operations.processes.stack import addresses, free_port, is_localhost_known
+from surveys.operations.processes.supervisor import STOP_SIGNALS, ProcessError
 from surveys.rehearsal import resetting
 from surveys.rehearsal.demo_studies import GUEST
 
+STANDARD_INPUT = 0
 WELCOME = """
 Assent is running. Ctrl-C stops it.
 
@@ -61,13 +63,13 @@ class Command(BaseCommand):
         port = free_port(start=options["port"])
         environment = {**addresses(port), "MARKETPLACE_OPEN_SIGNUP": "1"}
         try:
-            with resetting.running():
-                self.run_until_stopped(port, environment, browse=not options["no_browser"])
+            with resetting.running() as lock:
+                prepare(environment)
+                become(wanted(port, environment, browse=not options["no_browser"]), keeping=lock)
         except (ProcessError, resetting.NotOnlyDemo) as error:
             raise CommandError(str(error)) from None
         except KeyboardInterrupt:
-            pass
-        self.stdout.write("Stopped.")
+            self.stdout.write("Stopped.")
 
     def reset(self) -> None:
         """Delete the demo's data, where there is nothing else."""
@@ -77,30 +79,33 @@ class Command(BaseCommand):
         except resetting.NotOnlyDemo as error:
             raise CommandError(str(error)) from None
 
-    def run_until_stopped(self, port: int, environment: dict[str, str], *, browse: bool) -> None:
-        prepare(environment)
-        supervisor = Supervisor(
-            stack(port=port, environment=environment, state_dir=settings.DATA_DIR / "run"),
-            log_dir=settings.DATA_DIR / "logs",
-        )
-        supervisor.run(when_ready=lambda: self.welcome(environment, browse=browse))
 
-    def welcome(self, environment: dict[str, str], *, browse: bool) -> None:
-        """Say where everything is, and show it if there is a screen to show it on."""
-        app = environment["ASSENT_APP_URL"]
-        text = WELCOME.format(
-            app=app,
-            market=environment["ASSENT_MARKETPLACE_URL"],
-            link=guest_link(app),
-            name=RESEARCHER,
-            colleagues=", ".join(colleagues()),
-            password=known_password(settings.DATA_DIR / PASSWORD_FILE),
-            data=settings.DATA_DIR,
-        )
-        self.stdout.write(text)
-        self.stdout.flush()
-        if browse and has_display():
-            webbrowser.open(f"{app}/admin/")
+def wanted(port: int, environment: dict[str, str], *, browse: bool) -> Wanted:
+    """Return the site, saying where everything is, and showing it if there is a screen to show it on."""
+    app = environment["ASSENT_APP_URL"]
+    text = WELCOME.format(
+        app=app,
+        market=environment["ASSENT_MARKETPLACE_URL"],
+        link=guest_link(app),
+        name=RESEARCHER,
+        colleagues=", ".join(colleagues()),
+        password=known_password(settings.DATA_DIR / PASSWORD_FILE),
+        data=settings.DATA_DIR,
+    )
+    shown = f"{app}/admin/" if browse and has_display() else ""
+    return Wanted(port, str(settings.DATA_DIR), environment, text, shown)
+
+
+def become(site: Wanted, *, keeping: TextIO) -> NoReturn:
+    """Leave this process to the program that runs the site, with the lock that is held."""
+    os.set_inheritable(keeping.fileno(), True)
+    connections.close_all()
+    sys.stdout.flush()
+    told, tells = os.pipe()
+    os.write(tells, site.as_json().encode())
+    os.close(tells)
+    os.dup2(told, STANDARD_INPUT)
+    os.execv(sys.executable, [sys.executable, "-m", "surveys.operations.processes"])  # noqa: S606 (no shell is wanted)
 
 
 def prepare(environment: dict[str, str]) -> None:

@@ -56,7 +56,7 @@ def is_localhost_known() -> bool:
 
 
 GUNICORN = "--config=config/gunicorn.py"
-CELERY = (sys.executable, "-m", "celery", "-A", "config")
+CELERY = (sys.executable, "-m", "celery", "-A")
 
 
 def addresses(port: int) -> dict[str, str]:
@@ -102,6 +102,7 @@ def worker(*, environment: Mapping[str, str], state_dir: Path, pool: str = "thre
         name="worker",
         command=[
             *CELERY,
+            "config",
             "worker",
             f"--pool={pool}",
             "--concurrency=2",
@@ -116,9 +117,8 @@ def worker(*, environment: Mapping[str, str], state_dir: Path, pool: str = "thre
 
 def beat(*, environment: Mapping[str, str]) -> Process:
     """Return Celery's clock. Its process id file is off: a killed demo would leave it and block the next."""
-    return Process(
-        name="beat", command=[*CELERY, "beat", "--loglevel=INFO", "--pidfile="], environment=environment
-    )
+    command = [*CELERY, "config.beat", "beat", "--loglevel=INFO", "--pidfile="]
+    return Process(name="beat", command=command, environment=environment)
 
 
 def answers(port: int) -> bool:
