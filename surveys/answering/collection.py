@@ -17,6 +17,7 @@ from django.utils import timezone
 from annotators.constraints import is_about
 from annotators.failpoints import reach
 from annotators.models import Assignment
+from annotators.statements import Change, Hole, insert
 from surveys.answering.answer_copy import (
     IncompleteAnswers,
     ItemAnswer,
@@ -88,6 +89,13 @@ def save_answers(
     return write_answers(assignment, answers=answers, comment=comment, language=language) is not None
 
 
+SAVED_FIRST = Change(
+    lambda: Assignment.objects.filter(pk=Hole("pk", Assignment._meta.pk), saved_at__isnull=True),
+    saved_at=Hole("now", Assignment._meta.get_field("saved_at")),
+    comment=Hole("comment", Assignment._meta.get_field("comment")),
+)
+
+
 @transaction.atomic
 def write_answers(
     assignment: Assignment,
@@ -101,12 +109,11 @@ def write_answers(
 
     `responses`: the assignment's with items and outputs, where they have been read a moment ago.
     """
-    first = Assignment.objects.filter(pk=assignment.pk, saved_at__isnull=True)
     now = timezone.now()
-    if not first.update(saved_at=now, comment=comment):
+    if not SAVED_FIRST(pk=assignment.pk, now=now, comment=comment):
         return None
     assignment.saved_at, assignment.comment = now, comment
-    responses = _as_last_drafted(assignment, responses) if responses else _complete(assignment)
+    responses = responses or _complete(assignment)
     data = _fill(responses, answers, language=language)
     reach("submit.writing")
     return json.dumps(data, ensure_ascii=True)
@@ -209,11 +216,11 @@ def _fill(responses: Sequence[Response], answers: list[ItemAnswer], *, language:
         _fill_in(response, answer)
         response.shown |= {"language": language} if language else {}
         ratings[response.pk] = list(_ratings(response, answer))
-    _write(
-        responses, ["answer", "is_correct", "skip_reason", "active_seconds", *(["shown"] if language else [])]
-    )
-    written = Rating.objects.bulk_create(chain.from_iterable(ratings.values()))
-    MarkedSpan.objects.bulk_create(mark for rating in written for mark in _marks(rating))
+    _write(responses, ["answer", "is_correct", "skip_reason", *(["shown"] if language else [])])
+    written = list(chain.from_iterable(ratings.values()))
+    insert(written)
+    if any(criterion.spans for criterion in responses[0].batch.definition.criteria):
+        MarkedSpan.objects.bulk_create(mark for rating in written for mark in _marks(rating))
     by_place = sorted(responses, key=attrgetter("place"))
     return [answer_as_data(one, sorted(ratings[one.pk], key=_as_ordered)) for one in by_place]
 
@@ -222,10 +229,24 @@ def _write(responses: Sequence[Response], columns: list[str]) -> None:
     """Write these columns of rows that are there: their assignment is locked, and goes before they do.
 
     In one statement, as rows that conflict with themselves: `bulk_update` compiles its own for a third of a submission.
+    A draft may have come since they were read; of what it changed the seconds are kept where they are more.
     """
-    Response.objects.bulk_create(
-        responses, update_conflicts=True, unique_fields=["id"], update_fields=columns
+    given = ", ".join(f"{name} = EXCLUDED.{name}" for name in columns)
+    written = insert(
+        responses,
+        on_conflict=f"ON CONFLICT (id) DO UPDATE SET {given}, {MORE_SECONDS}",
+        returning=("id", SECONDS),
     )
+    seconds = dict[int, float](written)
+    for response in responses:
+        response.active_seconds = seconds[response.pk]
+
+
+SECONDS = "active_seconds"
+STORED = f"{Response._meta.db_table}.{SECONDS}"
+MORE_SECONDS = (
+    f"{SECONDS} = CASE WHEN {STORED} > EXCLUDED.{SECONDS} THEN {STORED} ELSE EXCLUDED.{SECONDS} END"
+)
 
 
 def _as_ordered(rating: Rating) -> tuple[int, str]:
@@ -245,14 +266,6 @@ def _complete(assignment: Assignment, *more: str) -> list[Response]:
     for response in complete:
         response.batch = batch
     return complete
-
-
-def _as_last_drafted(assignment: Assignment, responses: Sequence[Response]) -> Sequence[Response]:
-    """A draft may have come since they were read; of what it changes only the seconds are kept."""
-    seconds = dict(assignment.responses.values_list("pk", "active_seconds"))
-    for response in responses:
-        response.active_seconds = seconds[response.pk]
-    return responses
 
 
 def _fill_in(response: Response, answer: ItemAnswer) -> None:
