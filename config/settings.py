@@ -143,7 +143,7 @@ TEMPLATES = [
             ],
             "builtins": ["django.templatetags.i18n"],
             "libraries": {
-                "kept_parts": "surveys.pages.answering.kept_parts",
+                "kept_parts": "config.kept_parts",
                 "language": "config.language_tags",
                 "styles": "surveys.pages.answering.styles",
             },
