@@ -142,7 +142,11 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
             ],
             "builtins": ["django.templatetags.i18n"],
-            "libraries": {"language": "config.language_tags", "styles": "surveys.pages.answering.styles"},
+            "libraries": {
+                "kept_parts": "config.kept_parts",
+                "language": "config.language_tags",
+                "styles": "surveys.pages.answering.styles",
+            },
         },
     }
 ]

@@ -9,12 +9,13 @@ import hmac
 import re
 import secrets
 from collections.abc import Iterator
+from functools import cache
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from annotators.models import Worker
+from annotators.statements import Hole, Statement, insert
 
 PURGED = "purged:"
 MARK = "pseudonym:"  # before a pseudonym that stands where an id stood, in a file or in a text
@@ -88,15 +89,30 @@ def known_worker(worker_id: str, *, source: str) -> Worker | None:
 def _worker_of(worker_id: str, *, source: str, known: QuerySet[Worker]) -> tuple[Worker, bool]:
     if found := _named(worker_id, source=source, among=known):
         return found, False
-    try:
-        with transaction.atomic():
-            return Worker.objects.create(source=source, worker_id=worker_id), True
-    except IntegrityError:  # somebody was quicker
-        return known.get(source=source, worker_id=worker_id), False
+    newcomer = Worker(source=source, worker_id=worker_id)
+    if written := insert([newcomer], on_conflict="ON CONFLICT (source, worker_id) DO NOTHING"):
+        newcomer.pk, newcomer._state.adding = written[0][0], False
+        return newcomer, True
+    return known.get(source=source, worker_id=worker_id), False  # somebody was quicker
 
 
 def _named(worker_id: str, *, source: str, among: QuerySet[Worker]) -> Worker | None:
-    return among.filter(source=source, worker_id__in=names_of(worker_id)).order_by("pk").first()
+    names = names_of(worker_id)
+    called = _called(len(names), is_locked=among.query.select_for_update)
+    return called.first(source=source, **{f"name_{n}": name for n, name in enumerate(names)})
+
+
+@cache
+def _called(n_names: int, *, is_locked: bool) -> Statement[Worker]:
+    """Return the statement that finds a worker by any of so many names."""
+    name, source = Worker._meta.get_field("worker_id"), Hole("source", Worker._meta.get_field("source"))
+    names = [Hole(f"name_{n}", name) for n in range(n_names)]
+
+    def made() -> QuerySet[Worker]:
+        called = Worker.objects.filter(source=source, worker_id__in=names).order_by("pk")[:1]
+        return called.select_for_update(no_key=True) if is_locked else called
+
+    return Statement(made)
 
 
 def names_of(worker_id: str) -> list[str]:

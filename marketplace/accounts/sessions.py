@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.contrib.sessions.backends.base import SessionBase
 from django.db import connection
-from django.db.models.expressions import Combinable
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
@@ -108,13 +108,21 @@ def _worker_of(session: SessionBase) -> Worker | None:
     return Worker.objects.filter(pk=pk, is_active=True).first() if pk else None
 
 
-def lock_account(worker: Worker, **questions: Combinable) -> Any:
-    """Lock an account, so that it is not erased meanwhile, and return it with what was asked in the same statement.
+def lock_account(worker: Worker) -> Worker:
+    """Lock an account, so that it is not erased meanwhile, and return it.
 
     Raises WorkerRefusal where it was erased, or closed. To be called in a transaction; erasing waits for its end.
     """
-    accounts = Worker.objects.select_for_update(of=("self",), no_key=True).filter(pk=worker.pk)
-    locked = accounts.annotate(**questions).first()
+    return checked(locked_account(worker.pk).first())
+
+
+def locked_account(pk: Any) -> QuerySet[Worker]:
+    """Return the one account of a key, to be read under a lock and `checked`."""
+    return Worker.objects.select_for_update(of=("self",), no_key=True).filter(pk=pk)
+
+
+def checked(locked: Worker | None) -> Worker:
+    """Return a locked account. Raises WorkerRefusal where it was erased, or closed."""
     if locked is None or not locked.is_active:
         raise WorkerRefusal(gettext("This account is closed."))
     return locked

@@ -4,24 +4,27 @@ Every function takes the marketplace's time and runs its own transaction.
 """
 
 from datetime import datetime, timedelta
+from functools import cache
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils.translation import gettext
 
 from marketplace import ids, refusals
-from marketplace.accounts.sessions import lock_account
+from marketplace.accounts.sessions import checked, locked_account
 from marketplace.models import HIT, LIVE, Assignment, HITType, Requester, Worker
 from marketplace.money import ledger
 from marketplace.notifications import events
 from marketplace.refusals import WorkerRefusal
+from marketplace.statements import Change, Hole, Statement, insert
 
 Status = Assignment.Status
 MORE_TIME = timedelta(minutes=30)  # MTurk has none; a requester waits at most that much longer
 OVERRIDE_WITHIN = timedelta(days=30)  # API reference, ApproveAssignment
 
 
-def offered(worker: Worker | None) -> QuerySet[HIT]:
+def offered(worker: Worker | Hole | None) -> QuerySet[HIT]:
     """Return the HITs that are open and that a worker has not had, qualifications aside."""
     hits = HIT.objects.filter(is_open=True)
     if worker is None:
@@ -32,12 +35,29 @@ def offered(worker: Worker | None) -> QuerySet[HIT]:
 
 def next_hit(hit_type: HITType | str, *, worker: Worker | None, now: datetime) -> HIT | None:
     """Return the oldest HIT of the type, or of the one with this HITTypeId, that the worker could accept."""
-    by_id = HITType.objects.filter(type_id=str(hit_type)).values("pk")[:1]
-    is_of_type = Q(hit_type=by_id if isinstance(hit_type, str) else hit_type)
-    hits = offered(worker).filter(is_of_type).select_related("hit_type__requester").order_by("pk")
-    oldest = hits.first()  # without a word of time, so that the index of open HITs is read, and one row of it
+    is_named, of = isinstance(hit_type, str), hit_type if isinstance(hit_type, str) else hit_type.pk
+    known = {"hit_type": of, "worker": worker and worker.pk, "now": now}
+    # Without a word of time, so that the index of open HITs is read, and one row of it.
+    oldest = _oldest(is_named, worker is not None, is_timed=False).first(**known)
     is_over = oldest is not None and oldest.expires_at <= now
-    return hits.filter(expires_at__gt=now).first() if is_over else oldest
+    return _oldest(is_named, worker is not None, is_timed=True).first(**known) if is_over else oldest
+
+
+@cache
+def _oldest(is_named: bool, has_worker: bool, *, is_timed: bool) -> Statement[HIT]:
+    """Return the statement of `next_hit`: of a type by its id or its key, for a worker or for anybody."""
+
+    def made() -> QuerySet[HIT]:
+        name = Hole("hit_type", HITType._meta.get_field("type_id"))
+        by_id = HITType.objects.filter(type_id=name).values("pk")[:1]
+        hits = offered(Hole("worker", Worker._meta.pk) if has_worker else None)
+        kind: Any = by_id if is_named else Hole("hit_type", HITType._meta.pk)
+        hits = hits.filter(hit_type=kind)
+        if is_timed:
+            hits = hits.filter(expires_at__gt=Hole("now", HIT._meta.get_field("expires_at")))
+        return hits.select_related("hit_type__requester").order_by("pk")[:1]
+
+    return Statement(made)
 
 
 @transaction.atomic
@@ -46,13 +66,14 @@ def accept(hit: HIT, *, worker: Worker, now: datetime) -> Assignment:
     hit = HIT.objects.locked(hit.pk)
     if hit.status(now=now) != HIT.Status.ASSIGNABLE:
         raise WorkerRefusal(gettext("No more of this HIT is available."))
-    assignment = Assignment.objects.create(
+    assignment = Assignment(
         assignment_id=_next_assignment_id(hit, worker=worker),
         hit=hit,
         worker=worker,
         accepted_at=now,
         deadline=now + hit.hit_type.duration,
     )
+    insert([assignment])
     hit.pending += 1
     ledger.settle(hit, now=now)
     events.record(hit, "AssignmentAccepted", at=now, assignment=assignment)
@@ -65,9 +86,7 @@ def _next_assignment_id(hit: HIT, *, worker: Worker) -> str:
     The account is locked, and asked in the same statement whether it has the HIT and what was given back: both are as
     they stay, because the HIT is locked.
     """
-    mine = Assignment.objects.filter(hit=hit, worker=OuterRef("pk"), status__in=LIVE)
-    returned = Assignment.objects.filter(hit=hit, is_reusable=True).exclude(worker=OuterRef("pk"))
-    account = lock_account(worker, has_hit=Exists(mine), returned=_first(returned, "pk"))
+    account: Any = checked(ACCOUNT.first(pk=worker.pk, hit=hit.pk))
     if account.has_hit:
         raise WorkerRefusal(gettext("You already have, or have done, this HIT."))
     if account.returned is None:
@@ -78,6 +97,18 @@ def _next_assignment_id(hit: HIT, *, worker: Worker) -> str:
 
 def _first(rows: QuerySet[Assignment], column: str) -> Subquery:
     return Subquery(rows.order_by("pk").values(column)[:1])
+
+
+def _account() -> QuerySet[Worker]:
+    """Return a worker's locked account with whether it has a HIT, and what of it can be given out again."""
+    here = Assignment.objects.filter(hit=Hole("hit", HIT._meta.pk))
+    mine = here.filter(worker=OuterRef("pk"), status__in=LIVE)
+    returned = here.filter(is_reusable=True).exclude(worker=OuterRef("pk"))
+    questions = {"has_hit": Exists(mine), "returned": _first(returned, "pk")}
+    return locked_account(Hole("pk", Worker._meta.pk)).annotate(**questions)
+
+
+ACCOUNT = Statement(_account)
 
 
 def more_time(assignment: Assignment) -> timedelta:
@@ -123,20 +154,30 @@ def _release(assignment: Assignment, which: Q, *, status: str, now: datetime) ->
 def submit(assignment: Assignment, *, answer: str, now: datetime) -> None:
     """Record the worker's answer document. Raises WorkerRefusal unless the assignment is open and in time."""
     hit = HIT.objects.locked(assignment.hit_id)
-    open_row = Assignment.objects.filter(pk=assignment.pk, status=Status.OPEN, deadline__gt=now)
-    recorded = open_row.update(
-        status=Status.SUBMITTED,
-        answer=answer,
-        submitted_at=now,
-        auto_approval_at=now + hit.hit_type.auto_approval_delay,
-    )
-    if not recorded:
+    if not RECORD(
+        pk=assignment.pk, answer=answer, now=now, auto_approval_at=now + hit.hit_type.auto_approval_delay
+    ):
         raise WorkerRefusal(gettext("This assignment is not open any more."))
     hit.pending -= 1
     hit.submitted += 1
     ledger.settle(hit, now=now)
     ended = ["AssignmentSubmitted", *events.reviewable(hit, now=now)]
     events.record(hit, *ended, at=now, assignment=assignment)
+
+
+def _column(name: str) -> Any:
+    return Assignment._meta.get_field(name)
+
+
+RECORD = Change(
+    lambda: Assignment.objects.filter(
+        pk=Hole("pk", Assignment._meta.pk), status=Status.OPEN, deadline__gt=Hole("now", _column("deadline"))
+    ),
+    status=Status.SUBMITTED,
+    answer=Hole("answer", _column("answer")),
+    submitted_at=Hole("now", _column("submitted_at")),
+    auto_approval_at=Hole("auto_approval_at", _column("auto_approval_at")),
+)
 
 
 def find_assignment(assignment_id: str, *, requester: Requester) -> Assignment:

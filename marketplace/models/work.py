@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from marketplace import refusals
 from marketplace.models.accounts import Requester, Worker
 from marketplace.models.qualifications import QualificationType
+from marketplace.statements import Change, Hole, Statement
 
 TOKEN_LIFE = timedelta(hours=24)  # API reference, UniqueRequestToken
 IS_FULL = Q(max_assignments=F("pending") + F("submitted") + F("approved") + F("rejected"))
@@ -77,8 +78,13 @@ class HITQuerySet(models.QuerySet["HIT"]):
 
     def locked(self, pk: int) -> "HIT":
         """Return the HIT with its row locked (on SQLite the IMMEDIATE transaction is the lock)."""
-        rows = self.select_for_update(of=("self",), no_key=True)
-        return rows.select_related("hit_type__notification", "requester").get(pk=pk)
+        if hit := LOCKED.first(pk=pk):
+            return hit
+        raise HIT.DoesNotExist("It is gone.")
+
+    def rewrite(self, hit: "HIT") -> None:
+        """Write the counts of a locked HIT."""
+        WRITE_COUNTS(pk=hit.pk, **{name: getattr(hit, name) for name in COUNTS})
 
 
 class HIT(models.Model):
@@ -177,6 +183,20 @@ class HIT(models.Model):
         """Return how many assignments may still have to be paid."""
         undecided = self.pending + self.submitted
         return undecided + (self.free if self.status(now=now) == self.Status.ASSIGNABLE else 0)
+
+
+COUNTS = ("pending", "submitted", "approved", "rejected", "held_slots", "is_open")
+LOCKED = Statement(
+    lambda: (
+        HIT.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("hit_type__notification", "requester")
+        .filter(pk=Hole("pk", HIT._meta.pk))
+    )
+)
+WRITE_COUNTS = Change(
+    lambda: HIT.objects.filter(pk=Hole("pk", HIT._meta.pk)),
+    **{name: Hole(name, HIT._meta.get_field(name)) for name in COUNTS},
+)
 
 
 class Assignment(models.Model):

@@ -81,7 +81,7 @@ def settle(hit: HIT, *, now: datetime) -> None:
     """Write the HIT's counts and bring the money held for it in line with them. Its row must be locked."""
     _hold(hit, slots=hit.slots_to_fund(now=now), now=now)
     count_open(hit, is_open=hit.is_offered)
-    hit.save(update_fields=["pending", "submitted", "approved", "rejected", "held_slots", "is_open"])
+    HIT.objects.rewrite(hit)
 
 
 def count_open(hit: HIT, *, is_open: bool) -> None:

@@ -28,6 +28,7 @@ from marketplace.questions.hit_questions import ExternalQuestion, HTMLQuestion
 from marketplace.questions.question_forms import QuestionForm
 from marketplace.refusals import WorkerRefusal
 from marketplace.site.arrivals import arrive
+from marketplace.statements import Hole, Statement
 
 # A task lies wherever its requester has it, and may lead on to other addresses.
 FRAME_POLICY = (
@@ -177,15 +178,24 @@ def _record(form: dict[str, list[str]], *, visitor: str, now: datetime) -> Assig
     return assignment
 
 
+OPEN_ASSIGNMENT = Statement(
+    lambda: (
+        Assignment.objects.filter(
+            assignment_id=Hole("assignment_id", Assignment._meta.get_field("assignment_id")),
+            status=Assignment.Status.OPEN,
+        )
+        .select_related("worker", "hit")
+        .order_by("pk")[:1]
+    )
+)
+
+
 def _open_assignment(form: dict[str, list[str]], *, visitor: str) -> Assignment:
     """Return the open assignment, if it is whose the page says, and of `visitor`: this browser's WorkerId, or ""."""
     assignment_id = form.get("assignmentId", [""])[0]
     if assignment_id in {"", hit_questions.PREVIEW_ID}:
         raise WorkerRefusal(gettext("This was a preview. Accept the HIT before you submit it."))
-    rows = Assignment.objects.filter(
-        assignment_id=documents.legal(assignment_id), status=Assignment.Status.OPEN
-    )
-    assignment = rows.select_related("worker", "hit").first()
+    assignment = OPEN_ASSIGNMENT.first(assignment_id=documents.legal(assignment_id))
     if assignment is None:
         raise WorkerRefusal(
             gettext("This assignment is not open. It was submitted already, returned, or its time ran out.")

@@ -21,6 +21,7 @@ from marketplace.questions.question_forms import QuestionForm
 from marketplace.refusals import WorkerRefusal
 from marketplace.site import frames
 from marketplace.site.arrivals import arrive
+from marketplace.statements import Hole, Statement
 
 SESSION_KEY = "marketplace_accept_next"
 FIELD = "accept_next"
@@ -111,7 +112,9 @@ def _to_work(assignment: Assignment) -> HttpResponse:
 @worker_required
 def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> HttpResponse:
     now = arrive(request)
-    assignment = _latest(worker, hit__hit_id=hit_id)
+    assignment = LATEST_OF_HIT.first(worker=worker.pk, hit_id=hit_id)
+    if assignment is None:
+        raise Http404("You have no such assignment.")
     if assignment.status != Assignment.Status.OPEN:
         address = reverse("after", kwargs={"assignment_id": assignment.assignment_id})
         return redirect(f"{address}?stay")
@@ -125,6 +128,17 @@ def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> 
 def _chosen_language(request: HttpRequest) -> str:
     """Return the language the worker chose on this site; "" where the browser's is good enough for both."""
     return str(getattr(request, "chosen_language", ""))
+
+
+LATEST_OF_HIT = Statement(
+    lambda: (
+        Assignment.objects.filter(
+            worker=Hole("worker", Worker._meta.pk), hit__hit_id=Hole("hit_id", HIT._meta.get_field("hit_id"))
+        )
+        .select_related("hit__hit_type__requester", "worker")
+        .order_by("-pk")[:1]
+    )
+)
 
 
 def _latest(worker: Worker, **lookup: str) -> Assignment:

@@ -6,6 +6,7 @@ else agrees in their name.
 
 from dataclasses import dataclass
 
+from django.db.models import Exists, OuterRef
 from django.utils.translation import get_language
 
 from annotators.models import Worker
@@ -37,6 +38,11 @@ def due(batch: Batch, *, worker: Worker, claimed_from: str = "") -> ConsentText 
         return None
     theirs = Consent.objects.filter(text=text, worker=worker, claimed_from__in=["", claimed_from])
     return None if theirs.exists() else text
+
+
+def has_consent(survey: str) -> Exists:
+    """Tell, in a query over what has a study at `survey`, whether that has ever had a text to agree to."""
+    return Exists(ConsentText.objects.filter(survey=OuterRef(survey)))
 
 
 def give(text: ConsentText, *, worker: Worker, claimed_from: str = "") -> Consent:

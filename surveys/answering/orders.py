@@ -8,14 +8,16 @@ in one of several languages add `language` (`collection`).
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet, prefetch_related_objects
 from django.utils import timezone
 
 from annotators.models import Assignment, Worker
+from annotators.statements import Hole, Statement, insert
+from surveys.answering.contents import fetch_outputs, fetch_pictures
 from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, Response
 from surveys.protocols.definition import Definition
 from surveys.publishing.design import repeated, williams
@@ -57,6 +59,25 @@ def draw_order(
     return min(rotations, key=burden) if rotations else []
 
 
+def _counted() -> QuerySet[Response]:
+    """Return what a batch has shown so far, as `History.of` counts it."""
+    batch, given_up = Hole("batch", Batch._meta.pk), Hole("given_up", Assignment._meta.get_field("loaded_at"))
+    left = Q(assignment__saved_at=None, assignment__loaded_at__lt=given_up)
+    firsts = Response.objects.filter(batch=batch, is_repeat=False)
+    return firsts.exclude(assignment__status=Assignment.Status.REJECTED).exclude(left).order_by()
+
+
+SHOWN_TO_WORKER = Statement(
+    lambda: _counted().filter(worker=Hole("worker", Worker._meta.pk)).values_list("shown", "item__gold")
+)
+
+
+@cache
+def _shown_on_items(n_items: int) -> Statement[Response]:
+    keys: list[Any] = [Hole(f"item_{n}", Item._meta.pk) for n in range(n_items)]
+    return Statement(lambda: _counted().filter(item__pk__in=keys).values_list("item_id", "shown"))
+
+
 class History:
     """How often each output and each choice has come first, on these items and for this worker."""
 
@@ -75,17 +96,13 @@ class History:
         whom nothing was shown.
         """
         history = cls()
-        left = Q(
-            assignment__saved_at=None,
-            assignment__loaded_at__lt=timezone.now() - 2 * batch.assignment_duration,
-        )
-        firsts = batch.responses.filter(is_repeat=False)
-        counted = firsts.exclude(assignment__status=Assignment.Status.REJECTED).exclude(left)
-        for item_id, shown in counted.filter(item__in=items).values_list("item_id", "shown"):
+        of = {"batch": batch.pk, "given_up": timezone.now() - 2 * batch.assignment_duration}
+        keys = {f"item_{n}": item.pk for n, item in enumerate(items)}
+        for item_id, shown in _shown_on_items(len(items)).rows(**of, **keys):
             history._count_item(item_id, shown)
-        mine = list(counted.filter(worker=worker).values_list("shown", "item__gold")) if worker else []
+        mine = SHOWN_TO_WORKER.rows(**of, worker=worker.pk) if worker else []
         leading = [pk for shown, _ in mine for pk in shown["outputs"][:1]]
-        systems = dict(Output.objects.filter(pk__in=leading).values_list("pk", "system"))
+        systems = dict(Output.objects.filter(pk__in=leading).values_list("pk", "system")) if leading else {}
         for shown, gold in mine:
             history._count_worker(shown, gold=gold, systems=systems)
         return history
@@ -178,7 +195,9 @@ def draw_responses(
         )
         for slot in slots
     ]
-    return Response.objects.bulk_create([*responses, *_repeats(responses, batch=batch)])
+    drawn = [*responses, *_repeats(responses, batch=batch)]
+    insert(drawn)
+    return drawn
 
 
 def _repeats(firsts: Sequence[Response], *, batch: Batch) -> Iterator[Response]:
@@ -206,13 +225,26 @@ def items_again(page: Sequence[Item], *, batch: Batch) -> list[Item]:
     return repeated(page, wanted=batch.repeats_per_hit, checks=checks)
 
 
+SLOTS = Statement(
+    lambda: (
+        QuestionnaireItem.objects.filter(questionnaire=Hole("questionnaire", Questionnaire._meta.pk))
+        .select_related("item")
+        .order_by("position")
+    )
+)
+
+
 def slots_in_order(questionnaire: Questionnaire) -> list[QuestionnaireItem]:
     """Return what a questionnaire shows, with pictures and outputs, in a constant number of queries."""
-    drawn = ["outputs"] if questionnaire.batch.definition.is_drawn else []
-    slots = questionnaire.slots.select_related("item").prefetch_related(
-        "item__pictures", "item__outputs", *drawn
-    )
-    return list(slots.order_by("position"))
+    slots = SLOTS.all(questionnaire=questionnaire.pk)
+    for slot in slots:
+        slot.questionnaire = questionnaire
+    items = [slot.item for slot in slots]
+    fetch_pictures(items)
+    fetch_outputs(items)
+    if questionnaire.batch.definition.is_drawn:
+        prefetch_related_objects(slots, "outputs")
+    return slots
 
 
 def _first_system(systems: dict[int, str], order: Sequence[int]) -> str:

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
+from functools import cache
 from operator import attrgetter
 from typing import Any, Self
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
-from django.db.models import Exists, Model, OuterRef, Q
+from django.db import IntegrityError, connection, transaction
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext, gettext_lazy
 
@@ -17,8 +18,10 @@ from annotators.crowds.base import crowd_of, has_market
 from annotators.failpoints import reach
 from annotators.models import HIT, IS_CLAIM, Assignment, Worker
 from annotators.people.pseudonyms import locked_worker_of, names_of
+from annotators.statements import Hole, Statement, insert
 from surveys.answering import claiming
 from surveys.answering.answer_copy import NOT_XML
+from surveys.answering.contents import fetch_outputs, fetch_pictures
 from surveys.answering.orders import (
     base_values,
     draw_responses,
@@ -218,14 +221,15 @@ def open_assignment(
     they began.
     """
     hit = _check_claims(questionnaire, claims)
-    opened = Assignment.objects.select_related("worker").filter(
-        hit=hit,
-        worker__source=questionnaire.batch.endpoint,
-        worker__worker_id__in=names_of(claims.worker_id),
+    names = names_of(claims.worker_id)
+    opened = _opened_before(len(names)).first(
+        hit=hit.pk,
+        source=questionnaire.batch.endpoint,
         assignment_id=claims.assignment_id,
+        **{f"name_{n}": name for n, name in enumerate(names)},
     )
-    if resumed := opened.filter(Exists(Response.objects.filter(assignment=OuterRef("pk")))).first():
-        return Opened(resumed, [])  # a reload takes no lock
+    if opened:
+        return Opened(opened, [])  # a reload takes no lock
     claim = Assignment(
         hit=hit,
         assignment_id=claims.assignment_id,
@@ -241,6 +245,32 @@ def open_assignment(
         raise
 
 
+@cache
+def _opened_before(n_names: int) -> Statement[Assignment]:
+    """Return the statement that finds a claim, opened by a worker with so many names."""
+    names = [Hole(f"name_{n}", Worker._meta.get_field("worker_id")) for n in range(n_names)]
+
+    def made() -> QuerySet[Assignment]:
+        claimed = Assignment.objects.select_related("worker").filter(
+            Exists(Response.objects.filter(assignment=OuterRef("pk"))),
+            hit=Hole("hit", HIT._meta.pk),
+            worker__source=Hole("source", Worker._meta.get_field("source")),
+            worker__worker_id__in=names,
+            assignment_id=Hole("assignment_id", Assignment._meta.get_field("assignment_id")),
+        )
+        return claimed.order_by("hit_id", "submitted_at", "pk")[:1]
+
+    return Statement(made)
+
+
+# Claims to a HIT, and a worker's rows of it.
+HERE = Statement(
+    lambda: Assignment.objects.filter(
+        IS_CLAIM | Q(worker=Hole("worker", Worker._meta.pk)), hit=Hole("hit", HIT._meta.pk)
+    )
+)
+
+
 def is_entity_id(text: str) -> bool:
     """Tell whether MTurk could have given this name: ASCII letters and digits."""
     return text.isascii() and text.isalnum()
@@ -253,14 +283,29 @@ def opened_responses(
 
     Three queries; `shown_item` needs no more. Two without files.
     """
-    responses = assignment.responses.select_related("item").order_by("position")
-    if position is not None:
-        responses = responses.filter(position=position)
-    files = ["item__pictures"] if with_files else []
-    opened = list(responses.prefetch_related(*files, "item__outputs"))
+    if position is None:
+        opened = RESPONSES.all(assignment=assignment.pk)
+    else:
+        opened = RESPONSE_AT.all(assignment=assignment.pk, position=position)
     for response in opened:
-        response.batch = batch
+        response.batch, response.assignment = batch, assignment
+    items = [response.item for response in opened]
+    if items:
+        fetch_outputs(items)
+    if items and with_files:
+        fetch_pictures(items)
     return by_place(opened)
+
+
+def _responses() -> QuerySet[Response]:
+    of_assignment = Response.objects.filter(assignment=Hole("assignment", Assignment._meta.pk))
+    return of_assignment.select_related("item").order_by("position")
+
+
+RESPONSES = Statement(_responses)
+RESPONSE_AT = Statement(
+    lambda: _responses().filter(position=Hole("position", Response._meta.get_field("position")))
+)
 
 
 def by_place(responses: Iterable[Response]) -> list[Response]:
@@ -350,8 +395,8 @@ def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) 
     claim.worker, is_newcomer = locked_worker_of(worker_id, source=questionnaire.batch.endpoint)
     if claim.worker.standing == Worker.Standing.EXCLUDED:
         raise CannotServe("excluded", EXCLUDED)
-    Questionnaire.objects.select_for_update(no_key=True).values_list("pk").get(pk=questionnaire.pk)
-    here = list(Assignment.objects.filter(IS_CLAIM | Q(worker=claim.worker), hit=claim.hit))
+    _lock(questionnaire)
+    here = HERE.all(worker=claim.worker_id, hit=claim.hit_id)
     if opened := _existing(claim, here):
         quota.keep(opened)
     else:
@@ -362,7 +407,7 @@ def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) 
             raise CannotServe("seen_before", IN_PILOT)
         _check_share(questionnaire, claim)
         slot = _free_slot(questionnaire, claim.worker)
-        claim.save(force_insert=True)
+        insert([claim])
         if slot:
             quota.give(slot, assignment=claim)
     drawn = draw_responses(
@@ -370,6 +415,12 @@ def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) 
     )
     reach("open.drawing")
     return Opened(opened or claim, drawn, is_newcomer)
+
+
+def _lock(questionnaire: Questionnaire) -> None:
+    """SQLite has no locks of rows: of it a transaction locks the whole."""
+    if connection.features.has_select_for_update:
+        Questionnaire.objects.select_for_update(no_key=True).values_list("pk").get(pk=questionnaire.pk)
 
 
 def _existing(claim: Assignment, here: list[Assignment]) -> Assignment | None:

@@ -14,9 +14,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotators.failpoints import reach
 from annotators.models import Assignment
+from annotators.statements import Hole, Statement
 from surveys.answering import quizzes
 from surveys.answering.allocation import coming_after
 from surveys.answering.collection import task_answers, write_answers
+from surveys.answering.consents import has_consent
 from surveys.answering.presentation import (
     CannotServe,
     open_assignment,
@@ -126,7 +128,7 @@ def _submit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     if not form.is_valid():
         return _page(request, questionnaire, bearer, form, status=422)
     reach("submit.saved")
-    problems.take_along(request, bearer.assignment)
+    problems.take_along(request, bearer.assignment, positions=[one.position for one in responses])
     if written is None:
         bearer.assignment.refresh_from_db()  # a submission at the same moment was quicker: its comment counts
     return _done(questionnaire.batch, bearer, is_first_time=written is not None, written=written)
@@ -183,17 +185,27 @@ def _who_asks(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]:
 
 
 def _questionnaire(request: HttpRequest, pk: uuid.UUID) -> Questionnaire:
-    found = Questionnaire.objects.select_related("batch__survey", "hit").filter(pk=pk).first()
+    found = QUESTIONNAIRE.first(pk=pk)
     if found is None:
         raise CannotServe("unknown", gettext("There is no such HIT here. Please return it."))
     return _followed(found, request)
 
 
+QUESTIONNAIRE = Statement(
+    lambda: (
+        Questionnaire.objects.select_related("batch__survey", "hit")
+        .annotate(has_consent=has_consent("batch__survey"))
+        .filter(pk=Hole("pk", Questionnaire._meta.pk))
+    )
+)
+
+
 def _posted_to(request: HttpRequest, pk: uuid.UUID, *, token: str) -> tuple[Questionnaire, Assignment | None]:
     """Return the questionnaire, read with the assignment that its page was issued for where there is one."""
     try:
-        assignment = tokens.author(token)
-        questionnaire = assignment.hit.questionnaire
+        assignment: Any = tokens.author(token)
+        questionnaire: Any = assignment.hit.questionnaire
+        questionnaire.has_consent = assignment.has_consent
     except (tokens.TokenError, Questionnaire.DoesNotExist):
         return _questionnaire(request, pk), None
     if questionnaire.pk != pk:
@@ -202,7 +214,9 @@ def _posted_to(request: HttpRequest, pk: uuid.UUID, *, token: str) -> tuple[Ques
 
 
 def _followed(found: Questionnaire, request: HttpRequest) -> Questionnaire:
-    """Go on in the study's language, and say in the log what it is about."""
+    """Go on in the study's language, and say in the log what it is about. Nobody asks again for what isn't there."""
+    if not getattr(found, "has_consent", True):
+        found.batch.consent_text = None
     language.follow(found.batch, request)
     log_context.bind(batch=found.batch_id, hit=found.hit and found.hit.hit_id)
     return found

@@ -21,7 +21,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext
 
-from surveys.answering.presentation import ShownItem, ShownOutput, ShownPicture
+from surveys.answering.presentation import ShownBlock, ShownItem, ShownOutput, ShownPicture
 from surveys.answering.quizzes import Marked
 from surveys.pages.answering.hit_fields import GroupField, MarkedText
 from surveys.pages.answering.problems import Told
@@ -268,7 +268,67 @@ class ItemBlock:
 
     def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
         inner = _join(self.parts, form, context)
-        return _render("item", block=self, item=self.item, definition=self.definition, inner=inner)
+        if self.version or self.active_seconds or self.saved_at or self.told:
+            return _render("item", block=self, item=self.item, definition=self.definition, inner=inner)
+        around = _around_item(_Around.of_block(self), _Same(self.definition), get_language())
+        return mark_safe(around.replace(A_NAME, inner))  # noqa: S308
+
+
+@dataclass(frozen=True, slots=True)
+class _Same:
+    """A definition that is only ever the same as itself: there is one object of each (`Definition.from_snapshot`)."""
+
+    definition: Definition
+
+    def __hash__(self) -> int:
+        return id(self.definition)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.definition is self.definition
+
+
+class _Around(NamedTuple):
+    """What an item shows besides what is asked about it, before somebody begins to answer."""
+
+    position: int
+    place: int
+    of: int
+    question: str
+    pictures: tuple[ShownPicture, ...]
+    blocks: tuple[tuple[ShownBlock, ...], ...]
+    sequence: tuple[ShownOutput, ...]
+    takes_reports: bool
+
+    @classmethod
+    def of_block(cls, block: ItemBlock) -> "_Around":
+        item = block.item
+        return cls(
+            position=item.position,
+            place=item.place,
+            of=block.of,
+            question=item.question,
+            pictures=item.pictures,
+            blocks=item.blocks,
+            sequence=item.outputs if block.definition.is_sequence else (),
+            takes_reports=block.takes_reports,
+        )
+
+
+@lru_cache(1024)
+def _around_item(around: _Around, same: _Same, page_language: str | None) -> str:
+    """Return an item as several workers see it at the same place, `A_NAME` for what is asked about it."""
+    item = ShownItem(
+        position=around.position,
+        place=around.place,
+        question=around.question,
+        pictures=around.pictures,
+        choices=(),
+        outputs=around.sequence,
+        draft={},
+        blocks=around.blocks,
+    )
+    block = ItemBlock(item, same.definition, around.of, (), 0, 0.0, takes_reports=around.takes_reports)
+    return _render("item", block=block, item=item, definition=same.definition, inner=A_NAME)
 
 
 @dataclass(frozen=True, slots=True)

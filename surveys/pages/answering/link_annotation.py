@@ -168,7 +168,7 @@ def _answered(
     if not is_saved and not _is_repeated(assignment, form):
         return _not_saved(request, admission, assignment, form)
     reach("link.saved")
-    problems.take_along(request, assignment)
+    problems.take_along(request, assignment, positions=[item.position for item in form.items])
     settle(assignment)
     reach("link.settled")
     saved = f"?saved={assignment.annotation_slot.number}"

@@ -1,5 +1,6 @@
 """A problem with an item, reported from the page it is worked on: by a script, by the whole form, or along."""
 
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -52,9 +53,9 @@ def answer(told: Told) -> HttpResponse:
     return JsonResponse({"message": told.message, "is_kept": not told.text})
 
 
-def take_along(request: HttpRequest, assignment: Assignment) -> None:
+def take_along(request: HttpRequest, assignment: Assignment, *, positions: Iterable[int]) -> None:
     """What was typed and never sent arrives with the answers."""
-    for position in assignment.responses.values_list("position", flat=True):
+    for position in positions:
         if text := request.POST.get(f"i{position}-problem", "").strip():
             with suppress(TooMany):
                 report(assignment, position=position, text=text)

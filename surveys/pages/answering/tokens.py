@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from django.core import signing
-from django.db.models import QuerySet
 from django.utils.crypto import salted_hmac
 
 from annotators.models import Assignment
+from annotators.statements import Hole, Statement
+from surveys.answering.consents import has_consent
 from surveys.models import Questionnaire
 from surveys.operations import log_context
 
@@ -64,8 +65,7 @@ def read(
     `issued_to`: what `author` returned a moment ago.
     """
     in_time = questionnaire.batch.assignment_duration + SLACK
-    issued = Assignment.objects.all()
-    bearer = _bearer(token, issued, max_age=None if is_late_ok else in_time, known=issued_to)
+    bearer = _bearer(token, max_age=None if is_late_ok else in_time, known=issued_to)
     if questionnaire.hit is None or bearer.assignment.hit_id != questionnaire.hit_id:
         raise TokenError
     bearer.assignment.hit = questionnaire.hit
@@ -74,28 +74,30 @@ def read(
     return bearer
 
 
+AUTHOR = Statement(
+    lambda: (
+        Assignment.objects.select_related("worker", "hit__questionnaire__batch__survey")
+        .annotate(has_consent=has_consent("hit__questionnaire__batch__survey"))
+        .filter(pk=Hole("pk", Assignment._meta.pk), nonce=Hole("nonce", Assignment._meta.get_field("nonce")))
+    )
+)
+
+
 def author(token: str) -> Assignment:
     """Return the assignment that a page was issued for, however long ago. Raises TokenError."""
-    issued = Assignment.objects.select_related("hit__questionnaire__batch__survey")
-    found = _bearer(token, issued, max_age=None).assignment
+    found = _bearer(token, max_age=None).assignment
     log_context.bind(hit=found.hit.hit_id)
     return found
 
 
-def _bearer(
-    token: str,
-    issued: QuerySet[Assignment],
-    *,
-    max_age: timedelta | None,
-    known: Assignment | None = None,
-) -> Bearer:
+def _bearer(token: str, *, max_age: timedelta | None, known: Assignment | None = None) -> Bearer:
     try:
         claims = signing.loads(token, salt=SALT, max_age=max_age)
     except signing.SignatureExpired as error:
         raise TokenExpired from error
     except signing.BadSignature as error:
         raise TokenError from error
-    assignment = known or issued.filter(pk=claims["a"], nonce=claims["n"]).first()
+    assignment = known or AUTHOR.first(pk=claims["a"], nonce=claims["n"])
     if assignment is None:
         raise TokenError
     log_context.bind(assignment=assignment.pk)

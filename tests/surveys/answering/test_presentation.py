@@ -278,7 +278,7 @@ def test_queries_dont_grow_with_the_items(
         open_for(questionnaire)
     questionnaire = Questionnaire.objects.select_related("batch__survey", "hit").get()
     claims = claims_for(questionnaire, worker="ANEW")
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(13):
         opened = open_assignment(questionnaire, claims=claims)
         assert len(opened.responses(questionnaire.batch)) == n_items
     assignment = opened.assignment
@@ -293,10 +293,10 @@ def test_of_a_newcomer_nothing_is_asked_and_of_others_what_they_have_seen(
 ) -> None:
     make_worker("AKNOWN")
     first, second = (make_published() for _ in range(2))
-    with django_assert_num_queries(15):
+    with django_assert_num_queries(13):
         opened = open_assignment(first, claims=claims_for(first, worker="ANEW"))
     assert opened.is_newcomer
-    with django_assert_num_queries(14):  # two questions more, and no worker to be written in three
+    with django_assert_num_queries(14):  # two questions more, and no worker to be written
         opened = open_assignment(second, claims=claims_for(second, worker="AKNOWN"))
     assert not opened.is_newcomer
 

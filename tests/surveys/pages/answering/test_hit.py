@@ -293,9 +293,9 @@ def test_queries_do_not_grow_with_the_items(
 ) -> None:
     questionnaire = make_questionnaire(n_items=n_items)
     open_page(visitor, questionnaire)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         page = open_page(visitor, questionnaire)
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(4):
         visitor.get(url(questionnaire), PREVIEW)
     with django_assert_num_queries(4):
         draft(visitor, questionnaire, token=token_of(page))

@@ -1,0 +1,178 @@
+"""Queries that Django compiles once for a process: of a page's short queries it spends more on the words than on rows.
+
+A hole is left for each value that changes; the rows are what the query set itself would have made of them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any, Generic, TypeVar, cast
+
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.models import Expression, Model, QuerySet
+from django.db.models.query import get_related_populators
+from django.db.models.sql import UpdateQuery
+from django.db.transaction import TransactionManagementError
+
+M = TypeVar("M", bound=Model)
+Row = tuple[Any, ...]
+
+
+class Hole(Expression):
+    """Where a value goes, by name. It is made ready for the database as one of its field."""
+
+    def __init__(self, name: str, field: Any) -> None:
+        super().__init__(output_field=field)
+        self.name = name
+
+    def as_sql(self, compiler: Any, connection: Any) -> Any:
+        return "%s", [self]
+
+    def ready(self, value: Any) -> Any:
+        return self.output_field.get_db_prep_value(value, connection=connection)
+
+
+def _bound(parameters: Sequence[Any], values: dict[str, Any]) -> list[Any]:
+    return [one.ready(values[one.name]) if isinstance(one, Hole) else one for one in parameters]
+
+
+class _Compiled:
+    """The text of a query set, what goes into it, and how its rows are read."""
+
+    def __init__(self, queryset: "QuerySet[Any]") -> None:
+        compiler = queryset.query.get_compiler(connection=connection)
+        self.sql, self.parameters = compiler.as_sql()
+        self.compiler: Any = compiler
+        self.converters = compiler.get_converters([one[0] for one in compiler.select])
+        self.is_locking = queryset.query.select_for_update and connection.features.has_select_for_update
+        self.annotations = compiler.annotation_col_map
+        if compiler.klass_info:
+            self._read_models(compiler)
+
+    def _read_models(self, compiler: Any) -> None:
+        """As ModelIterable does for each query."""
+        at = compiler.klass_info["select_fields"]
+        self.model = compiler.klass_info["model"]
+        self.first, self.last = at[0], at[-1] + 1
+        self.names = [one[0].target.attname for one in compiler.select[self.first : self.last]]
+        populators: Any = get_related_populators
+        self.populators = populators(compiler.klass_info, compiler.select, connection.alias)
+
+    def rows(self, values: dict[str, Any]) -> list[Any]:
+        if self.is_locking and connection.get_autocommit():
+            raise TransactionManagementError("A lock needs a transaction to be held in.")
+        with connection.cursor() as cursor:
+            cursor.execute(self.sql, _bound(self.parameters, values))
+            found = cursor.fetchall()
+        return list(self.compiler.apply_converters(found, self.converters)) if self.converters else found
+
+    def models(self, values: dict[str, Any]) -> Iterator[Any]:
+        for row in self.rows(values):
+            one = self.model.from_db(connection.alias, self.names, row[self.first : self.last])
+            for populator in self.populators:
+                populator.populate(row, one)
+            for name, column in self.annotations.items():
+                setattr(one, name, row[column])
+            yield one
+
+
+class Statement(Generic[M]):
+    """A query set with holes, made when it is first asked. Prefetching is none of it."""
+
+    def __init__(self, make: Callable[[], "QuerySet[M, Any]"]) -> None:
+        self._compiled = cache(lambda vendor: _Compiled(make()))
+
+    def all(self, **values: Any) -> list[M]:
+        """Return the rows as models."""
+        return list(self._compiled(connection.vendor).models(values))
+
+    def first(self, **values: Any) -> M | None:
+        """Return the first row as a model; None where there is none."""
+        return next(self._compiled(connection.vendor).models(values), None)
+
+    def rows(self, **values: Any) -> list[Row]:
+        """Return the rows of a query set of `values_list`."""
+        return self._compiled(connection.vendor).rows(values)
+
+
+class Change:
+    """An update of a query set, with holes for what it finds and what it writes; calling it returns how many rows."""
+
+    def __init__(self, make: "Callable[[], QuerySet[Any]]", **written: Any) -> None:
+        self._compiled = cache(lambda vendor: _update(make(), written))
+
+    def __call__(self, **values: Any) -> int:
+        sql, parameters = self._compiled(connection.vendor)
+        with connection.cursor() as cursor:
+            cursor.execute(sql, _bound(parameters, values))
+            return int(cursor.rowcount)
+
+
+def _update(queryset: "QuerySet[Any]", written: dict[str, Any]) -> tuple[str, Sequence[Any]]:
+    """Compile as `QuerySet.update` does."""
+    query: Any = queryset.query.chain(UpdateQuery)
+    query.add_update_values(written)
+    query.annotations = {}
+    query.clear_ordering(force=True)
+    compiled: tuple[str, Sequence[Any]] = query.get_compiler(connection=connection).as_sql()
+    return compiled
+
+
+class Fetched(QuerySet[M]):
+    """Rows of a relation that came with something else, for `prefetched`. Whoever asks for others asks the manager."""
+
+    def _chain(self) -> Any:
+        raise TypeError("These rows were fetched with their owner, and can't be filtered or sorted.")
+
+    @classmethod
+    def of(cls, model: type[M], rows: list[M]) -> "Fetched[M]":
+        known: Any = cls(model)
+        known._result_cache = rows
+        known._prefetch_done = True
+        return cast("Fetched[M]", known)
+
+
+def insert(rows: "Sequence[M]", *, on_conflict: str = "", returning: Sequence[str] = ("id",)) -> list[Row]:
+    """Write new rows, all of one model, in as few statements as the database takes, and give them their keys.
+
+    `on_conflict`: SQL of that name, upon which `returning` is about what stands there then, and keys that rows have
+    already are written too. Neither signals nor `save` come by; no model here has one.
+    """
+    if not rows:
+        return []
+    table = _table(type(rows[0]), with_key=rows[0].pk is not None)
+    most = connection.ops.bulk_batch_size(table.fields, rows) or 1
+    written: list[Row] = []
+    for start in range(0, len(rows), most):
+        written += table.insert(rows[start : start + most], f"{on_conflict} RETURNING {', '.join(returning)}")
+    if not on_conflict:
+        for one, (key,) in zip(rows, written, strict=True):
+            one.pk = key
+            one._state.adding, one._state.db = False, connection.alias
+    return written
+
+
+class _Table:
+    """The columns of a model, quoted once."""
+
+    def __init__(self, model: type[Model], *, with_key: bool) -> None:
+        own = model._meta.local_concrete_fields
+        self.fields = [field for field in own if with_key or not field.primary_key]
+        names = ", ".join(f'"{field.column}"' for field in self.fields)
+        self.head = f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES '  # noqa: S608 - of names
+        self.row = f"({', '.join(['%s'] * len(self.fields))})"
+
+    def insert(self, rows: "Sequence[Model]", tail: str) -> list[Row]:
+        own = connections[DEFAULT_DB_ALIAS]  # `connection` looks it up for each value
+        values = [
+            field.get_db_prep_save(field.pre_save(one, add=True), connection=own)
+            for one in rows
+            for field in self.fields
+        ]
+        with connection.cursor() as cursor:
+            cursor.execute(f"{self.head}{', '.join([self.row] * len(rows))} {tail}", values)
+            return list(cursor.fetchall())
+
+
+@cache
+def _table(model: type[Model], *, with_key: bool) -> _Table:
+    return _Table(model, with_key=with_key)

@@ -1,0 +1,120 @@
+"""What is compiled once says the same as what Django compiles each time; and both copies of it are one text."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.db import connection, transaction
+from django.db.transaction import TransactionManagementError
+from django.utils import timezone
+
+from annotators import statements
+from annotators.models import Worker
+from annotators.statements import Change, Fetched, Hole, Statement, insert
+
+pytestmark = pytest.mark.django_db
+
+
+def column(name: str) -> object:
+    return Worker._meta.get_field(name)
+
+
+def named() -> Statement[Worker]:
+    return Statement(
+        lambda: Worker.objects.filter(worker_id=Hole("name", column("worker_id"))).order_by("pk")
+    )
+
+
+def new(*names: str) -> list[Worker]:
+    return [Worker(worker_id=name, source="embedded") for name in names]
+
+
+def test_rows_are_the_models_of_the_query_set() -> None:
+    insert(new("A1", "A2"))
+    found = named().first(name="A2")
+    assert found == Worker.objects.get(worker_id="A2")
+    assert vars(found) | {"_state": None} == vars(Worker.objects.get(worker_id="A2")) | {"_state": None}
+    assert named().all(name="A2") == [found]
+    assert named().first(name="A3") is None
+
+
+def test_one_statement_takes_other_values_each_time() -> None:
+    insert(new("A1", "A2"))
+    statement = named()
+    assert [statement.all(name=name)[0].worker_id for name in ("A1", "A2", "A1")] == ["A1", "A2", "A1"]
+
+
+def test_values_are_as_django_reads_them() -> None:
+    insert(new("A1"))
+    statement = Statement(lambda: Worker.objects.values_list("worker_id", "created_at", "purged_at"))
+    assert [tuple(row) for row in statement.rows()] == list(
+        Worker.objects.values_list("worker_id", "created_at", "purged_at")
+    )
+
+
+def test_a_moment_is_compared_to_the_microsecond() -> None:
+    insert(new("A1"))
+    at = Worker.objects.get().created_at
+    statement = Statement(lambda: Worker.objects.filter(created_at__lte=Hole("now", column("created_at"))))
+    assert [len(statement.all(now=at + timedelta(microseconds=late))) for late in (-1, 0)] == [0, 1]
+
+
+def test_a_change_writes_what_it_is_given_and_says_to_how_many() -> None:
+    insert(new("A1", "A2"))
+    now = timezone.now()
+    change = Change(
+        lambda: Worker.objects.filter(worker_id=Hole("name", column("worker_id")), standing="ok"),
+        standing="excluded",
+        purged_at=Hole("now", column("purged_at")),
+    )
+    assert [change(name="A1", now=now), change(name="A1", now=now)] == [1, 0]
+    assert list(Worker.objects.order_by("pk").values_list("standing", "purged_at")) == [
+        ("excluded", now),
+        ("ok", None),
+    ]
+
+
+def test_inserted_rows_have_their_keys() -> None:
+    rows = new("A1", "A2")
+    insert(rows)
+    assert [Worker.objects.get(worker_id=row.worker_id).pk for row in rows] == [row.pk for row in rows]
+    assert insert([]) == []
+
+
+def test_what_conflicts_is_skipped() -> None:
+    insert(new("A1"))
+    again = insert(new("A1"), on_conflict="ON CONFLICT (source, worker_id) DO NOTHING")
+    assert again == []
+    assert Worker.objects.count() == 1
+
+
+def test_rows_are_more_than_one_statement_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection.ops, "bulk_batch_size", lambda fields, rows: 2)
+    rows = new("A1", "A2", "A3")
+    insert(rows)
+    assert list(Worker.objects.order_by("worker_id").values_list("pk", flat=True)) == [row.pk for row in rows]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_lock_needs_a_transaction() -> None:
+    insert(new("A1"))
+    locked = Statement(lambda: Worker.objects.select_for_update())
+    with transaction.atomic():
+        assert len(locked.all()) == 1
+    if connection.features.has_select_for_update:
+        with pytest.raises(TransactionManagementError):
+            locked.all()
+
+
+def test_rows_that_came_with_their_owner_can_not_be_asked_for_others() -> None:
+    known = Fetched.of(Worker, new("A1"))
+    assert [worker.worker_id for worker in known] == ["A1"]
+    assert len(known) == 1
+    with pytest.raises(TypeError):
+        known.filter(worker_id="A1")
+
+
+def test_the_marketplace_has_the_same() -> None:
+    """It imports nothing of ours."""
+    ours = Path(statements.__file__)
+    assert (ours.parent.parent / "marketplace" / "statements.py").read_text() == ours.read_text()
