@@ -14,7 +14,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
 
 NUMERAL = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
@@ -42,16 +45,8 @@ def safe_text(text: str) -> str:
     return fixed.replace("\r\n", "\n").replace("\r", "\n")
 
 
+COMMA = pa.scalar(",", pa.large_string())
 SPECIAL = (",", '"', "\n")
-
-
-class _Cells(dict[Any, str]):
-    """{value: cell}, filled as values turn up."""
-
-    def __missing__(self, value: Any) -> str:
-        cell = "" if pd.isna(value) else quoted(str(value))
-        self[value] = cell
-        return cell
 
 
 def quoted(text: str) -> str:
@@ -69,10 +64,20 @@ def csv_parts(tables: Iterable[pd.DataFrame]) -> Iterator[str]:
     """Yield tables of the same columns as the text of one: the header, then each table's rows."""
     for n, table in enumerate(tables):
         header = "" if n else ",".join(map(quoted, table.columns)) + "\n"
-        yield header + "".join(",".join(cells) + "\n" for cells in zip(*_columns(table), strict=True))
+        yield header + _lines(table)
 
 
-def _columns(table: pd.DataFrame) -> Iterator[list[str]]:
-    for name in table.columns:
-        cells = _Cells()
-        yield list(map(cells.__getitem__, table[name].tolist()))
+def _lines(table: pd.DataFrame) -> str:
+    """Return the rows' text; it is one buffer of the array of lines."""
+    if table.empty:
+        return "\n" * len(table)
+    *others, last = [table.iloc[:, n] for n in range(table.shape[1])]
+    lines = pc.binary_join_element_wise(*map(_cells, others), _cells(last, end="\n"), COMMA)
+    _, offsets, text = lines.buffers()
+    return str(text[: np.frombuffer(offsets, dtype=np.int64)[len(lines)]], "utf-8")
+
+
+def _cells(values: "pd.Series[Any]", *, end: str = "") -> pa.LargeStringArray:
+    codes, distinct = pd.factorize(values)
+    texts = [end, *(quoted(str(value)) + end for value in distinct.tolist())]
+    return pa.array(texts, pa.large_string()).take(pa.array(codes + 1))

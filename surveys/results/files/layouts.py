@@ -83,7 +83,7 @@ class FrameLayout:
 
 def _by_row(label: str, filename: str, rows: Callable[[Frame], pd.DataFrame]) -> FrameLayout:
     def write(frame: Frame, stream: IO[str]) -> None:
-        stream.writelines(csv_parts([rows(frame)]))
+        stream.writelines(csv_parts(map(rows, frame.parts())))
 
     return FrameLayout(label, filename, CSV, write, rows)
 

@@ -50,6 +50,7 @@ OUTPUT_COLUMNS: dict[str, str] = {
 }
 ABOUT = ".about"  # what an item is about, as text, where a source has it: for items that two files name differently
 SKIP = "skip"
+PART = 2_500  # rows
 TIDY_COLUMNS = (
     "study", "batch", "hit_id", "assignment_id", "worker", "item_id", "position",
     "system", "role", "shown_position", "criterion", "value", "score",
@@ -197,6 +198,19 @@ class Frame:
     @property
     def has_places(self) -> bool:
         return self.whole.has_places if self.whole else bool(self.responses["place"].notna().any())
+
+    def parts(self) -> Iterator["Frame"]:
+        """Yield frames of some rows each, at least one, for what is written row by row.
+
+        Repeats stand among the rows of their assignment, wherever those are, so that a study with any is one part.
+        """
+        if self.has_repeats:
+            yield self
+            return
+        whole = Whole(self.is_graded, self.has_repeats, self.has_places, self.has_languages)
+        for start in range(0, max(len(self.responses), 1), PART):
+            rows = self.responses.iloc[start : start + PART].reset_index(drop=True)
+            yield replace(self, responses=rows, whole=whole)
 
     def with_repeats(self, rows: pd.DataFrame, repeats: pd.DataFrame) -> pd.DataFrame:
         """Return rows and repeats of assignments together, an assignment's repeats after its first answers."""

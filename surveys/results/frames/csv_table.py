@@ -3,11 +3,13 @@
 import csv
 import io
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from itertools import islice
+from typing import Any, BinaryIO, Self
 
 from surveys.protocols.criteria import Criterion
+from surveys.results.frames.coded import Cells, Column
 
 
 class SourceError(ValueError):
@@ -93,6 +95,9 @@ LARGEST_CELL = 16 * 1024 * 1024
 UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
+AT_ONCE = 500  # rows
+
+
 @dataclass(frozen=True, slots=True)
 class CsvTable:
     """Columns by name, all of one length. Row i of a column is row i + 2 of the file."""
@@ -112,51 +117,107 @@ class CsvTable:
     def optional(self, name: str) -> Sequence[str]:
         return self.columns.get(name) or [""] * self.n_rows
 
+    def coded(self, name: str) -> Column:
+        """Return `column` as numbers of texts."""
+        return _as_column(self.column(name))
 
-def read_table(data: bytes) -> CsvTable:
+    def coded_optional(self, name: str) -> Column:
+        """Return `optional` as numbers of texts."""
+        return _as_column(self.optional(name))
+
+
+def _as_column(cells: Sequence[str]) -> Column:
+    return cells if isinstance(cells, Column) else Column(cells)
+
+
+def read_table(
+    source: bytes | BinaryIO, *, kinds: Mapping[str, Callable[[], Cells]] | None = None
+) -> CsvTable:
     """Read a CSV with a header. Short rows are filled: MTurk's rows lack the last two cells of the header.
 
-    Raises SourceError for what is empty, not UTF-8 or not a CSV.
+    The file is read twice, and never held: first whether it is text at all, then its rows, some at a time. `kinds`
+    makes the columns of some names, where `Column` would keep too much. Raises SourceError for what is empty, not
+    UTF-8 or not a CSV.
     """
-    rows = _rows(_decoded(data))
-    header = rows.pop(0)
-    _check_header(header)
-    width = len(header)
-    for number, cells in enumerate(rows, start=2):
-        if len(cells) > width:
-            raise SourceError(f"{len(cells)} cells under a header of {width}", row=number)
-        if len(cells) < width:
-            cells.extend([""] * (width - len(cells)))
-    return CsvTable(dict(zip(header, zip(*rows, strict=True), strict=True)), len(rows))
-
-
-def _decoded(data: bytes) -> str:
-    if not data.strip():
-        raise SourceError("the file is empty")
-    if data.startswith(UTF16_MARKS):
-        raise SourceError("the file is not UTF-8 but UTF-16; save it as UTF-8")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        row = data.count(b"\n", 0, error.start) + 1
-        raise SourceError(f"the file is not UTF-8: byte 0x{data[error.start]:02x}", row=row) from error
-
-
-def _rows(text: str) -> list[list[str]]:
+    stream = _rewindable(source)
+    _check_text(stream)
     limit = csv.field_size_limit(LARGEST_CELL)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows: list[list[str]] = []
+    text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
     try:
-        rows.extend(reader)
-    except csv.Error as error:
-        raise SourceError(f"not a readable CSV: {error}", row=len(rows) + 1) from error
+        return _table(_rows(text), kinds or {})
     finally:
         csv.field_size_limit(limit)
-    while rows and not rows[-1]:
-        rows.pop()
-    if len(rows) < 2:
+        text.detach()
+
+
+def _rewindable(source: bytes | BinaryIO) -> BinaryIO:
+    if isinstance(source, bytes):
+        return io.BytesIO(source)
+    return source if source.seekable() else io.BytesIO(source.read())
+
+
+def _check_text(stream: BinaryIO) -> None:
+    """SourceError where the file is blank or not UTF-8. Line by line: no line end is part of a letter."""
+    is_blank = True
+    for row, line in enumerate(stream, start=1):
+        if row == 1 and line.startswith(UTF16_MARKS):
+            raise SourceError("the file is not UTF-8 but UTF-16; save it as UTF-8")
+        is_blank = is_blank and not line.strip()
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            raise SourceError(f"the file is not UTF-8: byte 0x{line[error.start]:02x}", row=row) from error
+    if is_blank:
+        raise SourceError("the file is empty")
+    stream.seek(0)
+
+
+def _rows(text: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the rows, without blank ones at the end."""
+    n_read, n_blank = 0, 0
+    try:
+        for cells in csv.reader(text, strict=True):
+            n_read += 1
+            if not cells:
+                n_blank += 1
+                continue
+            yield from ([] for _ in range(n_blank))
+            n_blank = 0
+            yield cells
+    except csv.Error as error:
+        raise SourceError(f"not a readable CSV: {error}", row=n_read + 1) from error
+
+
+def _table(rows: Iterator[list[str]], kinds: Mapping[str, Callable[[], Cells]]) -> CsvTable:
+    """Read to the end whatever is found: that it is no CSV is said before anything else."""
+    header = next(rows, [])
+    columns = [kinds.get(name, Column)() for name in header]
+    n_rows, too_wide = 0, None
+    while part := list(islice(rows, AT_ONCE)):
+        too_wide = too_wide or _too_wide(part, len(header), first=n_rows + 2)
+        n_rows += len(part)
+        if not too_wide:
+            _add(columns, part)
+    if not n_rows:
         raise SourceError("the file has a header at most, and no rows")
-    return rows
+    _check_header(header)
+    if too_wide:
+        raise too_wide
+    return CsvTable(dict(zip(header, columns, strict=True)), n_rows)
+
+
+def _too_wide(rows: list[list[str]], width: int, *, first: int) -> SourceError | None:
+    for number, cells in enumerate(rows, start=first):
+        if len(cells) > width:
+            return SourceError(f"{len(cells)} cells under a header of {width}", row=number)
+    return None
+
+
+def _add(columns: list[Cells], rows: list[list[str]]) -> None:
+    for cells in rows:
+        cells.extend([""] * (len(columns) - len(cells)))
+    for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+        column.extend(cells)
 
 
 def _check_header(header: list[str]) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from surveys.results.frames.base import (
     rating_names,
     used,
 )
+from surveys.results.frames.coded import Numbered, spread
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.review.surplus import surplus_of
 from surveys.studies.planted_checks import COLUMN
@@ -225,30 +226,18 @@ class _Places:
         return np.where(self._known[found] == asked, self._order[found], MISSING).astype("intp")
 
 
-def _spread(values: Sequence[Any], places: Places, *, dtype: str = "str") -> Any:
-    """Return the value at each place; missing at MISSING."""
-    known = _array(values, dtype)
-    if not len(known):
-        return _array([None] * len(places), dtype)
-    return known.take(places, allow_fill=True)
-
-
-def _array(values: Sequence[Any], dtype: str) -> Any:
-    return pd.Series(list(values), dtype=cast(Any, dtype)).array
-
-
 def _response_columns(rows: _Rows, *, batch: Batch, pseudonyms: Pseudonyms) -> dict[str, Any]:
     given, nobody = rows.responses, np.zeros(len(rows.of_item), "intp")
     return {
-        "study": _spread([str(batch.survey)], nobody),
-        "batch": _spread([str(batch)], nobody),
+        "study": spread([str(batch.survey)], nobody),
+        "batch": spread([str(batch)], nobody),
         **_of_assignments(rows),
-        "worker": _spread([pseudonyms(name) for name in rows.workers["worker_id"]], rows.of_worker),
-        "quiz_passed": _spread(_quiz_passed(rows, batch), rows.of_worker, dtype="boolean"),
-        "item_id": _spread(rows.items["subject"], rows.of_item),
+        "worker": spread([pseudonyms(name) for name in rows.workers["worker_id"]], rows.of_worker),
+        "quiz_passed": spread(_quiz_passed(rows, batch), rows.of_worker, dtype="boolean"),
+        "item_id": spread(rows.items["subject"], rows.of_item),
         "position": given["position"],
         "answer": [answer or None for answer in given["answer"]],
-        "gold": _spread([gold or None for gold in rows.items["gold"]], rows.of_item),
+        "gold": spread([gold or None for gold in rows.items["gold"]], rows.of_item),
         "answer_correct": _graded(rows),
         "is_skipped": [reason != "" for reason in given["skip_reason"]],
         "active_seconds": given["active_seconds"],
@@ -280,7 +269,7 @@ def _of_assignments(rows: _Rows) -> dict[str, Any]:
         "surplus": given["is_surplus"],
     }
     types = {**RESPONSE_COLUMNS, "included": "boolean"}
-    return {name: _spread(cells, rows.of_assignment, dtype=types[name]) for name, cells in columns.items()}
+    return {name: spread(cells, rows.of_assignment, dtype=types[name]) for name, cells in columns.items()}
 
 
 def _quiz_passed(rows: _Rows, batch: Batch) -> list[bool | None]:
@@ -319,7 +308,7 @@ class _Outputs:
         of_item = _Places(self.given["item"][n] for n in own).of(self.rows.items["pk"])
         if name == "answer":
             cells = [cell or None for cell in cells]
-        return _spread(cells, of_item[self.rows.of_item], dtype=dtype)
+        return spread(cells, of_item[self.rows.of_item], dtype=dtype)
 
 
 def _outputs(batch: Batch, rows: _Rows, read: _Read) -> _Outputs:
@@ -374,17 +363,9 @@ def _said_columns(outputs: _Outputs, shown: dict[str, Any], *, is_drawn: bool) -
     return columns
 
 
-class _Codes(dict[str, int]):
-    """{text: number}, filled as texts turn up."""
-
-    def __missing__(self, text: str) -> int:
-        self[text] = len(self)
-        return self[text]
-
-
 def _rating_columns(rows: _Rows, outputs: _Outputs, batch: Batch, read: _Read) -> dict[str, Any]:
     """Return a column for every criterion anybody rated, about each system or (system "") the item."""
-    names, values = _Codes(), _Codes()
+    names, values = Numbered(), Numbered()
     given = Rating.objects.filter(read.of("response__assignment"), response__batch=batch).order_by()
     about, places, codes = (np.concatenate(parts) for parts in _coded(rows, outputs, given, names, values))
     texts = list(values)
@@ -393,12 +374,12 @@ def _rating_columns(rows: _Rows, outputs: _Outputs, batch: Batch, read: _Read) -
         own = about == names[name]
         cells = np.full(len(rows.of_item), MISSING, "intp")
         cells[places[own]] = codes[own]
-        columns[name] = _spread(texts, cells)
+        columns[name] = spread(texts, cells)
     return columns
 
 
 def _coded(
-    rows: _Rows, outputs: _Outputs, given: QuerySet[Rating], names: _Codes, values: _Codes
+    rows: _Rows, outputs: _Outputs, given: QuerySet[Rating], names: Numbered, values: Numbered
 ) -> tuple[list[Places], list[Places], list[Places]]:
     """Return of every rating, part by part, the number of its column, the row it belongs to, that of its value."""
     system_of = {

@@ -7,8 +7,9 @@ visited by pandas.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -23,15 +24,18 @@ from surveys.results.frames.base import (
     NO_PREFERENCE,
     NOT_SELECTED,
     OTHER,
+    OUTPUT_COLUMNS,
     PREFERRED,
+    RESPONSE_COLUMNS,
     SELECTED,
     Frame,
     build_frame,
     column,
 )
+from surveys.results.frames.coded import Coded, Column, Numbered, spread
 from surveys.results.frames.csv_table import CsvTable, SourceError, read_table
 from surveys.results.frames.pseudonyms import Pseudonyms
-from surveys.results.frames.task_answers import TaskAnswers
+from surveys.results.frames.task_answers import JsonColumn, Options, TaskAnswers
 
 GROUND_TRUTH = "ground_truth"  # the reference of e-ViL's three types
 DECISIONS = {"Submitted": "", "Approved": "approve", "Rejected": "reject"}
@@ -43,7 +47,7 @@ MARKETPLACE = "marketplace"
 SECONDS = re.compile("[0-9]{1,9}")
 REPEAT_OF = "Input.repeat_of_{slot}"  # our own: the number of the question that this one asks again
 
-Cells = npt.NDArray[np.object_]
+KINDS = {task_answers.COLUMN: JsonColumn}
 
 
 def read_mturk_csv(
@@ -57,8 +61,10 @@ def read_mturk_csv(
 
     Raises SourceError, which names row and column, and OSError.
     """
-    return frame_from_csv(
-        path.read_bytes(), study=path.stem, system=system, definition=definition, pseudonyms=pseudonyms
+    with path.open("rb") as stream:
+        table = read_table(stream, kinds=KINDS)
+    return frame_from_table(
+        table, study=path.stem, system=system, definition=definition, pseudonyms=pseudonyms
     )
 
 
@@ -71,9 +77,22 @@ def frame_from_csv(
     pseudonyms: Pseudonyms | None = None,
 ) -> Frame:
     """Read the bytes of a batch results file; see `read_mturk_csv`."""
+    return frame_from_table(
+        read_table(data, kinds=KINDS), study=study, system=system, definition=definition, pseudonyms=pseudonyms
+    )
+
+
+def frame_from_table(
+    table: CsvTable,
+    *,
+    study: str,
+    system: str = "model",
+    definition: Definition | None = None,
+    pseudonyms: Pseudonyms | None = None,
+) -> Frame:
+    """Read a batch results file that was read as a table, best with `KINDS`; see `read_mturk_csv`."""
     if system == GROUND_TRUTH:
         raise SourceError(f"the model can't be called {GROUND_TRUTH!r}, that is the reference")
-    table = read_table(data)
     _check_assignments(table)
     answers = TaskAnswers(table.column(task_answers.COLUMN))
     return _Batch(
@@ -88,6 +107,8 @@ def frame_from_csv(
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
+    """Columns of cells of shape (assignments, tasks): raveled, they stand in the order of the file."""
+
     study: str
     table: CsvTable
     answers: TaskAnswers
@@ -97,12 +118,14 @@ class _Batch:
 
     def frame(self) -> Frame:
         self.answers.require(list(self._required_fields()))
-        present = self._by_task(self.answers.present)
-        rows = present.ravel().astype(bool)
-        columns = {name: cells.ravel()[rows] for name, cells in self._responses(present).items()}
-        outputs = {name: cells.ravel()[rows] for name, cells in self._outputs().items()}
+        present = np.stack([self.answers.present(task) for task in self.answers.tasks], axis=1)
+        rows = present.ravel()
+        own = {column(system, name): dtype for system in self.systems for name, dtype in OUTPUT_COLUMNS.items()}
         return build_frame(
-            definition=self.definition, systems=self.systems, responses=columns, outputs=outputs
+            definition=self.definition,
+            systems=self.systems,
+            responses=_spread_columns(self._responses(present), rows, RESPONSE_COLUMNS),
+            outputs=_spread_columns(self._outputs(), rows, own),
         )
 
     def _required_fields(self) -> Iterator[str]:
@@ -111,83 +134,131 @@ class _Batch:
             yield task_answers.JUSTIFIES.format(side=side)
             yield from (task_answers.SHORTCOMING.format(side=side, option=option) for option in OPTIONS)
 
-    def _by_task(self, get: Any) -> Cells:
-        """Return cells of shape (assignments, tasks): raveled, they stand in the order of the file."""
-        cells = np.empty((self.table.n_rows, len(self.answers.tasks)), dtype=object)
-        for index, task in enumerate(self.answers.tasks):
-            cells[:, index] = get(task)
-        return cells
+    def _by_task(self, get: Callable[[int], Coded]) -> Coded:
+        """Return the columns of all tasks beside one another."""
+        columns = [get(task) for task in self.answers.tasks]
+        values, codes = [], np.empty((self.table.n_rows, len(columns)), dtype=np.int32)
+        for index, one in enumerate(columns):
+            codes[:, index] = one.codes + len(values)
+            values.extend(one.values)
+        return Coded(values, codes)
 
-    def _by_assignment(self, values: Sequence[Any]) -> Cells:
-        return np.repeat(np.array(values, dtype=object)[:, None], len(self.answers.tasks), axis=1)
+    def _by_assignment(self, name: str) -> Coded:
+        """Return a column of the file, the same for all tasks of an assignment."""
+        return self._every(_coded(self.table.coded(name)))
 
-    def _input(self, name: str) -> Cells:
-        return self._by_task(lambda task: self.table.column(f"Input.{name}_{task - 1}"))
+    def _every(self, cells: Coded) -> Coded:
+        shape = (self.table.n_rows, len(self.answers.tasks))
+        return Coded(cells.values, np.broadcast_to(cells.codes[:, None], shape))
 
-    def _field(self, field: str, *, among: Sequence[str] = ()) -> Cells:
-        return self._by_task(lambda task: self.answers.selected(task, field, among=among))
+    def _always(self, value: Any) -> Coded:
+        return self._every(Coded([value], np.zeros(self.table.n_rows, dtype=np.int32)))
 
-    def _responses(self, present: Cells) -> dict[str, Cells]:
-        table, gold = self.table, self._input("answer")
+    def _input(self, name: str) -> Coded:
+        return self._by_task(lambda task: _coded(self.table.coded(f"Input.{name}_{task - 1}")))
+
+    def _optional(self, name: str) -> Coded:
+        return self._by_task(lambda task: _coded(self.table.coded_optional(name.format(slot=task - 1))))
+
+    def _field(self, field: str, *, among: Sequence[str] = ()) -> Coded:
+        """Return what was selected; all fields share their values."""
+        columns = [self.answers.selected(task, field, among=among) for task in self.answers.tasks]
+        return Coded(columns[0].values, np.stack([one.codes for one in columns], axis=1))
+
+    def _position(self) -> Coded:
+        shape = (self.table.n_rows, len(self.answers.tasks))
+        return Coded(
+            self.answers.tasks, np.broadcast_to(np.arange(len(self.answers.tasks), dtype=np.int32), shape)
+        )
+
+    def _responses(self, present: npt.NDArray[np.bool_]) -> dict[str, Coded]:
+        gold = self._input("answer")
         answer = self._field(self.answers.answer_field)
-        self._check_gold(gold, present)
-        status = table.column("AssignmentStatus")
-        every = self._by_assignment
-        nothing = every([None] * table.n_rows)
+        self._check_gold(present)
+        status = self._by_assignment("AssignmentStatus")
         return {
-            "study": every([self.study] * table.n_rows),
-            "batch": every(_batch_ids(table)),
-            "hit_id": every(table.column("HITId")),
-            "assignment_id": every(table.column("AssignmentId")),
-            "worker": every([self.pseudonyms(worker) for worker in table.column("WorkerId")]),
+            "study": self._always(self.study),
+            "batch": self._every(_coded(self.table.coded_optional("RequesterAnnotation")).map(_batch_id)),
+            "hit_id": self._by_assignment("HITId"),
+            "assignment_id": self._by_assignment("AssignmentId"),
+            "worker": self._by_assignment("WorkerId").map(self.pseudonyms),
             "item_id": self._by_task(lambda task: self.answers.texts(task, task_answers.IMAGE_ID)),
-            "position": self._by_task(lambda task: [task] * table.n_rows),
-            "is_repeat": self._by_task(lambda task: _filled(table.optional(REPEAT_OF.format(slot=task - 1)))),
-            "answer": _trimmed(answer),
-            "gold": _trimmed(gold),
-            "answer_correct": answer == gold,
-            "is_skipped": nothing.astype(bool),
-            "active_seconds": nothing,
-            "work_seconds": every(_work_seconds(table)),
-            "status": every(status),
-            "decision": every([DECISIONS[value] for value in status]),
-            "included": every([value in KEPT_STATUSES for value in status]),
-            "channel": every([MARKETPLACE] * table.n_rows),
+            "position": self._position(),
+            "is_repeat": self._optional(REPEAT_OF).map(bool),
+            "answer": answer.map(_trimmed),
+            "gold": gold.map(_trimmed),
+            "answer_correct": _are_equal(answer, gold),
+            "is_skipped": self._always(False),
+            "work_seconds": self._every(_work_seconds(self.table)),
+            "status": status,
+            "decision": status.map(DECISIONS.__getitem__),
+            "included": status.map(KEPT_STATUSES.__contains__),
+            "channel": self._always(MARKETPLACE),
         }
 
-    def _outputs(self) -> dict[str, Cells]:
-        columns: dict[str, Cells] = {}
+    def _outputs(self) -> dict[str, Coded]:
+        columns: dict[str, Coded] = {}
         preference = self._field(task_answers.PREFERENCE, among=tuple(PREFERENCE_OPTIONS.values()))
         scale = self.definition.criterion("justifies").values
         texts = ("output_explanation", "explanation")
         for system, side, text in zip(self.systems, SIDES, texts, strict=True):
             columns[column(system, "text")] = self._input(text)
-            columns[column(system, "shown_position")] = self._by_assignment([None] * self.table.n_rows)
-            columns[column(system, "answer")] = _trimmed(self._output_answers(side))
+            columns[column(system, "shown_position")] = self._always(None)
+            columns[column(system, "answer")] = self._output_answers(side).map(_trimmed)
             columns[column(system, "justifies")] = self._field(
                 task_answers.JUSTIFIES.format(side=side), among=scale
             )
             for option in OPTIONS:
                 field = task_answers.SHORTCOMING.format(side=side, option=option)
-                columns[column(system, f"shortcomings.{option}")] = _ticked(
-                    self._field(field, among=(SELECTED,))
-                )
-            columns[column(system, "preference")] = _preferred(preference, side)
+                columns[column(system, f"shortcomings.{option}")] = self._field(
+                    field, among=(SELECTED,)
+                ).map(_ticked)
+            columns[column(system, "preference")] = preference.map(partial(_preferred, side=side))
         return columns
 
-    def _output_answers(self, side: int) -> Cells:
+    def _output_answers(self, side: int) -> Coded:
         if side == SIDES[1]:
             return self._input("answer")
-        return self._by_task(lambda task: self.table.optional(f"Input.output_answer_{task - 1}"))
+        return self._optional("Input.output_answer_{slot}")
 
-    def _check_gold(self, gold: Cells, present: Cells) -> None:
-        field = self.answers.answer_field
+    def _check_gold(self, present: npt.NDArray[np.bool_]) -> None:
         for index, task in enumerate(self.answers.tasks):
-            for row, options in enumerate(self.answers.options(task, field)):
-                if present[row, index] and options.given and gold[row, index] not in options.given:
-                    _refuse_gold(
-                        gold[row, index], options.given, row=row + 2, column=f"Input.answer_{task - 1}"
-                    )
+            name = f"Input.answer_{task - 1}"
+            given = self.answers.options(task, self.answers.answer_field)
+            gold = self.table.coded(name)
+            pairs, places = np.unique(
+                np.stack([given.codes, gold.codes], axis=1), axis=0, return_inverse=True
+            )
+            is_wrong = np.array([_is_no_option(gold.texts[b], given.values[a]) for a, b in pairs.tolist()])
+            wrong = np.flatnonzero(is_wrong[places.ravel()] & present[:, index])
+            if len(wrong):
+                row = int(wrong[0])
+                _refuse_gold(gold[row], given.values[given.codes[row]].given, row=row + 2, column=name)
+
+
+def _spread_columns(
+    columns: Mapping[str, Coded], rows: npt.NDArray[np.bool_], types: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the chosen cells of each column, in the type that the frame promises."""
+    return {
+        name: spread(cells.values, cells.codes.ravel()[rows], dtype=types.get(name, "str"))
+        for name, cells in columns.items()
+    }
+
+
+def _coded(cells: Column) -> Coded:
+    return Coded(cells.texts, cells.codes)
+
+
+def _are_equal(texts: Coded, others: Coded) -> Coded:
+    """Compare cell by cell; where nothing was selected is equal to nothing."""
+    numbers = Numbered()
+    same = texts.numbered(numbers, nothing=-1) == others.numbered(numbers, nothing=-2)
+    return Coded([False, True], same.astype(np.int32))
+
+
+def _is_no_option(gold: str, options: Options) -> bool:
+    return bool(options.given) and gold not in options.given
 
 
 def _refuse_gold(gold: str, options: Iterable[str], *, row: int, column: str) -> NoReturn:
@@ -216,45 +287,32 @@ def _check_assignments(table: CsvTable) -> None:
             )
 
 
-def _filled(cells: Sequence[str]) -> list[bool]:
-    return [cell != "" for cell in cells]
-
-
-def _batch_ids(table: CsvTable) -> list[str]:
+def _batch_id(text: str) -> str:
     """Return N of MTurk's annotation `BatchId:N;OriginalHitTemplateId:M;`, "" where there is none."""
-    annotations = table.optional("RequesterAnnotation")
-    return [
-        next((part.removeprefix(BATCH_ID) for part in text.split(";") if part.startswith(BATCH_ID)), "")
-        for text in annotations
-    ]
+    return next((part.removeprefix(BATCH_ID) for part in text.split(";") if part.startswith(BATCH_ID)), "")
 
 
-def _work_seconds(table: CsvTable) -> list[int | None]:
+def _work_seconds(table: CsvTable) -> Coded:
     name = "WorkTimeInSeconds"
-    seconds: list[int | None] = []
-    for row, text in enumerate(table.optional(name), start=2):
+    cells = table.coded_optional(name)
+    for text in cells.texts:
         if text and not SECONDS.fullmatch(text):
-            raise SourceError(f"{text!r} is not a number of seconds", row=row, column=name)
-        seconds.append(int(text) if text else None)
-    return seconds
+            raise SourceError(f"{text!r} is not a number of seconds", row=cells.place(text) + 2, column=name)
+    return _coded(cells).map(lambda text: int(text) if text else None)
 
 
-def _trimmed(texts: Cells) -> Cells:
-    """Return texts without the spaces around them; blank is None."""
-    trimmed = np.empty(texts.shape, dtype=object)
-    trimmed.ravel()[:] = [text.strip() or None if text else None for text in texts.ravel()]
-    return trimmed
+def _trimmed(text: str | None) -> str | None:
+    """Return a text without the spaces around it; blank is None."""
+    return (text.strip() or None) if text else None
 
 
-def _ticked(selected: Cells) -> Cells:
-    return np.where(selected == SELECTED, SELECTED, NOT_SELECTED).astype(object)
+def _ticked(selected: str | None) -> str:
+    return SELECTED if selected == SELECTED else NOT_SELECTED
 
 
-def _preferred(preference: Cells, side: int) -> Cells:
+def _preferred(option: str | None, *, side: int) -> str | None:
     """Return what the choice says about the output of one side; None where there was no choice."""
-    values = np.full(preference.shape, None, dtype=object)
-    values[preference == PREFERENCE_OPTIONS[None]] = NO_PREFERENCE
-    for other, option in PREFERENCE_OPTIONS.items():
-        if other is not None:
-            values[preference == option] = PREFERRED if other == side else OTHER
-    return values
+    if option == PREFERENCE_OPTIONS[None]:
+        return NO_PREFERENCE
+    sides = {chosen: other for other, chosen in PREFERENCE_OPTIONS.items()}
+    return None if option not in sides else PREFERRED if sides[option] == side else OTHER

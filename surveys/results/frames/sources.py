@@ -9,7 +9,7 @@ from surveys.protocols.registry import get_definition
 from surveys.results.frames.annotations import read_annotations
 from surveys.results.frames.base import Frame
 from surveys.results.frames.csv_table import SourceError, read_table
-from surveys.results.frames.mturk_csv import frame_from_csv
+from surveys.results.frames.mturk_csv import KINDS, frame_from_table
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.results.frames.responses import frame_from_responses, is_responses
 
@@ -44,11 +44,13 @@ def read_results(
 def _read_csv(
     path: Path, *, system: str, definition: Definition | None, pseudonyms: Pseudonyms | None
 ) -> Frame:
-    data = path.read_bytes()
-    table = read_table(data)
+    with path.open("rb") as stream:
+        table = read_table(stream, kinds=KINDS)
     if is_responses(table):
         return frame_from_responses(table, study=path.stem, definition=definition, pseudonyms=pseudonyms)
-    return frame_from_csv(data, study=path.stem, system=system, definition=definition, pseudonyms=pseudonyms)
+    return frame_from_table(
+        table, study=path.stem, system=system, definition=definition, pseudonyms=pseudonyms
+    )
 
 
 def sources_of(paths: Sequence[Path]) -> list[list[Path]]:
