@@ -78,7 +78,11 @@ def frame_from_csv(
 ) -> Frame:
     """Read the bytes of a batch results file; see `read_mturk_csv`."""
     return frame_from_table(
-        read_table(data, kinds=KINDS), study=study, system=system, definition=definition, pseudonyms=pseudonyms
+        read_table(data, kinds=KINDS),
+        study=study,
+        system=system,
+        definition=definition,
+        pseudonyms=pseudonyms,
     )
 
 
@@ -120,7 +124,9 @@ class _Batch:
         self.answers.require(list(self._required_fields()))
         present = np.stack([self.answers.present(task) for task in self.answers.tasks], axis=1)
         rows = present.ravel()
-        own = {column(system, name): dtype for system in self.systems for name, dtype in OUTPUT_COLUMNS.items()}
+        own = {
+            column(system, name): dtype for system in self.systems for name, dtype in OUTPUT_COLUMNS.items()
+        }
         return build_frame(
             definition=self.definition,
             systems=self.systems,
@@ -210,9 +216,9 @@ class _Batch:
             )
             for option in OPTIONS:
                 field = task_answers.SHORTCOMING.format(side=side, option=option)
-                columns[column(system, f"shortcomings.{option}")] = self._field(
-                    field, among=(SELECTED,)
-                ).map(_ticked)
+                columns[column(system, f"shortcomings.{option}")] = self._field(field, among=(SELECTED,)).map(
+                    _ticked
+                )
             columns[column(system, "preference")] = preference.map(partial(_preferred, side=side))
         return columns
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from surveys.protocols.definition import Choice, Spans
+from surveys.protocols.criteria import Choice, Spans
 from surveys.protocols.spans import Mark
 from surveys.results.statistics import davidson, numbers, strengths, worker_quality
 from surveys.results.statistics.agreement import (
