@@ -14,14 +14,15 @@ from surveys.results.files.report import Report, make_report
 from surveys.results.frames.database import read_batch
 from surveys.results.paper_tables import TABLES, as_csv, as_latex, escaped, make_table
 from surveys.results.statistics.strengths import fitted
+from tests.made_once import made_once
 from tests.surveys.results.rated import Rated, rated_batch, single
 from tests.surveys.results.test_strengths import drawn
 
+pytestmark = pytest.mark.django_db
 START = {"svg": b"<?xml", "pdf": b"%PDF-1", "png": b"\x89PNG\r\n"}
 
 
-@pytest.fixture
-def report(db: None) -> Report:
+def a_report() -> Report:
     rows = [
         Rated(f"s{n}", system, worker, {"clarity": str((n + step + place) % 5 + 1), "trust": "3"})
         for n in range(6)
@@ -30,6 +31,9 @@ def report(db: None) -> Report:
     ]
     made = make_report(read_batch(rated_batch(rows)))
     return replace(made, strengths=fitted(drawn(systems=2), systems=["base", "ours_50"], criterion="better"))
+
+
+report = made_once(a_report)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -16,12 +16,12 @@ from surveys.results.frames.mturk_csv import frame_from_csv
 from surveys.results.frames.responses import frame_from_responses
 from surveys.results.statistics.metrics import summarise_metrics
 from tests.factories import make_draft, make_survey, open_batch, submitted
+from tests.made_once import made_once
 
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def batch() -> Batch:
+def a_batch() -> Batch:
     """Two HITs of four items and one of two, two and one of them asked twice; three people each."""
     draft = make_draft(
         make_survey(n_items=10),
@@ -43,6 +43,9 @@ def _submit(questionnaire: Questionnaire, worker: str) -> None:
             response.ratings.filter(output__system="model", criterion="justifies").update(
                 value="no", score=0.0
             )
+
+
+batch = made_once(a_batch)
 
 
 def column_of(batch: Batch, layout: str, name: str) -> list[str]:
