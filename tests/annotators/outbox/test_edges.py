@@ -9,8 +9,9 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotators.models import Assignment, Call, Hold
-from annotators.outbox import holds, journal, outcomes
+from annotators.outbox import holds, journal, market, outcomes
 from annotators.outbox.journal import _claim, _last_sent, token_of, unsettled
+from tests.factories import make_hit
 
 HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
 
@@ -139,3 +140,11 @@ def test_a_listing_is_kept_under_a_lock_of_its_own_transaction(monkeypatch: Any)
     holds.keep_listing(hold, endpoint="embedded", records=[], read_at=timezone.now())
     assert depths == [before + 1]
     assert list(Hold.objects.get().listings) == ["embedded"]
+
+
+@pytest.mark.django_db
+def test_while_sending_is_held_one_call_that_keeps_a_hit_open_waits() -> None:
+    hit, expire = make_hit(), Call.Operation.EXPIRE
+    waiting = stored("expire", state=Call.State.PLANNED, operation=expire, hit=hit)
+    holds.begin("restored")
+    assert market.move_expiration(hit, when=timezone.now() + HOUR, gateway=None) == waiting  # it is not asked

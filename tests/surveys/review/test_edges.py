@@ -458,3 +458,27 @@ def test_the_door_is_closed_to_the_excluded_who_did_not_open_it_before() -> None
     for one in (silent, told):
         one.worker.standing = Worker.Standing.EXCLUDED
     assert [second_look._why_not(one) for one in (silent, told)] == [second_look.EXCLUDED, ""]
+
+
+@pytest.mark.parametrize(("every", "seconds"), [(1, 5), (12, 60), (13, 60)])
+def test_a_task_waits_for_five_rounds_and_a_minute_at_most(settings: Any, every: int, seconds: int) -> None:
+    settings.SYNC_EVERY_SECONDS = every
+    assert due_work.waits_at_most() == timedelta(seconds=seconds)
+
+
+def test_what_came_by_link_and_was_saved_is_still_to_be_handed_in() -> None:
+    hit, saved = make_hit(), {"channel": "link", "saved_at": timezone.now()}
+    unsettled = make_assignment(hit, **saved)
+    make_assignment(hit, channel="link")
+    make_assignment(hit, status="Submitted", **saved)
+    make_assignment(hit, saved_at=timezone.now())
+    assert list(due_work.unsettled()) == [unsettled]
+
+
+def test_a_place_that_is_only_claimed_is_given_last() -> None:
+    batch = make_link_batch(endpoint="embedded", reward=Decimal("0.10"))
+    first, second = AnnotationSlot.objects.filter(batch=batch).order_by("number")
+    first.assignment = make_assignment(first.questionnaire.hit)
+    first.leased_until = timezone.now() + timedelta(hours=1)
+    first.save()
+    assert list(quota.free_slots(batch, worker=make_person())) == [second, first]

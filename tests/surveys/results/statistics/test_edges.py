@@ -9,7 +9,7 @@ import pytest
 
 from surveys.protocols.criteria import Choice, Spans
 from surveys.protocols.spans import Mark
-from surveys.results.statistics import davidson, numbers, strengths, worker_quality
+from surveys.results.statistics import correlation, davidson, numbers, strengths, worker_quality
 from surveys.results.statistics.agreement import (
     _bounded,
     count_table,
@@ -20,7 +20,14 @@ from surveys.results.statistics.agreement import (
 )
 from surveys.results.statistics.choices import _of_pair
 from surveys.results.statistics.comparison import CLUSTERED, POOLED, _counted, _mean, _spread, corrected
-from surveys.results.statistics.correlation import _coefficient, _ratio, _signs, _Systems, _weighted_ranks
+from surveys.results.statistics.correlation import (
+    _coefficient,
+    _drawn,
+    _ratio,
+    _signs,
+    _Systems,
+    _weighted_ranks,
+)
 from surveys.results.statistics.criteria import _good, _score, coded, interval_of
 from surveys.results.statistics.inference import (
     Effect,
@@ -490,3 +497,17 @@ def test_a_coefficient_is_between_minus_one_and_one() -> None:
     assert _bounded(negative) == negative.interval()
     assert _bounded(Effect(0.2, None, 9.0, SURE)) is None
     assert _bounded(None) is None
+
+
+def test_a_thousand_resamples_are_drawn_one_at_a_time_at_least(monkeypatch) -> None:
+    table = pd.DataFrame({"item_id": ["a", "a", "b"]})
+    (whole,) = _drawn(table)
+    assert whole.shape == (1000, 3)
+    monkeypatch.setattr(correlation, "CELLS_AT_ONCE", 2)
+    parts = list(_drawn(table))
+    assert [len(part) for part in parts] == [1] * 1000
+    assert {tuple(row) for part in parts for row in part} == {
+        (2.0, 2.0, 0.0),
+        (1.0, 1.0, 1.0),
+        (0.0, 0.0, 2.0),
+    }
