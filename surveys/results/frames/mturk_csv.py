@@ -143,7 +143,8 @@ class _Batch:
     def _by_task(self, get: Callable[[int], Coded]) -> Coded:
         """Return the columns of all tasks beside one another."""
         columns = [get(task) for task in self.answers.tasks]
-        values, codes = [], np.empty((self.table.n_rows, len(columns)), dtype=np.int32)
+        values: list[Any] = []
+        codes = np.empty((self.table.n_rows, len(columns)), dtype=np.int32)
         for index, one in enumerate(columns):
             codes[:, index] = one.codes + len(values)
             values.extend(one.values)
