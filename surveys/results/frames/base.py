@@ -50,7 +50,7 @@ OUTPUT_COLUMNS: dict[str, str] = {
 }
 ABOUT = ".about"  # what an item is about, as text, where a source has it: for items that two files name differently
 SKIP = "skip"
-PART = 2_500  # rows
+PART = 5_000  # rows
 TIDY_COLUMNS = (
     "study", "batch", "hit_id", "assignment_id", "worker", "item_id", "position",
     "system", "role", "shown_position", "criterion", "value", "score",

@@ -216,8 +216,8 @@ def _too_wide(rows: list[list[str]], width: int, *, first: int) -> SourceError |
 def _add(columns: list[Cells], rows: list[list[str]]) -> None:
     for cells in rows:
         cells.extend([""] * (len(columns) - len(cells)))
-    for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
-        column.extend(cells)
+    for column, texts in zip(columns, zip(*rows, strict=True), strict=True):
+        column.extend(texts)
 
 
 def _check_header(header: list[str]) -> None:

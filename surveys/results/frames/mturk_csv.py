@@ -143,7 +143,8 @@ class _Batch:
     def _by_task(self, get: Callable[[int], Coded]) -> Coded:
         """Return the columns of all tasks beside one another."""
         columns = [get(task) for task in self.answers.tasks]
-        values, codes = [], np.empty((self.table.n_rows, len(columns)), dtype=np.int32)
+        values: list[Any] = []
+        codes = np.empty((self.table.n_rows, len(columns)), dtype=np.int32)
         for index, one in enumerate(columns):
             codes[:, index] = one.codes + len(values)
             values.extend(one.values)
@@ -177,50 +178,47 @@ class _Batch:
             self.answers.tasks, np.broadcast_to(np.arange(len(self.answers.tasks), dtype=np.int32), shape)
         )
 
-    def _responses(self, present: npt.NDArray[np.bool_]) -> dict[str, Coded]:
+    def _responses(self, present: npt.NDArray[np.bool_]) -> Iterator[tuple[str, Coded]]:
         gold = self._input("answer")
         answer = self._field(self.answers.answer_field)
         self._check_gold(present)
         status = self._by_assignment("AssignmentStatus")
-        return {
-            "study": self._always(self.study),
-            "batch": self._every(_coded(self.table.coded_optional("RequesterAnnotation")).map(_batch_id)),
-            "hit_id": self._by_assignment("HITId"),
-            "assignment_id": self._by_assignment("AssignmentId"),
-            "worker": self._by_assignment("WorkerId").map(self.pseudonyms),
-            "item_id": self._by_task(lambda task: self.answers.texts(task, task_answers.IMAGE_ID)),
-            "position": self._position(),
-            "is_repeat": self._optional(REPEAT_OF).map(bool),
-            "answer": answer.map(_trimmed),
-            "gold": gold.map(_trimmed),
-            "answer_correct": _are_equal(answer, gold),
-            "is_skipped": self._always(False),
-            "work_seconds": self._every(_work_seconds(self.table)),
-            "status": status,
-            "decision": status.map(DECISIONS.__getitem__),
-            "included": status.map(KEPT_STATUSES.__contains__),
-            "channel": self._always(MARKETPLACE),
-        }
+        yield "study", self._always(self.study)
+        yield "batch", self._every(_coded(self.table.coded_optional("RequesterAnnotation")).map(_batch_id))
+        yield "hit_id", self._by_assignment("HITId")
+        yield "assignment_id", self._by_assignment("AssignmentId")
+        yield "worker", self._by_assignment("WorkerId").map(self.pseudonyms)
+        yield "item_id", self._by_task(lambda task: self.answers.texts(task, task_answers.IMAGE_ID))
+        yield "position", self._position()
+        yield "is_repeat", self._optional(REPEAT_OF).map(bool)
+        yield "answer", answer.map(_trimmed)
+        yield "gold", gold.map(_trimmed)
+        yield "answer_correct", _are_equal(answer, gold)
+        yield "is_skipped", self._always(False)
+        yield "work_seconds", self._every(_work_seconds(self.table))
+        yield "status", status
+        yield "decision", status.map(DECISIONS.__getitem__)
+        yield "included", status.map(KEPT_STATUSES.__contains__)
+        yield "channel", self._always(MARKETPLACE)
 
-    def _outputs(self) -> dict[str, Coded]:
-        columns: dict[str, Coded] = {}
+    def _outputs(self) -> Iterator[tuple[str, Coded]]:
         preference = self._field(task_answers.PREFERENCE, among=tuple(PREFERENCE_OPTIONS.values()))
         scale = self.definition.criterion("justifies").values
         texts = ("output_explanation", "explanation")
         for system, side, text in zip(self.systems, SIDES, texts, strict=True):
-            columns[column(system, "text")] = self._input(text)
-            columns[column(system, "shown_position")] = self._always(None)
-            columns[column(system, "answer")] = self._output_answers(side).map(_trimmed)
-            columns[column(system, "justifies")] = self._field(
-                task_answers.JUSTIFIES.format(side=side), among=scale
+            yield column(system, "text"), self._input(text)
+            yield column(system, "shown_position"), self._always(None)
+            yield column(system, "answer"), self._output_answers(side).map(_trimmed)
+            yield (
+                column(system, "justifies"),
+                self._field(task_answers.JUSTIFIES.format(side=side), among=scale),
             )
             for option in OPTIONS:
-                field = task_answers.SHORTCOMING.format(side=side, option=option)
-                columns[column(system, f"shortcomings.{option}")] = self._field(field, among=(SELECTED,)).map(
-                    _ticked
+                ticked = self._field(
+                    task_answers.SHORTCOMING.format(side=side, option=option), among=(SELECTED,)
                 )
-            columns[column(system, "preference")] = preference.map(partial(_preferred, side=side))
-        return columns
+                yield column(system, f"shortcomings.{option}"), ticked.map(_ticked)
+            yield column(system, "preference"), preference.map(partial(_preferred, side=side))
 
     def _output_answers(self, side: int) -> Coded:
         if side == SIDES[1]:
@@ -243,12 +241,12 @@ class _Batch:
 
 
 def _spread_columns(
-    columns: Mapping[str, Coded], rows: npt.NDArray[np.bool_], types: Mapping[str, str]
+    columns: Iterable[tuple[str, Coded]], rows: npt.NDArray[np.bool_], types: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the chosen cells of each column, in the type that the frame promises."""
+    """Return the chosen cells of each column, in the type that the frame promises; one column is made at a time."""
     return {
         name: spread(cells.values, cells.codes.ravel()[rows], dtype=types.get(name, "str"))
-        for name, cells in columns.items()
+        for name, cells in columns
     }
 
 

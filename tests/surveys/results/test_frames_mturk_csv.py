@@ -1,7 +1,11 @@
+import io
+
 import pandas as pd
 import pytest
 
 from surveys.protocols.registry import get_definition
+from surveys.results.files.layouts import FRAME_LAYOUTS
+from surveys.results.frames import base, csv_table
 from tests.surveys.results.raw_files import raw_file, read, row, task
 
 
@@ -151,3 +155,54 @@ def test_escaped_characters_are_read():
     data = raw_file([row([task(1)])]).replace(b"item-1", rb"\ud83d\ude00")
 
     assert read(data).responses["item_id"].tolist() == ["\U0001f600"]
+
+
+@pytest.mark.parametrize("layout", ["processed", "processed_filtered", "tidy"])
+def test_a_file_written_in_parts_is_the_file_written_at_once(layout, monkeypatch):
+    statuses = ["Approved", "Rejected", "Submitted", "Approved"]
+    rows = [row([task(1), task(2)], assignment=f"A{n}", status=said) for n, said in enumerate(statuses)]
+    frame = read(raw_file(rows))
+
+    def written():
+        stream = io.StringIO(newline="")
+        FRAME_LAYOUTS[layout].write(frame, stream)
+        return stream.getvalue()
+
+    whole = written()
+    monkeypatch.setattr(base, "PART", 3)
+
+    assert len(list(frame.parts())) == 3
+    assert written() == whole
+
+
+def test_a_file_read_in_parts_is_the_file_read_at_once(monkeypatch):
+    data = raw_file([row([task(1)], assignment=f"A{n}") for n in range(1, 6)])
+    whole = read(data).responses
+    monkeypatch.setattr(csv_table, "AT_ONCE", 2)
+
+    pd.testing.assert_frame_equal(read(data).responses, whole)
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b'a,b\n1,2,3\n"', "row 3: not a readable CSV: unexpected end of data"),
+        (b"a,b\n1,2,3\n\xff", "row 3: the file is not UTF-8: byte 0xff"),
+        (b"a,a\n1,2,3\n", "row 1, column 'a': the column is there twice"),
+        (b"a,b\n\n1,2,3\n\n", "row 3: 3 cells under a header of 2"),
+        (b"a,b\n\n\n", "the file has a header at most, and no rows"),
+    ],
+)
+def test_of_several_problems_the_one_of_the_whole_file_is_told(data, problem):
+    with pytest.raises(csv_table.SourceError) as refused:
+        csv_table.read_table(data)
+    assert str(refused.value) == problem
+
+
+def test_blank_rows_count_between_others_and_not_at_the_end():
+    table = csv_table.read_table(b"a,b\n1,2\n\n3\n\n\n")
+
+    assert {name: list(cells) for name, cells in table.columns.items()} == {
+        "a": ["1", "", "3"],
+        "b": ["2", "", ""],
+    }
