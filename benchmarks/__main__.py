@@ -20,13 +20,15 @@ PROGRAMS: tuple[tuple[str, str, str, str], ...] = (
     ("served_pages", "--rounds 30", "--rounds 100", "--rounds 2"),
     ("marketplace", "--rounds 30 --sizes 1000 10000", "--sizes 1000 100000", "--rounds 2 --sizes 120"),
     ("sync", "--hits 1000", "", "--hits 20"),
+    ("publishing", "--hits 500", "", "--hits 15"),
+    ("idle", "--seconds 60", "--seconds 600", "--seconds 1"),
     ("hit_page", "", "", "--rounds 1"),
     ("evaluate_results", "--times 2", "--times 10", "--times 1"),
     ("report", "--items 500", "--items 10000", "--items 4"),
     ("downloads", "--assignments 1000", "", "--assignments 4"),
     ("importing", "--rows 1000", "--rows 10000", "--rows 5"),
     ("design", "--subjects 1000", "", "--subjects 20"),
-    ("sampling", "--rows 20000", "--rows 1000000", "--rows 400"),
+    ("sampling", "--rows 20000", "--rows 1000000", "--rows 4000"),
     ("text_metrics", "--pairs 1000 --jobs 1", "", "--pairs 20 --jobs 1"),
 )
 

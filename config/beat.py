@@ -17,5 +17,5 @@ class NoTasks(AppLoader):
 
 
 configure_logging(settings.LOGGING_CONFIG, settings.LOGGING)
-app = Celery("assent", loader=NoTasks, fixups=(), set_as_current=False)
+app = Celery("assent", loader=NoTasks, fixups=[], set_as_current=False)
 app.config_from_object("django.conf:settings", namespace="CELERY")
