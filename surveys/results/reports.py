@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 import cattrs
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotators.failpoints import reach
@@ -51,6 +51,12 @@ from surveys.teams import Person
 CHOICES_KEPT = timedelta(days=1)
 HEARD = timedelta(seconds=10)  # so often a worker that goes on with the same percent says so
 LONG = 5  # seconds: who has waited so long has begun something else
+# Their pages promise a note to whoever leaves.
+PROMISED = (
+    Q(report__key__startswith=f"{UPLOAD}:")
+    | Q(report__key__startswith=f"{BROUGHT}:")
+    | Q(report__key__startswith=f"{FILE}:")
+)
 T = TypeVar("T")
 Tell = Callable[[int], object]
 
@@ -127,7 +133,8 @@ def _keep(mine: QuerySet[KeptReport], found: dict[str, Any], *, pk: int) -> bool
     if not mine.update(**found, begun_at=None, asked_at=None, asked_version="", percent=0, error=""):
         return False
     waiting = AwaitedReport.objects.filter(report=pk)
-    for one in waiting if found["seconds"] >= LONG else ():
+    is_told = found["seconds"] >= LONG or waiting.filter(PROMISED).exists()
+    for one in waiting if is_told else ():
         about = f"report:{pk}:{found['version'][:16]}"
         notes.tell(one.person_id, about=about, text=one.text, url=one.url)
     waiting.delete()

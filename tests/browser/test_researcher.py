@@ -13,6 +13,12 @@ from tests.accessible import faults
 from tests.factories import make_assignment, make_draft, make_published, make_survey, submitted
 from tests.link_people import from_prolific, invite_one, make_batch, make_panel
 
+# What two elements are called: a label names the first of them only, and axe is content with that.
+SAME_IDS = """() => {
+    const ids = [...document.querySelectorAll("[id]")].map(one => one.id);
+    return ids.filter((id, n) => ids.indexOf(id) !== n);
+}"""
+
 
 @pytest.fixture
 def questionnaire(db) -> Questionnaire:
@@ -59,6 +65,7 @@ def test_pages_are_accessible_and_fit_the_window(visit, questionnaire):
     for path in paths:
         page.goto(path)
         assert (path, faults(page)) == (path, [])
+        assert (path, page.evaluate(SAME_IDS)) == (path, [])
 
 
 def test_signing_in_leads_to_the_page_that_was_asked_for(page, site, questionnaire):

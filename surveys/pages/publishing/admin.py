@@ -51,6 +51,7 @@ class BatchAdmin(OfTeams):
         "created_at",
     ]
     list_display_links = None
+    list_per_page = 25
     list_filter = ["status", "endpoint", ("survey", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["survey"]
     search_fields = ["name", "survey__name"]

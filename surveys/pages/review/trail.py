@@ -83,7 +83,7 @@ def _replaced(assignment: Assignment) -> Iterator[Event]:
             yield Event(replacement.created_at, "Replacement planned", "outbox")
 
 
-PER_PAGE = 25
+PER_PAGE = 20
 VIEW = ("surveys.view_batch", "surveys.view_auditentry")
 COLUMNS = ("time", "about", "outcome", "by", "rule_version", "reason", "worker", "assignment", "details")
 

@@ -5,13 +5,14 @@ from typing import Any
 
 from django.contrib import admin
 from django.db import transaction
-from django.db.models import Count, QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.forms import CheckboxSelectMultiple, ChoiceField
 from django.http import HttpRequest
 
 from annotators.admin import ReadOnlyAdmin
 from surveys import audit
-from surveys.models import Item, Output, Picture, Survey, TaskAccuracy
+from surveys.models import Batch, Item, Output, Picture, Survey, TaskAccuracy
 from surveys.pages.study.team_admin import OfTeams
 from surveys.protocols.registry import DEFINITIONS
 from surveys.studies.protocols import newest, offered
@@ -42,6 +43,12 @@ class PictureRows(InlineRows):
     fields = ["position", "name", "file", "width", "height"]
 
 
+def _number_of(model: type[Item | Batch]) -> Coalesce:
+    """Count by itself: joined, 300 batches of 10,000 items are three million rows."""
+    rows = model._default_manager.filter(survey=OuterRef("pk")).order_by().values("survey")
+    return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
+
+
 @admin.register(Survey)
 class SurveyAdmin(OfTeams):
     list_display = ["name", "survey_type", "n_items", "n_batches", "created_at"]
@@ -52,9 +59,8 @@ class SurveyAdmin(OfTeams):
     change_form_template = "admin/surveys/survey/change_form.html"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Survey]:
-        counts = {"n_items": Count("items", distinct=True), "n_batches": Count("batches", distinct=True)}
         surveys: QuerySet[Survey] = super().get_queryset(request)
-        return surveys.annotate(**counts)
+        return surveys.annotate(n_items=_number_of(Item), n_batches=_number_of(Batch))
 
     def save_model(self, request: HttpRequest, obj: Survey, form: Any, change: bool) -> None:
         """A type that is not built in is taken in its newest version."""

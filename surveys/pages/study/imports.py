@@ -303,6 +303,7 @@ def pictures_job(request: HttpRequest, token: str) -> HttpResponse:
         wait_for(key, person=request.user, text="The pictures have been fetched.", url=request.path)
         context = {**site.each_context(request), "title": "Pictures", "found": found, "token": token}
         return render(request, "study/pictures_job.html", context)
+    notes.put_away(notes.unseen(request.user).filter(url=request.path))
     if brought.problem:
         messages.error(request, f"No picture was attached. {brought.problem}")
     else:

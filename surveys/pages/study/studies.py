@@ -22,6 +22,7 @@ from surveys.review.progress import CountedBatch, with_counts
 from surveys.studies.planted_checks import COLUMN
 from surveys.teams import Person, given_roles, in_words, seen_by, within
 
+BATCHES_DRAWN = 5  # a method has a paragraph
 STUDIES_PER_PAGE = 8
 BATCHES_PER_PAGE = 10
 SHOWN = 3  # batches of a study in the list of studies
@@ -100,13 +101,15 @@ def design(request: HttpRequest, slug: str) -> HttpResponse:
     survey = study_for(request, slug)
     outputs = Output.objects.filter(item__survey=survey).order_by("system")
     batches = survey.batches.exclude(status=Batch.Status.DRAFT).order_by("-pk")
+    page = Paginator(batches, BATCHES_DRAWN).get_page(request.GET.get("page"))
     context = {
         **_context(request, survey),
         "definition": survey.definition,
         "systems": outputs.values_list("system").annotate(Count("pk")),
         "n_items": survey.items.count(),
         "n_checks": survey.items.filter(payload__has_key=COLUMN).count(),
-        "drawn": [(one, methods_in_words(one.design, changes=one.definition.changes)) for one in batches],
+        "drawn": [(one, methods_in_words(one.design, changes=one.definition.changes)) for one in page],
+        "page": page,
     }
     return render(request, "study/design.html", context)
 

@@ -21,6 +21,11 @@ class InviteForm(forms.Form):
     role = forms.ChoiceField(choices=Role.choices, initial=Role.ASSISTANT)
     days = forms.IntegerField(label="Good for days", min_value=1, max_value=LONGEST_DAYS, initial=7)
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(
+            *args, **kwargs | {"auto_id": "invited_%s"}
+        )  # the settings have other names and roles
+
 
 class RoleForm(forms.Form):
     """Another role of a member."""
@@ -35,7 +40,7 @@ class AddForm(RoleForm):
     field_order = ["person", "role"]
 
     def __init__(self, *args: Any, survey: Survey, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, **kwargs | {"auto_id": "added_%s"})
         field: Any = self.fields["person"]
         field.queryset = may_join().exclude(pk__in=survey.team.values("pk"))
 

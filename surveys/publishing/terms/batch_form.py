@@ -361,9 +361,16 @@ def draft_fieldsets(definition: Definition | None) -> tuple[tuple[str | None, di
     return (
         (None, {"fields": STUDY}),
         ("What workers get", {"fields": TERMS}),
-        ("Time", {"fields": TIMES}),
+        ("Time", {"fields": TIMES, "classes": ["collapse"]}),
         ("Review", {"fields": REVIEW, "description": REVIEW_NOTE}),
-        ("Rules", {"fields": [*rows_for(definition), "reject_at"], "description": RULES_NOTE}),
+        (
+            "Rules",
+            {
+                "fields": [*rows_for(definition), "reject_at"],
+                "description": RULES_NOTE,
+                "classes": ["collapse"],
+            },
+        ),
         ("What workers read in the list of HITs", {"fields": LISTED}),
         ("Chance", {"fields": CHANCE, "classes": ["collapse"]}),
     )

@@ -10,7 +10,6 @@ from django.urls import reverse
 
 from surveys import sync
 from surveys.models import Batch, Note
-from surveys.results import reports
 from surveys.results.files import prepared
 from surveys.results.files.layouts import LAYOUTS
 from tests.factories import make_published, submitted
@@ -25,7 +24,6 @@ OF_ALL = {"legacy", "legacy_filtered", "summary", "table", "metrics", "correlati
 def data(settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     settings.DATA_DIR = tmp_path
     monkeypatch.setattr(prepared, "LARGE", 4)
-    monkeypatch.setattr(reports, "LONG", 0)
     return tmp_path
 
 

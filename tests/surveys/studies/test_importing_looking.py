@@ -30,7 +30,6 @@ PLACE = "https://93.184.215.14/pics"
 def folders(settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     settings.DATA_DIR, settings.MEDIA_ROOT = tmp_path, tmp_path / "media"
     monkeypatch.setattr("surveys.sync.make_smaller_pictures.delay", lambda: None)
-    monkeypatch.setattr(reports, "LONG", 0)
     return tmp_path
 
 
@@ -134,6 +133,7 @@ def test_missing_pictures_are_fetched_by_the_worker(folders: Path, asked: list[s
     assert (sorted(asked), staged(folders)) == (["/1.png", "/8.png"], [])
     assert Note.objects.get().url == job
     assert said(client.get(job, follow=True))[-1] == "1 pictures attached, 1 still missing."
+    assert Note.objects.filter(seen_at=None).count() == 0
     assert client.get(f"{job}progress").json() == {"reports": []}
 
 

@@ -195,3 +195,25 @@ def test_the_studies_are_shown_page_by_page(client: Client) -> None:
         STUDIES_PER_PAGE,
         1,
     ]
+
+
+def test_a_design_of_many_batches_is_told_page_by_page(researcher: Client) -> None:
+    survey = make_survey(name="Dogs", slug="dogs")
+    snapshot = make_published().batch.snapshot
+    for n in range(7):
+        draft = make_draft(survey, name=f"Dogs {n}")
+        Batch.objects.filter(pk=draft.pk).update(status=Batch.Status.COMPLETE, snapshot=snapshot)
+    url = reverse("study_design", args=[survey.slug])
+    told = [[one.name for one, _ in researcher.get(f"{url}?page={n}").context["drawn"]] for n in (1, 2)]
+    assert told == [["Dogs 6", "Dogs 5", "Dogs 4", "Dogs 3", "Dogs 2"], ["Dogs 1", "Dogs 0"]]
+
+
+def test_the_admins_list_counts_items_and_batches_each_by_itself(admin_client: Client) -> None:
+    survey = make_survey(n_items=3, name="Dogs", slug="dogs")
+    for n in range(2):
+        make_draft(survey, name=f"Dogs {n}")
+    make_survey(n_items=0, name="Empty", slug="empty")
+    with CaptureQueriesContext(connection) as queries:
+        rows = admin_client.get(reverse("admin:surveys_survey_changelist")).context["cl"].result_list
+    assert {row.name: (row.n_items, row.n_batches) for row in rows} == {"Dogs": (3, 2), "Empty": (0, 0)}
+    assert [query["sql"] for query in queries if 'JOIN "surveys_item"' in query["sql"]] == []
