@@ -94,8 +94,8 @@ def test_every_page_for_workers_speaks_and_no_other() -> None:
     """A page for workers is one that is framed, linked or alone: they render without the request."""
     speaking = {pattern.name for pattern in get_resolver("surveys.urls").url_patterns if _speaks(pattern)}
     assert speaking == {
-        "appeal", "appeals", "draft", "hit", "link", "link_consent", "link_draft", "link_finish", "link_sign_in",
-        "link_work", "own_data", "own_data_delete", "own_data_download", "panel",
+        "appeal", "appeals", "coming", "draft", "hit", "link", "link_consent", "link_draft", "link_finish",
+        "link_sign_in", "link_work", "own_data", "own_data_delete", "own_data_download", "panel",
     }  # fmt: skip
 
 
