@@ -346,7 +346,8 @@ def _rating(
     response: Response, output: Output | None, criterion: str, value: str, score: float | None
 ) -> Rating:
     """Return a rating by its columns in their order: by name it takes three times as long, and a HIT has fifty."""
-    return Rating(None, response.pk, output and output.pk, criterion, value, score)
+    columns: tuple[Any, ...] = (None, response.pk, output and output.pk, criterion, value, score)
+    return Rating(*columns)
 
 
 def _marks(rating: Rating, response: Response) -> Iterator[MarkedSpan]:
