@@ -482,3 +482,23 @@ def test_a_place_that_is_only_claimed_is_given_last() -> None:
     first.leased_until = timezone.now() + timedelta(hours=1)
     first.save()
     assert list(quota.free_slots(batch, worker=make_person())) == [second, first]
+
+
+def test_who_decides_again_has_nothing_else_sent_again(person: User) -> None:
+    """An approval that was refused stays refused when the work is rejected."""
+    assignment = submitted(make_published())
+    calls = [
+        Call.objects.create(
+            token=f"{operation}:1",
+            operation=operation,
+            endpoint="embedded",
+            assignment=assignment,
+            hit=assignment.hit,
+            state=Call.State.REFUSED,
+            finished_at=timezone.now(),
+            arguments={},
+        )
+        for operation in (Call.Operation.APPROVE, Call.Operation.REJECT)
+    ]
+    decisions.reject(assignment, by=person, reason="Letters.")
+    assert [Call.objects.get(pk=call.pk).state for call in calls] == ["refused", "planned"]

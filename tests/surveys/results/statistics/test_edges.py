@@ -47,7 +47,7 @@ from surveys.results.statistics.metrics import MetricMean, _means
 from surveys.results.statistics.numbers import Minutes, Share, TaskScores
 from surveys.results.statistics.spans import _f1, _levels
 from surveys.results.statistics.strengths import WinRate, _can_part, _of_winners, _ranks, _turned
-from surveys.results.statistics.summary import _counts, _minutes
+from surveys.results.statistics.summary import _counts, _minutes, _task_scores
 
 SURE = Support(items=10, workers=4, effective=3.0, busiest=0.9)
 
@@ -511,3 +511,9 @@ def test_a_thousand_resamples_are_drawn_one_at_a_time_at_least(monkeypatch) -> N
         (1.0, 1.0, 1.0),
         (0.0, 0.0, 2.0),
     }
+
+
+@pytest.mark.parametrize(("models", "is_graded"), [((), True), (("a",), False)])
+def test_only_models_whose_answers_are_graded_have_task_scores(models, is_graded) -> None:
+    frame = SimpleNamespace(models=models, is_graded=is_graded)
+    assert _task_scores(frame, pd.DataFrame(), system="a") is None
