@@ -131,7 +131,8 @@ def test_nobody_agrees_in_another_ones_name(visitor: Client, work: Questionnaire
 def test_a_claim_that_is_confirmed_has_agreed(visitor: Client, work: Questionnaire) -> None:
     write(work.batch.survey)
     say(visitor, work, open_page(visitor, work), consent="agree")
-    claiming._believe(Assignment.objects.get().pk)
+    assignment = Assignment.objects.get()
+    claiming._believe(assignment.pk, assignment.hit)
     assert given() == [(1, "", False)]
 
 
