@@ -20,7 +20,7 @@ import grimp
 
 ROOT = Path(__file__).resolve().parent.parent
 DRAWING = ROOT / "docs" / "architecture.svg"
-PACKAGES = ("surveys", "annotators", "marketplace", "metrics", "config")
+PACKAGES = ("surveys", "annotators", "marketplace", "metrics", "statements", "config")
 NO_ROOMS = {"urls", "admin", "templatetags", "constraints", "failpoints", "tasks", "clock", "ids", "refusals"}
 WIDTH, ROW, GAP, TOP = 1320, 34, 8, 64
 STYLE = """
@@ -170,8 +170,9 @@ def between(top: float) -> list[str]:
     """Say what is true between the packages: who imports whom, and that the marketplace is reached over HTTP only."""
     lines = [
         "config/ is wiring: settings, addresses, Celery; nobody imports it.",
-        "surveys imports annotators and metrics (arithmetic, no Django). They import nothing of ours.",
-        "The marketplace imports nothing of ours and nobody imports it: it is reached over HTTP, as Amazon's was.",
+        "surveys imports annotators and metrics (arithmetic, no Django). They import nothing of ours but statements.",
+        "The marketplace does neither, and nobody imports it: it is reached over HTTP, as Amazon's was.",
+        "statements/ compiles a query once for a process; it knows Django and nothing of ours.",
     ]
     return [
         f'<text class="quiet" x="20" y="{top + 18 * n}">{escape(line)}</text>' for n, line in enumerate(lines)

@@ -36,7 +36,7 @@ from tests.surveys.studies.importing_cases import batch_csv, slot
 
 __all__ = ["eager", "site", "wire"]
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("eager")]
-PACKAGES = ("annotators", "config", "metrics", "surveys")
+PACKAGES = ("annotators", "config", "metrics", "statements", "surveys")
 ROOT = Path(django_settings.BASE_DIR)
 
 

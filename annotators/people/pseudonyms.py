@@ -15,7 +15,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from annotators.models import Worker
-from annotators.statements import Hole, Statement, insert
+from statements import Hole, Statement, insert
 
 PURGED = "purged:"
 MARK = "pseudonym:"  # before a pseudonym that stands where an id stood, in a file or in a text

@@ -17,7 +17,7 @@ from marketplace.models import HIT, LIVE, Assignment, HITType, Requester, Worker
 from marketplace.money import ledger
 from marketplace.notifications import events
 from marketplace.refusals import WorkerRefusal
-from marketplace.statements import Change, Hole, Statement, insert
+from statements import Change, Hole, Statement, insert
 
 Status = Assignment.Status
 MORE_TIME = timedelta(minutes=30)  # MTurk has none; a requester waits at most that much longer

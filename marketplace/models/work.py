@@ -9,7 +9,7 @@ from django.db.models import F, Q
 from marketplace import refusals
 from marketplace.models.accounts import Requester, Worker
 from marketplace.models.qualifications import QualificationType
-from marketplace.statements import Change, Hole, Statement
+from statements import Change, Hole, Statement
 
 TOKEN_LIFE = timedelta(hours=24)  # API reference, UniqueRequestToken
 IS_FULL = Q(max_assignments=F("pending") + F("submitted") + F("approved") + F("rejected"))

@@ -28,7 +28,7 @@ from marketplace.questions.hit_questions import ExternalQuestion, HTMLQuestion
 from marketplace.questions.question_forms import QuestionForm
 from marketplace.refusals import WorkerRefusal
 from marketplace.site.arrivals import arrive
-from marketplace.statements import Hole, Statement
+from statements import Hole, Statement
 
 # A task lies wherever its requester has it, and may lead on to other addresses.
 FRAME_POLICY = (

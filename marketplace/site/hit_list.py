@@ -22,7 +22,7 @@ from marketplace.qualifications.requirements import Line
 from marketplace.questions import documents
 from marketplace.site.arrivals import arrive
 from marketplace.site.pace import Pace, paces
-from marketplace.statements import Hole, Statement
+from statements import Hole, Statement
 
 GROUPS_PER_PAGE = 25
 

@@ -21,7 +21,7 @@ from marketplace.questions.question_forms import QuestionForm
 from marketplace.refusals import WorkerRefusal
 from marketplace.site import frames
 from marketplace.site.arrivals import arrive
-from marketplace.statements import Hole, Statement
+from statements import Hole, Statement
 
 SESSION_KEY = "marketplace_accept_next"
 FIELD = "accept_next"

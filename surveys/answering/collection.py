@@ -19,7 +19,7 @@ from django.utils import timezone
 from annotators.constraints import is_about
 from annotators.failpoints import reach
 from annotators.models import Assignment
-from annotators.statements import Change, Hole, insert
+from statements import Change, Hole, insert
 from surveys.answering.answer_copy import (
     IncompleteAnswers,
     ItemAnswer,

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from annotators.statements import Fetched, Hole, Statement
+from statements import Fetched, Hole, Statement
 from surveys.models import Item, Output, Picture
 
 

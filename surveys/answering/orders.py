@@ -16,7 +16,7 @@ from django.db.models import Q, QuerySet, prefetch_related_objects
 from django.utils import timezone
 
 from annotators.models import Assignment, Worker
-from annotators.statements import Hole, Statement, insert
+from statements import Hole, Statement, insert
 from surveys.answering.contents import fetch_outputs, fetch_pictures
 from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, Response
 from surveys.protocols.definition import Definition

@@ -18,7 +18,7 @@ from annotators.crowds.base import crowd_of, has_market
 from annotators.failpoints import reach
 from annotators.models import HIT, IS_CLAIM, Assignment, Worker
 from annotators.people.pseudonyms import locked_worker_of, names_of
-from annotators.statements import Hole, Statement, insert
+from statements import Hole, Statement, insert
 from surveys.answering import claiming
 from surveys.answering.answer_copy import NOT_XML
 from surveys.answering.contents import fetch_outputs, fetch_pictures

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotators.failpoints import reach
 from annotators.models import Assignment
-from annotators.statements import Hole, Statement
+from statements import Hole, Statement
 from surveys.answering import quizzes
 from surveys.answering.allocation import coming_after
 from surveys.answering.collection import task_answers, write_answers

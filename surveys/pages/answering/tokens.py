@@ -7,7 +7,7 @@ from django.core import signing
 from django.utils.crypto import salted_hmac
 
 from annotators.models import Assignment
-from annotators.statements import Hole, Statement
+from statements import Hole, Statement
 from surveys.answering.consents import has_consent
 from surveys.models import Questionnaire
 from surveys.operations import log_context
