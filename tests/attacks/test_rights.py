@@ -106,6 +106,7 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "settle_books": (RESEARCHER, "post", lambda w: []),
     "hit": (ANYBODY, "get", lambda w: [uuid.uuid4()]),
     "draft": (ANYBODY, "post", lambda w: [uuid.uuid4()]),
+    "coming": (ANYBODY, "post", lambda w: [uuid.uuid4()]),
     "import_items": (RESEARCHER, "get", lambda w: []),
     "import_pictures": (RESEARCHER, "get", lambda w: []),
     "import_preview": (RESEARCHER, "get", lambda w: ["x"]),

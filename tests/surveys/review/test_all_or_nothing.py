@@ -27,12 +27,12 @@ from surveys.review import (
     analysis_use,
     appeal_codes,
     appeals,
+    by_hand,
     decisions,
     delivery,
     policy_change,
     replacements,
     standing,
-    undoing,
 )
 from tests.appeals import appealed, rejected
 from tests.factories import answer, make_assignment, make_published, make_worker, submitted
@@ -124,7 +124,7 @@ def judging_by_another_policy(person: User) -> Step:
 def taking_a_decision_back(person: User) -> Step:
     assignment = handed_in(make_published(rejects_automatically=False), n_correct=1)
     decisions.approve(assignment, by=person)
-    return lambda: undoing.undo(assignment, by=person)
+    return lambda: by_hand.undo(assignment, by=person)
 
 
 def watching(person: User) -> Step:
