@@ -144,6 +144,8 @@ def insert(rows: "Sequence[M]", *, on_conflict: str = "", returning: Sequence[st
     written: list[Row] = []
     for start in range(0, len(rows), most):
         written += table.insert(rows[start : start + most], f"{on_conflict} RETURNING {', '.join(returning)}")
+    readers = [table.read[name] for name in returning]
+    written = [tuple(read(value) for read, value in zip(readers, row, strict=True)) for row in written]
     if not on_conflict:
         for one, (key,) in zip(rows, written, strict=True):
             one.pk = key
@@ -160,6 +162,8 @@ class _Table:
         names = ", ".join(f'"{field.column}"' for field in self.fields)
         self.head = f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES '  # noqa: S608 - of names
         self.row = f"({', '.join(['%s'] * len(self.fields))})"
+        # What SQLite returns of a column for decimal numbers is whole where the number is.
+        self.read = {field.column: field.to_python for field in own}
 
     def insert(self, rows: "Sequence[Model]", tail: str) -> list[Row]:
         own = connections[DEFAULT_DB_ALIAS]  # `connection` looks it up for each value

@@ -7,7 +7,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from annotators.models import Assignment
 from surveys.answering.answer_copy import ItemAnswer
-from surveys.answering.collection import SECONDS_MAX, save_answers, save_draft
+from surveys.answering.collection import SECONDS_MAX, save_answers, save_draft, task_answers, write_answers
 from surveys.models import Rating
 from tests.answered import contents, draft, first, ratings_of
 from tests.factories import (
@@ -171,3 +171,10 @@ def test_answers_that_fail_halfway_leave_nothing(assignment: Assignment) -> None
     with pytest.raises(KeyError):
         save_answers(assignment, answers=broken)
     assert (Assignment.objects.get().saved_at, Rating.objects.count()) == (None, 0)
+
+
+def test_whole_seconds_are_told_at_once_as_they_are_told_again(assignment: Assignment) -> None:
+    """SQLite returns a whole number of a column for any number without its point."""
+    assignment.responses.update(active_seconds=103)
+    told = write_answers(assignment, answers=answers_for(assignment))
+    assert told == task_answers(Assignment.objects.get(pk=assignment.pk))
