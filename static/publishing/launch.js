@@ -44,12 +44,14 @@
     }
   };
 
-  form.addEventListener("input", (event) => {
-    if (event.target.closest("#check")) return;
+  const follow = () => {
     setWaiting(true);
     turn += 1; // what is under way is of an earlier form
     clearTimeout(timer);
     timer = setTimeout(() => ask("price"), WAIT);
+  };
+  form.addEventListener("input", (event) => {
+    if (!event.target.closest("#check")) follow();
   });
   form.addEventListener("submit", (event) => {
     const what = event.submitter?.value;
@@ -57,4 +59,11 @@
     event.preventDefault();
     ask(what);
   });
+
+  // What was changed before this script was here, or is kept by a browser that comes back.
+  const isChanged = (control) =>
+    control.type === "checkbox" || control.type === "radio"
+      ? control.checked !== control.defaultChecked
+      : "defaultValue" in control && control.type !== "hidden" && control.value !== control.defaultValue;
+  if ([...form.elements].some((control) => !control.closest("#check") && isChanged(control))) follow();
 })();

@@ -109,6 +109,18 @@ def test_publishing_waits_for_the_price_of_the_last_change_and_no_longer(visit):
     expect(page.get_by_role("button", name="Publish 1 HIT for $14.40")).to_be_enabled()
 
 
+def test_what_was_changed_before_the_page_was_all_there_is_in_the_price(visit):
+    """As on a slow line: the script arrives after the reward."""
+    survey = make_survey(n_items=5, name="Cats")
+    page = visit("/studies/")
+    held = []
+    page.route("**/launch*.js", lambda route: held.append(route))
+    page.goto(page.url.replace("/studies/", f"/studies/{survey.slug}/launch/"), wait_until="commit")
+    page.get_by_label("Reward").fill("2.40")
+    held.pop().continue_()
+    expect(page.get_by_role("button", name="Publish 1 HIT for $14.40")).to_be_enabled()
+
+
 def test_a_batch_is_planned_and_published(visit):
     survey = make_survey(n_items=5, name="Cats")
     page = visit("/admin/")
