@@ -17,6 +17,7 @@ TURKLE = ("--peer", str(PEER))
 # The program, and what it is given: usually, with FULL=1, with SMOKE=1.
 PROGRAMS: tuple[tuple[str, str, str, str], ...] = (
     ("journey", "--hits 60 1000", "--hits 60 1000 10000 100000 --rounds 5", "--hits 5 --rounds 1"),
+    ("clients", "--seconds 10", "--hits 10000", "--hits 5 --seconds 1 --clients 2"),
     ("served_pages", "--rounds 30", "--rounds 100", "--rounds 2"),
     ("marketplace", "--rounds 30 --sizes 1000 10000", "--sizes 1000 100000", "--rounds 2 --sizes 120"),
     ("sync", "--hits 1000", "", "--hits 20"),
@@ -34,7 +35,7 @@ PROGRAMS: tuple[tuple[str, str, str, str], ...] = (
 
 
 def arguments(name: str, given: str) -> Sequence[str]:
-    return [*given.split(), *(TURKLE if name == "journey" else ())]
+    return [*given.split(), *(TURKLE if name in {"journey", "clients"} else ())]
 
 
 def main() -> int:

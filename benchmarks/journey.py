@@ -2,9 +2,10 @@
 
 Run `python benchmarks/journey.py [--rounds 10] [--hits 60 1000] [--peer PYTHON] [--database URL]`. PYTHON is one that
 has Turkle; `make bench` makes an environment with it. Requests go through the whole of Django in this process,
-without a network, so that its CPU is the server's, and the database's where that is SQLite. Both ask five
-questions with two explanations each, of workers who are signed in, and give out the oldest open HIT. Only ratios of
-one run mean anything: on a shared machine the same work takes half as long again in some minutes, so Turkle is
+without a network, so that its CPU is the server's and, where that is SQLite, the database's; PostgreSQL's own is
+added where it runs on this machine. Turkle is asked on SQLite in any case. Both ask five questions with two
+explanations each, of workers who are signed in, and give out the oldest open HIT. Only ratios of one run mean
+anything: on a shared machine the same work takes half as long again in some minutes, so Turkle is
 asked before and in the middle.
 """
 
@@ -49,9 +50,10 @@ class Costs:
                 answer = request()
             self.statements[step] = len(captured)
             return answer
-        started = time.process_time()
+        before, started = database_seconds(), time.process_time()
         answer = request()
-        self.milliseconds.setdefault(step, []).append((time.process_time() - started) * 1000)
+        spent = time.process_time() - started + database_seconds() - before
+        self.milliseconds.setdefault(step, []).append(spent * 1000)
         return answer
 
     def median(self, step: str) -> float:
@@ -60,6 +62,20 @@ class Costs:
     @property
     def journey(self) -> float:
         return sum(map(self.median, STEPS))
+
+
+def database_seconds() -> float:
+    """Return the CPU time of the server process of this connection, where it is PostgreSQL's on this machine.
+
+    SQLite's is this process's. Source: kernel.org/doc/html/latest/scheduler/sched-stats.html, /proc/<pid>/schedstat.
+    """
+    from django.db import connection
+
+    if connection.vendor != "postgresql":
+        return 0.0
+    connection.ensure_connection()
+    pid = connection.connection.info.backend_pid
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
 
 
 @dataclass
@@ -71,7 +87,7 @@ class Market:
     frame: Any
 
 
-def open_market() -> Market:
+def open_market(*, n_items: int = 0) -> Market:
     """Put the demo study's HITs on offer."""
     from django.conf import settings
     from django.core.management import call_command
@@ -91,7 +107,7 @@ def open_market() -> Market:
     texts = {"title": "Look", "description": "Look at a picture.", "keywords": "", "requirements": []}
     seconds = {"duration_seconds": 3_600, "auto_approval_seconds": 2_592_000}
     kind = hits.hit_type_for(requester, values=TypeValues(reward_cents=38, **texts, **seconds), now=now)
-    urls = frames()
+    urls = frames(n_items)
     HIT.objects.update(max_assignments=EACH)
     for url, hit in zip(urls, HIT.objects.order_by("pk"), strict=True):
         offer = Offer(
@@ -109,13 +125,13 @@ def question(url: str) -> str:
     return f'<ExternalQuestion xmlns="{SCHEMAS}/2006-07-14/ExternalQuestion.xsd">{shown}</ExternalQuestion>'
 
 
-def add_hits(market: Market, *, up_to: int) -> None:
+def add_hits(type_id: str, *, up_to: int) -> None:
     """Offer more HITs, which nobody comes to: those with pages are older."""
     from django.utils import timezone
 
     from marketplace.models import HIT, HITType
 
-    kind, now = HITType.objects.get(type_id=market.type_id), timezone.now()
+    kind, now = HITType.objects.get(type_id=type_id), timezone.now()
     common = {"question": question("https://lab.example/"), "max_assignments": EACH, "held_slots": EACH}
     there = HIT.objects.count()
     HITType.objects.count_open(kind.pk, by=max(0, up_to - there))
@@ -160,6 +176,14 @@ def journey(market: Market, costs: Costs) -> None:
 
 
 def sign_in(client: Any) -> None:
+    from django.conf import settings
+
+    client.cookies.clear()
+    client.cookies[settings.SESSION_COOKIE_NAME] = new_session()
+
+
+def new_session() -> str:
+    """Return the key of a session in which a new worker is signed in on the marketplace."""
     from importlib import import_module
 
     from django.conf import settings
@@ -170,8 +194,7 @@ def sign_in(client: Any) -> None:
     session = import_module(settings.SESSION_ENGINE).SessionStore()
     session[SESSION_KEY] = keys.create_worker()[0].pk
     session.create()
-    client.cookies.clear()
-    client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
+    return str(session.session_key)
 
 
 def _path(url: str) -> str:
@@ -209,7 +232,7 @@ def main() -> None:
     with prepared(DATABASE_URL=given.database, MARKETPLACE_CONTROL_TOKEN=""):
         market = open_market()
         for hits in sorted(given.hits):
-            add_hits(market, up_to=hits)
+            add_hits(market.type_id, up_to=hits)
             costs, peers = Costs(), []
             for n_rounds in (given.rounds // 2, given.rounds - given.rounds // 2 + 1):
                 peers.append(peer_of(given.peer, rounds=given.rounds, hits=hits))

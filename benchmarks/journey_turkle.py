@@ -1,16 +1,21 @@
 """Turkle's journey: `PYTHON journey_turkle.py ROUNDS HITS` prints the CPU of one in milliseconds. See journey.py.
 
+`PYTHON journey_turkle.py serve HITS WORKERS` serves as much on a free port, for clients.py: it prints that, its batch's
+number and the sessions of so many workers as one line of JSON.
+
 Needs nothing of ours; its environment has Turkle and what that needs. A worker is signed in, sees the list, a preview
 with its frame, takes a HIT of five questions with two explanations each, opens it with its frame, and submits.
 """
 
+import json
+import socket
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import django
 from django.conf import settings
@@ -18,6 +23,10 @@ from django.conf import settings
 DJANGO = ["admin", "auth", "contenttypes", "sessions", "messages", "staticfiles"]
 CHUNK = 2_000
 QUESTIONS, EXPLANATIONS, CHOICES = range(5), range(2), "abcd"
+ANSWERED = [
+    *(f"a{n}" for n in QUESTIONS),
+    *(f"{kind}{n}{k}" for kind in "js" for n in QUESTIONS for k in EXPLANATIONS),
+]
 
 
 def configure(folder: str) -> None:
@@ -130,14 +139,55 @@ def journey(client: Any, batch: Any, name: str) -> float:
     taken = work.strip("/").split("/")[-1]
     timed(lambda: client.get(work), 200)
     timed(lambda: client.get(f"/task/{task}/assignment/iframe/{taken}/"), 200)
-    names = [f"a{n}" for n in QUESTIONS]
-    names += [f"{kind}{n}{k}" for kind in "js" for n in QUESTIONS for k in EXPLANATIONS]
-    timed(lambda: client.post(work, dict.fromkeys(names, "a")), 302)
+    timed(lambda: client.post(work, dict.fromkeys(ANSWERED, "a")), 302)
     return spent * 1000
 
 
+def new_sessions(n: int) -> list[str]:
+    """Return the keys of sessions in which new workers are signed in."""
+    from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
+    from django.contrib.auth.models import User
+    from django.contrib.sessions.backends.db import SessionStore
+
+    keys = []
+    for number in range(n):
+        user, session = User.objects.create(username=f"worker{number}"), SessionStore()
+        backend = settings.AUTHENTICATION_BACKENDS[0]
+        values = (str(user.pk), backend, user.get_session_auth_hash())
+        session.update(zip((SESSION_KEY, BACKEND_SESSION_KEY, HASH_SESSION_KEY), values, strict=True))
+        session.create()
+        keys.append(session.session_key)
+    return keys
+
+
+def serve(n_hits: int, n_workers: int) -> NoReturn:
+    """Serve with two processes of four threads until stopped."""
+    from django.core.wsgi import get_wsgi_application
+    from django.db import connection, transaction
+    from gunicorn.app.base import BaseApplication
+
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with transaction.atomic():
+        told = {"batch": publish(n_hits).pk, "port": port, "sessions": new_sessions(n_workers)}
+    connection.close()
+    print(json.dumps(told), flush=True)
+
+    class Server(BaseApplication):
+        def load_config(self) -> None:
+            values = {"bind": f"127.0.0.1:{port}", "workers": 2, "threads": 4, "loglevel": "error"}
+            for name, value in values.items():
+                self.cfg.set(name, value)
+
+        def load(self) -> Any:
+            return get_wsgi_application()
+
+    Server().run()
+    raise SystemExit  # gunicorn ends the process itself
+
+
 def main() -> None:
-    rounds, n_hits = int(sys.argv[1]), int(sys.argv[2])
+    given, n_hits = sys.argv[1], int(sys.argv[2])
     with tempfile.TemporaryDirectory(prefix="turkle-") as folder:
         configure(str(Path(folder)))
         from django.core.management import call_command
@@ -145,9 +195,11 @@ def main() -> None:
 
         globals()["urlpatterns"] = addresses()
         call_command("migrate", verbosity=0)
+        if given == "serve":
+            serve(n_hits, int(sys.argv[3]))
         client, batch = Client(), publish(n_hits)
         journey(client, batch, "warm-up")
-        print(statistics.median([journey(client, batch, f"worker{n}") for n in range(rounds)]))
+        print(statistics.median([journey(client, batch, f"worker{n}") for n in range(int(given))]))
 
 
 if __name__ == "__main__":

@@ -29,10 +29,10 @@ def draft(*, n_hits: int) -> Any:
     from django.core.management import call_command
     from django.utils import timezone
 
-    from benchmarks.served_pages import DEMO
+    from benchmarks.served_pages import DEMO, add_items
     from marketplace.models import Requester
     from marketplace.money import ledger
-    from surveys.models import Batch, Item, Output
+    from surveys.models import Batch
     from surveys.protocols.policy import NEVER
     from surveys.protocols.registry import get_definition
     from surveys.rehearsal.study import Material, draft_batch, import_material
@@ -42,26 +42,7 @@ def draft(*, n_hits: int) -> Any:
     survey = import_material(
         Material(get_definition("evil-vqax"), DEMO / "items.csv", str(DEMO / "pictures"))
     )
-    first, n = survey.items.order_by("position")[0], survey.items.count()
-    made = Item.objects.bulk_create(
-        (
-            Item(
-                survey=survey,
-                external_id=f"made-{number}",
-                position=n + number,
-                payload=first.payload,
-                choices=first.choices,
-                gold=first.gold,
-            )
-            for number in range(1, n_hits - n + 1)
-        ),
-        batch_size=500,
-    )
-    outputs = [(output.system, output.text) for output in first.outputs.all()]
-    Output.objects.bulk_create(
-        (Output(item=item, system=system, text=text) for item in made for system, text in outputs),
-        batch_size=500,
-    )
+    add_items(survey, up_to=n_hits)
     batch = draft_batch(survey, seed=1)
     Batch.objects.filter(pk=batch.pk).update(items_per_hit=1, review_policy=NEVER)
     batch.refresh_from_db()

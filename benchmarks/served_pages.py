@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode, urljoin
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -96,8 +97,37 @@ def served(**variables: str) -> Iterator[int]:
             yield supervisor.children["web"].pid
 
 
-def frames() -> list[str]:
-    """Publish the demo study as if a marketplace had confirmed it; return the address of each HIT's frame."""
+def add_items(survey: Any, *, up_to: int) -> None:
+    """Give a study as many items: the first one again and again."""
+    from surveys.models import Item, Output
+
+    first, n = survey.items.order_by("position")[0], survey.items.count()
+    made = Item.objects.bulk_create(
+        (
+            Item(
+                survey=survey,
+                external_id=f"made-{number}",
+                position=n + number,
+                payload=first.payload,
+                choices=first.choices,
+                gold=first.gold,
+            )
+            for number in range(1, up_to - n + 1)
+        ),
+        batch_size=500,
+    )
+    outputs = [(output.system, output.text) for output in first.outputs.all()]
+    Output.objects.bulk_create(
+        (Output(item=item, system=system, text=text) for item in made for system, text in outputs),
+        batch_size=500,
+    )
+
+
+def frames(n_items: int = 0) -> list[str]:
+    """Publish the demo study as if a marketplace had confirmed it; return the address of each HIT's frame.
+
+    `n_items` makes a longer study of it.
+    """
     from django.conf import settings
     from django.utils import timezone
 
@@ -109,6 +139,7 @@ def frames() -> list[str]:
     survey = import_material(
         Material(get_definition("evil-vqax"), DEMO / "items.csv", str(DEMO / "pictures"))
     )
+    add_items(survey, up_to=n_items)
     batch = draft_batch(survey, seed=1)
     start_publishing(batch)
     hit_type = HITType.objects.create(

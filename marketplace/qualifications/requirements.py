@@ -95,13 +95,13 @@ def record_of(
         return Record()
     asked = None if hit_types is None else set[str]().union(*map(_asked_of, hit_types))
     counts, granted = _counts(worker, asked), _granted(worker, asked)
-    blocks = Block.objects.filter(worker=worker) if may_be_blocked else Block.objects.none()
+    blocks = Block.objects.filter(worker=worker).values_list("requester", flat=True) if may_be_blocked else ()
     return Record(
         **counts,
         country=worker.country,
         subdivision=worker.subdivision,
         granted=granted,
-        blocked_by=frozenset(blocks.values_list("requester", flat=True)),
+        blocked_by=frozenset(blocks),
     )
 
 

@@ -62,7 +62,7 @@ class Browser:
                 redirect=False,
                 retries=False,
             )
-            self._keep_cookies(url, response.headers.getlist("Set-Cookie"))
+            self.keep_cookies(url, response.headers.getlist("Set-Cookie"))
             if response.status not in REDIRECTS:
                 return Answer(url, response.status, response.data)
             url, method, body, content_type = urljoin(url, response.headers["Location"]), "GET", None, ""
@@ -72,7 +72,7 @@ class Browser:
         cookies = self._cookies.get(urlsplit(url).hostname or "", {})
         return {"Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items())} if cookies else {}
 
-    def _keep_cookies(self, url: str, headers: Iterable[str]) -> None:
+    def keep_cookies(self, url: str, headers: Iterable[str]) -> None:
         jar = self._cookies.setdefault(urlsplit(url).hostname or "", {})
         for header in headers:
             jar.update({name: morsel.value for name, morsel in SimpleCookie(header).items()})
