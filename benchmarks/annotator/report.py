@@ -222,10 +222,14 @@ def press(page: Page, key: str, hands: Hands) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """An item's px: mean and most in height, where its first question and its way past begin, what stays at edges."""
+    """An item's px: mean and most in height, its highest step, where its first question and its way past begin, bars.
+
+    A step is a question with what stands above it since the one before: a finger's answer brings the next to the top.
+    """
 
     mean: float
     tallest: int
+    step: int
     asked_at: int
     skip_at: int
     bars: int
@@ -236,13 +240,19 @@ def height(browser: Browser, url: str, size: tuple[int, int]) -> Extent:
         page.goto(url)
         page.evaluate("() => document.querySelector('#instructions')?.removeAttribute('open')")
         page.wait_for_timeout(400)
-        heights, asked_at, skip_at = page.evaluate(
+        heights, step, asked_at, skip_at = page.evaluate(
             """() => {
                 const items = [...document.querySelectorAll(".item")], was = items.map((item) => item.hidden);
                 items.forEach((item) => (item.hidden = false));
                 const [first] = items, topOf = (node) => node.getBoundingClientRect().top;
                 const from = (name) => Math.round(topOf(first.querySelector(name) ?? first) - topOf(first));
-                const found = [items.map((item) => item.offsetHeight), from(".group"), from(".skip")];
+                const steps = items.flatMap((item) => {
+                    const marks = [item, ...item.querySelectorAll(":not(.skip) > .group, .skip, .report")].map(topOf);
+                    const tops = [...marks, topOf(item) + item.offsetHeight].sort((a, b) => a - b);
+                    return tops.slice(1).map((top, n) => Math.round(top - tops[n]));
+                });
+                const heights = items.map((item) => item.offsetHeight);
+                const found = [heights, Math.max(...steps), from(".group"), from(".skip")];
                 items.forEach((item, n) => (item.hidden = was[n]));
                 return found;
             }"""
@@ -258,7 +268,7 @@ def height(browser: Browser, url: str, size: tuple[int, int]) -> Extent:
             )
             page.wait_for_timeout(200)
             worst = max(worst, page.evaluate(BARS))
-        return Extent(sum(heights) / len(heights), max(heights), asked_at, skip_at, worst)
+        return Extent(sum(heights) / len(heights), max(heights), step, asked_at, skip_at, worst)
 
 
 # -- Bytes and paint --------------------------------------------------------------------------------------------------
@@ -351,14 +361,15 @@ def show_taps(browser: Browser, serving: Serving) -> None:
 
 
 def show_heights(browser: Browser, serving: Serving) -> None:
-    names = "window", "px", "tallest", "screens", "asked at", "skip at", "bars px", "bars %"
+    names = "window", "px", "tallest", "screens", "a step", "asked at", "skip at", "bars px", "bars %"
     print(f"\n{'an item':16}" + "".join(f"{name:>10}" for name in names))
     for kind in TYPES:
         for name, size in SIZES.items():
             px = height(browser, serving.frame(kind), size)
             print(
-                f"{kind:16}{name:>10}{px.mean:>10.0f}{px.tallest:>10}{px.tallest / size[1]:>10.2f}{px.asked_at:>10}"
-                f"{px.skip_at:>10}{px.bars:>10}{100 * px.bars / size[1]:>10.0f}"
+                f"{kind:16}{name:>10}{px.mean:>10.0f}{px.tallest:>10}{px.tallest / size[1]:>10.2f}"
+                f"{px.step / size[1]:>10.2f}{px.asked_at:>10}{px.skip_at:>10}{px.bars:>10}"
+                f"{100 * px.bars / size[1]:>10.0f}"
             )
 
 

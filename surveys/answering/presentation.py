@@ -329,7 +329,12 @@ def shown_definition(batch: Batch) -> Definition:
     )
 
 
-def shown_item(response: Response, *, with_files: bool = True) -> ShownItem:
+def word_of(definition: Definition) -> str:
+    """Return what an item is called where it is counted, in the survey type's own word if it has one."""
+    return definition.item_word or gettext("Question")
+
+
+def shown_item(response: Response, *, with_files: bool = True, is_alone: bool = False) -> ShownItem:
     """Return the item of a response as its worker sees it, or what of it is no file."""
     return _shown_item(
         response.item,
@@ -340,6 +345,7 @@ def shown_item(response: Response, *, with_files: bool = True) -> ShownItem:
         values=response.shown["choices"],
         draft=response.draft,
         with_files=with_files,
+        is_alone=is_alone,
     )
 
 
@@ -348,6 +354,7 @@ def preview_items(questionnaire: Questionnaire) -> list[ShownItem]:
     definition, seed = shown_definition(questionnaire.batch), questionnaire.batch.seed
     slots = {slot.item_id: slot for slot in slots_in_order(questionnaire)}
     items = [slot.item for slot in slots.values()]
+    shown = [*items, *items_again(items, batch=questionnaire.batch)]
     return [
         _shown_item(
             item,
@@ -357,8 +364,9 @@ def preview_items(questionnaire: Questionnaire) -> list[ShownItem]:
             order=shuffled(output_ids(slots[item.pk]), seed=f"{seed}:outputs:{item.external_id}"),
             values=base_values(item, definition, seed=seed),
             draft={},
+            is_alone=len(shown) == 1,
         )
-        for place, item in enumerate([*items, *items_again(items, batch=questionnaire.batch)], 1)
+        for place, item in enumerate(shown, 1)
     ]
 
 
@@ -471,25 +479,23 @@ def _shown_item(
     values: Iterable[str],
     draft: dict[str, Any],
     with_files: bool = True,
+    is_alone: bool = False,
 ) -> ShownItem:
+    among = "" if is_alone else f"{word_of(definition)} {place}"
     outputs = {output.pk: output for output in item.outputs.all()}
     choices = {choice.value: choice for choice in item.choices_for(definition)}
     return ShownItem(
         position=position,
         place=place,
         question=item.payload.get("question", ""),
-        pictures=tuple(
-            ShownPicture.of(picture, alt=alt) for picture, alt in _with_alternatives(item, definition, place)
-        )
-        if with_files
-        else (),
+        pictures=tuple(_pictures_of(item, definition, among=among)) if with_files else (),
         choices=tuple(choices[value] for value in values),
         outputs=tuple(
-            _shown_output(outputs[pk], item, n=n, place=place, definition=definition)
+            _shown_output(outputs[pk], item, n=n, among=among, definition=definition)
             for n, pk in enumerate(order, 1)
         ),
         draft=draft,
-        blocks=shown_blocks(item, place=place, definition=definition, can_skip=bool(definition.skip_reasons))
+        blocks=shown_blocks(item, among=among, definition=definition, can_skip=bool(definition.skip_reasons))
         if with_files
         else (),
         markable={column: _cells(item).get(column, "") for column in _marked_columns(definition)},
@@ -508,7 +514,7 @@ def _marked_columns(definition: Definition) -> set[str]:
 
 
 def shown_blocks(
-    item: Item, *, place: int, definition: Definition, can_skip: bool = False
+    item: Item, *, definition: Definition, among: str = "", can_skip: bool = False
 ) -> tuple[tuple[ShownBlock, ...], ...]:
     """Return the blocks that say anything, those beside each other together."""
     cells, marked = _cells(item), {c.spans.of for c in definition.criteria if c.spans}
@@ -518,7 +524,7 @@ def shown_blocks(
             rows.append([])
         cell = cells.get(block.column, "")
         parts = () if block.file_kind else block.parts(cell)
-        files = tuple(_shown_files(item, block, place=place))
+        files = tuple(_shown_files(item, block, among=among))
         if parts or files:
             shown = ShownBlock(block.kind, block.label, block.lang, parts, block.is_markdown, files, can_skip)
             is_marked = block.column in marked
@@ -526,34 +532,34 @@ def shown_blocks(
     return tuple(tuple(row) for row in rows if row)
 
 
-def _shown_files(item: Item, block: Block, *, place: int) -> Iterator[ShownPicture]:
-    """Yield a block's files, called by its label or kind, by number if they are several, and by the item's place."""
+def _shown_files(item: Item, block: Block, *, among: str) -> Iterator[ShownPicture]:
+    """Yield a block's files, called by its label or kind."""
     found = [file for file in item.pictures.all() if file.block == block.column] if block.file_kind else []
-    yield from _named_files(found, name=str(block.label or FILE_KINDS.get(block.file_kind, "")), place=place)
+    yield from _named_files(found, name=str(block.label or FILE_KINDS.get(block.file_kind, "")), among=among)
 
 
-def _named_files(found: list[Picture], *, name: str, place: int) -> Iterator[ShownPicture]:
+def _named_files(found: list[Picture], *, name: str, among: str) -> Iterator[ShownPicture]:
+    """Yield files by a name, numbered if they are several, and by the item they belong to if there are others."""
     for n, file in enumerate(found, 1):
         alt = f"{name} {n}" if len(found) > 1 else name
-        named = gettext("%(name)s for question %(place)d") % {"name": alt, "place": place}
+        named = gettext("%(name)s (%(item)s)") % {"name": alt, "item": among} if among else alt
         yield ShownPicture.of(file, alt=named)
 
 
-def _with_alternatives(item: Item, definition: Definition, place: int) -> list[tuple[Picture, str]]:
+def _pictures_of(item: Item, definition: Definition, *, among: str) -> Iterator[ShownPicture]:
     pictures = [picture for picture in item.pictures.all() if not picture.block]
-    if definition.is_sequence:
-        return [
-            (picture, gettext("State %(n)d of %(of)d") % {"n": n, "of": len(pictures)})
-            for n, picture in enumerate(pictures, 1)
-        ]
-    return [(picture, gettext("Picture for question %(place)d") % {"place": place}) for picture in pictures]
+    if not definition.is_sequence:
+        yield from _named_files(pictures, name=str(FILE_KINDS["picture"]), among=among)
+        return
+    for n, picture in enumerate(pictures, 1):
+        yield ShownPicture.of(picture, alt=gettext("State %(n)d of %(of)d") % {"n": n, "of": len(pictures)})
 
 
-def _shown_output(output: Output, item: Item, *, n: int, place: int, definition: Definition) -> ShownOutput:
+def _shown_output(output: Output, item: Item, *, n: int, among: str, definition: Definition) -> ShownOutput:
     label = numbered(definition.output_label, n)
     if not definition.output_file_kind:
         return ShownOutput(code=output.code, label=label, text=output.text)
-    files = tuple(_named_files(files_of(output, item), name=label, place=place))
+    files = tuple(_named_files(files_of(output, item), name=label, among=among))
     return ShownOutput(code=output.code, label=label, text="", kind=definition.output_kind, files=files)
 
 

@@ -181,7 +181,7 @@ def test_a_picture_that_does_not_load_is_named_and_can_be_loaded_again(market: M
     page.route("**/pictures/**", lambda route: route.abort())
     frame = market.show(page)
     note = frame.locator("#i1 .missing")
-    expect(note).to_contain_text("Picture for question 1 can’t be loaded.")
+    expect(note).to_contain_text("Picture (Question 1) can’t be loaded.")
     assert frame.locator("#i1 .look img").is_hidden()
     page.unroute("**/pictures/**")
     note.get_by_role("button", name="Load it again").click()

@@ -152,7 +152,7 @@ def test_what_is_judged_stays_in_view_on_a_phone(market: Market) -> None:
     scrolled = frame.evaluate("scrollY")
     glance.click()
     larger = frame.get_by_role("dialog", name="What is judged")
-    expect(larger.get_by_role("img")).to_have_attribute("alt", "Picture for question 1")
+    expect(larger.get_by_role("img")).to_have_attribute("alt", "Picture (Question 1)")
     expect(larger).to_contain_text(frame.locator("#i1 blockquote").first.inner_text())
     press(page, "1")
     assert frame.locator("#i1 input:checked").count() == 0
@@ -162,7 +162,7 @@ def test_what_is_judged_stays_in_view_on_a_phone(market: Market) -> None:
     expect(larger).to_be_hidden()
     expect(glance).to_be_focused()
     assert frame.evaluate("scrollY") == scrolled
-    enlarge = frame.get_by_role("button", name="Enlarge: Picture for question 1")
+    enlarge = frame.get_by_role("button", name="Enlarge: Picture (Question 1)")
     enlarge.press("Enter")
     expect(larger).to_be_visible()
     larger.get_by_role("button", name="Close").click()

@@ -121,3 +121,33 @@ def test_without_javascript(plain: BrowserContext, app_url: str, key: str) -> No
     expect(page.locator("h1")).to_have_text("Thank you")
     last = {"evil-vqax": ["no", "", "no", ""], "xai": ["5"] * 5, "vtt": ["1"] * 3}[key]
     assert stored() == [last, last]
+
+
+# A phone upright and on its side, and 200 % of 1280 x 800.
+SCREENS = [(390, 844), (844, 390), (640, 400)]
+HIGHEST_STEP = """() => {
+    const item = document.querySelector(".item"), topOf = (node) => node.getBoundingClientRect().top;
+    const marks = [item, ...item.querySelectorAll(":not(.skip) > .group, .skip, .report")].map(topOf);
+    const tops = [...marks, topOf(item) + item.offsetHeight].sort((a, b) => a - b);
+    return Math.max(...tops.slice(1).map((top, n) => top - tops[n])) / innerHeight;
+}"""
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_an_item_is_three_screens_high_at_most(
+    new_context: CreateContextCallback, app_url: str, key: str
+) -> None:
+    """At 400 % a screen is 200 px: there it is a step, one question with what stands above it."""
+    page = new_context(viewport={"width": 390, "height": 844}).new_page()
+    page.goto(app_url + make_link(key))
+    page.get_by_role("button", name="Start").click()
+    page.evaluate("() => document.querySelector('#instructions')?.removeAttribute('open')")
+    too_high = []
+    for width, height in SCREENS:
+        page.set_viewport_size({"width": width, "height": height})
+        screens = page.locator(".item").evaluate("item => item.offsetHeight / innerHeight")
+        too_high += [(width, screens)] if screens > 3 else []
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    page.set_viewport_size({"width": 320, "height": 200})
+    highest = page.evaluate(HIGHEST_STEP)
+    assert (too_high, highest > 3) == ([], False)

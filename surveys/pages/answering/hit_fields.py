@@ -1,6 +1,7 @@
 """The fields of a HIT: choose one, tick what applies; and what may be wrong without stopping anybody."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -21,6 +22,7 @@ from surveys.protocols.spans import MOST_WRITTEN, checked, listed
 COMMENT_MAX = 2000
 TEXT_MAX = 2000
 NUMERAL_MAX = 24
+THOUSANDS = re.compile(r"-?[1-9]\d{0,2},\d{3}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +168,13 @@ class Numeral(GroupField):
         return "text" if self.number.min is None or self.number.min < 0 else "decimal"
 
     def to_python(self, value: Any) -> str:
-        """Return what was written, with a point where the page's language, and a phone's keys in it, have a comma."""
+        """Return what was written, with a point for a decimal comma: phones' keys and habits are not the page's.
+
+        Only "1,500" is no number where a comma may part thousands.
+        """
         written = self.draft(value).strip()
-        return written.replace(",", ".", 1) if get_format("DECIMAL_SEPARATOR") == "," else written
+        is_unclear = get_format("DECIMAL_SEPARATOR") != "," and THOUSANDS.fullmatch(written)
+        return written if is_unclear else written.replace(",", ".", 1)
 
     def clean(self, value: Any) -> str:
         given = str(super().clean(value))

@@ -14,7 +14,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from surveys.answering.answer_copy import ItemAnswer, only_asked
 from surveys.answering.collection import SECONDS_MAX, VERSION_MAX
-from surveys.answering.presentation import ShownItem
+from surveys.answering.presentation import ShownItem, word_of
 from surveys.pages.answering.hit_fields import (
     AnyOf,
     CommentField,
@@ -135,7 +135,7 @@ class HitForm(forms.Form):
     @property
     def item_word(self) -> str:
         """Return what an item is called where it is counted, in the survey type's own word if it has one."""
-        return self.definition.item_word or gettext("Question")
+        return word_of(self.definition)
 
     @property
     def problems(self) -> list[tuple[int, list[Problem]]]:

@@ -21,7 +21,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext
 
-from surveys.answering.presentation import ShownBlock, ShownItem, ShownOutput, ShownPicture
+from surveys.answering.presentation import ShownBlock, ShownItem, ShownOutput, ShownPicture, word_of
 from surveys.answering.quizzes import Marked
 from surveys.pages.answering.hit_fields import GroupField, MarkedText
 from surveys.pages.answering.problems import Told
@@ -254,7 +254,7 @@ class ItemBlock:
     @property
     def word(self) -> str:
         """Return what the item is called where nothing else names it."""
-        return self.definition.item_word or gettext("Question")
+        return word_of(self.definition)
 
     @property
     def place(self) -> str:

@@ -31,7 +31,7 @@ def assignment_form(
     `responses`, in the order of the page, where they are known already.
     """
     responses = responses or opened_responses(assignment, batch=batch)
-    items = [shown_item(response) for response in responses]
+    items = [shown_item(response, is_alone=len(responses) == 1) for response in responses]
     return HitForm(
         data,
         definition=shown_definition(batch),

@@ -65,7 +65,7 @@ def answered_item(response: Response, *, definition: Definition) -> AnsweredItem
         is_repeat=response.is_repeat,
         external_id=item.external_id,
         question=str(item.payload.get("question", "")),
-        blocks=shown_blocks(item, place=response.position, definition=definition),
+        blocks=shown_blocks(item, definition=definition),
         pictures=tuple(picture for picture in item.pictures.all() if not picture.block),
         choices=tuple(labels.get(value, value) for value in response.shown.get("choices", [])),
         answer=labels.get(response.answer, response.answer),

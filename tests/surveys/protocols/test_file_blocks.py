@@ -167,10 +167,10 @@ def test_what_the_pages_show(folder: Path, settings) -> None:
     questionnaire = driven.study(DOCUMENT, items=long_csv([ROW]), folder=folder, pictures=tuple(FILES))
     urls = [picture.get_absolute_url() for picture in Picture.objects.order_by("position")]
     shown = [
-        f'<img src="{urls[0]}" width="3" height="2" alt="Before 1 for question 1" loading="lazy">',
-        f'<img src="{urls[1]}" width="3" height="2" alt="Before 2 for question 1" loading="lazy">',
-        f'<audio controls preload="metadata" src="{urls[2]}" aria-label="Recording for question 1">',
-        f'<video controls playsinline preload="metadata" src="{urls[3]}" aria-label="Video for question 1">',
+        f'<img src="{urls[0]}" width="3" height="2" alt="Before 1" loading="lazy">',
+        f'<img src="{urls[1]}" width="3" height="2" alt="Before 2" loading="lazy">',
+        f'<audio controls preload="metadata" src="{urls[2]}" aria-label="Recording">',
+        f'<video controls playsinline preload="metadata" src="{urls[3]}" aria-label="Video">',
     ]
     page = page_of(questionnaire)
     assert re.findall(r"<(?:img|audio|video)[^>]*>", page) == shown
@@ -194,7 +194,7 @@ def test_what_is_missing_is_said_and_can_be_brought(definition, folder: Path, se
     Picture.objects.update(file="", content_type="")
     said = re.findall(r'<p class="missing">([^<]*)</p>', page_of(questionnaire))
     assert said[2:] == [
-        f"{name} for question 1 is missing. If you need it, choose “Skip: it can’t be judged” below."
+        f"{name} is missing. If you need it, choose “Skip: it can’t be judged” below."
         for name in ("Recording", "Video")
     ]
     reviewed = answered_items(Assignment.objects.get(), definition=definition)[0].blocks

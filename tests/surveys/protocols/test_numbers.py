@@ -63,17 +63,28 @@ def test_a_phone_shows_keys_with_a_minus_where_one_may_be_needed(number: Number,
     assert Numeral(number=number, label="How many?", place=1).keyboard == keyboard
 
 
-@pytest.mark.parametrize(("language", "stored"), [("ru", "0.5"), ("en", None)])
-def test_a_comma_is_a_point_where_the_language_writes_it(language: str, stored: str | None) -> None:
-    """A phone's keys for decimals have the one of its language alone."""
+@pytest.mark.parametrize(
+    ("language", "written", "stored"),
+    [
+        ("ru", "0,5", "0.5"),
+        ("en", "0,5", "0.5"),
+        ("en", "-12,25", "-12.25"),
+        ("en", "0,125", "0.125"),
+        ("ru", "1,500", "1.5"),
+        ("en", "0.5", "0.5"),
+        ("ru", "0.5", "0.5"),
+    ],
+)
+def test_a_comma_is_a_point_in_any_language(language: str, written: str, stored: str) -> None:
+    """A phone's keys for decimals have the one of its own language alone, whatever the page's is."""
     with translation.override(language):
-        field = Numeral(number=Number(), label="How many?", place=1)
-        if stored:
-            assert field.clean("0,5") == stored
-        else:
-            with pytest.raises(ValidationError, match=re.escape("such as 3 or 0.5")):
-                field.clean("0,5")
-        assert field.clean("0.5") == "0.5"
+        assert Numeral(number=Number(), label="How many?", place=1).clean(written) == stored
+
+
+@pytest.mark.parametrize("written", ["1,500", "-120,000", "1,5,0", "1,500.5"])
+def test_a_comma_that_may_part_thousands_is_asked_about(written: str) -> None:
+    with translation.override("en"), pytest.raises(ValidationError, match=re.escape("such as 3 or 0.5")):
+        Numeral(number=Number(), label="How many?", place=1).clean(written)
 
 
 @pytest.mark.parametrize(

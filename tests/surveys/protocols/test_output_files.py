@@ -82,7 +82,7 @@ def shown_alts(page: str) -> list[str]:
 def test_pictures_are_compared_and_nothing_tells_whose_they_are(folder: Path) -> None:
     questionnaire = study(folder)
     page = open_page(Client(), questionnaire).content.decode()
-    ones, others = "Picture {n} for question 1", "Picture {n} {m} for question 1"
+    ones, others = "Picture {n}", "Picture {n} {m}"
     of_b = next(n for n in (1, 2) if others.format(n=n, m=2) in page)
     expected = {
         of_b: [others.format(n=of_b, m=m) for m in (1, 2)],
@@ -121,7 +121,7 @@ def test_one_that_is_missing_is_said_and_can_be_brought(folder: Path) -> None:
     page = open_page(Client(), questionnaire).content.decode()
     [said] = re.findall(r'<p class="missing">([^<]*)</p>', page)
     assert re.fullmatch(
-        r"Picture [12] for question 1 is missing. If you need it, choose “Skip: it can’t be judged” below.",
+        r"Picture [12] is missing. If you need it, choose “Skip: it can’t be judged” below.",
         said,
     )
     assert waiting_kinds(survey) == {"secret-one.png": "picture"}

@@ -127,10 +127,10 @@ def test_a_sequence_is_read_as_its_states_texts_and_the_way_to_skip():
 def test_pictures_that_have_not_arrived_are_named_and_counted():
     states = tuple(ShownPicture(url, 0, 0, f"State {n}") for n, url in enumerate(("/pictures/1", "", ""), 1))
     tale = ShownItem(1, 1, "", states, (), (ShownOutput("c1", "What happens", "A.\nB."),), {})
-    asked = replace(SHOWN, pictures=(ShownPicture("", 0, 0, "Picture for question 2"),))
+    asked = replace(SHOWN, pictures=(ShownPicture("", 0, 0, "Picture (Question 2)"),))
     for definition, shown, pictures, sentences in (
         (TALE, tale, ("/pictures/1",), [f"State {n} is missing.{TALE_SKIP}" for n in (2, 3)]),
-        (VQAX, asked, (), ["Picture for question 2 is missing."]),
+        (VQAX, asked, (), ["Picture (Question 2) is missing."]),
     ):
         html = (
             engines["django"]

@@ -70,7 +70,7 @@ def test_pictures_have_sizes_and_say_which_question_they_belong_to(
 ) -> None:
     html = open_page(visitor, questionnaire).content.decode()
     assert re.findall(r'<img src="/pictures/[0-9a-f]{16}" width="800" height="600" alt="([^"]+)"', html) == [
-        f"Picture for question {n}" for n in range(1, 6)
+        f"Picture (Question {n})" for n in range(1, 6)
     ]
 
 
