@@ -84,7 +84,7 @@ def test_every_example_of_the_page_about_the_api(folder: Path, capsys: pytest.Ca
     text = (Path(site_settings.BASE_DIR) / "docs" / "api.md").read_text()
     run: dict[str, Run] = {"sh": Shell(folder).run, "python": python()}
     blocks = BLOCK.findall(text)
-    assert len(blocks) == 15
+    assert len(blocks) == 16
     for language, block in blocks:
         run[language](block)
         if "publish" in block:

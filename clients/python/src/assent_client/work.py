@@ -110,11 +110,14 @@ class Imported(_Row):
 
 @dataclass(frozen=True, slots=True)
 class SurveyType(_Row):
+    """A survey type; `document` and `columns` ({"name", "label", "is_required"}) where it was asked for by its key."""
+
     key: str
     name: str
     version: int
     is_built_in: bool
     document: str | None = None
+    columns: list[dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +303,8 @@ class Study(_Row):
     ) -> Imported:
         """Import a CSV, Excel or JSONL file (a path, or the bytes), with a ZIP of its pictures.
 
-        `columns` says what the file's are called, {our name: the file's}. FileRefused names each wrong row.
+        `columns` says what the file's are called, {our name: the file's}; our names are `SurveyType.columns`.
+        FileRefused names each wrong row.
         """
         files = {"items": file_of(items, "items")}
         files |= {"archive": file_of(pictures, "pictures.zip")} if pictures is not None else {}
