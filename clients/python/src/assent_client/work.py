@@ -155,6 +155,7 @@ class Batch(_Row):
     error: str
     url: str
     is_simulated: bool
+    follows: int | None
     terms: dict[str, Any]
     price: Price | None
     problems: list[str]
@@ -188,6 +189,14 @@ class Batch(_Row):
         """Have simulated people answer a copy of this draft, which is returned; or send more to such a copy."""
         answer = self._ask.post(f"/batches/{self.id}/simulate", {"n_people": n_people}, key=key)
         return Batch.of(answer, _ask=self._ask)
+
+    def plan_rest(self, *, wage: Decimal | str | None = None, key: str | None = None) -> "Batch":
+        """Draft what follows this pilot: the items it did not show, for people who were not in it.
+
+        It pays `wage` dollars an hour for the minutes the pilot took, else what the pilot paid.
+        """
+        body = {"wage": None if wage is None else Money(Decimal(wage)).as_data()}
+        return Batch.of(self._ask.post(f"/batches/{self.id}/rest", body, key=key), _ask=self._ask)
 
     def stop(self) -> "Batch":
         return Batch.of(self._ask.post(f"/batches/{self.id}/stop"), _ask=self._ask)
@@ -259,6 +268,11 @@ class Batch(_Row):
     def save(self, name: str, to: str | Path) -> Path:
         """Write one of the files (`tidy`, `raw`, `processed`, `table` and so on) to a path of yours."""
         return self._ask.save(f"/batches/{self.id}/files/{name}", Path(to))
+
+    def assignments(self) -> Iterator[Assignment]:
+        """Yield everybody's work in the order it was begun."""
+        for row in self._ask.pages(f"/batches/{self.id}/assignments", waiting="all"):
+            yield Assignment.of(row, _ask=self._ask)
 
     def waiting(self) -> Iterator[Assignment]:
         """Yield the assignments that wait for a person's decision."""
