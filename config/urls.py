@@ -17,6 +17,8 @@ def not_found(request: HttpRequest, row: str) -> NoReturn:
 
 
 admin.autodiscover()
+handler400 = "surveys.api.errors.bad_request"
+handler500 = "surveys.api.errors.server_error"
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("healthz", healthz, name="healthz"),

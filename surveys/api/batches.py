@@ -19,7 +19,7 @@ from surveys.api.terms import Terms, TermsOf, form_for, terms_of
 from surveys.enqueue import enqueue
 from surveys.models import Batch, Simulation
 from surveys.models.simulation import MOST_AT_ONCE
-from surveys.publishing import budget, launching, preconditions, pricing, stopping
+from surveys.publishing import budget, launching, pilots, preconditions, pricing, stopping
 from surveys.publishing.questionnaires import CannotPublish
 from surveys.publishing.terms.batch_form import PublishForm, is_paying, write_draft
 from surveys.review.progress import urgent
@@ -27,6 +27,7 @@ from surveys.simulating import asking
 
 router = Router(tags=["Batches"])
 OTHER_PRICE = "The price is not the one you gave: it is ${total:,.2f} now. Publish with that if it is right."
+NOT_MEASURED = "Nobody has handed in enough yet to tell how long it takes."
 GONE_HOME = "The simulated people have done what they may do; send more of them."
 GONE_ON = "The batch was published in the meantime. Nothing was changed."
 
@@ -59,6 +60,7 @@ class BatchOut(Schema):
     error: str
     is_paying: bool
     is_simulated: bool
+    follows: int | None = Field(description="The pilot before it.")
     created_at: datetime
     published_at: datetime | None
     url: str
@@ -114,6 +116,12 @@ class Simulating(Strict):
     """How many simulated people are sent."""
 
     n_people: Annotated[int, Field(ge=1, le=MOST_AT_ONCE)] = 12
+
+
+class Resting(Strict):
+    """How the rest of a pilot is paid: at a `wage` an hour for the minutes it took, else as the pilot was."""
+
+    wage: Money | None = None
 
 
 class NewBudget(Strict):
@@ -201,6 +209,21 @@ def simulate_people(request: HttpRequest, pk: Number, wanted: Simulating) -> Sta
     return Status(HTTPStatus.CREATED, shown(batch_for(request, simulation.pk)))
 
 
+@router.post(
+    "/batches/{int:pk}/rest",
+    response={201: BatchOut},
+    auth=Bearer("surveys.view_batch", "surveys.add_batch"),
+)
+def plan_rest(request: HttpRequest, pk: Number, wanted: Resting) -> Status[BatchOut]:
+    """Draft what follows a pilot: its terms, the items it did not show, none of its people."""
+    pilot = batch_for(request, pk)
+    try:
+        rest = pilots.plan_rest(pilot, reward=_reward(pilot, wanted.wage), by=person(request))
+    except pilots.CannotFollow as error:
+        raise refused(str(error)) from None
+    return Status(HTTPStatus.CREATED, shown(batch_for(request, rest.pk)))
+
+
 @router.post("/batches/{int:pk}/budget", response=BatchOut, auth=Bearer("surveys.publish_batch"))
 def raise_budget(request: HttpRequest, pk: Number, new: NewBudget) -> BatchOut:
     """Give a published batch a budget, or a larger one."""
@@ -259,6 +282,7 @@ def _facts(batch: Batch) -> dict[str, Any]:
         "error": batch.error,
         "is_paying": is_paying(batch),
         "is_simulated": batch.is_simulated,
+        "follows": batch.follows_id,
         "created_at": batch.created_at,
         "published_at": batch.published_at,
         "url": url_of(batch.get_absolute_url()),
@@ -297,6 +321,13 @@ def _why_it_rests(batch: Batch) -> str:
     """Return why nobody comes any more, "" where somebody may."""
     is_over = Simulation.objects.filter(batch=batch, ended_at__isnull=False).exists()
     return GONE_HOME if is_over else ""
+
+
+def _reward(pilot: Batch, wage: Money | None) -> Decimal | None:
+    reward = pricing.measured_reward(pilot, wage=_amount(wage)) if wage else None
+    if wage and reward is None and pilot.status != Batch.Status.DRAFT:
+        raise invalid([Mistake(detail=NOT_MEASURED, field="wage")])
+    return reward
 
 
 def _amount(money: Money) -> Decimal:

@@ -79,7 +79,8 @@ class ResearchAPI(NinjaAPI):
         components["responses"] = {"Problem": PROBLEM}
         for path in document["paths"].values():
             for method, operation in path.items():
-                operation["responses"]["4XX"] = {"$ref": "#/components/responses/Problem"}
+                for kind in ("4XX", "5XX"):
+                    operation["responses"][kind] = {"$ref": "#/components/responses/Problem"}
                 if method == "post":
                     operation.setdefault("parameters", []).append(KEY)
         return document

@@ -14,20 +14,31 @@ from surveys.protocols.definition import Definition
 from surveys.protocols.documents import DocumentError
 from surveys.protocols.registry import DEFINITIONS
 from surveys.studies import protocols
+from surveys.studies.importing.roles import roles_of
 from surveys.studies.packages import PackageError, opened
 from surveys.teams import Person
 
 router = Router(tags=["Survey types"])
 
 
+class Column(Schema):
+    """What a column of a file can be: our name for it, and what it is to annotators."""
+
+    name: str
+    label: str
+    is_required: bool
+
+
 class SurveyType(Schema):
-    """A survey type. `document` is its YAML, where one is asked for by its key."""
+    """A survey type. Where one is asked for by its key, `document` is its YAML, and `columns` are those of a file with
+    one output a row."""
 
     key: str
     name: str
     version: int
     is_built_in: bool
     document: str | None = None
+    columns: list[Column] | None = None
 
 
 class SurveyTypes(Schema):
@@ -45,12 +56,15 @@ def list_survey_types(request: HttpRequest) -> SurveyTypes:
 
 @router.get("/survey-types/{slug:key}", response=SurveyType, auth=Bearer("surveys.view_survey"))
 def read_survey_type(request: HttpRequest, key: Text) -> SurveyType:
-    """Return a type with its document."""
+    """Return a type with its document, and the columns of a file for it."""
     document = protocols.document_of(key, person=person(request))
     if not document:
         raise not_found()
-    shown = _shown(key, protocols.offered(person(request))[key])
-    return shown.model_copy(update={"document": document})
+    definition = protocols.offered(person(request))[key]
+    columns = [
+        Column(name=one.name, label=one.label, is_required=one.is_required) for one in roles_of(definition)
+    ]
+    return _shown(key, definition).model_copy(update={"document": document, "columns": columns})
 
 
 @router.post(

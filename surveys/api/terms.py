@@ -17,7 +17,8 @@ DURATIONS = ("assignment_duration", "lifetime", "auto_approval_delay")
 AMOUNTS = ("reward", "budget")
 PLAIN = (
     "name", "endpoint", "takes_links", "title", "description", "keywords", "items_per_hit", "repeats_per_hit",
-    "draws_per_item", "assignments_per_hit", "uses_quiz", "rejects_automatically", "replaces_auto_approved", "seed",
+    "draws_per_item", "assignments_per_hit", "pilot_items", "page_language",
+    "uses_quiz", "rejects_automatically", "replaces_auto_approved", "seed",
 )  # fmt: skip
 SMALL = Field(None, ge=0, le=32_767)  # what a small number's column holds
 Seconds = Annotated[int | None, Field(ge=0, le=10**9)]
@@ -48,7 +49,11 @@ class Terms(Strict):
     assignments_per_hit: int | None = SMALL
     reward: Money | None = None
     assumed_minutes: Annotated[Text | None, Field(description="A number, for the hourly wage.")] = None
+    pilot_items: Annotated[
+        int | None, Field(ge=1, le=2**31 - 1, description="Only so many items, the rest later.")
+    ] = None
     budget: Money | None = None
+    page_language: Text | None = None
     uses_quiz: bool | None = None
     assignment_duration_seconds: Seconds = None
     lifetime_seconds: Seconds = None
@@ -74,7 +79,9 @@ class TermsOf(Strict):
     assignments_per_hit: int
     reward: Money
     assumed_minutes: str
+    pilot_items: int | None
     budget: Money | None
+    page_language: str
     uses_quiz: bool
     assignment_duration_seconds: int
     lifetime_seconds: int

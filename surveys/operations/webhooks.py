@@ -39,7 +39,7 @@ BEFORE = "It was so before this webhook was set up."
 WHAT = "A webhook's address"
 Event = Delivery.Event
 logger = logging.getLogger(__name__)
-# {a webhook: who tells it}. Whoever is answered letter by letter goes on for long, but has no second one beside it.
+# {a webhook: who tells it}. Where a name server is slow that takes longer than SECONDS; there is never a second one.
 _speaking: dict[int, Thread] = {}
 
 
@@ -182,7 +182,9 @@ def _post(delivery: Delivery) -> str:
     }
     parts = urlsplit(delivery.webhook.url)
     try:
-        response = ask("POST", parts, address=check_address(parts, what=WHAT), body=body, headers=headers)
+        address = check_address(parts, what=WHAT)
+        until = time.monotonic() + SECONDS
+        response = ask("POST", parts, address=address, until=until, body=body, headers=headers)
     except PictureError as error:
         return str(error)
     response.close()

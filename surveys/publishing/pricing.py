@@ -75,6 +75,12 @@ def reward_for(hourly_wage: Decimal, *, minutes: Decimal) -> Decimal:
     return (hourly_wage * minutes / 60).quantize(Decimal("0.01"), ROUND_UP)
 
 
+def measured_reward(batch: Batch, *, wage: Decimal) -> Decimal | None:
+    """Return the reward that pays a wage for the minutes that work of the study took; None before there is any."""
+    price = quote(batch)
+    return reward_for(wage, minutes=price.minutes) if price.is_piloted else None
+
+
 @dataclass(frozen=True, slots=True)
 class People:
     """How many people a batch needs at least: `without_cap` if each does all they may see, `n` if none passes `cap`.

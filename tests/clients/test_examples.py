@@ -7,6 +7,8 @@ import re
 import subprocess
 import zipfile
 from collections.abc import Callable
+from datetime import timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from annotators.models import Assignment
 from assent_client import Batch as ClientBatch
 from assent_client import Unreachable
 from surveys import sync
-from surveys.models import Batch, Invitation
+from surveys.models import Batch, Decision, Invitation
 from surveys.pages.study.script import steps_of
 from tests.factories import make_draft, make_survey
 from tests.policy_data import NEVER
@@ -84,7 +86,7 @@ def test_every_example_of_the_page_about_the_api(folder: Path, capsys: pytest.Ca
     text = (Path(site_settings.BASE_DIR) / "docs" / "api.md").read_text()
     run: dict[str, Run] = {"sh": Shell(folder).run, "python": python()}
     blocks = BLOCK.findall(text)
-    assert len(blocks) == 15
+    assert len(blocks) == 17
     for language, block in blocks:
         run[language](block)
         if "publish" in block:
@@ -117,7 +119,8 @@ def test_the_notebook_of_every_week_makes_and_costs_nothing_twice(
 @pytest.mark.parametrize("said", ["curl", "python"])
 def test_every_step_on_a_studys_page(folder: Path, said: str) -> None:
     survey = make_survey(slug="rain", n_items=1)
-    draft = make_draft(survey, endpoint="link", items_per_hit=2, assignments_per_hit=1, review_policy=NEVER)
+    terms = {"endpoint": "link", "takes_links": True, "review_policy": NEVER, "pilot_items": 1}
+    draft = make_draft(survey, items_per_hit=1, assignments_per_hit=1, **terms)
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as zipped:
         zipped.writestr("1.png", png())
@@ -129,4 +132,13 @@ def test_every_step_on_a_studys_page(folder: Path, said: str) -> None:
         run(code.replace("curl ", "curl --silent --show-error --fail-with-body ") if said == "curl" else code)
         if step.title.startswith("Publish"):
             hand_in(draft)
+            work = Assignment.objects.get(hit__questionnaire__batch=draft)
+            Assignment.objects.filter(pk=work.pk).update(submitted_at=work.accepted_at + timedelta(minutes=6))
+            Decision.objects.create(
+                assignment=work, verdict="flag", reason="Odd.", decided_at=work.accepted_at
+            )
+    rest = Batch.objects.get(follows=draft)
+    assert (rest.reward, Decision.objects.get(assignment=work).verdict) == (Decimal("1.20"), "approve")
+    assert Invitation.objects.filter(batch=draft).count() == 2
+    assert Batch.objects.filter(is_simulated=True).count() == 1
     assert (folder / "tidy.csv").read_text().startswith("study,")

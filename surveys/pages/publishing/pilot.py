@@ -60,10 +60,7 @@ def pilot(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _reward(batch: Batch, form: WageForm) -> Decimal | None:
-    price = pricing.quote(batch)
-    if not (price.is_piloted and form.is_valid()):
-        return None
-    return pricing.reward_for(form.cleaned_data["wage"], minutes=price.minutes)
+    return pricing.measured_reward(batch, wage=form.cleaned_data["wage"]) if form.is_valid() else None
 
 
 def _plan(request: HttpRequest, batch: Batch, *, reward: Decimal | None) -> HttpResponse:

@@ -1,8 +1,10 @@
 """Pictures from a URL prefix, fetched once into a folder. Addresses inside our own network are refused."""
 
 import hashlib
+import io
 import ipaddress
 import json
+import math
 import socket
 import tempfile
 import time
@@ -11,10 +13,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
 import urllib3
+import urllib3.connection
 from django.conf import settings
 
 from surveys.studies.importing.archive import ZipPictures
@@ -22,7 +25,8 @@ from surveys.studies.importing.pictures import FolderPictures, PictureError, Pic
 
 MAX_REDIRECTS = 5
 AT_ONCE = 8
-TIMEOUT = urllib3.Timeout(connect=5, read=15)
+TIMEOUT = urllib3.Timeout(connect=5, read=15)  # for each word of an answer; all of it has until a deadline
+ONE_SECONDS = 300.0
 PICTURE_TYPES = (
     "image/",
     "audio/",
@@ -99,7 +103,7 @@ def _fetch_entry(url: str, *, into: Path, deadline: float, kind: str) -> dict[st
     if time.monotonic() > deadline:
         return {"error": "Fetching took too long; bring the pictures in a ZIP."}
     try:
-        data = fetch(url, kind=kind)
+        data = fetch(url, kind=kind, until=deadline)
     except PictureError as error:
         return {"error": str(error)}
     if data is None:
@@ -109,11 +113,15 @@ def _fetch_entry(url: str, *, into: Path, deadline: float, kind: str) -> dict[st
     return {"file": file}
 
 
-def fetch(url: str, *, kind: str = "picture") -> bytes | None:
-    """Return the bytes at `url`, None for 404 or 410; PictureError otherwise. Every redirect is checked anew."""
+def fetch(url: str, *, kind: str = "picture", until: float = math.inf) -> bytes | None:
+    """Return the bytes at `url`, None for 404 or 410; PictureError otherwise. Every redirect is checked anew.
+
+    It is given up ONE_SECONDS after it was begun, and at `until` (`time.monotonic`), also of whoever still sends.
+    """
+    until = min(until, time.monotonic() + ONE_SECONDS)
     for _ in range(MAX_REDIRECTS + 1):
         parts = urlsplit(url)
-        response = _get(parts, address=check_address(parts))
+        response = ask("GET", parts, address=check_address(parts), until=until)
         try:
             if location := response.get_redirect_location():
                 url = urljoin(url, location)
@@ -153,8 +161,49 @@ def _is_public(address: str) -> bool:
     return is_outer and (inner is None or inner.is_global)
 
 
-def _get(parts: SplitResult, *, address: str) -> urllib3.BaseHTTPResponse:
-    return ask("GET", parts, address=address)
+class _Deadlined:
+    """A socket that is read from until `until` and no longer: TIMEOUT begins anew with each letter that comes."""
+
+    def __init__(self, sock: Any, *, until: float) -> None:
+        self._sock, self._until = sock, until
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sock, name)
+
+    def recv_into(self, buffer: Any, *args: Any) -> int:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        self._sock.settimeout(min(left, TIMEOUT.read_timeout or left))
+        received: int = self._sock.recv_into(buffer, *args)
+        return received
+
+    def makefile(self, *_: Any, **__: Any) -> io.BufferedReader:
+        """Return what http.client reads an answer from; it keeps the connection until it is closed."""
+        self._sock._io_refs += 1
+        return io.BufferedReader(socket.SocketIO(cast(socket.socket, self), "r"))
+
+
+class _Until:
+    """A connection of urllib3's whose answer has to have come at `until`."""
+
+    sock: Any
+
+    def __init__(self, *args: Any, until: float, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self._until = until
+
+    def connect(self) -> None:
+        super().connect()  # type: ignore[misc]
+        self.sock = _Deadlined(self.sock, until=self._until)
+
+
+class _HTTP(_Until, urllib3.connection.HTTPConnection):
+    pass
+
+
+class _HTTPS(_Until, urllib3.connection.HTTPSConnection):
+    pass
 
 
 def ask(
@@ -162,20 +211,15 @@ def ask(
     parts: SplitResult,
     *,
     address: str,
+    until: float,
     body: bytes | None = None,
     headers: Mapping[str, str] = MappingProxyType({}),
 ) -> urllib3.BaseHTTPResponse:
     """Ask `address` for the URL under its own host name (and check the certificate for that name), without redirects.
 
-    PictureError where nobody answers.
+    PictureError where nobody answers. What has not been read at `until` (`time.monotonic`) can't be any more.
     """
-    options: dict[str, Any] = {"port": parts.port, "timeout": TIMEOUT, "retries": False}
-    pool: urllib3.HTTPConnectionPool
-    if parts.scheme == "https":
-        options |= {"server_hostname": parts.hostname, "assert_hostname": parts.hostname}
-        pool = urllib3.HTTPSConnectionPool(address, **options)
-    else:
-        pool = urllib3.HTTPConnectionPool(address, **options)
+    pool = _pool(parts, address=address, until=until)
     host = parts.netloc.rpartition("@")[2]
     target = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
     sent = {"Host": host, **headers}
@@ -191,6 +235,19 @@ def ask(
         )
     except (urllib3.exceptions.HTTPError, OSError, ValueError):
         raise PictureError(f"{parts.hostname} does not answer.") from None
+
+
+def _pool(parts: SplitResult, *, address: str, until: float) -> urllib3.HTTPConnectionPool:
+    options: dict[str, Any] = {"port": parts.port, "timeout": TIMEOUT, "retries": False, "until": until}
+    pool: urllib3.HTTPConnectionPool
+    if parts.scheme == "https":
+        options |= {"server_hostname": parts.hostname, "assert_hostname": parts.hostname}
+        pool = urllib3.HTTPSConnectionPool(address, **options)
+        pool.ConnectionCls = _HTTPS
+    else:
+        pool = urllib3.HTTPConnectionPool(address, **options)
+        pool.ConnectionCls = _HTTP
+    return pool
 
 
 def _body(response: urllib3.BaseHTTPResponse, *, kind: str) -> bytes | None:

@@ -21,7 +21,7 @@ from surveys.studies.importing.plan import (
     is_system_name,
     named,
 )
-from surveys.studies.importing.roles import problems_of, remembered, renamed
+from surveys.studies.importing.roles import by_our_names, problems_of, remembered, renamed
 from surveys.studies.importing.sheets import read_xlsx
 from surveys.studies.importing.tables import (
     FOR_BLOCKS,
@@ -65,6 +65,7 @@ def read_items(
     if not columns and survey and asked != Layout.BATCH:
         columns = remembered(survey, header=header)
     if columns and table.rows:
+        columns = by_our_names(columns, definition=definition)
         if wrong := list(problems_of(columns, header=header, definition=definition)):
             return Plan(header=header).with_problems((*table.problems, *wrong))
         table = renamed(table, roles=columns, definition=definition, system=system)

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 from surveys.models import Survey
 from surveys.protocols.definition import Definition
@@ -41,6 +41,10 @@ class Role:
     name: str
     is_required: bool
     label: str
+
+    def __str__(self) -> str:
+        same = _plain(self.label) == _plain(self.name)
+        return f"“{self.label}”" if same else f"“{self.label}” ({self.name})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +127,20 @@ def found_columns(table: Table, *, roles: Mapping[str, str]) -> list[Found]:
     ]
 
 
+def by_our_names(roles: Mapping[str, str], *, definition: Definition) -> dict[str, str]:
+    """Return {role: column}, with a role that was called as files call its column (`label`, `preds`) by our name."""
+    known = {one.name for one in roles_of(definition)}
+    names = {role: role if role in known else _our_name(role, definition=definition) for role in roles}
+    return {role if names[role] in roles else names[role]: column for role, column in roles.items()}
+
+
+def _our_name(name: str, *, definition: Definition) -> str:
+    ours = astuple(find_columns((), definition=definition))
+    theirs = astuple(find_columns((name,), definition=definition))
+    same = (mine or REFERENCES for mine, other in zip(ours, theirs, strict=True) if other == name)
+    return next(same, name)
+
+
 def problems_of(
     roles: Mapping[str, str], *, header: Iterable[str], definition: Definition
 ) -> Iterator[Problem]:
@@ -139,7 +157,7 @@ def problems_of(
             yield file_error(f"The file has no such column; it has {', '.join(columns)}.", column=column)
     for one in known.values():
         if one.is_required and not roles.get(one.name, one.name in columns):
-            yield file_error(f"No column is “{one.label}”; the file has {', '.join(columns)}.", line=1)
+            yield file_error(f"No column is {one}; the file has {', '.join(columns)}.", line=1)
 
 
 def renamed(table: Table, *, roles: Mapping[str, str], definition: Definition, system: str) -> Table:

@@ -1,5 +1,6 @@
 """Batches by the API: the launch page's rules, its price, and what is decided about the work."""
 
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -10,9 +11,10 @@ from annotators.crowds.mturk.gateway import Gateway
 from annotators.models import Assignment
 from surveys import sync
 from surveys.models import AuditEntry, Batch, Decision, Simulation
+from surveys.publishing import questionnaires
 from tests.factories import make_draft, make_published, make_survey, submitted
 from tests.policy_data import NEVER
-from tests.surveys.api.asking import Asking, person_of, problem, token_of
+from tests.surveys.api.asking import Asking, hand_in, person_of, problem, token_of
 
 pytestmark = pytest.mark.django_db
 
@@ -51,7 +53,8 @@ def test_given_terms_are_kept_to_the_cent_and_the_second(script: Asking) -> None
     given = {
         "name": "Mine", "endpoint": "link", "items_per_hit": 2, "assignments_per_hit": 3, "reward": dollars("0.07"),
         "budget": dollars("12.30"), "assignment_duration_seconds": 95, "lifetime_seconds": 86_400, "seed": 11,
-        "keywords": "rain, dogs", "rejects_automatically": True, "replaces_auto_approved": False,
+        "keywords": "rain, dogs", "pilot_items": 2, "page_language": "ru",
+        "rejects_automatically": True, "replaces_auto_approved": False,
     }  # fmt: skip
     made = script.post("/studies/rain/batches", given).json()
     assert {name: made["terms"][name] for name in given} == given
@@ -76,6 +79,8 @@ def test_a_change_keeps_what_it_does_not_name(script: Asking) -> None:
         ({"reward": "1.00"}, "reward.amount"),
         ({"items_per_hit": 0}, "items_per_hit"),
         ({"lifetime_seconds": 29}, "lifetime_seconds"),
+        ({"pilot_items": 0}, "pilot_items"),
+        ({"page_language": "xx"}, "page_language"),
         ({"review": {"kind": "own"}}, "review.kind"),
         ({"review": {"kind": "own", "rules": {"luck": 1}}}, "review.rules"),
         ({"review": {"kind": "own", "rules": {"minimum_correct": 9}}}, "review.rules.minimum_correct"),
@@ -238,3 +243,48 @@ def test_a_budget_of_nothing_can_be_raised(script: Asking) -> None:
     answer = script.post(f"/batches/{batch.pk}/budget", {"budget": dollars("50.00")})
     assert (answer.status_code, answer.json()["terms"]["budget"]) == (200, dollars("50.00"))
     assert AuditEntry.objects.get().details == {"before": "0.00", "after": "50.00"}
+
+
+def piloted(minutes: int | None = None) -> Batch:
+    """A published pilot of two of five items; where one person has handed in, they took so long."""
+    terms = {
+        "endpoint": "link",
+        "takes_links": True,
+        "pilot_items": 2,
+        "review_policy": NEVER,
+        "reward": "0.50",
+    }
+    draft = make_draft(make_survey(n_items=5), items_per_hit=2, assignments_per_hit=1, **terms)
+    pilot = Batch.objects.get(pk=draft.pk)
+    assert questionnaires.start_publishing(pilot)
+    questionnaires.write(pilot)
+    if minutes:
+        hand_in(pilot)
+        work = Assignment.objects.get()
+        Assignment.objects.update(submitted_at=work.accepted_at + timedelta(minutes=minutes))
+    return pilot
+
+
+def test_the_rest_of_a_pilot_has_its_other_items_and_the_reward_of_a_wage(script: Asking) -> None:
+    pilot = piloted(minutes=6)
+    answer = script.post(f"/batches/{pilot.pk}/rest", {"wage": dollars("12.00")})
+    rest = answer.json()
+    assert (answer.status_code, rest["status"], rest["follows"]) == (201, "draft", pilot.pk)
+    assert (rest["price"]["n_items"], rest["terms"]["reward"]) == (3, dollars("1.20"))
+    as_before = script.post(f"/batches/{pilot.pk}/rest", {}).json()
+    assert (as_before["terms"]["reward"], as_before["terms"]["pilot_items"]) == (dollars("0.50"), None)
+
+
+def test_a_wage_needs_a_measured_time(script: Asking) -> None:
+    answer = script.post(f"/batches/{piloted().pk}/rest", {"wage": dollars("12.00")})
+    assert (problem(answer), answer.json()["errors"][0]["field"]) == ((422, "invalid"), "wage")
+    assert Batch.objects.count() == 1
+
+
+@pytest.mark.parametrize("body", [{}, {"wage": {"amount": "12.00"}}])
+def test_what_is_no_pilot_has_no_rest(script: Asking, body: dict[str, Any]) -> None:
+    draft = make_draft(make_survey(n_items=5), pilot_items=2)
+    assert problem(script.post(f"/batches/{draft.pk}/rest", body)) == (409, "refused")
+    whole = make_published().batch
+    assert problem(script.post(f"/batches/{whole.pk}/rest", {})) == (409, "refused")
+    assert Batch.objects.count() == 2

@@ -30,6 +30,7 @@ OPERATIONS: dict[str, tuple[str, Address]] = {
     "change_draft": ("Researcher", lambda w: ("patch", f"/batches/{w.draft.pk}")),
     "publish_batch": ("Researcher", lambda w: ("post", f"/batches/{w.draft.pk}/publish")),
     "simulate_people": ("Researcher", lambda w: ("post", f"/batches/{w.draft.pk}/simulate")),
+    "plan_rest": ("Researcher", lambda w: ("post", f"/batches/{w.batch.pk}/rest")),
     "stop_batch": ("Researcher", lambda w: ("post", f"/batches/{w.batch.pk}/stop")),
     "raise_budget": ("Researcher", lambda w: ("post", f"/batches/{w.batch.pk}/budget")),
     "read_progress": ("Assistant", lambda w: ("get", f"/batches/{w.batch.pk}/progress")),

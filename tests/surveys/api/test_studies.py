@@ -1,5 +1,6 @@
 """Studies and items by the API: pages of lists, and files whose every wrong place is said."""
 
+import json
 from typing import Any
 
 import pytest
@@ -160,3 +161,31 @@ def test_what_is_no_study(script: Asking, body: dict[str, Any], field: str) -> N
 def test_what_is_no_json(script: Asking) -> None:
     answer = script.client.post("/api/v1/studies", b"{", content_type="application/json")
     assert problem(answer) == (400, "malformed")
+
+
+def test_a_type_says_which_columns_a_file_has(script: Asking) -> None:
+    columns = script.get("/survey-types/xai").json()["columns"]
+    assert [(one["name"], one["is_required"]) for one in columns] == [
+        ("item_id", True),
+        ("image", True),
+        ("question", True),
+        ("explanation", True),
+        ("system", False),
+        ("model_correct", False),
+        ("references", False),
+        ("check", False),
+    ]
+    assert columns[2]["label"] == "Label the system gave"
+    assert {one["columns"] for one in script.get("/survey-types").json()["results"]} == {None}
+
+
+def test_a_file_under_columns_of_ones_own(script: Asking) -> None:
+    script.post("/studies", {"name": "Own", "survey_type": "xai"})
+    columns = {"item_id": "uid", "image": "picture", "label": "predicted", "explanation": "why"}
+    file = SimpleUploadedFile("own.csv", b"uid;picture;predicted;why\n1;1.png;owl;Round eyes.\n")
+    answer = script.upload(
+        "/studies/own/items", items=file, columns=json.dumps(columns), system="alpha", allow_missing="true"
+    )
+    ours = {"question" if name == "label" else name: column for name, column in columns.items()}
+    assert (answer.status_code, answer.json()["columns"]) == (201, ours)
+    assert script.get("/studies/own/items").json()["results"][0]["outputs"][0]["system"] == "alpha"

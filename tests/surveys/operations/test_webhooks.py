@@ -20,6 +20,7 @@ from surveys import sync
 from surveys.models import Batch, Decision, Delivery, Webhook
 from surveys.operations import webhooks
 from surveys.studies.importing.pictures import PictureError
+from tests.dripping import dripping
 from tests.factories import make_published, submitted
 from tests.people import client_of
 
@@ -33,6 +34,7 @@ class Listener:
 
     def __init__(self) -> None:
         self.status, self.got = 200, list[tuple[dict[str, str], bytes]]()
+        self.location = "/elsewhere"
         self.answers, self.is_told = Event(), Event()
         self.answers.set()
         outer = self
@@ -43,7 +45,7 @@ class Listener:
                 outer.got.append((dict(self.headers), body))
                 outer.is_told.set()
                 self.send_response(outer.status if outer.answers.wait(PATIENCE_SECONDS) else 504)
-                self.send_header("Location", "/elsewhere")
+                self.send_header("Location", outer.location)
                 self.end_headers()
 
             def log_message(self, *_: Any) -> None:
@@ -229,23 +231,72 @@ def test_who_hangs_delays_nobody(hanging: Listener, listener: Listener, batch: B
 
 
 def test_who_hangs_is_not_waited_for(
-    hanging: Listener, batch: Batch, monkeypatch: pytest.MonkeyPatch
+    listener: Listener, batch: Batch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of two messages one is tried, and the other not before the first has come to its end."""
+    """Of two messages one is tried, and the other not before the first has come to its end: its name is looked up."""
     monkeypatch.setattr(webhooks, "SECONDS", 0.2)
-    webhook = webhooks.add(batch.survey, hanging.url, by=User(pk=None))
+    webhook = webhooks.add(batch.survey, listener.url, by=User(pk=None))
     for _ in range(2):
         webhooks.test(webhook)
+    is_known = Event()
+
+    def look_up(*_: Any, **__: Any) -> str:
+        is_known.wait(PATIENCE_SECONDS)
+        return "127.0.0.1"
+
+    monkeypatch.setattr(webhooks, "check_address", look_up)
     assert webhooks.send_due() == 0
     assert webhooks.send_due() == 0
     second, first = Delivery.objects.all()
     slow = "It does not answer within 0 seconds."
     assert [(one.attempts, one.error) for one in (first, second)] == [(1, slow), (0, "")]
-    hanging.answers.set()
-    webhooks._speaking[webhook.pk].join()
     monkeypatch.setattr(webhooks, "SECONDS", PATIENCE_SECONDS)
+    is_known.set()
+    webhooks._speaking[webhook.pk].join()
     assert webhooks.send_due() == 1
     assert Delivery.objects.get(arrived_at=None).pk == first.pk
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        (b"", b"HTTP/1.1 200 OK at last"),
+        (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"),
+        (b"HTTP/1.1 200 OK\r\nX: ", b"y"),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    ],
+)
+def test_who_answers_letter_by_letter_is_left(
+    listener: Listener, batch: Batch, monkeypatch: pytest.MonkeyPatch, first: bytes, then: bytes
+) -> None:
+    """No thread goes on listening, nor is what came till then an answer."""
+    monkeypatch.setattr(webhooks, "SECONDS", 0.3)
+    with dripping(first, then) as server:
+        webhook = webhooks.add(batch.survey, server.url, by=User(pk=None))
+        webhooks.test(webhook)
+        assert webhooks.send_due() == 0
+        webhooks._speaking[webhook.pk].join(PATIENCE_SECONDS)
+        assert not webhooks._speaking[webhook.pk].is_alive()
+        assert server.is_left.wait(PATIENCE_SECONDS)
+    delivery = Delivery.objects.get()
+    assert (delivery.arrived_at, delivery.attempts, delivery.error != "") == (None, 1, True)
+
+
+def test_the_body_of_an_answer_is_not_waited_for(listener: Listener, batch: Batch) -> None:
+    with dripping(b"HTTP/1.1 200 OK\r\n\r\n", b"and so on ") as server:
+        webhooks.test(webhooks.add(batch.survey, server.url, by=User(pk=None)))
+        assert webhooks.send_due() == 1
+        assert server.is_left.wait(PATIENCE_SECONDS)
+
+
+def test_a_redirect_to_this_machine_reaches_nothing(listener: Listener, batch: Batch) -> None:
+    """A host outside sends on to one inside."""
+    with listening() as inside:
+        listener.status, listener.location = 302, inside.url
+        webhooks.test(webhooks.add(batch.survey, listener.url, by=User(pk=None)))
+        assert webhooks.send_due() == 0
+        assert (len(listener.got), inside.got) == (1, [])
+    assert Delivery.objects.get().error == "127.0.0.1 answers with status 302."
 
 
 def test_who_fails_is_left_alone_for_a_run_and_others_are_told_all(

@@ -10,6 +10,7 @@ import pytest
 
 from surveys.studies.importing.fetching import check_address, fetch, fetch_pictures
 from surveys.studies.importing.pictures import PictureError
+from tests.dripping import PATIENCE_SECONDS, dripping
 from tests.surveys.studies.importing_cases import png
 
 HTML = b"<html>Sign in</html>"
@@ -202,3 +203,32 @@ def test_out_of_time(pictures_site, tmp_path: Path) -> None:
     with pytest.raises(PictureError, match="Fetching took too long"):
         fetched.read("1.png")
     assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        (b"", b"HTTP/1.1 200 OK at last"),
+        (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"),
+        (b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: 9999\r\n\r\n", b"x"),
+        (b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n", b"x"),
+    ],
+)
+def test_a_site_that_sends_letter_by_letter_is_left(
+    settings, tmp_path: Path, first: bytes, then: bytes
+) -> None:
+    settings.FETCH_PRIVATE = True
+    with dripping(first, then) as server:
+        fetched = fetch_pictures(["1.png"], prefix=server.url, into=tmp_path, seconds=0.3)
+        assert server.is_left.wait(PATIENCE_SECONDS)
+    with pytest.raises(PictureError, match=r"^127\.0\.0\.1 (does not answer|broke off while sending it)\.$"):
+        fetched.read("1.png")
+
+
+def test_one_file_has_a_time_of_its_own(settings, monkeypatch) -> None:
+    settings.FETCH_PRIVATE = True
+    monkeypatch.setattr("surveys.studies.importing.fetching.ONE_SECONDS", 0.3)
+    with dripping(b"HTTP/1.1 200 OK\r\n\r\n", b"x") as server:
+        with pytest.raises(PictureError, match="broke off while sending it"):
+            fetch(server.url)
+        assert server.is_left.wait(PATIENCE_SECONDS)

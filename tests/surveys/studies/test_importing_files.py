@@ -13,9 +13,10 @@ import pytest
 from openpyxl import Workbook
 
 from surveys.protocols.criteria import AnswerQuestion, Choice
+from surveys.protocols.definition import Definition
 from surveys.studies.importing.plan import Plan
 from surveys.studies.importing.reading import read_items, read_table
-from surveys.studies.importing.roles import guessed, roles_of, template_csv
+from surveys.studies.importing.roles import by_our_names, guessed, roles_of, template_csv
 from tests.protocols import ESNLIVE, VCR, VQAX, VTT, XAI
 
 HEADER = ("item_id", "image", "label", "explanation", "system")
@@ -225,6 +226,27 @@ def test_columns_under_other_names() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("definition", "columns", "ours"),
+    [
+        (XAI, {"label": "c", "text": "e"}, {"question": "c", "explanation": "e"}),
+        (XAI, {"label": "c", "question": "e", "what": "i"}, {"label": "c", "question": "e", "what": "i"}),
+        (ESNLIVE, {"statement": "c", "exp": "e"}, {"question": "c", "system": "e"}),
+        (VTT, {"label": "c", "preds": "e", "index": "i"}, {"references": "c", "steps": "e", "item_id": "i"}),
+    ],
+)
+def test_columns_may_be_told_by_what_files_call_them(
+    definition: Definition, columns: dict[str, str], ours: dict[str, str]
+) -> None:
+    assert by_our_names(columns, definition=definition) == ours
+
+
+def test_a_file_read_by_what_files_call_its_columns() -> None:
+    columns = {"item_id": "uid", "image": "b", "label": "c", "text": "e"}
+    plan = read_items(b"uid,b,c,e\n1,a.png,cat,It has ears.\n", definition=XAI, columns=columns)
+    assert (shown(plan), plan.errors) == ([("1", "cat", "It has ears.")], ())
+
+
 def test_a_column_of_our_name_can_have_another_role() -> None:
     data = b"item_id,image,question,label,explanation,system\n1,a.png,What?,cat,b,m\n"
     plan = read_items(data, definition=XAI, columns={"question": "label"})
@@ -239,7 +261,7 @@ def test_what_is_missing_is_told_with_what_is_there() -> None:
         f'column b: There is no role "reply"; known: {known}.',
         "column gone: The file has no such column; it has uid, b.",
         "line 1: No column is “Explanation”; the file has uid, b.",
-        "line 1: No column is “Label the system gave”; the file has uid, b.",
+        "line 1: No column is “Label the system gave” (question); the file has uid, b.",
     ]
 
 

@@ -110,11 +110,14 @@ class Imported(_Row):
 
 @dataclass(frozen=True, slots=True)
 class SurveyType(_Row):
+    """A survey type; `document` and `columns` ({"name", "label", "is_required"}) where it was asked for by its key."""
+
     key: str
     name: str
     version: int
     is_built_in: bool
     document: str | None = None
+    columns: list[dict[str, Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +155,7 @@ class Batch(_Row):
     error: str
     url: str
     is_simulated: bool
+    follows: int | None
     terms: dict[str, Any]
     price: Price | None
     problems: list[str]
@@ -185,6 +189,14 @@ class Batch(_Row):
         """Have simulated people answer a copy of this draft, which is returned; or send more to such a copy."""
         answer = self._ask.post(f"/batches/{self.id}/simulate", {"n_people": n_people}, key=key)
         return Batch.of(answer, _ask=self._ask)
+
+    def plan_rest(self, *, wage: Decimal | str | None = None, key: str | None = None) -> "Batch":
+        """Draft what follows this pilot: the items it did not show, for people who were not in it.
+
+        It pays `wage` dollars an hour for the minutes the pilot took, else what the pilot paid.
+        """
+        body = {"wage": None if wage is None else Money(Decimal(wage)).as_data()}
+        return Batch.of(self._ask.post(f"/batches/{self.id}/rest", body, key=key), _ask=self._ask)
 
     def stop(self) -> "Batch":
         return Batch.of(self._ask.post(f"/batches/{self.id}/stop"), _ask=self._ask)
@@ -257,6 +269,11 @@ class Batch(_Row):
         """Write one of the files (`tidy`, `raw`, `processed`, `table` and so on) to a path of yours."""
         return self._ask.save(f"/batches/{self.id}/files/{name}", Path(to))
 
+    def assignments(self) -> Iterator[Assignment]:
+        """Yield everybody's work in the order it was begun."""
+        for row in self._ask.pages(f"/batches/{self.id}/assignments", waiting="all"):
+            yield Assignment.of(row, _ask=self._ask)
+
     def waiting(self) -> Iterator[Assignment]:
         """Yield the assignments that wait for a person's decision."""
         for row in self._ask.pages(f"/batches/{self.id}/assignments", waiting="held"):
@@ -300,7 +317,8 @@ class Study(_Row):
     ) -> Imported:
         """Import a CSV, Excel or JSONL file (a path, or the bytes), with a ZIP of its pictures.
 
-        `columns` says what the file's are called, {our name: the file's}. FileRefused names each wrong row.
+        `columns` says what the file's are called, {our name: the file's}; our names are `SurveyType.columns`.
+        FileRefused names each wrong row.
         """
         files = {"items": file_of(items, "items")}
         files |= {"archive": file_of(pictures, "pictures.zip")} if pictures is not None else {}

@@ -66,7 +66,7 @@ def test_one_role_for_two_columns_and_one_without_are_told() -> None:
     assert [problem.partition(";")[0] for problem in page.context["page"].problems] == [
         "“item_id” was chosen for several columns: Nr, Bemerkung.".replace("item_id", "item id"),
         'There is no role "nonsense"',
-        "No column is “Label the system gave”",
+        "No column is “Label the system gave” (question)",
         "No column is “Explanation”",
     ]
     assert Survey.objects.count() == 0
