@@ -11,7 +11,7 @@ from surveys.models import Survey
 from surveys.pages.access import researcher
 from surveys.protocols.definition import Definition
 from surveys.studies.importing.plan import Layout
-from surveys.studies.importing.reading import read_table
+from surveys.studies.importing.reading import read_head
 from surveys.studies.importing.roles import (
     Found,
     Role,
@@ -42,7 +42,7 @@ class ColumnsPage:
     @classmethod
     def of(cls, staged: Staged, *, survey: Survey, data: Mapping[str, str]) -> Self:
         """Return the page for a file: what was posted, else what was chosen before, else what the names suggest."""
-        table, definition = read_table(staged.items(), layout=Layout(staged.wish.layout)), survey.definition
+        table, definition = read_head(staged.path, layout=Layout(staged.wish.layout)), survey.definition
         known = remembered(survey, header=table.header)
         problems: list[str] = []
         if data:
