@@ -25,6 +25,8 @@ from surveys.studies.importing.roles import (
 from surveys.studies.importing.staging import Staged
 from surveys.studies.protocols import offered
 
+GUESSED_FROM = 200  # rows whose values are looked at
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnsPage:
@@ -41,7 +43,7 @@ class ColumnsPage:
 
     @classmethod
     def of(cls, staged: Staged, *, survey: Survey, data: Mapping[str, str]) -> Self:
-        """Return the page for a file: what was posted, else what was chosen before, else what the names suggest."""
+        """Return the page for a file: what was posted, else chosen before, else what names and values suggest."""
         table, definition = read_head(staged.path, layout=Layout(staged.wish.layout)), survey.definition
         known = remembered(survey, header=table.header)
         problems: list[str] = []
@@ -50,7 +52,8 @@ class ColumnsPage:
             chosen = _chosen(posted, known=[role.name for role in roles_of(definition)])
             problems = list(_problems(posted, header=table.header, definition=definition))
         else:
-            chosen = staged.wish.columns or known or guessed(table.header, definition=definition)
+            guess = guessed(table.header, definition=definition, rows=table.rows[:GUESSED_FROM])
+            chosen = staged.wish.columns or known or guess
         return cls(found_columns(table, roles=chosen), roles_of(definition), chosen, problems, bool(known))
 
     @property
