@@ -1,6 +1,7 @@
 "use strict";
 (() => {
   const SECONDS = 2;
+  const STEP = 20; // percent: what is read aloud changes no more often
   const cards = [...document.querySelectorAll("[data-kept]")];
   if (!cards.length) return;
 
@@ -18,7 +19,10 @@
             return;
           }
           const percent = Math.min(...reports.map((report) => report.percent));
-          for (const card of cards) card.querySelector("progress").value = percent;
+          for (const card of cards) {
+            card.querySelector("progress").value = percent;
+            card.querySelector("[role=status]").textContent = `${STEP * Math.floor(percent / STEP)} %`;
+          }
         }
       } catch {
         // The server may be restarting; the next round asks again.

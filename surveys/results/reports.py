@@ -1,15 +1,17 @@
 """The reports that a worker makes and pages show, by their kind: made, kept, and read as they were kept."""
 
 import json
+import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 import cattrs
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import DatabaseError, InterfaceError, connection, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -50,6 +52,7 @@ from surveys.teams import Person
 
 CHOICES_KEPT = timedelta(days=1)
 HEARD = timedelta(seconds=10)  # so often a worker that goes on with the same percent says so
+LONGEST = timedelta(hours=1)  # who is still at it then hangs: its turn ends LEASE later
 LONG = 5  # seconds: who has waited so long has begun something else
 # Their pages promise a note to whoever leaves.
 PROMISED = (
@@ -101,7 +104,8 @@ def make(pk: int) -> bool:
     turn = _Turn(pk, now)
     reach("report.begun")
     try:
-        found = _made(row.key, tell=turn.tell)
+        with turn.kept_alive():
+            found = _made(row.key, tell=turn.tell)
     except Exception as error:
         turn.row.update(percent=0, error=str(error)[:500])  # free again after LEASE, as after a crash
         raise
@@ -115,16 +119,40 @@ class _Turn:
 
     pk: int
     begun_at: datetime
+    percent: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
     def row(self) -> QuerySet[KeptReport]:
         return KeptReport.objects.filter(pk=self.pk, begun_at=self.begun_at)
 
-    def tell(self, percent: int) -> None:
-        """Say how far it is, and so that it goes on; whose turn is over changes nothing."""
-        now = timezone.now()
-        if self.row.exclude(percent=percent, begun_at__gt=now - HEARD).update(percent=percent, begun_at=now):
-            self.begun_at = now
+    def tell(self, percent: int | None = None) -> None:
+        """Say how far it is (None: no farther), and so that it goes on; whose turn is over changes nothing."""
+        with self.lock:
+            self.percent = self.percent if percent is None else percent
+            now = timezone.now()
+            silent = self.row.exclude(percent=self.percent, begun_at__gt=now - HEARD)
+            if silent.update(percent=self.percent, begun_at=now):
+                self.begun_at = now
+
+    @contextmanager
+    def kept_alive(self) -> Iterator[None]:
+        """Go on telling beside what takes long and says nothing: a large table is one computation for minutes."""
+        over = threading.Event()
+        beside = threading.Thread(target=self._go_on, args=[over], daemon=True)
+        beside.start()
+        try:
+            yield
+        finally:
+            over.set()
+            beside.join()
+
+    def _go_on(self, over: threading.Event) -> None:
+        until = time.monotonic() + LONGEST.total_seconds()
+        while not over.wait(HEARD.total_seconds()) and time.monotonic() < until:
+            with suppress(DatabaseError, InterfaceError):  # it may be away for a moment
+                self.tell()
+            connection.close()
 
 
 @transaction.atomic

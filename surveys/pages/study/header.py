@@ -17,6 +17,12 @@ Status = Batch.Status
 PLACES = {
     "study": "Batches",
     "study_items": "Items",
+    "import_items": "Items",
+    "import_pictures": "Items",
+    "pictures_job": "Items",
+    "import_columns": "Items",
+    "import_preview": "Items",
+    "import_job": "Items",
     "settle_problem": "Items",
     "study_design": "Design",
     "study_settings": "Settings",
@@ -59,6 +65,7 @@ PLACES = {
     "share_results": "Results",
     "study_files": "Files",
     "batch_files": "Files",
+    "prepared_file": "Files",
     "batch_download_ids": "Files",
 }
 
@@ -73,6 +80,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Tab:
+    """A place in a study; one that is not there yet has no address."""
+
     label: str
     url: str
     is_here: bool
@@ -91,7 +100,21 @@ class Header:
     is_simulated: bool = False
 
 
+TABS = ("Batches", "Items", "Design", "Launch", "People", "Review", "Results", "Files", "Settings")
+# What comes with the first published batch, to whom it will be open. Before, its name stands there without an address.
+LATER = {
+    "People": "annotators.view_assignment",
+    "Review": "annotators.view_assignment",
+    "Results": "surveys.view_batch",
+    "Files": "surveys.view_batch",
+}
 HERE = {
+    "import_items": Step("Choose a file"),
+    "import_pictures": Step("Choose its pictures"),
+    "import_columns": Step("Say what its columns mean"),
+    "import_preview": Step("Look, and confirm"),
+    "import_job": Step("Its items are being imported"),
+    "pictures_job": Step("Its pictures are being fetched"),
     "launch": Step("Look at the price, and publish"),
     "batch_launch": Step("Look at the price, and publish"),
 }
@@ -99,6 +122,8 @@ HERE = {
 
 def header(person: Person, survey: Survey, *, batch: Batch | None = None, place: str = "") -> Header:
     """Return the head of a page of `survey`, about `batch` or else about the newest. `place`: the address's name."""
+    if survey.pk is None:
+        return _to_be(survey, place=place)
     batches = list(with_counts(survey.batches.order_by("-pk")))
     shown = next((one for one in batches if batch is None or one.pk == batch.pk), None)
     return Header(
@@ -109,6 +134,13 @@ def header(person: Person, survey: Survey, *, batch: Batch | None = None, place:
         is_simulated=_is_simulated(batches if batch is None or shown is None else [shown]),
         step=HERE.get(place) or _step(person, survey, _waiting(batches) if batch is None else shown),
     )
+
+
+def _to_be(survey: Survey, *, place: str) -> Header:
+    """Return the head of a study that comes with its first items: its places, of which only this one is there."""
+    here = PLACES.get(place, "")
+    tabs = tuple(Tab(label, "", label == here) for label in TABS)
+    return Header(survey=survey, batch=None, batches=(), tabs=tabs, step=HERE.get(place, Step("")))
 
 
 def _is_simulated(batches: Sequence[CountedBatch]) -> bool:
@@ -124,11 +156,16 @@ def _waiting(batches: Sequence[CountedBatch]) -> CountedBatch | None:
     return next((one for one in batches if one.n_held), batches[0] if batches else None)
 
 
+def import_url(survey: Survey) -> str:
+    """Return where items are imported into a study."""
+    return f"{reverse('import_items')}?survey={survey.pk}"
+
+
 def first_step(person: Person, survey: Survey, *, has_items: bool) -> Step:
     """Return what comes next in a study without a batch."""
     if not has_items:
         return (
-            Step("Import items", reverse("import_items"))
+            Step("Import items", import_url(survey))
             if person.has_perm("surveys.add_item")
             else Step("No items yet")
         )
@@ -173,8 +210,11 @@ def _tabs(
     here: str,
     is_whole: bool,
 ) -> Iterator[Tab]:
-    for label, url, n in _places(person, survey, batch, batches, is_whole=is_whole):
-        yield Tab(label, url, label == here, n)
+    there = {label: (url, n) for label, url, n in _places(person, survey, batch, batches, is_whole=is_whole)}
+    for label in TABS:
+        if label in there or (label in LATER and person.has_perm(LATER[label])):
+            url, n = there.get(label, ("", 0))
+            yield Tab(label, url, label == here, n)
 
 
 def _places(

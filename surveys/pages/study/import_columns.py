@@ -11,7 +11,7 @@ from surveys.models import Survey
 from surveys.pages.access import researcher
 from surveys.protocols.definition import Definition
 from surveys.studies.importing.plan import Layout
-from surveys.studies.importing.reading import read_table
+from surveys.studies.importing.reading import read_head
 from surveys.studies.importing.roles import (
     Found,
     Role,
@@ -24,6 +24,8 @@ from surveys.studies.importing.roles import (
 )
 from surveys.studies.importing.staging import Staged
 from surveys.studies.protocols import offered
+
+GUESSED_FROM = 200  # rows whose values are looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +43,8 @@ class ColumnsPage:
 
     @classmethod
     def of(cls, staged: Staged, *, survey: Survey, data: Mapping[str, str]) -> Self:
-        """Return the page for a file: what was posted, else what was chosen before, else what the names suggest."""
-        table, definition = read_table(staged.items(), layout=Layout(staged.wish.layout)), survey.definition
+        """Return the page for a file: what was posted, else chosen before, else what names and values suggest."""
+        table, definition = read_head(staged.path, layout=Layout(staged.wish.layout)), survey.definition
         known = remembered(survey, header=table.header)
         problems: list[str] = []
         if data:
@@ -50,7 +52,8 @@ class ColumnsPage:
             chosen = _chosen(posted, known=[role.name for role in roles_of(definition)])
             problems = list(_problems(posted, header=table.header, definition=definition))
         else:
-            chosen = staged.wish.columns or known or guessed(table.header, definition=definition)
+            guess = guessed(table.header, definition=definition, rows=table.rows[:GUESSED_FROM])
+            chosen = staged.wish.columns or known or guess
         return cls(found_columns(table, roles=chosen), roles_of(definition), chosen, problems, bool(known))
 
     @property

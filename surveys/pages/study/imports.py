@@ -1,5 +1,7 @@
 """Upload, look at what would be imported, confirm. Nothing is created before the last step."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.contrib.admin import site
 from django.core import signing
@@ -35,7 +37,7 @@ from surveys.studies.importing.writing import (
     ImportRefused,
     attach_pictures,
 )
-from surveys.teams import Person, where
+from surveys.teams import Person, enter, given_role, where
 
 SALT = "surveys.import"
 ADD_ITEM = "surveys.add_item"
@@ -73,11 +75,28 @@ def _form_page(request: HttpRequest, *, form: ImportForm, attach_form: AttachFor
     context = {
         **site.each_context(request),
         "title": "Import items",
+        "survey": _above(request, _chosen_study(form)),
         "form": form,
         "attach_form": attach_form if attach_form.surveys else None,
     }
     status = 422 if form.errors or attach_form.errors else 200
     return render(request, "study/import.html", context, status=status)
+
+
+def _chosen_study(form: ImportForm) -> Survey:
+    """Return the study that a form imports into; a new one has no name yet."""
+    chosen = str(form["survey"].value() or "")
+    known: Any = form.fields["survey"]
+    found = known.queryset.filter(pk=chosen).first() if chosen.isdecimal() else None
+    return found or Survey(name=form["name"].value() or "")
+
+
+def _above(request: HttpRequest, survey: Survey) -> Survey | None:
+    """Return the study whose head stands above a page, None where it is hidden; its reader acts in their role there."""
+    if survey.pk and not where(request.user, "surveys.view_batch").filter(pk=survey.pk).exists():
+        return None
+    enter(request.user, role=given_role(request.user, survey=survey) if survey.pk else "")
+    return survey
 
 
 @researcher(ADD_ITEM)
@@ -86,9 +105,8 @@ def import_columns(request: HttpRequest, token: str) -> HttpResponse:
     """Say what the file's columns mean: guessed by their names, changed here, kept with the file."""
     try:
         staged = _staged(request, token=token)
-        page = ColumnsPage.of(
-            staged, survey=uploads.survey_of(staged, person=request.user), data=request.POST
-        )
+        survey = uploads.survey_of(staged, person=request.user)
+        page = ColumnsPage.of(staged, survey=survey, data=request.POST)
         if request.method == "POST" and not page.problems:
             with_columns(staged, page.chosen)
             return redirect("import_preview", token=token)
@@ -98,6 +116,7 @@ def import_columns(request: HttpRequest, token: str) -> HttpResponse:
     context = {
         **site.each_context(request),
         "title": "What the columns mean",
+        "survey": _above(request, survey),
         "page": page,
         "wish": staged.wish,
     }
@@ -177,7 +196,12 @@ def import_job(request: HttpRequest, import_pk: int) -> HttpResponse:
     if asked.survey:
         messages.success(request, f"Imported {asked.n_items:,} items into {asked.survey}.")
         return _next(request.user, asked.survey)
-    context = {**site.each_context(request), "title": "Import", "asked": asked}
+    context = {
+        **site.each_context(request),
+        "title": "Import",
+        "survey": _above(request, _study_of(request, folder=asked.folder, name=asked.filename)),
+        "asked": asked,
+    }
     return render(request, "study/import_job.html", context)
 
 
@@ -187,6 +211,14 @@ def import_progress(request: HttpRequest, import_pk: int) -> JsonResponse:
     """Answer with how far a large import is, for the page that waits for it."""
     asked = _job(request, import_pk)
     return JsonResponse({"reports": [] if asked.ended_at else [{"percent": asked.percent}]})
+
+
+def _study_of(request: HttpRequest, *, folder: str, name: str) -> Survey:
+    """Return the study that an upload goes into; of one that is not there any more, only a name is known."""
+    try:
+        return uploads.survey_of(load(folder), person=request.user)
+    except (StagedGone, Http404, KeyError):
+        return Survey(name=name)
 
 
 def _job(request: HttpRequest, import_pk: int) -> Importing:
@@ -212,11 +244,13 @@ def _preview_page(
         shown: Look = kept_look.value
     else:
         shown = look(staged, person=request.user)
+    survey = uploads.survey_of(staged, person=request.user)
     context = {
         **site.each_context(request),
         "title": "Look before importing",
+        "survey": _above(request, survey),
         "wish": staged.wish,
-        "definition": uploads.survey_of(staged, person=request.user).definition,
+        "definition": survey.definition,
         "columns_address": reverse("import_columns", args=[preview_token(staged, person=request.user)]),
         "shows_columns": shown.header and "id_0" not in shown.header,
         "plan": shown,
@@ -248,6 +282,7 @@ def _look_awaited(request: HttpRequest, found: Kept[Look], *, staged: Staged) ->
     context = {
         **site.each_context(request),
         "title": "Look before importing",
+        "survey": _above(request, uploads.survey_of(staged, person=request.user)),
         "wish": staged.wish,
         "found": found,
         "token": token,
@@ -301,7 +336,13 @@ def pictures_job(request: HttpRequest, token: str) -> HttpResponse:
     brought: Brought | None = found.value
     if brought is None:
         wait_for(key, person=request.user, text="The pictures have been fetched.", url=request.path)
-        context = {**site.each_context(request), "title": "Pictures", "found": found, "token": token}
+        context = {
+            **site.each_context(request),
+            "title": "Pictures",
+            "survey": _above(request, _study_of(request, folder=folder, name="")),
+            "found": found,
+            "token": token,
+        }
         return render(request, "study/pictures_job.html", context)
     notes.put_away(notes.unseen(request.user).filter(url=request.path))
     if brought.problem:

@@ -1,7 +1,9 @@
 """A file to a plan: find the layout, read the entries, check them."""
 
+import codecs
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 
 from django.conf import settings
@@ -35,6 +37,8 @@ from surveys.studies.importing.tables import (
 )
 
 ARCHIVE = b"PK\x03\x04"
+HEAD = 2**20  # bytes that tell what the columns of a file are,
+HEAD_ROWS = 200  # and rows of a spreadsheet
 NO_BLOCKS = "A batch CSV has no place for the texts of an item; lay out one output a row."
 NO_SYSTEMS = "A batch CSV has no place for outputs by any number of systems; lay out one output a row."
 NO_FILES = "A batch CSV has no place for outputs that are files; lay out one output a row."
@@ -77,6 +81,33 @@ def read_items(
 def read_table(data: bytes, *, layout: Layout = Layout.AUTO) -> Table:
     """Return a file's columns and rows as they are; one that can't be read has problems instead."""
     return _table(data, layout=layout)[0]
+
+
+def read_head(path: Path, *, layout: Layout = Layout.AUTO) -> Table:
+    """Return a file's columns and its first rows: nobody waits for a request that reads all of a large one.
+
+    Columns that only later objects of a JSON file have are not among them.
+    """
+    with path.open("rb") as file:
+        data, is_cut = file.read(HEAD), bool(file.read(1))
+    if not is_cut:
+        return read_table(data, layout=layout)
+    if data.startswith(ARCHIVE):
+        return read_xlsx(path.read_bytes(), n_rows=HEAD_ROWS)
+    table = _cut_table(data, layout=layout)
+    return table if table.rows else read_table(path.read_bytes(), layout=layout)
+
+
+def _cut_table(data: bytes, *, layout: Layout) -> Table:
+    """Return the rows that are whole in the first bytes of a file; none where they are no UTF-8."""
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(data).removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        return Table()
+    if layout == Layout.JSONL or (layout == Layout.AUTO and text.lstrip().startswith(("{", "["))):
+        whole = text if text.lstrip().startswith("[") else text.rpartition("\n")[0]
+        return read_jsonl(whole, is_cut=True)
+    return read_csv(text.rpartition("\n")[0], is_cut=True)
 
 
 def _plan(

@@ -1,10 +1,12 @@
-"""What a file's columns mean: the roles a survey type knows, a guess by name, and a file with its columns renamed."""
+"""What a file's columns mean: the roles a survey type knows, guesses by names and values, a file with other columns."""
 
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
+from statistics import mean
 
 from surveys.models import Survey
 from surveys.protocols.definition import Definition
@@ -15,23 +17,35 @@ from surveys.studies.planted_checks import COLUMN
 OUTPUT_ANSWER, REFERENCES = "output_answer", "references"
 SHOWN_VALUES = 3
 MOST_REMEMBERED = 20  # kinds of files of one survey
-# What people call these columns, in capitals or not, with or without spaces and underscores.
+# What people call these columns, in English, German, Russian, Spanish and French, in capitals or not, with or without
+# spaces and underscores.
 ALSO = {
     "item_id": "id uid uuid itemid sampleid exampleid questionid promptid rowid docid docno caseid clipid videoid vid "
-    "imageid index sampleidx nr no number key segment segmentid segid",
-    "image": "img imgname imagename imagefile imagepath picture picturename file filename filepath photo images",
-    "images": "image img pictures files states frames",
-    "question": "query prompt request statement label input source instruction class predictedclass predictedlabel",
-    "answer": "gold goldanswer correctanswer correct rightanswer target truth groundtruth goldlabel",
-    "choices": "options answers candidates alternatives",
-    "system": "model modelname modelid systemname sysname exp generator llm engine method",
+    "imageid index sampleidx nr no number key segment segmentid segid kennung nummer laufnr номер ид айди "
+    "идентификатор код numero número numéro",
+    "image": "img imgname imagename imagefile imagepath imageurl imgurl picture picturename pictureurl file filename "
+    "filepath photo images foto bild bilddatei bildname datei dateiname картинка изображение фото рисунок файл "
+    "имяфайла imagen archivo fichier",
+    "images": "image img pictures files states frames bilder fotos картинки изображения кадры",
+    "question": "query prompt request statement label input source instruction class predictedclass predictedlabel "
+    "frage klasse etikett bezeichnung aussage вопрос метка класс утверждение запрос pregunta etiqueta clase étiquette "
+    "classe",
+    "answer": "gold goldanswer correctanswer correct rightanswer target truth groundtruth goldlabel antwort "
+    "richtigeantwort lösung ответ правильныйответ эталон respuesta réponse",
+    "choices": "options answers candidates alternatives optionen antwortmöglichkeiten варианты вариантыответа opciones",
+    "system": "model modelname modelid systemname sysname exp generator llm engine method modell модель система modelo "
+    "modèle",
     "explanation": "output outputtext text response prediction generated generatedtext rationale caption summary "
-    "translation hypothesis completion generation systemoutput reply reason wavfile audiofile videofile mt",
-    "steps": "preds predictions output outputs texts transformations",
-    "references": "reference referencetext goldtext humantext",
-    "output_answer": "modelanswer predictedanswer answerpredicted",
+    "translation hypothesis completion generation systemoutput reply reason why because justification wavfile "
+    "audiofile videofile mt erklärung begründung warum grund ausgabe объяснение обоснование пояснение почему причина "
+    "вывод текст перевод explicación justificación explication raison",
+    "steps": "preds predictions output outputs texts transformations schritte шаги",
+    "references": "reference referencetext goldtext humantext referenz",
+    "output_answer": "modelanswer predictedanswer answerpredicted modellantwort ответмодели",
     "model_correct": "iscorrect correctprediction",
 }
+PICTURE_NAME = re.compile(r"\S.*\.(png|jpe?g|gif|webp|svg|bmp|tiff?)(\?\S*)?", re.IGNORECASE)
+LONG_TEXT = 20  # characters of a text that says why, on average
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +87,53 @@ def roles_of(definition: Definition) -> tuple[Role, ...]:
     )
 
 
-def guessed(header: Iterable[str], *, definition: Definition) -> dict[str, str]:
-    """Return {role: column} as the names suggest; each column has one role at most."""
-    free = {_plain(name): name for name in reversed(list(header)) if _plain(name)}
+def guessed(header: Iterable[str], *, definition: Definition, rows: Sequence[Row] = ()) -> dict[str, str]:
+    """Return {role: column} as the names suggest, and for what is needed yet, the values; a column has one role."""
+    names = list(header)
+    found = _by_name(names, definition=definition)
+    free = {name: [row.cells.get(name, "") for row in rows] for name in names if name not in found.values()}
+    for role, is_like in _likeness(definition).items():
+        alike = [name for name, values in free.items() if any(values) and is_like([v for v in values if v])]
+        if role not in found and len(alike) == 1:
+            found[role] = alike[0]
+            del free[alike[0]]
+    return found
+
+
+def _likeness(definition: Definition) -> dict[str, Callable[[list[str]], bool]]:
+    """Return how the values of a column look that is needed: two columns that look alike are no guess."""
+    columns = find_columns((), definition=definition)
+    needed = {role.name for role in roles_of(definition) if role.is_required or role.name == columns.image}
+    asked = _are_questions if definition.answer else _repeat
+    likeness = {columns.image: _are_pictures, columns.text: _are_long, columns.question: asked}
+    return {role: is_like for role, is_like in likeness.items() if role in needed and role != "steps"}
+
+
+def _are_pictures(values: list[str]) -> bool:
+    return all(PICTURE_NAME.fullmatch(value.strip()) for value in values)
+
+
+def _are_long(values: list[str]) -> bool:
+    return mean(map(len, values)) >= LONG_TEXT and all(" " in value.strip() for value in values)
+
+
+def _are_questions(values: list[str]) -> bool:
+    return all(value.rstrip().endswith(("?", "？")) for value in values)
+
+
+def _repeat(values: list[str]) -> bool:
+    """Tell whether they are few short words, none of them a number, each of which stands there often."""
+    few = set(values)
+    return 2 * len(few) <= len(values) and not any(_is_number(value) or len(value) > 40 for value in few)
+
+
+def _is_number(text: str) -> bool:
+    return bool(re.fullmatch(r"[-+]?[\d.,]+", text.strip()))
+
+
+def _by_name(header: list[str], *, definition: Definition) -> dict[str, str]:
+    """Return {role: column}: our own names go before what people call them, and these before the type's labels."""
+    free = {_plain(name): name for name in reversed(header) if _plain(name)}
     found: dict[str, str] = {}
     labels = {role.name: _plain(role.label) for role in roles_of(definition)}
     labels |= {block.column: _plain(block.label) for block in definition.blocks}
@@ -92,7 +150,7 @@ def guessed(header: Iterable[str], *, definition: Definition) -> dict[str, str]:
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[\W_]+", "", name).casefold()
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFC", name)).casefold()
 
 
 def is_understood(table: Table, *, definition: Definition) -> bool:

@@ -32,8 +32,11 @@ class SheetError(ValueError):
     """The workbook can't be taken; the message says why."""
 
 
-def read_xlsx(data: bytes) -> Table:
-    """Return the first sheet as a table; what can't be read is a problem in it, never an exception."""
+def read_xlsx(data: bytes, *, n_rows: int | None = None) -> Table:
+    """Return the first sheet as a table; what can't be read is a problem in it, never an exception.
+
+    With `n_rows`, no more than so many rows of the sheet are read, and what a spreadsheet hides is not looked for.
+    """
     try:
         _check_parts(data)
         with warnings.catch_warnings(action="ignore"):
@@ -41,7 +44,7 @@ def read_xlsx(data: bytes) -> Table:
             sheet = book.worksheets[0]
             part = str(getattr(sheet, "_worksheet_path", ""))  # the file of this sheet within the archive
             sheet.reset_dimensions()  # what a program claims about its size
-            titles, records = _below_titles(list(_records(sheet.iter_rows(values_only=True))))
+            titles, records = _below_titles(list(_records(sheet.iter_rows(values_only=True, max_row=n_rows))))
     except SheetError as error:
         return Table(problems=(file_error(str(error)),))
     except (
@@ -51,6 +54,8 @@ def read_xlsx(data: bytes) -> Table:
     width = len(records[0][1]) if records else 0
     texts = [(line, [_text(value) for value in values]) for line, values in records]
     found = table_of([(line, cells + [""] * (width - len(cells))) for line, cells in texts])
+    if n_rows is not None:
+        return found
     problems = [
         *titles,
         *_hidden(data, part, header=records[0][0] if records else 1),

@@ -53,8 +53,12 @@ class Staged:
     def pictures_folder(self) -> Path:
         return self.folder / "pictures"
 
+    @property
+    def path(self) -> Path:
+        return self.folder / "items"
+
     def items(self) -> bytes:
-        return (self.folder / "items").read_bytes()
+        return self.path.read_bytes()
 
     @contextmanager
     def pictures(self) -> Iterator[Pictures | None]:

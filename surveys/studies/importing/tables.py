@@ -21,6 +21,7 @@ OLD_EXCEL = b"\xd0\xcf\x11\xe0"
 DELIMITERS = (",", ";", "\t")
 SNIFFED = 50  # records that tell what separates the columns,
 SNIFFED_TEXT = 2**20  # of so many characters at most
+BETWEEN = re.compile(r"[\s,]*")  # two objects of a list
 MOST_NAMED = 12  # columns that a message lists
 MOST_COLUMNS = 5_000  # of a JSON object, those of nested ones counted
 DEEPEST = 4  # objects in one another of which columns are made
@@ -122,12 +123,13 @@ def _encoding_problem(data: bytes, *, start: int) -> Problem:
     return Problem(Severity.ERROR, message, len(records) - 1 or None, line, column)
 
 
-def read_csv(text: str) -> Table:
+def read_csv(text: str, *, is_cut: bool = False) -> Table:
     """Read text separated by commas, semicolons or tabs, with a header; blank lines are skipped, ragged rows are
-    problems.
+    problems. Of a text that `is_cut` at its end, the whole records are read.
     """
+    records = _records(text, delimiter=delimiter_of(text))
     try:
-        return table_of(_records(text, delimiter=delimiter_of(text)))
+        return table_of(_whole(records) if is_cut else records)
     except csv.Error as error:
         return Table(problems=(file_error(f"The file is not well-formed CSV: {error}."),))
 
@@ -188,6 +190,12 @@ def _records(text: str, *, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         start = reader.line_num + 1 + n_told
 
 
+def _whole(records: Iterable[tuple[int, list[str]]]) -> Iterator[tuple[int, list[str]]]:
+    """Yield records up to one that is cut, which strict CSV finds broken."""
+    with suppress(csv.Error):
+        yield from records
+
+
 def _header_problems(header: list[str]) -> Iterator[Problem]:
     seen: set[str] = set()
     for number, name in enumerate(header, start=1):
@@ -210,14 +218,16 @@ def _row_problems(cells: list[str], *, header: list[str], number: int, line: int
             yield Cell(text, number, line, name).error("The cell holds a NUL character.")
 
 
-def read_jsonl(text: str) -> Table:
-    """Read one JSON object a line, or a list of objects; blank lines are skipped.
+def read_jsonl(text: str, *, is_cut: bool = False) -> Table:
+    """Read one JSON object a line, or a list of objects; blank lines are skipped. Of a list that `is_cut` at its end,
+    the whole objects are read.
 
     The header is every key in order of appearance.
     """
     rows: list[Row] = []
     problems: list[Problem] = []
-    for number, (line, record) in enumerate(_json_objects(text), start=1):
+    objects = _first_of_list(text) if is_cut and text.lstrip().startswith("[") else _json_objects(text)
+    for number, (line, record) in enumerate(objects, start=1):
         if isinstance(record, str):
             problems.append(Problem(Severity.ERROR, record, number, line))
             continue
@@ -237,6 +247,15 @@ def _json_objects(text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
     for line, part in enumerate(text.split("\n"), start=1):
         if part.strip():
             yield line, _json_object(part)
+
+
+def _first_of_list(text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    """Yield the objects of a list whose end is missing."""
+    at, decoder = text.index("[") + 1, json.JSONDecoder()
+    with suppress(ValueError, RecursionError):
+        while found := BETWEEN.match(text, at):
+            one, at = decoder.raw_decode(text, found.end())
+            yield 1, one if isinstance(one, dict) else NO_OBJECT
 
 
 def _json(text: str) -> object:

@@ -10,7 +10,7 @@ from surveys.models import Survey
 from surveys.studies.importing.fetching import fetch_pictures
 from surveys.studies.importing.pictures import PictureError, Pictures, check_pictures
 from surveys.studies.importing.plan import Layout, Plan, Problem, Severity
-from surveys.studies.importing.reading import read_items, read_table
+from surveys.studies.importing.reading import read_head, read_items
 from surveys.studies.importing.roles import is_understood as are_columns_understood
 from surveys.studies.importing.roles import remembered
 from surveys.studies.importing.staging import Staged, claimed
@@ -35,7 +35,7 @@ def is_understood(staged: Staged, *, person: Person) -> bool:
     if wish.layout == Layout.BATCH:
         return True
     survey = survey_of(staged, person=person)
-    table = read_table(staged.items(), layout=Layout(wish.layout))
+    table = read_head(staged.path, layout=Layout(wish.layout))
     is_known = are_columns_understood(table, definition=survey.definition)
     return is_known and not remembered(survey, header=table.header)
 

@@ -2,6 +2,8 @@
 
 import json
 import threading
+import time
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -139,6 +141,27 @@ def test_who_lost_the_lease_does_not_write_over_what_came_after(monkeypatch: pyt
 
     monkeypatch.setattr(reports, "reach", overtake)
     assert reports.make(row.pk) is False
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_computes_long_and_says_nothing_keeps_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    row, others = asked(batch_of()), list[bool]()
+    monkeypatch.setattr(reports, "HEARD", timedelta(seconds=0.05))
+
+    def compute(about: str, tell: Callable[[int], object]) -> tuple[str, int]:
+        tell(40)
+        long_ago = KeptReport.objects.get(pk=row.pk).begun_at
+        for _ in range(600):
+            if heard := KeptReport.objects.filter(pk=row.pk, begun_at__gt=long_ago + timedelta(seconds=0.2)):
+                others.append(heard.get().percent == 40 and reports.make(row.pk))
+                break
+            time.sleep(0.05)
+        return "1", 7
+
+    monkeypatch.setitem(reports.MAKERS, "report", compute)
+    assert (reports.make(row.pk), others) == (True, [False])
+    row.refresh_from_db()
+    assert (row.version, row.content, row.begun_at, row.percent) == ("1", "7", None, 0)
 
 
 @pytest.mark.django_db

@@ -17,6 +17,7 @@ from surveys.protocols.definition import Definition
 from surveys.studies.importing.plan import Plan
 from surveys.studies.importing.reading import read_items, read_table
 from surveys.studies.importing.roles import by_our_names, guessed, roles_of, template_csv
+from surveys.studies.importing.tables import Row
 from tests.protocols import ESNLIVE, VCR, VQAX, VTT, XAI
 
 HEADER = ("item_id", "image", "label", "explanation", "system")
@@ -272,11 +273,51 @@ def test_what_is_missing_is_told_with_what_is_there() -> None:
             ["ID", "Image File", "Label", "Model", "Rationale"],
             ["ID", "Image File", "Label", "Rationale", "Model"],
         ),
+        (["Nummer", "Bild", "Klasse", "Begründung"], ["Nummer", "Bild", "Klasse", "Begründung"]),
+        (["id", "Foto", "Label", "Warum?"], ["id", "Foto", "Label", "Warum?"]),
+        (["№", "Картинка", "Метка", "Объяснение"], ["Картинка", "Метка", "Объяснение"]),
+        (
+            ["номер", "Имя файла", "класс", "Почему", "модель"],
+            ["номер", "Имя файла", "класс", "Почему", "модель"],
+        ),
+        (["id", "file", "label", "Erkla\u0308rung"], ["id", "file", "label", "Erkla\u0308rung"]),
+        (["id", "fichier", "Étiquette", "why"], ["id", "fichier", "Étiquette", "why"]),
         (["item_id", "id", "image", "statement", "text"], ["item_id", "image", "statement", "text"]),
     ],
 )
 def test_roles_are_guessed_by_name(header: list[str], found: list[str]) -> None:
     assert list(guessed(header, definition=XAI).values()) == found
+
+
+def guessed_by_values(**columns: list[str]) -> dict[str, str]:
+    """Return what is guessed for columns with these values, of which no name tells anything."""
+    rows = [
+        Row(n, n, dict(zip(columns, cells, strict=True)))
+        for n, cells in enumerate(zip(*columns.values(), strict=True), start=1)
+    ]
+    return guessed(columns, definition=VQAX if "asks" in columns else XAI, rows=rows)
+
+
+WHYS = ["It has ears and a tail.", "", "Whiskers are seen at its nose."]
+
+
+@pytest.mark.parametrize(
+    ("columns", "found"),
+    [
+        ({"a": ["1.png", "", "https://x.org/a b.JPG?w=1"], "b": WHYS}, {"image": "a", "explanation": "b"}),
+        ({"a": ["1.png", "2.png", "3"], "b": ["short", "", "x y"]}, {}),
+        ({"a": ["dog", "cat", "dog"], "b": WHYS}, {"explanation": "b"}),
+        ({"a": ["dog", "dog", "dog"], "b": ["5", "5", "5"]}, {"question": "a"}),
+        ({"a": ["dog"] * 3, "b": ["lime"] * 3}, {}),
+        ({"a": WHYS, "b": WHYS}, {}),
+        ({"a": [""] * 3, "asks": ["Who?", "Where is it?", "Is it?"]}, {"question": "asks"}),
+        ({"a": [], "b": []}, {}),
+    ],
+)
+def test_what_no_name_tells_is_guessed_by_values_where_one_column_is_alike(
+    columns: dict[str, list[str]], found: dict[str, str]
+) -> None:
+    assert guessed_by_values(**columns) == found
 
 
 @pytest.mark.parametrize("definition", [VQAX, ESNLIVE, VCR, XAI, VTT])

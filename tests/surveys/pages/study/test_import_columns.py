@@ -34,18 +34,31 @@ def test_a_file_with_columns_of_its_own_is_imported() -> None:
     page = client.get(address)
     assert [(c.name, c.values, c.role) for c in page.context["page"].columns] == [
         ("Nr", ("а1",), "item_id"),
-        ("Foto", ("a.png",), ""),
-        ("Klasse", ("кот",), ""),
+        ("Foto", ("a.png",), "image"),
+        ("Klasse", ("кот",), "question"),
         ("Bemerkung", ("-",), ""),
-        ("Erklärung", ("<b>Уши</b> 🐈",), ""),
+        ("Erklärung", ("<b>Уши</b> 🐈",), "explanation"),
     ]
-    assert page.context["page"].missing == ["image", "Label the system gave", "Explanation"]
+    assert page.context["page"].missing == []
     assert "&lt;b&gt;Уши&lt;/b&gt;" in page.content.decode()
     preview = client.post(address, CHOSEN)["Location"]
     client.post(preview, {"accept_warnings": "on"})
     item = Item.objects.get()
     assert (item.external_id, item.payload["question"]) == ("а1", "кот")
     assert (Output.objects.get().system, Output.objects.get().text) == ("ofa-x", "<b>Уши</b> 🐈")
+
+
+def test_what_no_name_tells_is_guessed_by_the_values_and_what_is_not_alike_is_asked() -> None:
+    client = researcher()
+    data = (
+        b"Nr,a,b,c,d\n1,x/1.PNG,dog,It has a tail and barks.,1\n2,2.jpg,dog,Its ears hang down like that.,1\n"
+    )
+    page = client.get(upload(client, data, **XAI)["Location"]).context["page"]
+    assert [column.role for column in page.columns] == ["item_id", "image", "question", "explanation", ""]
+    unclear = b"Nr,a,b,c\n1,1.png,2.png,dog\n2,3.png,4.png,cat\n"
+    page = client.get(upload(client, unclear, **XAI)["Location"]).context["page"]
+    assert [column.role for column in page.columns] == ["item_id", "", "", ""]
+    assert page.missing == ["image", "Label the system gave", "Explanation"]
 
 
 def test_what_was_chosen_can_be_looked_at_again() -> None:
@@ -155,7 +168,10 @@ def test_other_columns_are_guessed_again() -> None:
     brought(client, FILE, **XAI)
     other = FILE.replace(b"Foto", b"Bild")
     page = client.get(upload(client, other, survey=Survey.objects.get().pk)["Location"]).context["page"]
-    assert ([column.role for column in page.columns], page.is_remembered) == (["item_id", *[""] * 4], False)
+    assert ([column.role for column in page.columns], page.is_remembered) == (
+        ["item_id", "image", "question", "", "explanation"],
+        False,
+    )
 
 
 def test_of_each_kind_of_file_the_last_choice_is_kept_and_no_more_kinds_than_twenty() -> None:

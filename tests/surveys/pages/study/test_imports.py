@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 from django.urls import reverse
 
 from surveys.models import Item, Picture, Survey
-from tests.factories import make_draft
+from tests.factories import make_draft, make_survey
 from tests.people import client_of
 from tests.surveys.pages.study.import_pages import TWO, preview_of, researcher, said, staged, upload
 from tests.surveys.studies.importing_cases import (
@@ -220,3 +221,40 @@ def test_a_survey_of_that_name_came_in_between() -> None:
         'A survey with the short name "my-study" exists already.'
     ]
     assert Item.objects.count() == 0
+
+
+TABS = ["Batches", "Items", "Design", "Launch", "People", "Review", "Results", "Files", "Settings"]
+
+
+def head(client: Client, url: str) -> tuple[list[str], str, str, str]:
+    """Return what stands above a page: the tabs, the one it is, whose they are and the step."""
+    study = client.get(url).context["study"]
+    here = next(tab.label for tab in study.tabs if tab.is_here)
+    return [tab.label for tab in study.tabs], here, study.survey.name, study.step.text
+
+
+def test_a_study_that_is_to_be_has_the_head_of_a_study_from_its_upload_on() -> None:
+    client = client_of("Researcher")
+    assert head(client, reverse("import_items")) == (TABS, "Items", "", "Choose a file")
+    preview = preview_of(client, batch_csv([slot(1), slot(2)]), pictures=TWO, name="Dogs")
+    assert head(client, preview) == (TABS, "Items", "Dogs", "Look, and confirm")
+    assert head(client, f"{preview}columns") == (TABS, "Items", "Dogs", "Say what its columns mean")
+    launch = client.post(preview)["Location"]
+    assert head(client, launch) == (TABS, "Launch", "Dogs", "Look at the price, and publish")
+
+
+def test_an_import_into_a_study_stands_in_its_place() -> None:
+    client, survey = client_of("Researcher"), make_survey()
+    step = client.get(reverse("study_items", args=[survey.slug])).context["study"].tabs[1]
+    address = f"{reverse('import_items')}?survey={survey.pk}"
+    assert head(client, address) == (TABS, "Items", survey.name, "Choose a file")
+    assert client.get(address).context["study"].tabs[1].url == step.url
+    assert address in client.get(reverse("study", args=[survey.slug])).text
+
+
+def test_who_may_only_import_sees_no_head_of_a_study_that_is_there() -> None:
+    survey = make_survey()
+    page = researcher().get(f"{reverse('import_items')}?survey={survey.pk}")
+    assert (page.status_code, page.context["survey"]) == (200, None)
+    assert 'class="tabs"' not in page.text
+    assert researcher("bob").get(f"{reverse('import_items')}?survey=0x1").context["survey"].pk is None

@@ -101,12 +101,19 @@ def test_a_draft_has_neither_results_nor_files(researcher: Client) -> None:
     for name in ("batch_results", "batch_files"):
         answer = researcher.get(reverse(name, args=[draft.pk]))
         assert (answer.status_code, answer.url) == (302, f"/batches/{draft.pk}/")
-    assert [tab.label for tab in researcher.get(f"/batches/{draft.pk}/").context["study"].tabs] == [
-        "Batches",
-        "Items",
-        "Design",
-        "Launch",
-        "Settings",
+    study = f"/studies/{draft.survey.slug}"
+    assert [
+        (tab.label, tab.url) for tab in researcher.get(f"/batches/{draft.pk}/").context["study"].tabs
+    ] == [
+        ("Batches", f"{study}/"),
+        ("Items", f"{study}/items/"),
+        ("Design", f"{study}/design/"),
+        ("Launch", f"/batches/{draft.pk}/"),
+        ("People", ""),
+        ("Review", ""),
+        ("Results", ""),
+        ("Files", ""),
+        ("Settings", f"{study}/settings/"),
     ]
 
 
