@@ -29,7 +29,7 @@ from surveys.review import (
     second_look,
 )
 from surveys.review.decisions import AUTO_APPROVED, late_reason
-from surveys.review.evidence import evidence_of_batch
+from surveys.review.evidence import evidence_of_batch, evidence_of_worker
 from tests.appeals import appealed, replaced
 from tests.factories import (
     make_assignment,
@@ -502,3 +502,58 @@ def test_who_decides_again_has_nothing_else_sent_again(person: User) -> None:
     ]
     decisions.reject(assignment, by=person, reason="Letters.")
     assert [Call.objects.get(pk=call.pk).state for call in calls] == ["refused", "planned"]
+
+
+def test_what_is_not_as_decided_is_to_be_carried_out() -> None:
+    hit, now = make_published().hit, timezone.now()
+    cases = {}
+    for status in ("Accepted", "Submitted", "Approved", "Rejected"):
+        for verdict in ("approve", "reject", "propose", "flag"):
+            for is_overturned in (False, True):
+                one = make_assignment(hit, status=status)
+                told = {"overturned_at": now, "overturn_reason": "Ours."} if is_overturned else {}
+                Decision.objects.create(
+                    assignment=one, verdict=verdict, reason="Letters.", decided_at=now, **told
+                )
+                cases[one] = (status, verdict, is_overturned)
+        make_assignment(hit, status=status)
+    assert {cases[one] for one in due_work.to_carry_out(hit)} == {
+        *(("Submitted", verdict, either) for verdict in ("approve", "reject") for either in (False, True)),
+        *(("Approved", verdict, False) for verdict in ("reject", "propose", "flag")),
+        *(("Rejected", verdict, True) for verdict in ("approve", "reject", "propose", "flag")),
+    }
+
+
+def test_only_what_is_graded_counts_for_and_against_others() -> None:
+    questionnaire = make_published(n_items=2)
+    one, skipped, wrong = (submitted(questionnaire) for _ in range(3))
+    item = questionnaire.slots.all()[0].item
+    skipped.responses.filter(item=item).update(is_correct=None)
+    wrong.responses.filter(item=item).update(is_correct=False)
+    found = evidence_of_batch(questionnaire.batch, kinds={"difficulty_adjusted"})
+    records = [found[work.pk].worker for work in (one, skipped, wrong)]
+    assert [(record.n_others_graded, record.n_others_right) for record in records] == [(3, 2), (4, 3), (3, 3)]
+    assert [{(a.is_correct, a.n_others_right, a.n_others) for a in record.answers} for record in records] == [
+        {(True, 0, 1), (True, 2, 2)},
+        {(True, 2, 2)},
+        {(False, 1, 1), (True, 2, 2)},
+    ]
+    alone = evidence_of_worker(questionnaire.batch, worker=one.worker_id, kinds={"difficulty_adjusted"})
+    assert alone == {one.pk: found[one.pk]}
+
+
+def test_who_comes_by_link_has_answered_once_it_is_saved() -> None:
+    batch = make_link_batch(n_items=5, endpoint="embedded", reward=Decimal("0.10"))
+    kinds = [
+        {"channel": "link"},
+        {},
+        {"saved_at": timezone.now()},
+        {"channel": "link", "saved_at": timezone.now()},
+        {"channel": "link", "status": "Submitted"},
+    ]
+    slots = list(AnnotationSlot.objects.filter(batch=batch).order_by("number"))
+    for slot, values in zip(slots, kinds, strict=True):
+        slot.assignment = make_assignment(slot.questionnaire.hit, **values)
+        slot.leased_until = timezone.now()
+        slot.save()
+    assert list(AnnotationSlot.objects.filter(quota.UNANSWERED).order_by("number")) == slots[:3]

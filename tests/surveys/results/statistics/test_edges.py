@@ -517,3 +517,63 @@ def test_a_thousand_resamples_are_drawn_one_at_a_time_at_least(monkeypatch) -> N
 def test_only_models_whose_answers_are_graded_have_task_scores(models, is_graded) -> None:
     frame = SimpleNamespace(models=models, is_graded=is_graded)
     assert _task_scores(frame, pd.DataFrame(), system="a") is None
+
+
+def test_a_system_of_which_nothing_was_drawn_is_left_out_of_the_others() -> None:
+    table = pd.DataFrame({"system": list("abc"), "value": [1.0, 2.0, 9.0], "rating": [2.0, 4.0, 1.0]})
+    drawn = _Systems.of(table).resampled(np.array([[1.0, 1.0, 0.0], [0.0, 2.0, 1.0]]))
+    found = [drawn[name].tolist() for name in ("pearson", "spearman", "kendall")]
+    assert found == [[pytest.approx(1.0), pytest.approx(-1.0)]] * 3
+
+
+def test_comparisons_go_together_by_item_by_worker_and_by_both() -> None:
+    one = np.zeros(4, "intp")
+    items, workers = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+    found = davidson.Compared(one, one + 1, np.ones(4), items, workers)
+    assert [codes.tolist() for codes in strengths._clusterings(found)] == [
+        [0, 0, 1, 1],
+        [0, 1, 0, 1],
+        [0, 1, 2, 3],
+    ]
+    alone = davidson.Compared(one, one + 1, np.ones(4), items, None)
+    assert [codes.tolist() for codes in strengths._clusterings(alone)] == [[0, 0, 1, 1]]
+
+
+def test_means_by_quality_are_told_to_six_digits_of_each_system_that_was_rated(monkeypatch) -> None:
+    monkeypatch.setattr(worker_quality, "score_maps", lambda _: {"k": {"no": 0.0, "yes": 1.0}})
+    frame = SimpleNamespace(systems=("t", "s", "silent"), definition=None)
+    given = pd.DataFrame(
+        {
+            "item_id": [0, 1, 2] * 2,
+            "worker": [0, 0, 0, 1, 1, 1],
+            "s.k": ["yes", "no", "no"] * 2,
+            "t.k": ["yes", None, "yes", "yes", "no", "yes"],
+            "silent.k": [None] * 6,
+        }
+    )
+    assert worker_quality._means(frame, given, key="k") == {"s": 0.333333, "t": 0.666667}
+    assert worker_quality._means(frame, given.assign(**{"s.k": None, "t.k": None}), key="k") == {}
+
+
+def test_answers_are_right_where_one_was_given_and_one_is_known() -> None:
+    given = pd.DataFrame(
+        [("a", "x", "1", "1"), ("a", "y", None, "1"), ("b", "x", "2", "1"), ("c", "x", "1", None)],
+        columns=["item_id", "worker", "answer", "gold"],
+    )
+    for choices in (("1", "2"), ()):
+        frame = SimpleNamespace(definition=SimpleNamespace(answer=SimpleNamespace(choices=choices)))
+        assert worker_quality._correct(frame, given) == Share("correct", "Answer right", 1, 2)
+        assert worker_quality._correct(frame, given[1:2]) is None
+        assert worker_quality._correct(frame, given[3:]) is None
+
+
+def test_it_ends_with_the_first_step_that_moves_nothing(monkeypatch) -> None:
+    steps = []
+    for name in ("_normalised", "_of_candidates"):
+        step = getattr(worker_quality, name)
+        counted = lambda *args, name=name, step=step: steps.append(name) or step(*args)  # noqa: E731
+        monkeypatch.setattr(worker_quality, name, counted)
+    items, workers, labels = np.repeat([0, 1], 3), np.tile([0, 1, 2], 2), np.repeat([0, 1], 3)
+    worker_quality.dawid_skene(items, workers, labels, n_labels=2)
+    worker_quality.one_coin(items, workers, labels)
+    assert steps == ["_normalised", "_of_candidates"]
