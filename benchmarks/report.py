@@ -115,9 +115,9 @@ def report(options: argparse.Namespace) -> None:
 
 def fill(options: argparse.Namespace) -> None:
     """Store a batch in which everybody has answered; every number is drawn from one seed."""
-    from django.core.management import call_command
+    from benchmarks.database import migrate
 
-    call_command("migrate", verbosity=0)
+    migrate()
     chance = random.Random(7)
     batch, items = study(options)
     draw_answers(batch, list(items), options.raters, chance)

@@ -28,6 +28,8 @@ sys.path.insert(0, str(ROOT))
 
 import django  # noqa: E402 (after the path)
 
+from benchmarks.database import migrate  # noqa: E402
+
 CLIENTS = (1, 8)
 PLACES = 10_000  # on each HIT: beyond what it may have given out, those who opened it last would be sent away
 MOST_TIMES_INSERT = 5.0
@@ -78,7 +80,7 @@ def prepared(**variables: str) -> Iterator[Path]:
         django.setup()
         from django.core.management import call_command
 
-        call_command("migrate", verbosity=0)
+        migrate()
         call_command("collectstatic", interactive=False, verbosity=0)
         yield Path(name)
 
