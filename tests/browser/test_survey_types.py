@@ -10,6 +10,7 @@ from pytest_playwright.pytest_playwright import CreateContextCallback
 from surveys.answering.collection import given_answers
 from surveys.models import AnnotationSlot
 from surveys.protocols.registry import get_definition
+from tests.accessible import faults
 from tests.link_people import invite_one
 from tests.link_study import make_link_batch, path_of
 from tests.services_site import Site
@@ -157,3 +158,4 @@ def test_an_item_is_three_screens_high_at_most(
     page.set_viewport_size({"width": 320, "height": 200})
     highest = page.evaluate(HIGHEST_STEP)
     assert (too_high, highest > 3) == ([], False)
+    assert faults(page, ways=[("light", 844, 390), ("dark", 640, 400), ("light", 320, 200)]) == []
