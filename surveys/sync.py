@@ -15,20 +15,28 @@ from django.utils import timezone
 
 from annotators.crowds.base import has_market
 from annotators.crowds.mturk import listing, mirror
-from annotators.crowds.mturk.gateway import Gateway, HITGone, MarketError, Refused
+from annotators.crowds.mturk.gateway import Gateway, HITGone, MarketError, NotReady, Refused
 from annotators.crowds.mturk.leases import Lease, lease
 from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Call
 from annotators.outbox import holds, journal, market
 from surveys import notes
 from surveys.answering import allocation, answer_copy, claiming, collection
-from surveys.models import ApiRequest, Batch, Importing, Questionnaire, Response, Survey, Webhook
+from surveys.models import ApiRequest, Appeal, Batch, Importing, Questionnaire, Response, Survey, Webhook
 from surveys.models.api import KEPT
 from surveys.operations import accounts, alarms, disk, purging, reconciling
 from surveys.publishing import gone, hits, preconditions, questionnaires, quota, stopping
 from surveys.publishing.budget import OverBudget
 from surveys.results import kept
-from surveys.review import decisions, delivery, due_work, policy_change, replacements, second_look
+from surveys.review import (
+    appeal_notes,
+    decisions,
+    delivery,
+    due_work,
+    policy_change,
+    replacements,
+    second_look,
+)
 from surveys.simulating import asking
 from surveys.studies import scoring
 
@@ -271,6 +279,21 @@ def sync_hit(hit_pk: int) -> None:
                 logger.warning("Sync of HIT %s waits for the next sweep: %s", hit.hit_id, error)
                 return
     HIT.objects.filter(pk=hit_pk).update(enqueued_at=None)
+
+
+@shared_task(autoretry_for=(NotReady,), retry_backoff=30, max_retries=5)
+def tell_of_appeal(appeal_pk: int) -> None:
+    """Write to a worker what has become of their appeal. Where that is lost, the page of the appeal says it."""
+    related = ("assignment__worker", "assignment__decision", "assignment__hit__questionnaire__batch")
+    appeal = Appeal.objects.select_related(*related).get(pk=appeal_pk)
+    if (endpoint := appeal.assignment.worker.source) not in settings.MTURK_ENDPOINTS or holds.current():
+        return
+    try:
+        appeal_notes.tell(appeal, gateway=Gateway(endpoint))
+    except NotReady:
+        raise
+    except MarketError as error:
+        logger.warning("The worker reads of appeal %s on its page alone: %s", appeal_pk, error)
 
 
 @shared_task

@@ -1,5 +1,7 @@
 """What axe-core finds on a page, in light and dark, on a desk and on a phone; and whether the page fits."""
 
+from collections.abc import Sequence
+
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
@@ -15,11 +17,11 @@ SETTLED = (
 )
 
 
-def faults(page: Page) -> list[str]:
+def faults(page: Page, *, ways: Sequence[tuple[str, int, int]] = WAYS) -> list[str]:
     """Return every violation with where it is; nothing on a page that is as it should be."""
     return [
         f"{scheme} {width}: {fault}"
-        for scheme, width, height in WAYS
+        for scheme, width, height in ways
         for fault in _look(page, scheme, width, height)
     ]
 

@@ -1,5 +1,6 @@
 """What a worker holds, has done, has earned and was told."""
 
+import re
 from typing import Any
 
 from django.core.paginator import Paginator
@@ -16,6 +17,7 @@ from marketplace.site.arrivals import arrive
 
 Status = Assignment.Status
 SHOWN_PER_PAGE = 25
+ADDRESS = re.compile(r"https?://\S+")
 
 
 @require_safe
@@ -23,11 +25,12 @@ SHOWN_PER_PAGE = 25
 def my_work(request: HttpRequest, worker: Worker) -> HttpResponse:
     """Show the queue, what was submitted and decided, and the earnings."""
     arrive(request)
+    done = Paginator(_done(worker), SHOWN_PER_PAGE).get_page(request.GET.get("page"))
     context = {
         "worker": worker,
         "earnings": statements.earnings_of(worker),
         "record": requirements.record_of(worker),
-        "done": Paginator(_done(worker), SHOWN_PER_PAGE).get_page(request.GET.get("page")),
+        "done": _with_what_followed(done, worker=worker),
         **_possessions(worker),
     }
     return render(request, "marketplace/site/my_work.html", context)
@@ -83,6 +86,26 @@ def _done(worker: Worker) -> Any:
     )
     ordered = rows.select_related("hit__hit_type__requester").order_by("-submitted_at", "-pk")
     return ordered.prefetch_related("bonuses")
+
+
+def _with_what_followed(page: Any, *, worker: Worker) -> Any:
+    """Give each rejected row what its requester wrote later about an address in the rejection, as of an appeal."""
+    rejected = [row for row in page if row.status == Status.REJECTED and _addresses(row.feedback)]
+    if rejected:
+        sent_by = {row.hit.hit_type.requester_id for row in rejected}
+        written = list(_received(worker).filter(requester__in=sent_by))
+        for row in rejected:
+            row.followed = [message for message in written if _is_about(message, row)]
+    return page
+
+
+def _addresses(text: str) -> set[str]:
+    return {address.rstrip(".,;:)") for address in ADDRESS.findall(text)}
+
+
+def _is_about(message: Message, row: Assignment) -> bool:
+    is_theirs = message.requester_id == row.hit.hit_type.requester_id
+    return is_theirs and not _addresses(row.feedback).isdisjoint(_addresses(message.text))
 
 
 def _possessions(worker: Worker) -> dict[str, Any]:

@@ -326,6 +326,12 @@ class Gateway:
             UniqueRequestToken=token,
         )
 
+    def notify(self, worker_id: str, *, subject: str, text: str) -> None:
+        """Write to a worker whose work was decided here before; Refused says why it did not reach them."""
+        answer = _call(self._client.notify_workers, Subject=subject, MessageText=text, WorkerIds=[worker_id])
+        for failure in answer.get("NotifyWorkersFailureStatuses", []):
+            raise Refused(str(failure.get("NotifyWorkersFailureMessage", "")))
+
     def list_bonuses(self, assignment_id: str) -> list[BonusRecord]:
         """Return every bonus paid for an assignment, through all pages."""
         pages = self._pages("list_bonus_payments", "BonusPayments", AssignmentId=assignment_id)

@@ -14,7 +14,9 @@ from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from surveys import sync
 from surveys.answering.throttling import Throttle
+from surveys.enqueue import enqueue
 from surveys.models import Appeal
 from surveys.operations import log_context
 from surveys.pages.access import address_of
@@ -98,6 +100,7 @@ def _send(request: HttpRequest, appeal: Appeal) -> HttpResponse:
         appeal.refresh_from_db()
         if appeal.text != text:
             return _show(appeal, form, status=409)
+    enqueue(sync.tell_of_appeal, appeal.pk)
     return to("appeal", appeal.code, query="?sent")
 
 

@@ -61,6 +61,7 @@ def answer_appeal(request: HttpRequest, appeal_pk: int) -> HttpResponse:
         form.add_error(None, str(error))
         return _again(request, appeal, form, status=409)
     enqueue(sync.sync_hit, appeal.assignment.hit_id)
+    enqueue(sync.tell_of_appeal, appeal.pk)
     messages.success(request, SAID[form.cleaned_data["outcome"]])
     batch_pk = appeal.assignment.hit.questionnaire.batch_id
     return redirect("assignment", pk=batch_pk, assignment_pk=appeal.assignment_id)

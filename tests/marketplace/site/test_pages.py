@@ -409,6 +409,37 @@ def test_an_address_in_a_reason_is_a_link_and_markup_is_none(mturk, kind, new_wo
     assert "<b>No.</b>" not in page
 
 
+def test_what_is_written_later_about_a_rejection_stands_with_it(mturk, kind, new_worker):
+    """By the address that both have, as of an appeal; what another address is about does not, nor an approval's."""
+    worker = new_worker()
+    ids = [worker.accept(kind) for _ in range(2)]
+    for assignment_id in ids:
+        worker.submit(assignment_id)
+    about = "https://assent.example.org/appeals/{}/"
+    for assignment_id, code in zip(ids, ("abc", "xyz"), strict=True):
+        mturk.reject_assignment(AssignmentId=assignment_id, RequesterFeedback=f"No. {about.format(code)}.")
+    for subject, code in (
+        ("It is with us", "abc"),
+        ("Something else", "def"),
+        ("The rejection stays", "abc"),
+    ):
+        text_ = f"See {about.format(code)}"
+        mturk.notify_workers(Subject=subject, MessageText=text_, WorkerIds=[worker.worker.worker_id])
+
+    def followed() -> dict[str, list[str]]:
+        rows = re.findall(
+            r'<li data-assignment-id="(\w+)">(.*?)</li>', text(worker.client.get("/work")), re.DOTALL
+        )
+        return {
+            name: re.findall(r'class="feedback followed">.*?<strong>(.*?)</strong>', row)
+            for name, row in rows
+        }
+
+    assert followed() == {ids[0]: ["The rejection stays", "It is with us"], ids[1]: []}
+    mturk.approve_assignment(AssignmentId=ids[0], RequesterFeedback="You are right.", OverrideRejection=True)
+    assert followed() == {ids[0]: [], ids[1]: []}
+
+
 def test_a_worker_sees_their_own_qualifications_and_the_tests_there_are(mturk, new_worker):
     worker, other = new_worker(), new_worker()
     free = mturk.create_qualification_type(Name="Careful", Description="x", QualificationTypeStatus="Active")

@@ -20,6 +20,7 @@ def test_an_annotation_of_somebody_else_shows_nothing(ada: Visitor, bob: Visitor
     page = bob.open(1)
     assert page.status_code == 404
     assert "Annotation 1 was given to somebody else." in text(page)
+    assert f'href="{bob.path}"' in page.content.decode()
     assert [word for word in ("pictures/", "tea bag", " checked") if word in page.content.decode()] == []
 
 
