@@ -13,7 +13,31 @@ PLACES = (
     Path("/snap/bin/chromium"),
     Path("/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"),
 )
+# What Playwright turns off itself. Chromium heeds the last --disable-features alone, and that is ours:
+# tests/browser/test_switches.py.
+OFF_IN_PLAYWRIGHT = (
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "LensOverlay",
+    "MediaRouter",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "TcpPortRandomizationWin",
+    "OptimizationHints",
+    "NetworkTimeServiceQuerying",
+    "AimEnabled",
+    "PreconnectToSearch",
+    "msForceBrowserSignIn",
+    "msEdgeUpdateLaunchServicesPreferredVersion",
+)
+# Chromium 156 draws the suggestions of the address bar as hidden pages, and loads both for every window, headless too:
+# half a second of a processor each time.
+HIDDEN_PAGES = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup")
 FLAGS = [
+    f"--disable-features={','.join((*OFF_IN_PLAYWRIGHT, *HIDDEN_PAGES))}",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-dev-shm-usage",
