@@ -9,6 +9,7 @@ from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.datastructures import MultiValueDict
 from ninja import Field, File, Form, Query, Router, Schema, Status, UploadedFile
 
 from surveys import sync
@@ -20,8 +21,9 @@ from surveys.api.security import Bearer, person
 from surveys.enqueue import enqueue
 from surveys.models import Batch, Item, Survey
 from surveys.studies import founding
-from surveys.studies.importing import uploads
-from surveys.studies.importing.import_forms import ImportForm
+from surveys.studies.importing import uploads, writing
+from surveys.studies.importing.archive import ZipPictures
+from surveys.studies.importing.import_forms import ImportForm, PicturesForm
 from surveys.studies.importing.pictures import PictureError
 from surveys.studies.importing.plan import Plan
 from surveys.studies.importing.staging import Staged, discard, stage, with_columns
@@ -81,6 +83,13 @@ class Import(Schema):
     address: Text = Field("", description="Where pictures are fetched from: their names are put behind it.")
     allow_missing: bool = False
     accept_warnings: bool = False
+
+
+class Attached(Schema):
+    """What pictures a ZIP had for a study, and how many names still wait for theirs."""
+
+    n_attached: int
+    n_missing: int
 
 
 class Imported(Schema):
@@ -159,6 +168,32 @@ def import_items(
         return Status(HTTPStatus.CREATED, _write(request, staged, accept_warnings=how.accept_warnings))
     finally:
         discard(staged)
+
+
+@router.post(
+    "/studies/{slug:slug}/pictures",
+    response=Attached,
+    auth=Bearer("surveys.view_batch", "surveys.add_item"),
+)
+def attach_pictures(
+    request: HttpRequest,
+    slug: str,
+    archive: Annotated[UploadedFile, File(description="A ZIP of the pictures.")],
+) -> Attached:
+    """Bring pictures to items that were imported without theirs. Whatever else is in the ZIP is left out."""
+    survey = study_for(request, slug)
+    form = PicturesForm({}, MultiValueDict({"archive": [archive]}))
+    if not form.is_valid():
+        raise of_form(form.errors)
+    try:
+        with ZipPictures(form.cleaned_data["archive"]) as pictures:
+            attached = writing.attach_pictures(survey, pictures=pictures)
+    except ImportRefused as error:
+        raise of_rows(error.problems) from None
+    except PictureError as error:
+        raise invalid([Mistake(detail=str(error), field="archive")]) from None
+    enqueue(sync.make_smaller_pictures)
+    return Attached(n_attached=attached.n_attached, n_missing=len(attached.missing))
 
 
 def shown(survey: Any) -> Study:

@@ -27,8 +27,9 @@ TOO_MUCH = (
     "The body can't be read: it is no form, or holds more than belongs into one. Files are sent as files."
 )
 JSON = ("application/json", problems.CONTENT_TYPE)
-# The marketplace for what an account holds; and where an upload's pictures are.
-ASKS_A_NETWORK = {"batches/<int:pk>/publish", "studies/<slug:slug>/items"}
+# Outside of a transaction: the marketplace is asked for what an account holds, an upload's pictures are fetched, and no
+# rollback takes back files that were written.
+APART = {"batches/<int:pk>/publish", "studies/<slug:slug>/items", "studies/<slug:slug>/pictures"}
 
 
 def answering(view: View, *, keeping: Keeping = idempotency.once) -> View:
@@ -95,7 +96,7 @@ def _addresses() -> list[URLPattern]:
 
 
 def _wrapped(address: URLPattern) -> View:
-    keeping = idempotency.apart if str(address.pattern) in ASKS_A_NETWORK else idempotency.once
+    keeping = idempotency.apart if str(address.pattern) in APART else idempotency.once
     return answering(address.callback, keeping=keeping)
 
 

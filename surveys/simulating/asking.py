@@ -37,10 +37,17 @@ def rehearse(draft: Batch, *, n_people: int, by: Person) -> Batch:
 
 
 def send(batch: Batch, *, n_people: int, by: Person) -> Simulation:
-    """Send simulated people to a copy of a draft, or more of them to a batch that is theirs. CannotSimulate."""
-    if batch.is_simulated:
+    """Send simulated people to a copy of a draft, or more of them to a batch that is theirs. CannotSimulate.
+
+    The rest of a pilot that was theirs is a draft of theirs, to which nobody was sent yet.
+    """
+    if not batch.is_simulated:
+        return rehearse(batch, n_people=n_people, by=by).simulation
+    if batch.status != Batch.Status.DRAFT or Simulation.objects.filter(batch=batch).exists():
         return add_people(batch, n=n_people, by=by)
-    return rehearse(batch, n_people=n_people, by=by).simulation
+    if found := preconditions.problems(batch):
+        raise CannotSimulate(" ".join(found))
+    return begin(batch, n_people=n_people, by=by)
 
 
 def begin(batch: Batch, *, n_people: int, by: Person) -> Simulation:

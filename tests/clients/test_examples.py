@@ -126,6 +126,7 @@ def test_every_step_on_a_studys_page(folder: Path, said: str) -> None:
         zipped.writestr("1.png", png())
     (folder / "items.csv").write_text(ITEMS)
     (folder / "pictures.zip").write_bytes(archive.getvalue())
+    make_draft(survey, endpoint="link", takes_links=True, is_simulated=True, reward=0)
     run = Shell(folder).run if said == "curl" else python()
     for step in steps_of(survey):
         code = getattr(step, said)
@@ -140,5 +141,5 @@ def test_every_step_on_a_studys_page(folder: Path, said: str) -> None:
     rest = Batch.objects.get(follows=draft)
     assert (rest.reward, Decision.objects.get(assignment=work).verdict) == (Decimal("1.20"), "approve")
     assert Invitation.objects.filter(batch=draft).count() == 2
-    assert Batch.objects.filter(is_simulated=True).count() == 1
+    assert Batch.objects.filter(is_simulated=True).count() == 2
     assert (folder / "tidy.csv").read_text().startswith("study,")

@@ -12,6 +12,7 @@ from surveys import sync
 from surveys.models import Batch, Survey
 from tests.services_site import Site
 from tests.surveys.api.asking import hand_in, person_of, token_of
+from tests.surveys.studies.importing_cases import archive, png
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ITEMS = b"""item_id,image,question,answer,choices,system,explanation
@@ -23,7 +24,8 @@ two,two.png,Is the dog asleep?,no,yes|no,ground_truth,It runs.
 
 
 @pytest.fixture
-def client(site: Site, monkeypatch: pytest.MonkeyPatch) -> Client:
+def client(site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Client:
+    monkeypatch.setattr(settings, "MEDIA_ROOT", tmp_path / "media")
     monkeypatch.setattr(sync.publish_batch, "delay", lambda pk: None)
     monkeypatch.setattr(sync.make_report, "delay", sync.make_report)
     return Client(site.app_url, token_of(person_of("Researcher")))
@@ -35,6 +37,8 @@ def test_a_study_from_its_token_to_its_results(client: Client, tmp_path: Path) -
     assert (looked.n_items, looked.can_be_imported, client.study("rain-and-dogs").n_items) == (2, True, 0)
     assert study.import_items(ITEMS, allow_missing=True, accept_warnings=True).n_items == 2
     assert [item.id for item in study.items()] == ["one", "two"]
+    assert study.attach_pictures(archive({"one.png": png()})) == 1
+    assert [item.n_missing_pictures for item in study.items()] == [0, 1]
     draft = study.draft(items_per_hit=2, assignments_per_hit=2, reward="0.50", endpoint="link")
     assert (draft.status, draft.problems, draft.price and draft.price.total) == (
         "draft",

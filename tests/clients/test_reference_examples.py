@@ -62,6 +62,16 @@ def test_every_block_says_what_it_is() -> None:
     assert kinds == KINDS
 
 
+def test_the_readme_has_two_screens_and_one_picture() -> None:
+    """A screen has some 45 lines of 110 letters; a picture takes 16."""
+    text = (ROOT / "README.md").read_text()
+    shown = re.sub(r"\]\([^)]*\)|<img[^>]*>|[\[*`]", "", text)
+    flowing = re.sub(r"\n(?=[a-zA-Z(\[.]|  )", " ", shown)
+    lines = sum(-(-len(line) // 110) or 1 for line in flowing.splitlines())
+    assert lines + 16 <= 90
+    assert text.count("<img ") + text.count("![") == 1
+
+
 @pytest.mark.parametrize(
     ("nth", "kind", "definition"), [(0, "csv", VQAX), (1, "csv", XAI), (0, "jsonl", VTT)]
 )

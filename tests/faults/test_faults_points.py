@@ -1,10 +1,12 @@
 """A process is killed at every boundary between database, broker and network; nothing is lost or done twice."""
 
+import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from django.conf import settings
 
 from tests.faults import courses
 from tests.faults.invariants import invariants
@@ -93,3 +95,10 @@ def test_what_is_asked_under_a_key_survives(
 
 def test_every_point_in_the_code_is_killed_here() -> None:
     assert placed() == {name for course in COURSES for _, name in points(course)}
+
+
+def test_every_point_is_in_the_documentation() -> None:
+    told = set(
+        re.findall(r"`([a-z]+\.[a-z_]+)`", (settings.BASE_DIR / "docs" / "reliability.md").read_text())
+    )
+    assert {".".join(name.split(".")[:2]) for name in placed()} - told == set()

@@ -44,8 +44,8 @@ def study_script(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def steps_of(survey: Survey) -> list[ScriptStep]:
-    """Return the steps from items to results, with this study's name and its newest batch's number in them."""
-    newest = survey.batches.order_by("-pk").first()
+    """Return the steps from items to results, with this study's name and the number of its newest batch of people."""
+    newest = survey.batches.order_by("is_simulated", "-pk").first()
     slug, batch = survey.slug, newest.pk if newest else "BATCH"
     found = f"client.batch({batch})" if newest else "draft"
     study, one = f"$ASSENT_URL/api/v1/studies/{slug}", f"$ASSENT_URL/api/v1/batches/{batch}"

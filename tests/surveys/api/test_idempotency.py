@@ -237,9 +237,9 @@ def test_who_is_overtaken_writes_nothing(making: Making, monkeypatch: pytest.Mon
     assert (made(), ApiRequest.objects.count()) == (before, 1)
 
 
-def test_what_asks_a_network_is_known_by_an_address_there_is() -> None:
+def test_what_is_done_outside_of_transactions_is_known_by_an_address_there_is() -> None:
     addresses = {str(one.pattern) for one in urls.urlpatterns}
-    assert urls.ASKS_A_NETWORK - addresses == set()
+    assert urls.APART - addresses == set()
 
 
 def test_a_failure_leaves_the_key_free(script: Asking, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ OPERATIONS: dict[str, tuple[str, Address]] = {
     "read_study": ("Assistant", lambda w: ("get", f"/studies/{w.slug}")),
     "list_items": ("Assistant", lambda w: ("get", f"/studies/{w.slug}/items")),
     "import_items": ("Researcher", lambda w: ("post", f"/studies/{w.slug}/items")),
+    "attach_pictures": ("Researcher", lambda w: ("post", f"/studies/{w.slug}/pictures")),
     "list_batches": ("Assistant", lambda w: ("get", f"/studies/{w.slug}/batches")),
     "draft_batch": ("Researcher", lambda w: ("post", f"/studies/{w.slug}/batches")),
     "read_batch": ("Assistant", lambda w: ("get", f"/batches/{w.batch.pk}")),
@@ -74,7 +75,7 @@ class Lab(World):
 
     def ask(self, script: Asking, name: str) -> Any:
         method, path = OPERATIONS[name][1](self)
-        if name in ("import_items", "upload_survey_type"):
+        if name in ("import_items", "attach_pictures", "upload_survey_type"):
             return script.upload(path)
         return getattr(script, method)(path, *([BODIES.get(name, {})] if method != "get" else []))
 
@@ -125,10 +126,10 @@ def test_assistants_do_nothing_of_the_researchers(lab: Lab, name: str) -> None:
 
 @pytest.mark.parametrize("name", OF_A_STUDY)
 def test_nothing_of_another_teams_study_is_there(lab: Lab, name: str) -> None:
-    before, files = lab.facts(), name == "import_items"
+    before, file = lab.facts(), {"import_items": "items", "attach_pictures": "archive"}.get(name)
     script = script_of("Researcher")
     path = OPERATIONS[name][1](lab)[1]
-    answer = script.upload(path, items=_csv()) if files else lab.ask(script, name)
+    answer = script.upload(path, **{file: _csv()}) if file else lab.ask(script, name)
     assert problem(answer) == (404, "not-found")
     assert lab.facts() == before
 

@@ -1,14 +1,16 @@
 """Studies and items by the API: pages of lists, and files whose every wrong place is said."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from surveys.models import Item, Survey
+from surveys.models import Item, Picture, Survey
 from tests.factories import make_draft, make_item, make_survey
 from tests.surveys.api.asking import Asking, person_of, problem, token_of
+from tests.surveys.studies.importing_cases import archive, png
 
 pytestmark = pytest.mark.django_db
 HEAD = "item_id,image,question,answer,choices,system,explanation\n"
@@ -189,3 +191,29 @@ def test_a_file_under_columns_of_ones_own(script: Asking) -> None:
     ours = {"question" if name == "label" else name: column for name, column in columns.items()}
     assert (answer.status_code, answer.json()["columns"]) == (201, ours)
     assert script.get("/studies/own/items").json()["results"][0]["outputs"][0]["system"] == "alpha"
+
+
+def zipped(**files: bytes) -> SimpleUploadedFile:
+    return SimpleUploadedFile("pictures.zip", archive({f"{name}.png": data for name, data in files.items()}))
+
+
+def test_pictures_come_later(
+    script: Asking, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    monkeypatch.setattr("surveys.api.studies.enqueue", lambda *_: None)
+    script.post("/studies", {"name": "Own", "survey_type": "xai"})
+    lines = b"item_id,image,label,explanation,system\n1,one.png,owl,Eyes.,a\n2,two.png,hen,Comb.,a\n"
+    script.upload("/studies/own/items", items=SimpleUploadedFile("i.csv", lines), allow_missing="true")
+    path = "/studies/own/pictures"
+    broken = script.upload(path, archive=zipped(one=b"GIF89a", two=png()))
+    assert (problem(broken), broken.json()["errors"][0]["detail"].startswith("The picture")) == (
+        (422, "rows"),
+        True,
+    )
+    none = script.upload(path, archive=SimpleUploadedFile("p.zip", b"none"))
+    assert (problem(none), none.json()["errors"][0]["field"]) == ((422, "invalid"), "archive")
+    assert Picture.objects.exclude(file="").count() == 0
+    answers = [script.upload(path, "k1", archive=zipped(one=png(), other=png())).json() for _ in range(2)]
+    assert answers == [{"n_attached": 1, "n_missing": 1}] * 2
+    assert script.upload(path, archive=zipped(two=png())).json() == {"n_attached": 1, "n_missing": 0}

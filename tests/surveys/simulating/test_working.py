@@ -5,8 +5,8 @@ from django.db import IntegrityError, transaction
 
 from annotators.models import Assignment, Call
 from surveys import sync
-from surveys.models import Appeal, Batch, Rating, Response, Simulation
-from surveys.publishing import budget
+from surveys.models import Appeal, Batch, Item, Rating, Response, Simulation
+from surveys.publishing import budget, pilots
 from surveys.publishing.design import methods_in_words
 from surveys.rehearsal.demo_studies import STUDIES, demo_batch, demo_survey
 from surveys.results.files.layouts import LAYOUTS
@@ -100,6 +100,20 @@ def test_people_are_added_to_what_is_theirs_and_to_nothing_else(draft):
     draft.refresh_from_db()
     with pytest.raises(asking.CannotSimulate):
         asking.rehearse(draft, n_people=2, by=None)
+
+
+def test_the_rest_of_their_pilot_is_theirs_too(draft):
+    Batch.objects.filter(pk=draft.pk).update(pilot_items=4)
+    draft.refresh_from_db()
+    pilot = asking.send(draft, n_people=12, by=None).batch
+    run(pilot)
+    rest = pilots.plan_rest(pilot, by=None)
+    assert asking.send(rest, n_people=12, by=None).batch == rest
+    run(rest)
+    assert (rest.status, rest.is_simulated) == (Batch.Status.COMPLETE, True)
+    shown = [set(Item.objects.filter(slots__questionnaire__batch=one)) for one in (pilot, rest)]
+    assert (len(shown[0]), shown[0] & shown[1]) == (4, set())
+    assert shown[0] | shown[1] == set(draft.survey.items.all())
 
 
 def test_the_database_keeps_simulated_people_from_markets_and_money():

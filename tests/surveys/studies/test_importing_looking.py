@@ -38,7 +38,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The addresses that were fetched, of which one answers with an error and one with nothing."""
     found: list[str] = []
 
-    def fetch(url: str, *, kind: str) -> bytes | None:
+    def fetch(url: str, *, kind: str, until: float) -> bytes | None:
         found.append(url.removeprefix(PLACE))
         if url.endswith("9.png"):
             raise PictureError("The server answers with status 500.")

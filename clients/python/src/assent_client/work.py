@@ -327,6 +327,12 @@ class Study(_Row):
         problems = [mistake_of(one) for one in answer.pop("problems")]
         return Imported.of(answer, problems=problems)
 
+    def attach_pictures(self, pictures: Content, *, key: str | None = None) -> int:
+        """Bring pictures, a ZIP, to items that were imported without; return how many names still wait for theirs."""
+        files = {"archive": file_of(pictures, "pictures.zip")}
+        n_missing: int = self._ask.upload(f"/studies/{self.slug}/pictures", {}, files, key=key)["n_missing"]
+        return n_missing
+
     def items(self) -> Iterator[Item]:
         return (Item.of(row) for row in self._ask.pages(f"/studies/{self.slug}/items"))
 

@@ -72,7 +72,7 @@ def test_a_private_address_is_refused(folders: Path) -> None:
 def test_fetched_pictures_are_kept_for_the_confirmation(monkeypatch) -> None:
     asked = []
 
-    def fetch(url: str, *, kind: str) -> bytes:
+    def fetch(url: str, *, kind: str, until: float) -> bytes:
         asked.append(url)
         if url.endswith("2.png"):
             raise PictureError("The server answers with status 500.")
