@@ -24,7 +24,7 @@ else:
 class KeptAdmin(ModelAdmin):
     """Rows that are written by the system and stay: nobody adds or deletes them by hand."""
 
-    list_per_page = 50
+    list_per_page = 25
     show_full_result_count = False
 
     def has_add_permission(self, request: HttpRequest) -> bool:

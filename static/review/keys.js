@@ -3,6 +3,7 @@
 // They can be switched off, as speech input types letters (WCAG 2.1.4); nothing is decided by a key alone.
 (() => {
   const STORE = "assent.review.keys";
+  const REST = "assent.review.rest";
   const help = document.querySelector("[data-keys]");
   if (!help) return;
   const on = help.querySelector("[data-keys-on]");
@@ -46,6 +47,16 @@
     on.addEventListener("change", () => localStorage.setItem(STORE, on.checked ? "on" : "off"));
   } catch {
     // Without storage the choice holds for this page.
+  }
+  // Who has unfolded the rest of the answers once has it so on the next assignment.
+  const rest = document.querySelector("[data-rest]");
+  if (rest) {
+    try {
+      rest.open = localStorage.getItem(REST) === "open";
+      rest.addEventListener("toggle", () => localStorage.setItem(REST, rest.open ? "open" : "folded"));
+    } catch {
+      // Without storage it is folded on each.
+    }
   }
   document.addEventListener("keydown", (event) => {
     if (!on.checked || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;

@@ -13,6 +13,7 @@ from surveys.models import KeptReport, Role, Survey
 from surveys.results import reports
 from surveys.studies import colleagues
 from tests.accessible import faults
+from tests.builders import make_questionnaire
 from tests.factories import make_published, submitted
 from tests.surveys.results.rated import rated_batch
 from tests.surveys.results.test_together import FIRST, SECOND, beside
@@ -54,3 +55,15 @@ def test_pages_of_a_whole_study_are_short_and_accessible(visit: Callable[..., Pa
     for address in addresses:
         page.goto(address)
         assert (address, page.evaluate(SIZE)[0]) == (address, 390)
+
+
+def test_what_is_reviewed_and_the_admins_form_of_a_batch_are_short(visit: Callable[..., Page]) -> None:
+    assignment = submitted(make_questionnaire(), n_correct=1)
+    batch = assignment.hit.questionnaire.batch
+    page = visit("/admin/")
+    for address in (
+        reverse("assignment", args=[batch.pk, assignment.pk]),
+        reverse("admin:surveys_batch_add"),
+    ):
+        page.goto(address)
+        assert page.evaluate(SIZE)[1] <= TALLEST, address

@@ -176,6 +176,7 @@ class SlotRows(InlineRows):
 class QuestionnaireAdmin(OfTeams, ReadOnlyAdmin):
     view_on_site = False
     list_display = ["id", "batch", "position", "target_assignments", "hit", "sibling_of"]
+    list_per_page = 15  # a row has three lines
     list_filter = [("batch", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["batch", "hit", "sibling_of__batch"]
     search_fields = ["id", "hit__hit_id"]

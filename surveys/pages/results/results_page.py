@@ -5,7 +5,6 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from surveys.models import Batch
@@ -25,8 +24,7 @@ def batch_results(request: HttpRequest, pk: int) -> HttpResponse:
     batch = batch_for(request, pk)
     if batch.status == Batch.Status.DRAFT:
         return redirect(batch)
-    review_url = reverse("assignments", args=[batch.pk])
-    return _page(request, Scope(batch.survey, (batch,), batch), review_url=review_url, batch=batch)
+    return _page(request, Scope(batch.survey, (batch,), batch), batch=batch)
 
 
 @require_safe
@@ -42,7 +40,7 @@ def study_results(request: HttpRequest, slug: str, batches: str = "") -> HttpRes
     return _page(request, scope, survey=survey, to_choose=published(survey))
 
 
-def _page(request: HttpRequest, scope: Scope, *, review_url: str = "", **more: Any) -> HttpResponse:
+def _page(request: HttpRequest, scope: Scope, **more: Any) -> HttpResponse:
     form = ChosenForm(request.GET, batches=scope.batches)
     chosen = form.chosen
     shown = results(scope.batches, chosen)
@@ -58,7 +56,7 @@ def _page(request: HttpRequest, scope: Scope, *, review_url: str = "", **more: A
         "is_chosen": not chosen.is_everything,
         "choice": chosen.as_query(),
         "answers_url": scope.answers_url,
-        "review_url": review_url if request.user.has_perm(SEES_WORK) else "",
+        "review_url": scope.review_url if request.user.has_perm(SEES_WORK) else "",
         "report": shown,
         "results": shown and shown.value,
         "metrics_report": metrics,

@@ -67,6 +67,14 @@ class Scope:
     def answers_url(self) -> str:
         return self.url("batch_responses")
 
+    @property
+    def review_url(self) -> str:
+        """Return where the work behind these numbers is listed; "" where no list has that of just these batches."""
+        if len(self.batches) == 1:
+            return reverse("assignments", args=[self.batches[0].pk])
+        is_whole = published(self.survey).count() == len(self.batches)
+        return reverse("study_review", args=[self.survey.slug]) if is_whole else ""
+
 
 def of_batch(request: HttpRequest, pk: int) -> Scope:
     batch = batch_for(request, pk)

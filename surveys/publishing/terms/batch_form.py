@@ -362,7 +362,7 @@ def draft_fieldsets(definition: Definition | None) -> tuple[tuple[str | None, di
         (None, {"fields": STUDY}),
         ("What workers get", {"fields": TERMS}),
         ("Time", {"fields": TIMES, "classes": ["collapse"]}),
-        ("Review", {"fields": REVIEW, "description": REVIEW_NOTE}),
+        ("Review", {"fields": REVIEW, "description": REVIEW_NOTE, "classes": ["collapse"]}),
         (
             "Rules",
             {
@@ -371,6 +371,6 @@ def draft_fieldsets(definition: Definition | None) -> tuple[tuple[str | None, di
                 "classes": ["collapse"],
             },
         ),
-        ("What workers read in the list of HITs", {"fields": LISTED}),
+        ("What workers read in the list of HITs", {"fields": LISTED, "classes": ["collapse"]}),
         ("Chance", {"fields": CHANCE, "classes": ["collapse"]}),
     )

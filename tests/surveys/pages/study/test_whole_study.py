@@ -52,9 +52,25 @@ def test_the_results_of_a_study_are_one_report_whose_numbers_lead_to_answers(res
     of_c = researcher.get(found.context["answers_url"], {"of": "c", "rows": "all"})
     assert f"/batches/{batches[1].pk}/assignments/" in of_c.content.decode()
     assert researcher.get(found.context["scope"].disputed_url).context["page"].paginator.count == 8
+    work = reverse("study_review", args=[survey.slug])
+    counted = [f"{work}?use=used", f"{work}?status=Rejected"]
+    assert [researcher.get(address).context["page"].paginator.count for address in counted] == [18, 1]
+    addresses = [*counted, reverse("study_people", args=[survey.slug]), found.context["scope"].disputed_url]
+    assert [f'<dd><a href="{address}">' in found.text for address in addresses] == [True] * 4
     table = researcher.get(found.context["scope"].url("result_table", "systems", "csv"))
     assert (table.status_code, table["Content-Type"]) == (200, "text/csv; charset=utf-8")
     assert researcher.get(found.context["scope"].url("batch_results_progress")).json() == {"reports": []}
+
+
+def test_the_work_behind_numbers_is_that_of_one_batch_or_of_all_never_of_more(researcher: Client) -> None:
+    survey, (first, second) = rated()
+    one = page(researcher, "study_results_of", survey, first.pk)
+    assert one.context["review_url"] == reverse("assignments", args=[first.pk])
+    two = page(researcher, "study_results_of", survey, f"{first.pk},{second.pk}")
+    assert two.context["review_url"] == reverse("study_review", args=[survey.slug])
+    beside(first, submitted(make_published()).hit.questionnaire.batch)
+    two = page(researcher, "study_results_of", survey, f"{first.pk},{second.pk}")
+    assert two.context["review_url"] == ""
 
 
 def test_a_choice_of_batches_has_an_address(researcher: Client) -> None:
