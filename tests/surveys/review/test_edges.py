@@ -557,3 +557,40 @@ def test_who_comes_by_link_has_answered_once_it_is_saved() -> None:
         slot.leased_until = timezone.now()
         slot.save()
     assert list(AnnotationSlot.objects.filter(quota.UNANSWERED).order_by("number")) == slots[:3]
+
+
+def test_half_took_longer_than_the_median_of_those_who_were_measured() -> None:
+    questionnaire = make_published(n_items=2)
+    works = [submitted(questionnaire) for _ in range(6)]
+
+    def median_of(*seconds: tuple[float, float]) -> list[float | None]:
+        for work, (first, second) in zip(works, seconds, strict=False):
+            work.responses.filter(position=1).update(active_seconds=first)
+            work.responses.filter(position=2).update(active_seconds=second)
+        found = evidence_of_batch(questionnaire.batch, kinds={"too_fast"})
+        return list({evidence.median_seconds for evidence in found.values()})
+
+    Assignment.objects.filter(pk=works[5].pk).update(status="Rejected", rejected_at=timezone.now())
+    assert median_of((0.5, 0.25), (0, 1), (2, 2), (3, 3), (4, 4), (9, 9)) == [4.0]
+    assert median_of((0, 0)) == [None]
+    assert evidence_of_batch(questionnaire.batch, kinds={"agreement"})[works[0].pk].median_seconds is None
+
+
+def test_places_are_numbered_round_by_round() -> None:
+    batch = make_batch(make_survey())
+    few, many = (make_questionnaire(batch, items=[], target_assignments=n) for n in (1, 3))
+    make_questionnaire(batch, items=[], target_assignments=2, sibling_of=few)
+    assert quota.write_slots(batch) == 4
+    found = AnnotationSlot.objects.order_by("number").values_list("number", "questionnaire", "replicate")
+    assert list(found) == [(1, few.pk, 1), (2, many.pk, 1), (3, many.pk, 2), (4, many.pk, 3)]
+    assert quota.write_slots(make_batch(make_survey())) == 0
+
+
+def test_only_what_somebody_skipped_themselves_is_told_as_skipped() -> None:
+    batch, ann, bob = make_link_batch(n_items=2, copies=2), make_person(), make_person()
+    for person in (ann, bob):
+        answered(take(batch, person))
+        answered(take(batch, person))
+    Response.objects.filter(worker=ann, assignment__annotation_slot__number=1).update(skip_reason="blank")
+    told = [[(one.number, one.state) for one in allocation.own(batch, worker=by)] for by in (ann, bob)]
+    assert told == [[(1, "skipped"), (2, "answered")], [(3, "answered"), (4, "answered")]]

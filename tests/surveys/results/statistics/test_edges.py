@@ -9,9 +9,10 @@ import pytest
 
 from surveys.protocols.criteria import Choice, Spans
 from surveys.protocols.spans import Mark
-from surveys.results.statistics import correlation, davidson, numbers, strengths, worker_quality
+from surveys.results.statistics import correlation, davidson, numbers, strengths, summary, worker_quality
 from surveys.results.statistics.agreement import (
     _bounded,
+    agreement,
     count_table,
     gwet_ac2,
     krippendorff_alpha,
@@ -44,10 +45,17 @@ from surveys.results.statistics.inference import (
     unanimous_interval,
 )
 from surveys.results.statistics.metrics import MetricMean, _means
-from surveys.results.statistics.numbers import Minutes, Share, TaskScores
+from surveys.results.statistics.numbers import Minutes, PairedDifference, Share, TaskScores
 from surveys.results.statistics.spans import _f1, _levels
 from surveys.results.statistics.strengths import WinRate, _can_part, _of_winners, _ranks, _turned
-from surveys.results.statistics.summary import _counts, _minutes, _task_scores
+from surveys.results.statistics.summary import (
+    _counts,
+    _difference,
+    _minutes,
+    _reasons,
+    _stratum,
+    _task_scores,
+)
 
 SURE = Support(items=10, workers=4, effective=3.0, busiest=0.9)
 
@@ -577,3 +585,75 @@ def test_it_ends_with_the_first_step_that_moves_nothing(monkeypatch) -> None:
     worker_quality.dawid_skene(items, workers, labels, n_labels=2)
     worker_quality.one_coin(items, workers, labels)
     assert steps == ["_normalised", "_of_candidates"]
+
+
+def agreement_of(*ratings: str):
+    """Of items that x, y and z have rated so; a dash is no rating."""
+    choices = [SimpleNamespace(value=value, score=float(value)) for value in "321"]
+    given = [
+        {"item_id": str(item), "worker": worker, "s.k": None if value == "-" else value}
+        for item, of_item in enumerate(ratings)
+        for worker, value in zip("xyz", of_item, strict=True)
+    ]
+    criterion = SimpleNamespace(key="k", choices=choices, values=list("321"))
+    return agreement(pd.DataFrame(given), system="s", criterion=criterion)
+
+
+def test_agreement_is_of_items_that_two_have_rated() -> None:
+    two = agreement_of("112", "333", "1--", "---")
+    assert (two.items, two.ratings, two.percent) == (2, 6, pytest.approx((1 / 3 + 1) / 2))
+    assert two.alpha == pytest.approx(1 - 5 * (2 * 1.5**2) / (2 * (2 * 1.5**2 + 6 * 3.5**2 + 3 * 2**2)))
+    assert two.ac2_interval == Interval(-1.0, 1.0, Support(2, 3, 3.0, 1.0))
+    one = agreement_of("12-", "3--", "1--")
+    assert (one.items, one.ratings, one.percent) == (1, 2, 0)
+    assert (one.alpha_interval, one.ac2_interval) == (None, None)
+    none = agreement_of("1--", "---")
+    assert (none.items, none.ratings, none.alpha, none.ac2, none.percent) == (0, 0, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("system", "systems", "found"),
+    [
+        ("s", ("s", "truth"), PairedDifference(-0.5, 2)),
+        ("t", ("t", "truth"), PairedDifference(None, 0)),
+        ("truth", ("s", "truth"), None),
+        ("s", ("s",), None),
+    ],
+)
+def test_a_difference_is_to_the_reference_where_both_were_rated(monkeypatch, system, systems, found) -> None:
+    monkeypatch.setattr(summary, "scores_of", lambda frame, rows, *, system: rows[system])
+    frame = SimpleNamespace(systems=systems, definition=SimpleNamespace(reference_system="truth"))
+    given = pd.DataFrame(
+        {"s": [1.0, 3.0, 5.0, None], "truth": [3.0, 2.0, None, 2.0], "t": [None, None, 2.0, None]}
+    )
+    assert _difference(frame, given, system=system) == found
+
+
+def test_reasons_that_are_not_listed_come_last() -> None:
+    frame = SimpleNamespace(definition=SimpleNamespace(skip_reasons=(Choice("blank", "Nothing there"),)))
+    skipped = pd.DataFrame({"skip_reason": ["odd", "odd", "blank"]})
+    assert _reasons(frame, skipped) == (Share("blank", "Nothing there", 1, 3), Share("odd", "odd", 2, 3))
+    assert _reasons(frame, skipped[:2])[0] == Share("blank", "Nothing there", 0, 2)
+
+
+def test_models_are_right_or_wrong_or_nobody_knows() -> None:
+    assert _stratum(pd.Series([True, False, None], dtype="boolean")).tolist() == ["true", "false", "unknown"]
+
+
+def test_an_explanation_is_scored_where_its_answer_is_right(monkeypatch) -> None:
+    monkeypatch.setattr(summary, "scores_of", lambda frame, rows, *, system: rows["score"])
+    given = pd.DataFrame(
+        [
+            ("a", "yes", "yes", 1.0),
+            ("a", "yes", "yes", 0.5),
+            ("b", "no", "yes", 0.0),
+            ("c", "", "yes", 0.0),
+            ("d", "yes", None, 0.0),
+            ("e", "no", "no", None),
+        ],
+        columns=["item_id", "s.answer", "gold", "score"],
+    )
+    frame = SimpleNamespace(models=("s",), is_graded=True, accuracies={"s": 0.7})
+    assert _task_scores(frame, given, system="s") == TaskScores(2 / 3, 2, 3, 0.75, 0.7)
+    assert _task_scores(frame, given[2:3], system="s") == TaskScores(0.0, 0, 1, None, 0.7)
+    assert _task_scores(frame, given[3:5], system="s") == TaskScores(None, 0, 0, None, 0.7)
