@@ -24,6 +24,7 @@ from surveys.review import (
     decisions,
     delivery,
     due_work,
+    policy_change,
     progress,
     replacements,
     second_look,
@@ -253,11 +254,14 @@ def test_locks_let_others_write_rows_that_name_the_row() -> None:
         delivery._to_tell(assignment)
         allocation._lock(worker)
         allocation._lock_questionnaire(slot)
+        policy_change._judged_again(
+            Decision(pk=0, assignment=assignment), None, assignment.hit.questionnaire.batch
+        )
         quota.lock_free(AnnotationSlot.objects.filter(pk=slot.pk))
     endings = [
         query["sql"].split("LIMIT")[-1].split(" FOR ")[-1] for query in asked if " FOR " in query["sql"]
     ]
-    assert [ending.split(" OF ")[0] for ending in endings] == ["NO KEY UPDATE"] * 6
+    assert [ending.split(" OF ")[0] for ending in endings] == ["NO KEY UPDATE"] * 8
     assert endings[-1].endswith("SKIP LOCKED")
 
 
@@ -594,3 +598,84 @@ def test_only_what_somebody_skipped_themselves_is_told_as_skipped() -> None:
     Response.objects.filter(worker=ann, assignment__annotation_slot__number=1).update(skip_reason="blank")
     told = [[(one.number, one.state) for one in allocation.own(batch, worker=by)] for by in (ann, bob)]
     assert told == [[(1, "skipped"), (2, "answered")], [(3, "answered"), (4, "answered")]]
+
+
+def test_a_batch_is_running_while_it_is_open_itself() -> None:
+    stopped, batch = (make_batch(make_survey()) for _ in range(2))
+    Batch.objects.filter(pk=stopped.pk).update(status=Batch.Status.STOPPED)
+    assert [replacements._is_running(one.pk) for one in (stopped, batch)] == [False, True]
+
+
+def test_what_is_begun_by_link_is_open_until_it_is_saved() -> None:
+    batch, ann = make_link_batch(n_items=5, endpoint="embedded", reward=Decimal("0.10")), make_person()
+    slots = list(AnnotationSlot.objects.filter(batch=batch).order_by("number"))
+    kinds = [
+        {"saved_at": timezone.now()},
+        {"status": "Submitted"},
+        {"worker": make_person()},
+        {"channel": "marketplace"},
+        {},
+    ]
+    for slot, values in zip(slots, kinds, strict=True):
+        terms = {"channel": "link", "worker": ann, **values}
+        slot.assignment = make_assignment(slot.questionnaire.hit, **terms)
+        slot.leased_until = timezone.now()
+        slot.save()
+    assert allocation._open_one(batch, ann) == slots[4].assignment
+    assert allocation._open_one(make_link_batch(), ann) is None
+
+
+def test_one_replacement_that_opened_opens_no_other(monkeypatch: Any) -> None:
+    questionnaire = make_published()
+    planned = [
+        Replacement.objects.create(
+            replaces=make_assignment(questionnaire.hit, status="Rejected"),
+            questionnaire=questionnaire,
+            opened_by=Replacement.OpenedBy.EXTEND,
+        )
+        for _ in range(2)
+    ]
+    monkeypatch.setattr(replacements, "_is_open", lambda replacement, *, gateway: True)
+    opened = replacements.replace(planned[0].replaces, questionnaire=questionnaire, gateway=None)
+    assert opened == planned[0]
+    assert opened.opened_at is not None
+    assert Replacement.objects.get(pk=planned[1].pk).opened_at is None
+    again = replacements.replace(planned[0].replaces, questionnaire=questionnaire, gateway=None)
+    assert again.opened_at == opened.opened_at
+
+
+def test_values_without_a_score_are_no_scores() -> None:
+    questionnaire = make_published(n_items=1)
+    one, other = (submitted(questionnaire) for _ in range(2))
+    seen = evidence_of_batch(questionnaire.batch, kinds={"straight_lining"})[one.pk].scores
+    rating = one.responses.get().ratings.filter(criterion="justifies").order_by("pk")[0]
+    type(rating).objects.filter(pk=rating.pk).update(score=None)
+    found = evidence_of_batch(questionnaire.batch, kinds={"straight_lining"})
+    assert (len(found[one.pk].scores), None in found[one.pk].scores) == (len(seen) - 1, False)
+    assert len(found[other.pk].scores) == len(seen)
+
+
+def test_rules_about_others_are_judged_beside_the_answers_right() -> None:
+    rules = [
+        {"kind": "minimum_correct", "minimum": 1, "out_of": 5, "rejects_alone": True},
+        {"kind": "too_fast"},
+    ]
+    questionnaire = make_published(review_policy={"rules": rules, "reject_at": 2})
+    assignment = submitted(questionnaire)
+    assignment.responses.update(active_seconds=0.01)
+    judged = decisions.decide(assignment, batch=questionnaire.batch)
+    assert (judged.verdict, [flag.kind for flag in judged.flags]) == ("flag", ["too_fast"])
+    found = decisions.decide_all(questionnaire.batch, policy=parse(questionnaire.batch.review_policy))
+    assert found == {assignment.pk: judged}
+
+
+def test_a_place_that_is_open_again_is_given_again_once_somebody_has_it() -> None:
+    batch = make_link_batch()
+    one, other = (answered(take(batch, make_person())) for _ in range(2))
+    Assignment.objects.update(status="Rejected", rejected_at=timezone.now())
+    for assignment in (one, other):
+        assert quota.reopen(assignment) is not None
+    assert list(Assignment.objects.filter(quota.GIVEN_AGAIN)) == []
+    taken = take(batch, make_person())
+    assert taken.annotation_slot.reopens is not None
+    assert list(Assignment.objects.filter(quota.GIVEN_AGAIN)) == [taken.annotation_slot.reopens.assignment]

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from surveys.protocols.criteria import Choice, Spans
+from surveys.protocols.preferences import WAYS
 from surveys.protocols.spans import Mark
 from surveys.results.statistics import correlation, davidson, numbers, strengths, summary, worker_quality
 from surveys.results.statistics.agreement import (
@@ -657,3 +658,16 @@ def test_an_explanation_is_scored_where_its_answer_is_right(monkeypatch) -> None
     assert _task_scores(frame, given, system="s") == TaskScores(2 / 3, 2, 3, 0.75, 0.7)
     assert _task_scores(frame, given[2:3], system="s") == TaskScores(0.0, 0, 1, None, 0.7)
     assert _task_scores(frame, given[3:5], system="s") == TaskScores(None, 0, 0, None, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("by", "first", "second", "won"),
+    [("best_worst", [0], [1], [1.0]), ("ranking", [0, 0], [1, 1], [1.0, 0.5])],
+)
+def test_outputs_are_compared_where_both_were_judged(by, first, second, won) -> None:
+    """Neither best nor worst is no tie; of a ranking the same place is one."""
+    levels = [np.array([1.0, 0.0, math.nan]), np.array([-1.0, 0.0, 1.0])]
+    names = coded(pd.DataFrame({"item_id": list("aab"), "worker": list("xyx")}))
+    found = strengths._compared(levels, names, WAYS[by])
+    assert (found.first.tolist(), found.second.tolist(), found.won.tolist()) == (first, second, won)
+    assert (found.items.tolist(), found.workers.tolist()) == ([0] * len(won), list(range(len(won))))
