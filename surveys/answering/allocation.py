@@ -207,7 +207,7 @@ def _opened_within_budget(slot: AnnotationSlot, *, worker: Worker, channel: str)
 
     Questionnaire before batch, the order in which `presentation` locks them.
     """
-    if not Batch.objects.filter(pk=slot.batch_id, budget__isnull=False).exists():
+    if Batch.objects.values_list("budget", flat=True).get(pk=slot.batch_id) is None:
         return _opened(slot, worker=worker, channel=channel)
     _lock_questionnaire(slot)
     try:

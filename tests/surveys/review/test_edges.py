@@ -679,3 +679,65 @@ def test_a_place_that_is_open_again_is_given_again_once_somebody_has_it() -> Non
     taken = take(batch, make_person())
     assert taken.annotation_slot.reopens is not None
     assert list(Assignment.objects.filter(quota.GIVEN_AGAIN)) == [taken.annotation_slot.reopens.assignment]
+
+
+def test_what_is_asked_again_was_not_shown_once_more() -> None:
+    questionnaire = make_published(n_items=1)
+    one = submitted(questionnaire)
+    items = [slot.item for slot in questionnaire.slots.all()]
+    again = one.responses.get()
+    again.pk, again.is_repeat, again.position = None, True, 2
+    again.save()
+    seen = History.of(questionnaire.batch, items=items, worker=one.worker)
+    assert sum(seen.outputs_first[items[0].pk].values()) == sum(seen.systems_first.values()) == 1
+
+
+def test_items_were_seen_where_it_is_known_and_elsewhere_in_the_batch() -> None:
+    first, second = make_published(n_items=1), make_published(n_items=1)
+    seen, batch = submitted(first), first.batch
+    seen.responses.update(is_claim=False)
+    again = make_questionnaire(batch, items=[slot.item for slot in first.slots.all()], hit=make_hit())
+    other = make_assignment(again.hit, worker=seen.worker, status="Submitted")
+    stranger = make_assignment(again.hit, status="Submitted")
+    elsewhere = make_assignment(second.hit, worker=seen.worker, status="Submitted")
+    has_seen = [second_look._has_seen(one, batch) for one in (other, stranger, elsewhere, seen)]
+    assert has_seen == [True, False, False, False]
+    assert second_look._has_seen(other, second.batch) is False
+    seen.responses.update(is_claim=True)
+    assert second_look._has_seen(other, batch) is False
+
+
+def test_ratings_of_another_batch_are_none_of_this_ones_others() -> None:
+    questionnaire = make_published(n_items=1)
+    one, other = (submitted(questionnaire) for _ in range(2))
+    items = [slot.item for slot in questionnaire.slots.all()]
+    before = evidence_of_batch(questionnaire.batch, kinds={"agreement", "difficulty_adjusted"})
+    pilot = make_batch(questionnaire.batch.survey)
+    submitted(make_questionnaire(pilot, items=items, hit=make_hit()))
+    after = evidence_of_batch(questionnaire.batch, kinds={"agreement", "difficulty_adjusted"})
+    assert before == after
+    assert [len(after[work.pk].worker.ratings) for work in (one, other)] == [2, 2]
+
+
+def test_what_was_rejected_for_us_first_was_not_approved_too_early() -> None:
+    hit, now = make_published().hit, timezone.now()
+    told, untold, by_link = (make_assignment(hit, status="Approved") for _ in range(3))
+    for one in (told, untold, by_link):
+        Decision.objects.create(assignment=one, verdict="reject", reason="Letters.", decided_at=now)
+    Assignment.objects.filter(pk=by_link.pk).update(channel="link")
+    rejection = refused_overturn(told)
+    values = {"operation": Call.Operation.REJECT, "state": Call.State.DONE}
+    Call.objects.filter(pk=rejection.pk).update(**values)
+    assert list(delivery.approved_late()) == [untold]
+    Call.objects.filter(pk=rejection.pk).update(state=Call.State.REFUSED)
+    assert set(delivery.approved_late()) == {told, untold}
+
+
+def test_only_a_place_that_somebody_has_can_be_answered_late() -> None:
+    batch = make_link_batch(n_items=1)
+    slot = take(batch, make_person()).annotation_slot
+    AnnotationSlot.objects.create(
+        batch=batch, questionnaire=slot.questionnaire, number=2, replicate=1, reopens=slot
+    )
+    AnnotationSlot.objects.filter(pk=slot.pk).update(assignment=None, leased_until=None)
+    assert quota.room(slot.questionnaire) == quota.Room(n_free=1, n_late=0)

@@ -1,6 +1,7 @@
 """Where there is little or nothing to compute: the numbers at the edges, worked by hand."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +13,10 @@ from surveys.protocols.preferences import WAYS
 from surveys.protocols.spans import Mark
 from surveys.results.statistics import correlation, davidson, numbers, strengths, summary, worker_quality
 from surveys.results.statistics.agreement import (
+    _ac2,
+    _alpha,
     _bounded,
+    _sums_of,
     agreement,
     count_table,
     gwet_ac2,
@@ -47,7 +51,7 @@ from surveys.results.statistics.inference import (
 )
 from surveys.results.statistics.metrics import MetricMean, _means
 from surveys.results.statistics.numbers import Minutes, PairedDifference, Share, TaskScores
-from surveys.results.statistics.spans import _f1, _levels
+from surveys.results.statistics.spans import _agreement, _f1, _levels
 from surveys.results.statistics.strengths import WinRate, _can_part, _of_winners, _ranks, _turned
 from surveys.results.statistics.summary import (
     _counts,
@@ -273,7 +277,7 @@ def test_skips_count_for_the_authors_alone() -> None:
 
 def test_on_one_shared_item_only_the_difference_is_told() -> None:
     ours = Ratings(np.array([4.0, 2.0, 9.0]), np.array([1, 1, 2]), None)
-    theirs = Ratings(np.array([1.0, 5.0]), np.array([1, 3]), None)
+    theirs = Ratings(np.array([1.0, 6.0]), np.array([1, 3]), None)
     assert _mean(ours, theirs, np.array([1])) == 2.0
     assert (_mean(ours, theirs, np.array([])), _mean(ours, theirs, np.array([1, 2]))) == (None, None)
     assert _spread(ours, theirs, np.array([1])) == pytest.approx(math.sqrt(2))
@@ -671,3 +675,38 @@ def test_outputs_are_compared_where_both_were_judged(by, first, second, won) -> 
     found = strengths._compared(levels, names, WAYS[by])
     assert (found.first.tolist(), found.second.tolist(), found.won.tolist()) == (first, second, won)
     assert (found.items.tolist(), found.workers.tolist()) == ([0] * len(won), list(range(len(won))))
+
+
+def test_an_interval_of_preferences_is_between_minus_one_and_one() -> None:
+    names = coded(pd.DataFrame({"item_id": list("abcd"), "worker": list("xyxy")}))
+    net = pd.Series([1.0, 1.0, 1.0, -1.0])
+    ratings = Ratings(net.to_numpy(), names["item_id"].to_numpy(), names["worker"].to_numpy())
+    found = _of_pair(("s", "k", "t"), net, names, mean_effect(ratings), 0.5)
+    assert (found.interval.high, found.decided_interval.high) == (1.0, 1.0)
+    lost = _of_pair(("s", "k", "t"), -net, names, mean_effect(replace(ratings, values=-ratings.values)), 0.5)
+    assert (lost.interval.low, lost.decided_interval.low) == (-1.0, 0.0)
+
+
+def test_a_value_stands_in_the_middle_of_those_that_are_as_high() -> None:
+    """Leaving nothing out, the coefficient in parts is the coefficient."""
+    counts = np.array([[2.0, 1.0, 0.0], [0.0, 2.0, 1.0], [0.0, 0.0, 3.0], [1.0, 0.0, 1.0]])
+    assert float(_alpha(_sums_of(counts))) == pytest.approx(krippendorff_alpha(counts, level="ordinal"))
+    assert float(_ac2(_sums_of(counts))) == gwet_ac2(counts)
+
+
+def test_marks_of_one_person_alone_agree_with_nobodys() -> None:
+    spans = Spans((Choice("minor", "Minor", 1.0),))
+    mark = Mark("minor", start=0, end=1)
+
+    def of(*given: tuple[str, str, tuple[Mark, ...]]):
+        items, texts, marks = (pd.Series(column, dtype=object) for column in zip(*given, strict=True))
+        return _agreement(marks, texts, items, spans)
+
+    pair = [("a", "ab", (mark,)), ("a", "ab", (mark,))]
+    both = of(*pair)
+    assert (both.pairs, both.f1, both.alpha) == (1, 1.0, 1.0)
+    assert of(*pair, ("b", "abc", (mark,)), ("c", "", ()), ("c", "", ())).alpha == 1.0
+    assert of(*pair, ("b", "abc", (mark,))) == both
+    assert of(("b", "abc", (mark,))).pairs == 0
+    nothing = of(("c", "", ()), ("c", "", ()))
+    assert (nothing.pairs, nothing.f1, nothing.alpha) == (1, 1.0, None)
