@@ -24,6 +24,7 @@ from surveys.review import (
     decisions,
     delivery,
     due_work,
+    panels,
     policy_change,
     progress,
     replacements,
@@ -324,6 +325,11 @@ def test_a_share_is_of_what_the_worker_handed_in_before_in_this_batch(monkeypatc
     looked_at = make_assignment(questionnaire.hit, status="Submitted", worker=ann, submitted_at=now)
     assert second_look._is_over_share(looked_at, batch) is False
     assert over() is True
+    twice = make_assignment(
+        hit_of(batch), status="Submitted", worker=ann, submitted_at=now - timedelta(minutes=2)
+    )
+    assert [over(), second_look._is_over_share(looked_at, batch)] == [True, True]
+    twice.delete()
     assert over(submitted_at=now + timedelta(minutes=1)) is False
     assert over(submitted_at=now) is False
     assert over(worker=make_worker()) is False
@@ -488,7 +494,11 @@ def test_a_place_that_is_only_claimed_is_given_last() -> None:
     assert list(quota.free_slots(batch, worker=make_person())) == [second, first]
 
 
-def test_who_decides_again_has_nothing_else_sent_again(person: User) -> None:
+@pytest.mark.parametrize(
+    ("decide", "states"),
+    [(decisions.approve, ["planned", "refused"]), (decisions.reject, ["refused", "planned"])],
+)
+def test_who_decides_again_has_nothing_else_sent_again(decide: Any, states: list[str], person: User) -> None:
     """An approval that was refused stays refused when the work is rejected."""
     assignment = submitted(make_published())
     calls = [
@@ -504,8 +514,8 @@ def test_who_decides_again_has_nothing_else_sent_again(person: User) -> None:
         )
         for operation in (Call.Operation.APPROVE, Call.Operation.REJECT)
     ]
-    decisions.reject(assignment, by=person, reason="Letters.")
-    assert [Call.objects.get(pk=call.pk).state for call in calls] == ["refused", "planned"]
+    decide(assignment, by=person, reason="Letters.")
+    assert [Call.objects.get(pk=call.pk).state for call in calls] == states
 
 
 def test_what_is_not_as_decided_is_to_be_carried_out() -> None:
@@ -741,3 +751,57 @@ def test_only_a_place_that_somebody_has_can_be_answered_late() -> None:
     )
     AnnotationSlot.objects.filter(pk=slot.pk).update(assignment=None, leased_until=None)
     assert quota.room(slot.questionnaire) == quota.Room(n_free=1, n_late=0)
+
+
+@pytest.mark.parametrize("status", ["Submitted", "Approved", "Rejected"])
+@pytest.mark.parametrize(
+    ("verdict", "is_overturned", "is_against"),
+    [
+        (None, False, False),
+        ("approve", False, False),
+        ("flag", False, False),
+        ("propose", False, True),
+        ("reject", False, True),
+        ("reject", True, False),
+    ],
+)
+def test_work_that_was_rejected_or_is_to_be_speaks_against_its_worker(
+    status, verdict, is_overturned, is_against
+) -> None:
+    questionnaire = make_published()
+    work = submitted(questionnaire)
+    times = {"approved_at": "Approved", "rejected_at": "Rejected"}
+    now = {name: timezone.now() for name, of in times.items() if of == status}
+    Assignment.objects.filter(pk=work.pk).update(status=status, **now)
+    if verdict:
+        told = {"overturned_at": timezone.now(), "overturn_reason": "Ours."} if is_overturned else {}
+        Decision.objects.create(
+            assignment=work, verdict=verdict, reason="Letters.", decided_at=timezone.now(), **told
+        )
+    found = panels._is_against(Assignment.objects.get(pk=work.pk), SimpleNamespace(batch=questionnaire.batch))
+    assert found is (is_against or status == "Rejected")
+
+
+def test_a_batch_is_filled_once_each_questionnaire_has_what_it_wants() -> None:
+    batch = make_batch(make_survey())
+    one, other = (make_questionnaire(batch, items=[], hit=make_hit(), target_assignments=1) for _ in range(2))
+    assert due_work._is_filled(batch) is False
+    make_assignment(one.hit, status="Approved")
+    make_assignment(other.hit, status="Rejected")
+    assert due_work._is_filled(batch) is False
+    make_assignment(
+        make_questionnaire(batch, items=[], hit=make_hit(), sibling_of=other).hit, status="Approved"
+    )
+    assert due_work._is_filled(batch) is True
+    undecided = make_assignment(one.hit, status="Submitted")
+    assert due_work._is_filled(batch) is False
+    HIT.objects.filter(pk=undecided.hit_id).update(gone_at=timezone.now())
+    assert due_work._is_filled(batch) is True
+
+
+def test_an_item_that_only_the_rejected_answered_says_nothing_of_them() -> None:
+    assignment = submitted(make_published())
+    Assignment.objects.filter(pk=assignment.pk).update(status="Rejected", rejected_at=timezone.now())
+    batch = assignment.hit.questionnaire.batch
+    record = evidence_of_batch(batch, kinds={"difficulty_adjusted"})[assignment.pk].worker
+    assert (record.answers, record.n_others_graded, record.n_others_right) == ((), 0, 0)

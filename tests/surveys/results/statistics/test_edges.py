@@ -11,7 +11,18 @@ import pytest
 from surveys.protocols.criteria import Choice, Spans
 from surveys.protocols.preferences import WAYS
 from surveys.protocols.spans import Mark
-from surveys.results.statistics import correlation, davidson, numbers, strengths, summary, worker_quality
+from surveys.results.statistics import (
+    comparison,
+    correlation,
+    davidson,
+    inference,
+    numbers,
+    planning,
+    spans,
+    strengths,
+    summary,
+    worker_quality,
+)
 from surveys.results.statistics.agreement import (
     _ac2,
     _alpha,
@@ -169,8 +180,8 @@ def test_a_mean_by_rating_and_by_item() -> None:
 
 
 def test_good_is_from_the_limit_on() -> None:
-    scores = pd.Series([3.9, 4.0, 4.1, None])
-    assert _good(scores, at_least=4.0) == Share("good", "4 or more", 2, 3)
+    scores = pd.Series([3.0, 3.9, 4.0, 4.1, None])
+    assert _good(scores, at_least=4.0) == Share("good", "4 or more", 2, 4)
     assert _good(scores, at_least=None) is None
 
 
@@ -675,6 +686,8 @@ def test_outputs_are_compared_where_both_were_judged(by, first, second, won) -> 
     found = strengths._compared(levels, names, WAYS[by])
     assert (found.first.tolist(), found.second.tolist(), found.won.tolist()) == (first, second, won)
     assert (found.items.tolist(), found.workers.tolist()) == ([0] * len(won), list(range(len(won))))
+    unknown = strengths._compared(levels, names.assign(worker=[-1, 0, 1]), WAYS[by])
+    assert unknown.workers is None
 
 
 def test_an_interval_of_preferences_is_between_minus_one_and_one() -> None:
@@ -710,3 +723,45 @@ def test_marks_of_one_person_alone_agree_with_nobodys() -> None:
     assert of(("b", "abc", (mark,))).pairs == 0
     nothing = of(("c", "", ()), ("c", "", ()))
     assert (nothing.pairs, nothing.f1, nothing.alpha) == (1, 1.0, None)
+
+
+def test_numbers_that_results_depend_on_are_those_that_are_published() -> None:
+    """Whoever works a published interval out again needs the same resamples, levels and bounds."""
+    assert (correlation.RESAMPLES, correlation.RESAMPLES_OF_MANY, correlation.SEED) == (1000, 200, 1945)
+    assert (correlation.LEVEL, correlation.FEWEST_OUTPUTS, correlation.FEWEST_SYSTEMS) == (0.95, 10, 3)
+    assert (correlation.PAIRWISE_UP_TO, correlation.CELLS_AT_ONCE) == (1500, 2_000_000)
+    assert (inference.LEVEL, inference.ALPHA, inference.FEW_WORKERS, inference.BUSIEST) == (0.95, 0.05, 10, 3)
+    assert (inference.NOTHING, davidson.NEAR, davidson.CLOSE, davidson.STEPS) == (1e-24, 1e-10, 1e-13, 200)
+    assert (worker_quality.STEPS, worker_quality.FEWEST_STEPS, worker_quality.AT_MOST) == (500, 20, 2_000_000)
+    assert (worker_quality.CLOSE, worker_quality.SMALLEST, worker_quality.DIGITS) == (1e-6, 1e-10, 6)
+    assert (comparison.SKIP_SCORE, spans.OTHER_SEVERITY, planning.SURE) == (-1, 0.5, 0.8)
+
+
+def test_metrics_are_correlated_in_the_order_in_which_they_are_scored() -> None:
+    """Of each criterion; an output without a rating or a score is no point."""
+    ratings = pd.DataFrame(
+        [
+            ("s", "i", "worth", 1.0),
+            ("s", "j", "worth", None),
+            ("s", "i", "clarity", 2.0),
+            ("s", "i", "clarity", 3.0),
+        ],
+        columns=["system", "item_id", "criterion", "score"],
+    )
+    scores = pd.DataFrame(
+        [
+            ("s", "i", "rouge", 0.5),
+            ("s", "i", "bleu", 0.25),
+            ("s", "j", "bleu", 0.5),
+            ("s", "i", "ter", None),
+        ],
+        columns=["system", "item_id", "metric", "value"],
+    )
+    found = correlation.correlations(ratings, scores)
+    assert [(one.criterion, one.metric, one.level, one.points) for one in found] == [
+        (criterion, metric, level, (("s", value, rating),))
+        for criterion, rating in (("clarity", 2.5), ("worth", 1.0))
+        for metric, value in (("rouge", 0.5), ("bleu", 0.25))
+        for level in ("item", "system")
+    ]
+    assert {one.why_not for one in found} == {"Only 1 output; it takes 10.", "Only 1 system; it takes 3."}
