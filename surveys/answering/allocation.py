@@ -93,7 +93,7 @@ def own(batch: Batch, *, worker: Worker) -> list[Annotation]:
     slots = AnnotationSlot.objects.filter(~by_market("assignment__"), batch=batch, assignment__worker=worker)
     found = slots.select_related("assignment__appeal").order_by("number")
     mine = [(slot.number, slot.assignment) for slot in found if slot.assignment]
-    skips = Response.objects.filter(batch=batch, worker=worker).exclude(skip_reason="")
+    skips = Response.objects.filter(assignment__in=[one for _, one in mine]).exclude(skip_reason="")
     skipped: set[Any] = set(skips.values_list("assignment", flat=True))
     return [Annotation(n, _state(a, skipped), a, a.saved_at) for n, a in mine]
 
@@ -207,7 +207,7 @@ def _opened_within_budget(slot: AnnotationSlot, *, worker: Worker, channel: str)
 
     Questionnaire before batch, the order in which `presentation` locks them.
     """
-    if not Batch.objects.filter(pk=slot.batch_id, budget__isnull=False).exists():
+    if Batch.objects.values_list("budget", flat=True).get(pk=slot.batch_id) is None:
         return _opened(slot, worker=worker, channel=channel)
     _lock_questionnaire(slot)
     try:

@@ -69,8 +69,8 @@ def has_slots(batch: Batch) -> bool:
 def write_slots(batch: Batch) -> int:
     """Number the wanted annotations of a batch that is being published: all first ones, then all second ones."""
     questionnaires = list(batch.questionnaires.filter(sibling_of=None).order_by("position"))
-    most = max((q.target_assignments for q in questionnaires), default=0)
-    wanted = [(q, n) for n in range(1, most + 1) for q in questionnaires if n <= q.target_assignments]
+    wanted = [(q, n) for q in questionnaires for n in range(1, q.target_assignments + 1)]
+    wanted.sort(key=lambda one: one[1])
     slots = [
         AnnotationSlot(batch=batch, questionnaire=questionnaire, replicate=replicate, number=number)
         for number, (questionnaire, replicate) in enumerate(wanted, 1)

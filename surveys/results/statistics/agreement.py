@@ -110,7 +110,7 @@ def agreement(
     rows = firsts(rows, name=name) if within else rows
     table = count_table(rows, name=name, values=_ordered(criterion)) if name in rows else _nothing(criterion)
     paired = table[table.sum(axis=1) >= 2]
-    alpha, ac2 = _effects(rows, name=name, values=_ordered(criterion)) if len(paired) > 1 else (None, None)
+    alpha, ac2 = _effects(rows, name=name, values=_ordered(criterion)) if len(paired) else (None, None)
     return Agreement(
         system=system,
         criterion=criterion.key,
@@ -186,7 +186,7 @@ def krippendorff_alpha(counts: Table, *, level: Level = "ordinal") -> float | No
     """
     counts = counts[counts.sum(axis=1) >= 2]
     sizes = counts.sum(axis=1)
-    pairs = counts.T @ (counts / (sizes - 1)[:, None]) - np.diag((counts / (sizes - 1)[:, None]).sum(axis=0))
+    pairs = counts.T @ (counts / (sizes - 1)[:, None])  # of two equal values too many: they are 0 apart
     totals = counts.sum(axis=0)
     distance = _squared_distance(totals, level=level)
     expected = float((np.outer(totals, totals) * distance).sum())

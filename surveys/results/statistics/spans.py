@@ -141,11 +141,10 @@ def _agreement(
         pairs = [_f1(ours, theirs) for ours, theirs in combinations(levels, 2)]
         scores += pairs
         of_items += [str(item)] * len(pairs)
-        if len(levels) > 1 and len(levels[0]):
-            stacked = np.stack(levels)
-            counts.append(
-                np.stack([(stacked == n).sum(axis=0) for n in range(n_levels)], axis=1).astype("float64")
-            )
+        stacked = np.stack(levels)
+        counts.append(
+            np.stack([(stacked == n).sum(axis=0) for n in range(n_levels)], axis=1).astype("float64")
+        )
     if not scores:
         return SpanAgreement(0)
     effect = mean_effect(Ratings(np.asarray(scores), np.asarray(of_items), None))
@@ -154,7 +153,7 @@ def _agreement(
         pairs=len(scores),
         f1=float(np.sort(scores).mean()),
         f1_interval=interval and interval.within(0.0, 1.0),
-        alpha=krippendorff_alpha(np.concatenate(counts)) if counts else None,
+        alpha=krippendorff_alpha(np.concatenate(counts)),
     )
 
 

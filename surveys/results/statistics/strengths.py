@@ -175,17 +175,18 @@ def fitted(found: Compared, *, systems: Sequence[str], criterion: str = "") -> S
     """Return the strengths of systems by comparisons, or why there are none."""
     n = len(found.won)
     rates = tuple(_rates(found, systems))
-    support = support_of(len(np.unique(found.items)), found.workers) if n else None
-    told = Strengths(criterion, tuple(Strength(s, None, None) for s in systems), rates, n=n, support=support)
+    told = Strengths(criterion, tuple(Strength(s, None, None) for s in systems), rates, n=n)
     if not n:
         return replace(told, why_not="Nothing was compared.")
+    support = support_of(len(np.unique(found.items)), found.workers)
+    told = replace(told, support=support)
     met = [(rate.system, rate.against) for rate in rates if rate.n]
     groups = tuple(map(tuple, parts(systems, pairs=met)))
     if len(groups) > 1:
         return replace(told, why_not=_of_groups(groups), groups=groups)
     if reason := _of_winners(rates, systems):
         return replace(told, why_not=reason)
-    return _with_strengths(told, found, systems)
+    return _with_strengths(told, found, systems, support)
 
 
 def _of_groups(groups: Sequence[Sequence[str]]) -> str:
@@ -270,14 +271,13 @@ def _centred(n: int) -> Floats:
     return centred
 
 
-def _with_strengths(told: Strengths, found: Compared, systems: Sequence[str]) -> Strengths:
+def _with_strengths(told: Strengths, found: Compared, systems: Sequence[str], support: Support) -> Strengths:
     likelihood = Likelihood(found, len(systems))
     beta = estimate(likelihood)
     if beta is None:
         return replace(told, why_not=TOO_ONE_SIDED)
     values = _centred(len(systems)) @ beta[: likelihood.n_free]
     shifts = [_shifts(likelihood, beta, codes, n_systems=len(systems)) for codes in _clusterings(found)]
-    support = told.support or Support(0, 0)
     effects = {
         (one.system, one.against): _contrast(one, systems, values, shifts, support) for one in told.rates
     }

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotators.models import Assignment, Call, Hold
 from annotators.outbox import holds, journal, market, outcomes
 from annotators.outbox.journal import _claim, _last_sent, token_of, unsettled
-from tests.factories import make_hit
+from tests.factories import make_assignment, make_hit
 
 HOUR, MINUTE, SECOND = timedelta(hours=1), timedelta(minutes=1), timedelta(seconds=1)
 
@@ -148,3 +148,33 @@ def test_while_sending_is_held_one_call_that_keeps_a_hit_open_waits() -> None:
     waiting = stored("expire", state=Call.State.PLANNED, operation=expire, hit=hit)
     holds.begin("restored")
     assert market.move_expiration(hit, when=timezone.now() + HOUR, gateway=None) == waiting  # it is not asked
+
+
+@pytest.mark.django_db
+def test_bonuses_of_the_same_amount_explain_what_was_paid() -> None:
+    one, other = (make_assignment(make_hit(), status="Submitted") for _ in range(2))
+
+    def bonus(amount: str, **values: Any) -> Call:
+        terms = {"assignment": one, "operation": Call.Operation.BONUS, "state": Call.State.DONE, **values}
+        number = Call.objects.count()
+        at = None if terms["state"] == Call.State.PLANNED else timezone.now()
+        arguments = {"amount": amount, "reason": "Thanks"}
+        return Call.objects.create(
+            token=f"bonus:{number}",
+            endpoint="embedded",
+            hit=terms["assignment"].hit,
+            arguments=arguments,
+            finished_at=at,
+            **terms,
+        )
+
+    call = bonus("1.00", state=Call.State.PLANNED)
+    assert outcomes.booked(call) == 0
+    for amount in ("0.50", "1.00", "1.0", "2.00"):
+        bonus(amount)
+    bonus("1.00", assignment=other)
+    bonus("1.00", state=Call.State.REFUSED)
+    bonus("1.00", operation=Call.Operation.APPROVE)
+    assert outcomes.booked(call) == 2
+    Call.objects.filter(pk=call.pk).update(state=Call.State.DONE, finished_at=timezone.now())
+    assert outcomes.booked(call) == 2

@@ -1,11 +1,13 @@
 """Extensions and decisions whose answer was lost are settled, never doubled."""
 
+from decimal import Decimal
+
 import pytest
 
 from annotators.models import HIT, Call
 from annotators.outbox import market
 from annotators.outbox.journal import perform
-from tests.annotators.crowds.offers import decide, listed, long_ago
+from tests.annotators.crowds.offers import decide, listed, long_ago, pay
 from tests.market_site import Site
 
 pytestmark = pytest.mark.django_db
@@ -60,3 +62,12 @@ def test_a_rejection_that_came_too_late_is_refused(site: Site, hit: HIT) -> None
     assert call.error.startswith("It was approved on the marketplace before it could be rejected, at 20")
     assert assignment.rejected_at is None
     assert assignment.feedback == ""
+
+
+def test_only_after_a_decision_is_the_work_read_again(site: Site, hit: HIT) -> None:
+    assignment = listed(site, hit)
+    asked = site.wire.calls["GetAssignment"]
+    pay(site, assignment, amount=Decimal("1.00"), reason="Thanks", token="bonus:1")
+    assert site.wire.calls["GetAssignment"] == asked
+    decide(site, assignment, "APPROVE")
+    assert site.wire.calls["GetAssignment"] == asked + 1

@@ -11,10 +11,14 @@ import pytest
 
 from annotators.crowds.base import MORE_TIME
 from annotators.models import HIT
-from surveys.models import Batch, create_token
+from annotators.outbox import market
+from surveys.answering import allocation
+from surveys.models import Batch, Publishing, create_token
 from surveys.publishing import budget
 from surveys.publishing.budget import LISTED_WITHIN, OVERTURNED, Money, OverBudget, Places
 from surveys.publishing.quota import Room
+from surveys.review import appeal_codes, due_work, evidence, progress, replacements
+from tests.link_people import make_batch
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -113,3 +117,31 @@ def test_work_by_link_costs_its_reward_and_no_fee() -> None:
 
 def test_there_is_room_for_more_than_what_came_late() -> None:
     assert [Room(n_free, 1).is_there for n_free in (0, 1, 2)] == [False, False, True]
+
+
+@pytest.mark.django_db
+def test_what_is_added_up_is_of_the_batches_that_are_asked_about() -> None:
+    batches = [make_batch(endpoint="link") for _ in range(2)]
+    assert budget._wanted_by_link(batches[:1]) == {batches[0].pk: 2}
+    for batch in batches:
+        Batch.objects.filter(pk=batch.pk).update(status=Batch.Status.PUBLISHING)
+        Publishing.objects.create(batch=batch, n_hits=2, total=D(7))
+    begun = list(Batch.objects.order_by("pk"))
+    assert budget._to_write(begun[:1]) == {begun[0].pk: D(7)}
+    assert budget._to_write(begun) == {batch.pk: D(7) for batch in begun}
+    Publishing.objects.filter(batch=begun[0]).update(written_at=NOW)
+    assert budget._to_write(begun) == {begun[1].pk: D(7)}
+    assert budget._to_write(batches) == {}  # as they were read, open
+
+
+def test_limits_of_publishing_and_review_are_those_of_their_sources() -> None:
+    """MTurk's rules on growing HITs and messages (API reference), ParlAI#2957 on lists that lag; else what docs say."""
+    assert timedelta(minutes=10) == budget.LISTED_WITHIN
+    assert (replacements.LARGEST_GROWING_HIT, market.FEEDBACK_MAX) == (9, 1024)
+    assert timedelta(days=30) == market.OVERTURN_WITHIN
+    assert (appeal_codes.REASON_MAX, appeal_codes.TEXT_MAX) == (800, 4000)
+    assert (appeal_codes.GROUPS, appeal_codes.GROUP_LENGTH) == (4, 5)
+    assert timedelta(hours=6) == progress.LONGEST_WARNING
+    assert due_work.MOST_WAITING == 200
+    assert (evidence.LEAST_FOR_MEDIAN, evidence.DIGITS) == (5, 9)
+    assert (allocation.TRIES, allocation.MOST_COMING) == (5, 8)

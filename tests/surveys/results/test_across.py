@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from django.core.management import CommandError, call_command
 from surveys.protocols.definition import Definition
 from surveys.results.frames.mturk_csv import frame_from_csv, read_mturk_csv
 from surveys.results.frames.pseudonyms import Pseudonyms
+from surveys.results.statistics import across
 from surveys.results.statistics.across import Across, Contrast, Study, compare_studies
 from tests.protocols import VCR, VQAX
 from tests.surveys.results.rated import Rated, rated_batch
@@ -211,3 +213,22 @@ def test_the_unified_models_three_data_sets_stand_in_one_table(shared: Path) -> 
     assert all(
         study.kept.system("model").criterion("justifies").score.items == 100 for study in found.studies
     )
+
+
+def test_nobody_who_was_rated_nowhere_is_a_stranger() -> None:
+    """Of studies that share no item both have to have some."""
+    silent = study("silent", {"z": ["yes"]})
+    silent = replace(silent, frame=replace(silent.frame, responses=silent.frame.responses[:0]))
+    for studies in ([study("one", ONE), silent], [silent, study("one", ONE)]):
+        found = compare_studies(studies)
+        assert ([pairing.shared for pairing in found.pairings], found.strangers) == ([0, 0], ())
+
+
+def test_ratings_of_a_study_are_clustered_by_worker_where_all_are_known() -> None:
+    one, other = study("one", ONE), study("two", TWO)
+    party = compare_studies([one, other]).pairings[0].ours
+    known = across._ratings({"two": other}, party, "justifies", rows=across.KEPT)
+    assert known.workers.tolist() == other.frame.kept["worker"].tolist()
+    responses = other.frame.responses.assign(worker=[None, *other.frame.responses["worker"][1:]])
+    unknown = replace(other, frame=replace(other.frame, responses=responses))
+    assert across._ratings({"two": unknown}, party, "justifies", rows=across.KEPT).workers is None

@@ -24,6 +24,8 @@ from surveys.review import (
     decisions,
     delivery,
     due_work,
+    panels,
+    policy_change,
     progress,
     replacements,
     second_look,
@@ -253,11 +255,14 @@ def test_locks_let_others_write_rows_that_name_the_row() -> None:
         delivery._to_tell(assignment)
         allocation._lock(worker)
         allocation._lock_questionnaire(slot)
+        policy_change._judged_again(
+            Decision(pk=0, assignment=assignment), None, assignment.hit.questionnaire.batch
+        )
         quota.lock_free(AnnotationSlot.objects.filter(pk=slot.pk))
     endings = [
         query["sql"].split("LIMIT")[-1].split(" FOR ")[-1] for query in asked if " FOR " in query["sql"]
     ]
-    assert [ending.split(" OF ")[0] for ending in endings] == ["NO KEY UPDATE"] * 6
+    assert [ending.split(" OF ")[0] for ending in endings] == ["NO KEY UPDATE"] * 8
     assert endings[-1].endswith("SKIP LOCKED")
 
 
@@ -320,6 +325,11 @@ def test_a_share_is_of_what_the_worker_handed_in_before_in_this_batch(monkeypatc
     looked_at = make_assignment(questionnaire.hit, status="Submitted", worker=ann, submitted_at=now)
     assert second_look._is_over_share(looked_at, batch) is False
     assert over() is True
+    twice = make_assignment(
+        hit_of(batch), status="Submitted", worker=ann, submitted_at=now - timedelta(minutes=2)
+    )
+    assert [over(), second_look._is_over_share(looked_at, batch)] == [True, True]
+    twice.delete()
     assert over(submitted_at=now + timedelta(minutes=1)) is False
     assert over(submitted_at=now) is False
     assert over(worker=make_worker()) is False
@@ -484,7 +494,11 @@ def test_a_place_that_is_only_claimed_is_given_last() -> None:
     assert list(quota.free_slots(batch, worker=make_person())) == [second, first]
 
 
-def test_who_decides_again_has_nothing_else_sent_again(person: User) -> None:
+@pytest.mark.parametrize(
+    ("decide", "states"),
+    [(decisions.approve, ["planned", "refused"]), (decisions.reject, ["refused", "planned"])],
+)
+def test_who_decides_again_has_nothing_else_sent_again(decide: Any, states: list[str], person: User) -> None:
     """An approval that was refused stays refused when the work is rejected."""
     assignment = submitted(make_published())
     calls = [
@@ -500,8 +514,8 @@ def test_who_decides_again_has_nothing_else_sent_again(person: User) -> None:
         )
         for operation in (Call.Operation.APPROVE, Call.Operation.REJECT)
     ]
-    decisions.reject(assignment, by=person, reason="Letters.")
-    assert [Call.objects.get(pk=call.pk).state for call in calls] == ["refused", "planned"]
+    decide(assignment, by=person, reason="Letters.")
+    assert [Call.objects.get(pk=call.pk).state for call in calls] == states
 
 
 def test_what_is_not_as_decided_is_to_be_carried_out() -> None:
@@ -557,3 +571,237 @@ def test_who_comes_by_link_has_answered_once_it_is_saved() -> None:
         slot.leased_until = timezone.now()
         slot.save()
     assert list(AnnotationSlot.objects.filter(quota.UNANSWERED).order_by("number")) == slots[:3]
+
+
+def test_half_took_longer_than_the_median_of_those_who_were_measured() -> None:
+    questionnaire = make_published(n_items=2)
+    works = [submitted(questionnaire) for _ in range(6)]
+
+    def median_of(*seconds: tuple[float, float]) -> list[float | None]:
+        for work, (first, second) in zip(works, seconds, strict=False):
+            work.responses.filter(position=1).update(active_seconds=first)
+            work.responses.filter(position=2).update(active_seconds=second)
+        found = evidence_of_batch(questionnaire.batch, kinds={"too_fast"})
+        return list({evidence.median_seconds for evidence in found.values()})
+
+    Assignment.objects.filter(pk=works[5].pk).update(status="Rejected", rejected_at=timezone.now())
+    assert median_of((0.5, 0.25), (0, 1), (2, 2), (3, 3), (4, 4), (9, 9)) == [4.0]
+    assert median_of((0, 0)) == [None]
+    assert evidence_of_batch(questionnaire.batch, kinds={"agreement"})[works[0].pk].median_seconds is None
+
+
+def test_places_are_numbered_round_by_round() -> None:
+    batch = make_batch(make_survey())
+    few, many = (make_questionnaire(batch, items=[], target_assignments=n) for n in (1, 3))
+    make_questionnaire(batch, items=[], target_assignments=2, sibling_of=few)
+    assert quota.write_slots(batch) == 4
+    found = AnnotationSlot.objects.order_by("number").values_list("number", "questionnaire", "replicate")
+    assert list(found) == [(1, few.pk, 1), (2, many.pk, 1), (3, many.pk, 2), (4, many.pk, 3)]
+    assert quota.write_slots(make_batch(make_survey())) == 0
+
+
+def test_only_what_somebody_skipped_themselves_is_told_as_skipped() -> None:
+    batch, ann, bob = make_link_batch(n_items=2, copies=2), make_person(), make_person()
+    for person in (ann, bob):
+        answered(take(batch, person))
+        answered(take(batch, person))
+    Response.objects.filter(worker=ann, assignment__annotation_slot__number=1).update(skip_reason="blank")
+    told = [[(one.number, one.state) for one in allocation.own(batch, worker=by)] for by in (ann, bob)]
+    assert told == [[(1, "skipped"), (2, "answered")], [(3, "answered"), (4, "answered")]]
+
+
+def test_a_batch_is_running_while_it_is_open_itself() -> None:
+    stopped, batch = (make_batch(make_survey()) for _ in range(2))
+    Batch.objects.filter(pk=stopped.pk).update(status=Batch.Status.STOPPED)
+    assert [replacements._is_running(one.pk) for one in (stopped, batch)] == [False, True]
+
+
+def test_what_is_begun_by_link_is_open_until_it_is_saved() -> None:
+    batch, ann = make_link_batch(n_items=5, endpoint="embedded", reward=Decimal("0.10")), make_person()
+    slots = list(AnnotationSlot.objects.filter(batch=batch).order_by("number"))
+    kinds = [
+        {"saved_at": timezone.now()},
+        {"status": "Submitted"},
+        {"worker": make_person()},
+        {"channel": "marketplace"},
+        {},
+    ]
+    for slot, values in zip(slots, kinds, strict=True):
+        terms = {"channel": "link", "worker": ann, **values}
+        slot.assignment = make_assignment(slot.questionnaire.hit, **terms)
+        slot.leased_until = timezone.now()
+        slot.save()
+    assert allocation._open_one(batch, ann) == slots[4].assignment
+    assert allocation._open_one(make_link_batch(), ann) is None
+
+
+def test_one_replacement_that_opened_opens_no_other(monkeypatch: Any) -> None:
+    questionnaire = make_published()
+    planned = [
+        Replacement.objects.create(
+            replaces=make_assignment(questionnaire.hit, status="Rejected"),
+            questionnaire=questionnaire,
+            opened_by=Replacement.OpenedBy.EXTEND,
+        )
+        for _ in range(2)
+    ]
+    monkeypatch.setattr(replacements, "_is_open", lambda replacement, *, gateway: True)
+    opened = replacements.replace(planned[0].replaces, questionnaire=questionnaire, gateway=None)
+    assert opened == planned[0]
+    assert opened.opened_at is not None
+    assert Replacement.objects.get(pk=planned[1].pk).opened_at is None
+    again = replacements.replace(planned[0].replaces, questionnaire=questionnaire, gateway=None)
+    assert again.opened_at == opened.opened_at
+
+
+def test_values_without_a_score_are_no_scores() -> None:
+    questionnaire = make_published(n_items=1)
+    one, other = (submitted(questionnaire) for _ in range(2))
+    seen = evidence_of_batch(questionnaire.batch, kinds={"straight_lining"})[one.pk].scores
+    rating = one.responses.get().ratings.filter(criterion="justifies").order_by("pk")[0]
+    type(rating).objects.filter(pk=rating.pk).update(score=None)
+    found = evidence_of_batch(questionnaire.batch, kinds={"straight_lining"})
+    assert (len(found[one.pk].scores), None in found[one.pk].scores) == (len(seen) - 1, False)
+    assert len(found[other.pk].scores) == len(seen)
+
+
+def test_rules_about_others_are_judged_beside_the_answers_right() -> None:
+    rules = [
+        {"kind": "minimum_correct", "minimum": 1, "out_of": 5, "rejects_alone": True},
+        {"kind": "too_fast"},
+    ]
+    questionnaire = make_published(review_policy={"rules": rules, "reject_at": 2})
+    assignment = submitted(questionnaire)
+    assignment.responses.update(active_seconds=0.01)
+    judged = decisions.decide(assignment, batch=questionnaire.batch)
+    assert (judged.verdict, [flag.kind for flag in judged.flags]) == ("flag", ["too_fast"])
+    found = decisions.decide_all(questionnaire.batch, policy=parse(questionnaire.batch.review_policy))
+    assert found == {assignment.pk: judged}
+
+
+def test_a_place_that_is_open_again_is_given_again_once_somebody_has_it() -> None:
+    batch = make_link_batch()
+    one, other = (answered(take(batch, make_person())) for _ in range(2))
+    Assignment.objects.update(status="Rejected", rejected_at=timezone.now())
+    for assignment in (one, other):
+        assert quota.reopen(assignment) is not None
+    assert list(Assignment.objects.filter(quota.GIVEN_AGAIN)) == []
+    taken = take(batch, make_person())
+    assert taken.annotation_slot.reopens is not None
+    assert list(Assignment.objects.filter(quota.GIVEN_AGAIN)) == [taken.annotation_slot.reopens.assignment]
+
+
+def test_what_is_asked_again_was_not_shown_once_more() -> None:
+    questionnaire = make_published(n_items=1)
+    one = submitted(questionnaire)
+    items = [slot.item for slot in questionnaire.slots.all()]
+    again = one.responses.get()
+    again.pk, again.is_repeat, again.position = None, True, 2
+    again.save()
+    seen = History.of(questionnaire.batch, items=items, worker=one.worker)
+    assert sum(seen.outputs_first[items[0].pk].values()) == sum(seen.systems_first.values()) == 1
+
+
+def test_items_were_seen_where_it_is_known_and_elsewhere_in_the_batch() -> None:
+    first, second = make_published(n_items=1), make_published(n_items=1)
+    seen, batch = submitted(first), first.batch
+    seen.responses.update(is_claim=False)
+    again = make_questionnaire(batch, items=[slot.item for slot in first.slots.all()], hit=make_hit())
+    other = make_assignment(again.hit, worker=seen.worker, status="Submitted")
+    stranger = make_assignment(again.hit, status="Submitted")
+    elsewhere = make_assignment(second.hit, worker=seen.worker, status="Submitted")
+    has_seen = [second_look._has_seen(one, batch) for one in (other, stranger, elsewhere, seen)]
+    assert has_seen == [True, False, False, False]
+    assert second_look._has_seen(other, second.batch) is False
+    seen.responses.update(is_claim=True)
+    assert second_look._has_seen(other, batch) is False
+
+
+def test_ratings_of_another_batch_are_none_of_this_ones_others() -> None:
+    questionnaire = make_published(n_items=1)
+    one, other = (submitted(questionnaire) for _ in range(2))
+    items = [slot.item for slot in questionnaire.slots.all()]
+    before = evidence_of_batch(questionnaire.batch, kinds={"agreement", "difficulty_adjusted"})
+    pilot = make_batch(questionnaire.batch.survey)
+    submitted(make_questionnaire(pilot, items=items, hit=make_hit()))
+    after = evidence_of_batch(questionnaire.batch, kinds={"agreement", "difficulty_adjusted"})
+    assert before == after
+    assert [len(after[work.pk].worker.ratings) for work in (one, other)] == [2, 2]
+
+
+def test_what_was_rejected_for_us_first_was_not_approved_too_early() -> None:
+    hit, now = make_published().hit, timezone.now()
+    told, untold, by_link = (make_assignment(hit, status="Approved") for _ in range(3))
+    for one in (told, untold, by_link):
+        Decision.objects.create(assignment=one, verdict="reject", reason="Letters.", decided_at=now)
+    Assignment.objects.filter(pk=by_link.pk).update(channel="link")
+    rejection = refused_overturn(told)
+    values = {"operation": Call.Operation.REJECT, "state": Call.State.DONE}
+    Call.objects.filter(pk=rejection.pk).update(**values)
+    assert list(delivery.approved_late()) == [untold]
+    Call.objects.filter(pk=rejection.pk).update(state=Call.State.REFUSED)
+    assert set(delivery.approved_late()) == {told, untold}
+
+
+def test_only_a_place_that_somebody_has_can_be_answered_late() -> None:
+    batch = make_link_batch(n_items=1)
+    slot = take(batch, make_person()).annotation_slot
+    AnnotationSlot.objects.create(
+        batch=batch, questionnaire=slot.questionnaire, number=2, replicate=1, reopens=slot
+    )
+    AnnotationSlot.objects.filter(pk=slot.pk).update(assignment=None, leased_until=None)
+    assert quota.room(slot.questionnaire) == quota.Room(n_free=1, n_late=0)
+
+
+@pytest.mark.parametrize("status", ["Submitted", "Approved", "Rejected"])
+@pytest.mark.parametrize(
+    ("verdict", "is_overturned", "is_against"),
+    [
+        (None, False, False),
+        ("approve", False, False),
+        ("flag", False, False),
+        ("propose", False, True),
+        ("reject", False, True),
+        ("reject", True, False),
+    ],
+)
+def test_work_that_was_rejected_or_is_to_be_speaks_against_its_worker(
+    status, verdict, is_overturned, is_against
+) -> None:
+    questionnaire = make_published()
+    work = submitted(questionnaire)
+    times = {"approved_at": "Approved", "rejected_at": "Rejected"}
+    now = {name: timezone.now() for name, of in times.items() if of == status}
+    Assignment.objects.filter(pk=work.pk).update(status=status, **now)
+    if verdict:
+        told = {"overturned_at": timezone.now(), "overturn_reason": "Ours."} if is_overturned else {}
+        Decision.objects.create(
+            assignment=work, verdict=verdict, reason="Letters.", decided_at=timezone.now(), **told
+        )
+    found = panels._is_against(Assignment.objects.get(pk=work.pk), SimpleNamespace(batch=questionnaire.batch))
+    assert found is (is_against or status == "Rejected")
+
+
+def test_a_batch_is_filled_once_each_questionnaire_has_what_it_wants() -> None:
+    batch = make_batch(make_survey())
+    one, other = (make_questionnaire(batch, items=[], hit=make_hit(), target_assignments=1) for _ in range(2))
+    assert due_work._is_filled(batch) is False
+    make_assignment(one.hit, status="Approved")
+    make_assignment(other.hit, status="Rejected")
+    assert due_work._is_filled(batch) is False
+    make_assignment(
+        make_questionnaire(batch, items=[], hit=make_hit(), sibling_of=other).hit, status="Approved"
+    )
+    assert due_work._is_filled(batch) is True
+    undecided = make_assignment(one.hit, status="Submitted")
+    assert due_work._is_filled(batch) is False
+    HIT.objects.filter(pk=undecided.hit_id).update(gone_at=timezone.now())
+    assert due_work._is_filled(batch) is True
+
+
+def test_an_item_that_only_the_rejected_answered_says_nothing_of_them() -> None:
+    assignment = submitted(make_published())
+    Assignment.objects.filter(pk=assignment.pk).update(status="Rejected", rejected_at=timezone.now())
+    batch = assignment.hit.questionnaire.batch
+    record = evidence_of_batch(batch, kinds={"difficulty_adjusted"})[assignment.pk].worker
+    assert (record.answers, record.n_others_graded, record.n_others_right) == ((), 0, 0)

@@ -1,6 +1,7 @@
 """Where there is little or nothing to compute: the numbers at the edges, worked by hand."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,10 +9,26 @@ import pandas as pd
 import pytest
 
 from surveys.protocols.criteria import Choice, Spans
+from surveys.protocols.preferences import WAYS
 from surveys.protocols.spans import Mark
-from surveys.results.statistics import correlation, davidson, numbers, strengths, worker_quality
+from surveys.results.statistics import (
+    comparison,
+    correlation,
+    davidson,
+    inference,
+    numbers,
+    planning,
+    spans,
+    strengths,
+    summary,
+    worker_quality,
+)
 from surveys.results.statistics.agreement import (
+    _ac2,
+    _alpha,
     _bounded,
+    _sums_of,
+    agreement,
     count_table,
     gwet_ac2,
     krippendorff_alpha,
@@ -44,10 +61,17 @@ from surveys.results.statistics.inference import (
     unanimous_interval,
 )
 from surveys.results.statistics.metrics import MetricMean, _means
-from surveys.results.statistics.numbers import Minutes, Share, TaskScores
-from surveys.results.statistics.spans import _f1, _levels
+from surveys.results.statistics.numbers import Minutes, PairedDifference, Share, TaskScores
+from surveys.results.statistics.spans import _agreement, _f1, _levels
 from surveys.results.statistics.strengths import WinRate, _can_part, _of_winners, _ranks, _turned
-from surveys.results.statistics.summary import _counts, _minutes, _task_scores
+from surveys.results.statistics.summary import (
+    _counts,
+    _difference,
+    _minutes,
+    _reasons,
+    _stratum,
+    _task_scores,
+)
 
 SURE = Support(items=10, workers=4, effective=3.0, busiest=0.9)
 
@@ -156,8 +180,8 @@ def test_a_mean_by_rating_and_by_item() -> None:
 
 
 def test_good_is_from_the_limit_on() -> None:
-    scores = pd.Series([3.9, 4.0, 4.1, None])
-    assert _good(scores, at_least=4.0) == Share("good", "4 or more", 2, 3)
+    scores = pd.Series([3.0, 3.9, 4.0, 4.1, None])
+    assert _good(scores, at_least=4.0) == Share("good", "4 or more", 2, 4)
     assert _good(scores, at_least=None) is None
 
 
@@ -264,7 +288,7 @@ def test_skips_count_for_the_authors_alone() -> None:
 
 def test_on_one_shared_item_only_the_difference_is_told() -> None:
     ours = Ratings(np.array([4.0, 2.0, 9.0]), np.array([1, 1, 2]), None)
-    theirs = Ratings(np.array([1.0, 5.0]), np.array([1, 3]), None)
+    theirs = Ratings(np.array([1.0, 6.0]), np.array([1, 3]), None)
     assert _mean(ours, theirs, np.array([1])) == 2.0
     assert (_mean(ours, theirs, np.array([])), _mean(ours, theirs, np.array([1, 2]))) == (None, None)
     assert _spread(ours, theirs, np.array([1])) == pytest.approx(math.sqrt(2))
@@ -577,3 +601,167 @@ def test_it_ends_with_the_first_step_that_moves_nothing(monkeypatch) -> None:
     worker_quality.dawid_skene(items, workers, labels, n_labels=2)
     worker_quality.one_coin(items, workers, labels)
     assert steps == ["_normalised", "_of_candidates"]
+
+
+def agreement_of(*ratings: str):
+    """Of items that x, y and z have rated so; a dash is no rating."""
+    choices = [SimpleNamespace(value=value, score=float(value)) for value in "321"]
+    given = [
+        {"item_id": str(item), "worker": worker, "s.k": None if value == "-" else value}
+        for item, of_item in enumerate(ratings)
+        for worker, value in zip("xyz", of_item, strict=True)
+    ]
+    criterion = SimpleNamespace(key="k", choices=choices, values=list("321"))
+    return agreement(pd.DataFrame(given), system="s", criterion=criterion)
+
+
+def test_agreement_is_of_items_that_two_have_rated() -> None:
+    two = agreement_of("112", "333", "1--", "---")
+    assert (two.items, two.ratings, two.percent) == (2, 6, pytest.approx((1 / 3 + 1) / 2))
+    assert two.alpha == pytest.approx(1 - 5 * (2 * 1.5**2) / (2 * (2 * 1.5**2 + 6 * 3.5**2 + 3 * 2**2)))
+    assert two.ac2_interval == Interval(-1.0, 1.0, Support(2, 3, 3.0, 1.0))
+    one = agreement_of("12-", "3--", "1--")
+    assert (one.items, one.ratings, one.percent) == (1, 2, 0)
+    assert (one.alpha_interval, one.ac2_interval) == (None, None)
+    none = agreement_of("1--", "---")
+    assert (none.items, none.ratings, none.alpha, none.ac2, none.percent) == (0, 0, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("system", "systems", "found"),
+    [
+        ("s", ("s", "truth"), PairedDifference(-0.5, 2)),
+        ("t", ("t", "truth"), PairedDifference(None, 0)),
+        ("truth", ("s", "truth"), None),
+        ("s", ("s",), None),
+    ],
+)
+def test_a_difference_is_to_the_reference_where_both_were_rated(monkeypatch, system, systems, found) -> None:
+    monkeypatch.setattr(summary, "scores_of", lambda frame, rows, *, system: rows[system])
+    frame = SimpleNamespace(systems=systems, definition=SimpleNamespace(reference_system="truth"))
+    given = pd.DataFrame(
+        {"s": [1.0, 3.0, 5.0, None], "truth": [3.0, 2.0, None, 2.0], "t": [None, None, 2.0, None]}
+    )
+    assert _difference(frame, given, system=system) == found
+
+
+def test_reasons_that_are_not_listed_come_last() -> None:
+    frame = SimpleNamespace(definition=SimpleNamespace(skip_reasons=(Choice("blank", "Nothing there"),)))
+    skipped = pd.DataFrame({"skip_reason": ["odd", "odd", "blank"]})
+    assert _reasons(frame, skipped) == (Share("blank", "Nothing there", 1, 3), Share("odd", "odd", 2, 3))
+    assert _reasons(frame, skipped[:2])[0] == Share("blank", "Nothing there", 0, 2)
+
+
+def test_models_are_right_or_wrong_or_nobody_knows() -> None:
+    assert _stratum(pd.Series([True, False, None], dtype="boolean")).tolist() == ["true", "false", "unknown"]
+
+
+def test_an_explanation_is_scored_where_its_answer_is_right(monkeypatch) -> None:
+    monkeypatch.setattr(summary, "scores_of", lambda frame, rows, *, system: rows["score"])
+    given = pd.DataFrame(
+        [
+            ("a", "yes", "yes", 1.0),
+            ("a", "yes", "yes", 0.5),
+            ("b", "no", "yes", 0.0),
+            ("c", "", "yes", 0.0),
+            ("d", "yes", None, 0.0),
+            ("e", "no", "no", None),
+        ],
+        columns=["item_id", "s.answer", "gold", "score"],
+    )
+    frame = SimpleNamespace(models=("s",), is_graded=True, accuracies={"s": 0.7})
+    assert _task_scores(frame, given, system="s") == TaskScores(2 / 3, 2, 3, 0.75, 0.7)
+    assert _task_scores(frame, given[2:3], system="s") == TaskScores(0.0, 0, 1, None, 0.7)
+    assert _task_scores(frame, given[3:5], system="s") == TaskScores(None, 0, 0, None, 0.7)
+
+
+@pytest.mark.parametrize(
+    ("by", "first", "second", "won"),
+    [("best_worst", [0], [1], [1.0]), ("ranking", [0, 0], [1, 1], [1.0, 0.5])],
+)
+def test_outputs_are_compared_where_both_were_judged(by, first, second, won) -> None:
+    """Neither best nor worst is no tie; of a ranking the same place is one."""
+    levels = [np.array([1.0, 0.0, math.nan]), np.array([-1.0, 0.0, 1.0])]
+    names = coded(pd.DataFrame({"item_id": list("aab"), "worker": list("xyx")}))
+    found = strengths._compared(levels, names, WAYS[by])
+    assert (found.first.tolist(), found.second.tolist(), found.won.tolist()) == (first, second, won)
+    assert (found.items.tolist(), found.workers.tolist()) == ([0] * len(won), list(range(len(won))))
+    unknown = strengths._compared(levels, names.assign(worker=[-1, 0, 1]), WAYS[by])
+    assert unknown.workers is None
+
+
+def test_an_interval_of_preferences_is_between_minus_one_and_one() -> None:
+    names = coded(pd.DataFrame({"item_id": list("abcd"), "worker": list("xyxy")}))
+    net = pd.Series([1.0, 1.0, 1.0, -1.0])
+    ratings = Ratings(net.to_numpy(), names["item_id"].to_numpy(), names["worker"].to_numpy())
+    found = _of_pair(("s", "k", "t"), net, names, mean_effect(ratings), 0.5)
+    assert (found.interval.high, found.decided_interval.high) == (1.0, 1.0)
+    lost = _of_pair(("s", "k", "t"), -net, names, mean_effect(replace(ratings, values=-ratings.values)), 0.5)
+    assert (lost.interval.low, lost.decided_interval.low) == (-1.0, 0.0)
+
+
+def test_a_value_stands_in_the_middle_of_those_that_are_as_high() -> None:
+    """Leaving nothing out, the coefficient in parts is the coefficient."""
+    counts = np.array([[2.0, 1.0, 0.0], [0.0, 2.0, 1.0], [0.0, 0.0, 3.0], [1.0, 0.0, 1.0]])
+    assert float(_alpha(_sums_of(counts))) == pytest.approx(krippendorff_alpha(counts, level="ordinal"))
+    assert float(_ac2(_sums_of(counts))) == gwet_ac2(counts)
+
+
+def test_marks_of_one_person_alone_agree_with_nobodys() -> None:
+    spans = Spans((Choice("minor", "Minor", 1.0),))
+    mark = Mark("minor", start=0, end=1)
+
+    def of(*given: tuple[str, str, tuple[Mark, ...]]):
+        items, texts, marks = (pd.Series(column, dtype=object) for column in zip(*given, strict=True))
+        return _agreement(marks, texts, items, spans)
+
+    pair = [("a", "ab", (mark,)), ("a", "ab", (mark,))]
+    both = of(*pair)
+    assert (both.pairs, both.f1, both.alpha) == (1, 1.0, 1.0)
+    assert of(*pair, ("b", "abc", (mark,)), ("c", "", ()), ("c", "", ())).alpha == 1.0
+    assert of(*pair, ("b", "abc", (mark,))) == both
+    assert of(("b", "abc", (mark,))).pairs == 0
+    nothing = of(("c", "", ()), ("c", "", ()))
+    assert (nothing.pairs, nothing.f1, nothing.alpha) == (1, 1.0, None)
+
+
+def test_numbers_that_results_depend_on_are_those_that_are_published() -> None:
+    """Whoever works a published interval out again needs the same resamples, levels and bounds."""
+    assert (correlation.RESAMPLES, correlation.RESAMPLES_OF_MANY, correlation.SEED) == (1000, 200, 1945)
+    assert (correlation.LEVEL, correlation.FEWEST_OUTPUTS, correlation.FEWEST_SYSTEMS) == (0.95, 10, 3)
+    assert (correlation.PAIRWISE_UP_TO, correlation.CELLS_AT_ONCE) == (1500, 2_000_000)
+    assert (inference.LEVEL, inference.ALPHA, inference.FEW_WORKERS, inference.BUSIEST) == (0.95, 0.05, 10, 3)
+    assert (inference.NOTHING, davidson.NEAR, davidson.CLOSE, davidson.STEPS) == (1e-24, 1e-10, 1e-13, 200)
+    assert (worker_quality.STEPS, worker_quality.FEWEST_STEPS, worker_quality.AT_MOST) == (500, 20, 2_000_000)
+    assert (worker_quality.CLOSE, worker_quality.SMALLEST, worker_quality.DIGITS) == (1e-6, 1e-10, 6)
+    assert (comparison.SKIP_SCORE, spans.OTHER_SEVERITY, planning.SURE) == (-1, 0.5, 0.8)
+
+
+def test_metrics_are_correlated_in_the_order_in_which_they_are_scored() -> None:
+    """Of each criterion; an output without a rating or a score is no point."""
+    ratings = pd.DataFrame(
+        [
+            ("s", "i", "worth", 1.0),
+            ("s", "j", "worth", None),
+            ("s", "i", "clarity", 2.0),
+            ("s", "i", "clarity", 3.0),
+        ],
+        columns=["system", "item_id", "criterion", "score"],
+    )
+    scores = pd.DataFrame(
+        [
+            ("s", "i", "rouge", 0.5),
+            ("s", "i", "bleu", 0.25),
+            ("s", "j", "bleu", 0.5),
+            ("s", "i", "ter", None),
+        ],
+        columns=["system", "item_id", "metric", "value"],
+    )
+    found = correlation.correlations(ratings, scores)
+    assert [(one.criterion, one.metric, one.level, one.points) for one in found] == [
+        (criterion, metric, level, (("s", value, rating),))
+        for criterion, rating in (("clarity", 2.5), ("worth", 1.0))
+        for metric, value in (("rouge", 0.5), ("bleu", 0.25))
+        for level in ("item", "system")
+    ]
+    assert {one.why_not for one in found} == {"Only 1 output; it takes 10.", "Only 1 system; it takes 3."}
