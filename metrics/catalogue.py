@@ -10,11 +10,23 @@ from metrics.composites import integral, s_image_captioning, s_image_generation,
 from metrics.edits import one_minus_ned
 from metrics.meteor import captioning_meteor, captioning_parts
 from metrics.registry import Metric
-from metrics.vectors import clip_score, fid
 from metrics.visual_qa import visual_qa_meteor, visual_qa_parts
 from metrics.votes import nzad, nzad_terms, vqa_accuracy
 
 _TEXTS: Final = ("prediction", "references")
+
+
+# Every command knows the metrics by name; numpy comes with the first score that needs it.
+def _clip_score(*features: Any, **options: Any) -> float:
+    from metrics.vectors import clip_score
+
+    return clip_score(*features, **options)
+
+
+def _fid(*features: Any, **options: Any) -> float:
+    from metrics.vectors import fid
+
+    return fid(*features, **options)
 
 
 def _nzad_parts(predicted: Sequence[float], people: Sequence[float], **_options: Any) -> Mapping[str, Any]:
@@ -97,7 +109,7 @@ _ALL: Final = (
         range=(-1.0, 1.0),
         direction="higher",
         version="1",
-        measure=clip_score,
+        measure=_clip_score,
     ),
     Metric(
         name="fid",
@@ -106,7 +118,7 @@ _ALL: Final = (
         range=(0.0, math.inf),
         direction="lower",
         version="1",
-        measure=fid,
+        measure=_fid,
     ),
     Metric(
         name="s_image_generation",

@@ -9,7 +9,7 @@ from django.core.paginator import Page
 from django.http import HttpRequest
 from django.utils import timezone
 
-from annotators.crowds.base import crowd_of
+from annotators.crowds.base import crowd_of, whose_fee
 from annotators.models import Assignment, Worker
 from annotators.people import pseudonyms
 from surveys import notes
@@ -25,6 +25,7 @@ from surveys.teams import holds, seen_by
 
 NOTES_SHOWN = 3  # the newest; the others follow once these are put away
 register = template.Library()
+register.filter("whose_fee", whose_fee)
 
 
 @register.simple_tag(takes_context=True)

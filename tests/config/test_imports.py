@@ -8,6 +8,7 @@ import pytest
 
 HEAVY = [
     "boto3",
+    "numpy",
     "pandas",
     "scipy",
     "redis",
@@ -31,7 +32,13 @@ print([name for name in {HEAVY} if name in sys.modules])
 
 @pytest.mark.parametrize(
     ("command", "loaded"),
-    [("migrate", []), ("purge_workers", []), ("draw_sample", []), ("export_batch", ["pandas"])],
+    [
+        ("migrate", []),
+        ("purge_workers", []),
+        ("draw_sample", []),
+        ("import_items", ["PIL"]),
+        ("export_batch", ["numpy", "pandas"]),
+    ],
 )
 def test_starting_loads_no_more_than_a_command_needs(command: str, loaded: list[str]) -> None:
     done = subprocess.run(

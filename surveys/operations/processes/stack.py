@@ -1,6 +1,7 @@
 """The processes Assent consists of on one machine: web server, Celery worker, beat."""
 
 import errno
+import secrets
 import socket
 import sys
 from collections.abc import Mapping
@@ -9,6 +10,9 @@ from pathlib import Path
 
 from surveys.operations.processes.supervisor import Process
 
+# Connections that go out are given ports from 32768 on (Linux's ip_local_port_range): one of those could be taken again
+# before it is listened on.
+CHOSEN_FROM = range(15_000, 32_000)
 LOOPBACK_ADDRESSES = {socket.AF_INET: "127.0.0.1", socket.AF_INET6: "::1"}
 
 
@@ -22,18 +26,10 @@ def loopback_families() -> list[socket.AddressFamily]:
 def free_port(*, start: int = 0) -> int:
     """Return the first port from `start` on that is free on every loopback address; 0 leaves the choice open."""
     families = loopback_families()
-    if not start:
-        start = _any_port()
-    for port in range(start, 65536):
+    for port in range(start or secrets.choice(CHOSEN_FROM), 65536):
         if all(_can_listen(family, port=port) for family in families):
             return port
     raise OSError(errno.EADDRINUSE, f"No free port from {start} on.")
-
-
-def _any_port() -> int:
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:
-        listener.bind((LOOPBACK_ADDRESSES[socket.AF_INET], 0))
-        return int(listener.getsockname()[1])
 
 
 def _can_listen(family: socket.AddressFamily, *, port: int) -> bool:

@@ -1,9 +1,10 @@
 """The published batch CSVs: one row is one HIT of n questions, in columns `<name>_0` .. `<name>_{n-1}`."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from surveys.protocols.definition import Definition
 from surveys.studies.importing.plan import Entry, Option, Problem, Said
@@ -74,9 +75,8 @@ def batch_entries(
     missing = missing_columns(needed, header=columns.header)
     if missing:
         return [], missing
-    header = list(columns.header)  # one for all
     entries = (
-        _entry(row, slot, columns=columns, header=header, definition=definition, system=system)
+        _entry(row, slot, columns=columns, definition=definition, system=system)
         for row in table.rows
         for slot in range(columns.n)
     )
@@ -96,9 +96,32 @@ def _required(columns: Columns, *, definition: Definition) -> Iterator[str]:
             yield from columns.keys or columns.distractors or ("other_answer1",)
 
 
-def _entry(
-    row: Row, slot: int, *, columns: Columns, header: list[str], definition: Definition, system: str
-) -> Entry:
+class SlotPayload(Mapping[str, Any]):
+    """What a question's item keeps of its row: made of the row when it is asked for."""
+
+    __slots__ = ("_cells", "_columns", "_slot")
+    KEYS = ("header", "columns", "row")
+
+    def __init__(self, cells: Mapping[str, str], slot: int, columns: Columns) -> None:
+        self._cells, self._slot, self._columns = cells, slot, columns
+
+    def __getitem__(self, key: str) -> Any:
+        if key == "header":
+            return list(self._columns.header)
+        if key == "columns":
+            return {name: self._cells.get(slotted(name, self._slot), "") for name in self._columns.names}
+        if key == "row":
+            return {name: self._cells.get(name, "") for name in self._columns.shared}
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.KEYS)
+
+    def __len__(self) -> int:
+        return len(self.KEYS)
+
+
+def _entry(row: Row, slot: int, *, columns: Columns, definition: Definition, system: str) -> Entry:
     gold = row.cell(slotted("answer", slot)) if definition.answer else None
     return Entry(
         id=row.cell(slotted("id", slot)),
@@ -109,11 +132,7 @@ def _entry(
         options=tuple(_options(row, slot, columns=columns, definition=definition)),
         source_row=row.number,
         check=row.cell(slotted(COLUMN, slot)),
-        payload={
-            "header": header,
-            "columns": {name: row.cells.get(slotted(name, slot), "") for name in columns.names},
-            "row": {name: row.cells.get(name, "") for name in columns.shared},
-        },
+        payload=SlotPayload(row.cells, slot, columns),
     )
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, NamedTuple, Self
 from urllib.parse import unquote
 
@@ -112,7 +113,7 @@ class Entry:
     question: Cell | None
     images: tuple[Cell, ...]
     outputs: tuple[Said, ...]
-    payload: dict[str, Any]
+    payload: Mapping[str, Any]
     gold: Cell | None = None
     options: tuple[Option, ...] = ()
     references: tuple[str, ...] = ()
@@ -137,7 +138,10 @@ class PlannedOutput:
 
 @dataclass(frozen=True, slots=True)
 class PlannedItem:
-    """One item to create; the fields are those of `surveys.models.Item`."""
+    """One item to create; the fields are those of `surveys.models.Item`. Items with the same choices share them.
+
+    `given` is what the file says of it besides, `check` that it is a planted check, and what passes it.
+    """
 
     external_id: str
     question: str
@@ -145,10 +149,17 @@ class PlannedItem:
     gold: str
     outputs: tuple[PlannedOutput, ...]
     pictures: tuple[PlannedPicture, ...]
-    payload: dict[str, Any]
+    given: Mapping[str, Any]
     source_row: int | None
     subject: str = ""
     references: tuple[str, ...] = ()
+    check: str = ""
+
+    @property
+    def payload(self) -> dict[str, Any]:
+        """Return the item's payload; of a large file it is made when it is written, and not kept."""
+        planted = {COLUMN: self.check} if self.check else {}
+        return {"question": self.question, **self.given, **planted}
 
     @property
     def names(self) -> set[str]:
@@ -275,22 +286,24 @@ def planned_item(entry: Entry) -> PlannedItem:
     return PlannedItem(
         external_id=entry.external_id or entry.id.text,
         question=question,
-        choices=[{"value": option.value, "label": option.cell.text} for option in kept],
+        choices=_choices(tuple((option.value, option.cell.text) for option in kept)),
         gold=gold,
         outputs=tuple(
             PlannedOutput(said.system, said.text.text, said.answer, said.model_correct)
             for said in entry.outputs
         ),
         pictures=(*(PlannedPicture(unquote(cell.text), cell) for cell in entry.images), *entry.files),
-        payload={"question": question, **entry.payload, **_planted(entry)},
+        given=entry.payload,
         source_row=entry.source_row,
         subject=entry.id.text,
         references=entry.references,
+        check=entry.check.text if entry.check else "",
     )
 
 
-def _planted(entry: Entry) -> dict[str, str]:
-    return {COLUMN: entry.check.text} if entry.check and entry.check.text else {}
+@lru_cache(maxsize=4096)
+def _choices(options: tuple[tuple[str, str], ...]) -> list[dict[str, str]]:
+    return [{"value": value, "label": label} for value, label in options]
 
 
 def _check_problems(entry: Entry, *, definition: Definition) -> Iterator[Problem]:

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from datetime import date, datetime, time
 from typing import Any
 
-from openpyxl import load_workbook
-
 from surveys.studies.importing.plan import Problem, Severity
 from surveys.studies.importing.tables import Table, file_error, table_of
 
@@ -37,6 +35,8 @@ def read_xlsx(data: bytes, *, n_rows: int | None = None) -> Table:
 
     With `n_rows`, no more than so many rows of the sheet are read, and what a spreadsheet hides is not looked for.
     """
+    from openpyxl import load_workbook  # with numpy, if that is there: a CSV needs neither
+
     try:
         _check_parts(data)
         with warnings.catch_warnings(action="ignore"):

@@ -35,13 +35,31 @@ SAID = ("content", "value", "text", "utterance", "message")
 TOLD_DELIMITER = re.compile(r"sep=([,;\t])\r?\n")  # Excel's own first line
 
 
+class Cells(Mapping[str, str]):
+    """The cells of a record by the names of a header that all of them share: a dict for each is five times as large."""
+
+    __slots__ = ("_places", "_texts")
+
+    def __init__(self, places: Mapping[str, int], texts: tuple[str, ...]) -> None:
+        self._places, self._texts = places, texts
+
+    def __getitem__(self, name: str) -> str:
+        return self._texts[self._places[name]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """One record; `cells` as written, `lists` the cells that JSON gave as a list."""
 
     number: int
     line: int
-    cells: dict[str, str]
+    cells: Mapping[str, str]
     lists: dict[str, list[str]] = field(default_factory=dict)
 
     def cell(self, column: str) -> Cell:
@@ -156,6 +174,22 @@ def _fit(text: str, *, delimiter: str) -> tuple[float, int]:
     return sum(len(record) == width for record in records) / len(records), width
 
 
+class Once:
+    """The texts that a column says again and again, each kept once."""
+
+    MOST = 1_000  # texts of a column
+
+    def __init__(self, n_columns: int) -> None:
+        self._known: list[dict[str, str]] = [{} for _ in range(n_columns)]
+
+    def kept(self, cells: Sequence[str]) -> tuple[str, ...]:
+        """Return the cells of a record, those that were said before as they were said then."""
+        return tuple(map(self._kept, self._known, cells))
+
+    def _kept(self, known: dict[str, str], text: str) -> str:
+        return known.setdefault(text, text) if len(known) < self.MOST else known.get(text, text)
+
+
 def table_of(records: Iterable[tuple[int, list[str]]]) -> Table:
     """Return the table of records (line, cells), the first of which is the header."""
     records = iter(records)
@@ -163,13 +197,14 @@ def table_of(records: Iterable[tuple[int, list[str]]]) -> Table:
     if first is None:
         return Table(problems=(file_error("The file has no header."),))
     header = [name.strip() for name in first[1]]
+    places = {name: place for place, name in enumerate(header)}
     problems = list(_header_problems(header))
-    rows = []
+    rows, once = [], Once(len(header))
     for number, (line, cells) in enumerate(records, start=1):
         if found := list(_row_problems(cells, header=header, number=number, line=line)):
             problems.extend(found)
         else:
-            rows.append(Row(number, line, dict(zip(header, cells, strict=True))))
+            rows.append(Row(number, line, Cells(places, once.kept(cells))))
     return Table(tuple(header), tuple(rows), tuple(problems))
 
 
@@ -281,8 +316,8 @@ def _json_object(text: str) -> dict[str, Any] | str:
 
 
 def _json_row(record: dict[str, Any], *, number: int, line: int) -> tuple[Row, list[Problem]]:
-    row = Row(number, line, {})
-    problems = []
+    cells: dict[str, str] = {}
+    row, problems = Row(number, line, cells), []
     for name, value in islice(_flat(record), MOST_COLUMNS):
         texts = [_json_text(part) for part in value] if isinstance(value, list) else [_json_text(value)]
         kept = [text for text in texts if text is not None]
@@ -299,7 +334,7 @@ def _json_row(record: dict[str, Any], *, number: int, line: int) -> tuple[Row, l
                 )
             )
             continue
-        row.cells[name] = "|".join(kept)
+        cells[name] = "|".join(kept)
         if isinstance(value, list):
             row.lists[name] = kept
     return row, problems

@@ -26,6 +26,11 @@ def test_a_free_port_is_taken_as_it_is() -> None:
     assert free_port(start=port) == port
 
 
+def test_no_port_is_chosen_that_a_connection_going_out_may_be_given() -> None:
+    """Source: kernel.org/doc/html/latest/networking/ip-sysctl.html, ip_local_port_range."""
+    assert max(free_port() for _ in range(50)) < 32768
+
+
 def test_there_is_no_port_beyond_the_last() -> None:
     with pytest.raises(OSError, match="No free port from 65536 on"):
         free_port(start=65536)

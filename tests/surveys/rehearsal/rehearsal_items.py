@@ -50,7 +50,7 @@ def knowledge(*, gold: str = "yes") -> Knowledge:
             PlannedOutput("ground_truth", TEXTS["aa01"], "yes"),
         ),
         pictures=(),
-        payload={},
+        given={},
         source_row=None,
     )
     return Knowledge([planned], definition=VQAX)

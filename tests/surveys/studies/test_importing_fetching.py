@@ -219,7 +219,7 @@ def test_a_site_that_sends_letter_by_letter_is_left(
 ) -> None:
     settings.FETCH_PRIVATE = True
     with dripping(first, then) as server:
-        fetched = fetch_pictures(["1.png"], prefix=server.url, into=tmp_path, seconds=0.3)
+        fetched = fetch_pictures(["1.png"], prefix=server.url, into=tmp_path, seconds=2)
         assert server.is_left.wait(PATIENCE_SECONDS)
     with pytest.raises(PictureError, match=r"^127\.0\.0\.1 (does not answer|broke off while sending it)\.$"):
         fetched.read("1.png")

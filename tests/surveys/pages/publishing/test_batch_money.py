@@ -60,6 +60,7 @@ def test_page_shows_the_money_without_a_budget(researcher):
     make_assignment(questionnaire.hit, status="Approved")
     text = text_of(researcher.get(questionnaire.batch.get_absolute_url()))
     assert "$0.46 paid of the $2.30 it can come to cost as things stand; no budget is set" in text
+    assert "fees (of this server’s marketplace, as MTurk’s was) included" in text
     assert (
         "paid for work $0.46 to come: planned, open or undecided $1.84 bonuses $0.00 together $2.30" in text
     )

@@ -54,6 +54,7 @@ def test_every_form_has_a_nonce_of_its_own(reviewer, done):
 def test_it_is_asked_with_the_fee_before_anything_is_paid(reviewer, done):
     response = send(reviewer, done, GIVEN)
     assert (response.status_code, Call.objects.count()) == (200, 0)
+    assert "With the fee of this server’s marketplace, as MTurk’s was $3.00" in text_of(response)
     assert "Pay $3.00" in text_of(response)
     assert f'name="nonce" value="{GIVEN["nonce"]}"' in response.content.decode()
 
