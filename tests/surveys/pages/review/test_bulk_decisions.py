@@ -175,7 +175,7 @@ def test_many_are_left_out_once_that_is_confirmed_with_a_reason(
     waits, paid = submitted(published), make_assignment(published.hit, status="Approved")
     asked = text_of(bulk(assistant, published, waits, paid, action="exclude", confirm=""))
     assert "Leave out 2 assignments?" in asked
-    assert "left out of the analysis, and stay paid as they are" in asked
+    assert "left out of the analysis; what is decided about their payment stays." in asked
     assert "Give a reason: it stays in the record of the study." in text_of(
         bulk(assistant, published, waits, paid, action="exclude", reason=" ")
     )
