@@ -16,6 +16,7 @@ from surveys.review.errors import CannotDecide, check_reason
 from surveys.review.replacements import is_replaced, offer_again, reopen_batch
 
 READER = "it is part of the study's record"
+UNDO_REASON = "Leaving them out was a mistake, and is taken back."
 Status = Assignment.Status
 
 
@@ -55,6 +56,18 @@ def include(assignment: Assignment, *, by: AbstractBaseUser, reason: str) -> Inc
     if earlier is None:
         raise CannotDecide("These answers are used already.")
     return earlier if earlier.is_included else _write(now, is_included=True, by=by, reason=reason)
+
+
+@transaction.atomic
+def exclude_used(assignment: Assignment, *, by: AbstractBaseUser, reason: str, replace: bool) -> Inclusion:
+    """Leave out answers that are used, as `exclude` does. Raises CannotDecide for what is left out already.
+
+    So whoever takes back what they decided about many takes back nothing that was decided before.
+    """
+    _locked(assignment)
+    if Inclusion.objects.filter(assignment=assignment, is_included=False).exists():
+        raise CannotDecide("These answers are left out already.")
+    return exclude(assignment, by=by, reason=reason, replace=replace)
 
 
 def leave_out(

@@ -31,7 +31,7 @@ from surveys.teams import where
 
 admin.site.site_header = "Assent"
 admin.site.site_title = "Assent"
-admin.site.index_title = "Batches"
+admin.site.index_title = "Studies"
 admin.site.site_url = None
 admin.site.enable_nav_sidebar = False
 

@@ -58,13 +58,23 @@ def _cell(cell: Cell, column: Among | None, behind: Mapping[str, str]) -> Cell:
 
 
 def query(chosen: Chosen, behind: Mapping[str, str]) -> str:
-    """Return the query of the list of answers."""
-    return urlencode([*parse_qsl(chosen.as_query()), *behind.items()])
+    """Return the query of the list of answers; it says what is kept where nothing else is said."""
+    return urlencode([*parse_qsl(chosen.as_query()), *behind.items()]) or f"rows={KEPT}"
 
 
 def linked_differences(rows: Iterable[Row], chosen: Chosen) -> Iterator[Row]:
-    """Yield rows of differences, whose tested number, after two names, leads to the ratings of the system."""
+    """Yield rows of differences, whose numbers, after two names, lead to the ratings of the system."""
     for row in rows:
         behind = dict(row.behind or {})
         link = query(of(behind.pop("rows", KEPT), chosen), behind)
-        yield replace(row, cells=(*row.cells[:2], replace(row.cells[2], link=link), *row.cells[3:]))
+        tested, *sizes = row.cells[2:]
+        sizes = [cell if cell.text == NOTHING else replace(cell, link=link) for cell in sizes]
+        yield replace(row, cells=(*row.cells[:2], replace(tested, link=link), *sizes))
+
+
+def linked_numbers(row: Row, chosen: Chosen, *, n_names: int) -> Row:
+    """Return a row whose numbers, after so many names, lead to the ratings that the row says are behind them."""
+    if row.behind is None:
+        return row
+    numbers = tuple(_cell(cell, (chosen, ""), row.behind) for cell in row.cells[n_names:])
+    return replace(row, cells=(*row.cells[:n_names], *numbers))

@@ -80,11 +80,11 @@ def _as_two_samples(effect: Effect | None) -> str:
     return f"; as two samples, not corrected: {difference}, {probability(effect.p)}"
 
 
-def interval_row(label: str, cells: tuple[Cell, ...]) -> Row:
+def interval_row(label: str, cells: tuple[Cell, ...], behind: Mapping[str, str] | None = None) -> Row:
     """Return a row of intervals; where there is none at all, the reason is given once."""
     if all(cell.text == NOTHING for cell in cells):
         return Row(label, (Cell(NOTHING, "too few items or workers", len(cells)),))
-    return Row(label, cells)
+    return Row(label, cells, behind)
 
 
 def in_percent(share: float | None) -> str:

@@ -39,8 +39,11 @@ class ChosenForm(forms.Form):
     )
 
     def __init__(self, data: QueryDict, *, batches: Sequence[Batch]) -> None:
-        super().__init__(data)
+        shown = data.copy()
+        shown.setdefault("rows", KEPT)  # what is counted where nothing is chosen
+        super().__init__(shown)
         systems = systems_of(batches)
+        self.only_system = systems[0] if len(systems) == 1 else ""
         self.fields["systems"].choices = [(name, name) for name in systems]  # type: ignore[attr-defined]
         if len(systems) < 2:
             del self.fields["systems"]

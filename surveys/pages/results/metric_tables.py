@@ -27,7 +27,7 @@ def means_of_ratings(
     for key, label in criteria.items():
         of_systems = [means.get((key, system)) for system in systems]
         if any(of_systems):
-            yield Row(label, tuple(map(_mean, of_systems)))
+            yield Row(label, tuple(map(_mean, of_systems)), {"criterion": key})
 
 
 def _mean(mean: MetricMean | RatingMean | None) -> Cell:
@@ -47,7 +47,9 @@ def heat_maps(
         for name, label in COEFFICIENTS.items():
             rows = [
                 Row(
-                    title, tuple(_coefficient(by_place.get((level, metric, key)), name) for metric in metrics)
+                    title,
+                    tuple(_coefficient(by_place.get((level, metric, key)), name) for metric in metrics),
+                    {"criterion": key},
                 )
                 for key, title in criteria.items()
             ]

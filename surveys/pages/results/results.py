@@ -8,7 +8,15 @@ from typing import Any, Generic, TypeVar
 
 from surveys.enqueue import wanted
 from surveys.models import Batch
-from surveys.pages.results.behind import among, linked, linked_differences, linked_row, of, query
+from surveys.pages.results.behind import (
+    among,
+    linked,
+    linked_differences,
+    linked_numbers,
+    linked_row,
+    of,
+    query,
+)
 from surveys.pages.results.cells import Block, Cell, Row
 from surveys.pages.results.charts import Chart, Plot, scatter_plot, score_chart, share_chart
 from surveys.pages.results.metric_tables import LEVELS, heat_maps, means_of_metrics, means_of_ratings
@@ -215,8 +223,12 @@ def arranged(report: Report, *, chosen: Chosen = EVERYTHING) -> Results:
         tables=tuple(tables_for(report)),
         method=report.comparison.method.name,
         effect_note=EFFECT_NOTE,
-        positions=tuple(map(position_row, report.positions)),
-        within=tuple(within_row(entry, entry.within) for entry in report.agreement if entry.within),
+        positions=tuple(linked_numbers(position_row(found), chosen, n_names=2) for found in report.positions),
+        within=tuple(
+            linked_numbers(within_row(entry, entry.within), chosen, n_names=1)
+            for entry in report.agreement
+            if entry.within
+        ),
         strengths=strengths_table(report) if report.strengths else None,
         profiles=marked_errors(report.profiles),
         families=FAMILIES if report.choices.ticked or report.choices.preferred else "",
@@ -240,13 +252,14 @@ def _by_rows(
     report: Report, selections: tuple[Selection, ...], scales: tuple[CriterionSummary, ...]
 ) -> Iterator[Block]:
     """Yield means by choice of rows; each of a choice leads to its answers."""
+    names = [*(selection.name for selection in selections), "kept"]  # by worker quality, of what is kept
     for block in by_rows(selections, scales, report.by_quality):
-        lines = zip(block.rows, selections, strict=False)  # the last is no choice
+        lines = zip(block.rows, names, strict=True)
         linked_rows = [
-            linked_row(row, [(of(selection.name, EVERYTHING), system) for system in report.systems])
-            for row, selection in lines
+            linked_row(row, [(of(name, EVERYTHING), system) for system in report.systems])
+            for row, name in lines
         ]
-        yield replace(block, rows=(*linked_rows, *block.rows[len(linked_rows) :]))
+        yield replace(block, rows=tuple(linked_rows))
 
 
 def _side_by_side(report: Report, scales: tuple[CriterionSummary, ...], chosen: Chosen) -> SystemsTable:
@@ -296,9 +309,15 @@ def _arranged_metrics(summary: MetricSummary, *, definition: Definition) -> Metr
     return MetricResults(
         systems=systems,
         means=tuple(means_of_metrics(summary, systems=systems)),
-        ratings=tuple(means_of_ratings(summary, systems=systems, criteria=labels)),
+        ratings=tuple(
+            linked_row(row, [(EVERYTHING, system) for system in systems])
+            for row in means_of_ratings(summary, systems=systems, criteria=labels)
+        ),
         metrics=metrics,
-        maps=tuple(heat_maps(correlations, metrics=metrics, criteria=scales)),
+        maps=tuple(
+            (title, tuple(linked_numbers(row, EVERYTHING, n_names=0) for row in rows))
+            for title, rows in heat_maps(correlations, metrics=metrics, criteria=scales)
+        ),
         notes=tuple(dict.fromkeys(_why_not(correlations))),
         plots=tuple(_plots(correlations, systems=systems, criteria=scales)),
         versions=tuple(dict.fromkeys(f"{mean.metric} {mean.version}" for mean in summary.means)),

@@ -75,7 +75,7 @@ def item_blocks_of(selections: Selections, choices: Choices, by_quality: ByQuali
         likeliest = [by_quality.correct if by_quality and s.name == "kept" else None for s in selections]
         cells = tuple(share_cell(share) if share else Cell("") for share in likeliest)
         quality = (
-            (Row("Likeliest answer by worker quality right, of items", cells),) if any(likeliest) else ()
+            (Row("Likeliest answer by worker quality right, of items", cells, {}),) if any(likeliest) else ()
         )
         yield Block("Answers", (right, *quality))
     for place, about_item in enumerate(selections[0].criteria):
@@ -92,7 +92,7 @@ def _criterion_rows(selections: Selections, criterion: CriterionSummary, choices
         yield row_of("Standard deviation", selections, lambda s: _deviation(s.criterion(key)), rated)
         places = places_of(criterion)
         cells = [interval_cell(s.criterion(key).interval, places=places) for s in _systems(selections)]
-        yield interval_row("95 % interval", tuple(cells))
+        yield interval_row("95 % interval", tuple(cells), rated)
     if criterion.good is not None:
         yield row_of(
             criterion.good.label,
@@ -121,7 +121,7 @@ def _ticked_rows(selections: Selections, choices: Choices, *, key: str, label: s
     """Yield the row of differences from the system compared with, if any was looked at."""
     cells = [_ticked(s.name, system, choices, key=key) for s in selections for system in s.systems]
     if any(cell.text for cell in cells):
-        yield Row(f"{label}: difference, tested", tuple(cells))
+        yield Row(f"{label}: difference, tested", tuple(cells), {"criterion": key})
 
 
 def _ticked(selection: str, system: SystemSummary, choices: Choices, *, key: str) -> Cell:
@@ -143,7 +143,7 @@ def _item_rows(selections: Selections, place: int) -> Iterable[Row]:
         yield Row("Mean of ratings", tuple(map(_rating_mean, found)), rated)
         yield Row("Mean of item means", tuple(map(_item_mean, found)), rated)
         cells = [interval_cell(criterion.interval, places=places_of(criterion)) for criterion in found]
-        yield interval_row("95 % interval", tuple(cells))
+        yield interval_row("95 % interval", tuple(cells), rated)
     for n, share in enumerate(found[0].shares):
         if share.key != BLANK or any(criterion.shares[n].count for criterion in found):
             shares = tuple(share_cell(criterion.shares[n]) for criterion in found)
@@ -157,10 +157,10 @@ def _difference_rows(
     if not any(system.difference for system in _systems(selections)):
         return
     if key == headline:
-        yield row_of("Difference from the reference", selections, _difference)
+        yield row_of("Difference from the reference", selections, _difference, {"criterion": key})
     cells = [_tested(s.name, system, comparison, key=key) for s in selections for system in s.systems]
     if any(cell.text for cell in cells):
-        yield Row("Difference of item means, tested", tuple(cells))
+        yield Row("Difference of item means, tested", tuple(cells), {"criterion": key})
 
 
 def _tested(selection: str, system: SystemSummary, comparison: Comparison, *, key: str) -> Cell:
@@ -205,9 +205,10 @@ def _preferred_rows(selections: Selections, choices: Choices) -> Iterable[Row]:
     for place, one in enumerate(choices.preferred):
         pair = f"{one.system} against {one.against}"
         found = [tested[s.name][place] if tested.get(s.name) else None for s in selections]
-        yield Row(f"{pair}: won less lost, tested", tuple(_net(each) for each in found))
-        yield Row(f"{pair}: win rate, ties half", tuple(_rate(each) for each in found))
-        yield Row(f"{pair}: win rate without ties", tuple(_decided(each) for each in found))
+        shown, won = {"of": one.system}, {"preferred": one.system}
+        yield Row(f"{pair}: won less lost, tested", tuple(_net(each) for each in found), shown)
+        yield Row(f"{pair}: win rate, ties half", tuple(_rate(each) for each in found), shown)
+        yield Row(f"{pair}: win rate without ties", tuple(_decided(each) for each in found), won)
 
 
 def _net(found: Preferred | None) -> Cell:
@@ -380,9 +381,8 @@ def by_rows(
             for selection in selections
         ]
         means = [found.means[name].get(scale.key) for name in names]
-        yield Block(
-            scale.label, (*rows, Row(BY_QUALITY, tuple(Cell(number(m, places=places)) for m in means)))
-        )
+        by_quality = tuple(Cell(number(m, places=places)) for m in means)
+        yield Block(scale.label, (*rows, Row(BY_QUALITY, by_quality, {"criterion": scale.key})))
 
 
 def position_row(found: PositionEffect) -> Row:
@@ -395,14 +395,16 @@ def position_row(found: PositionEffect) -> Row:
     warning = f", {interval.support.warning}" if interval and interval.support.warning else ""
     counts = f"{found.first} ratings first, {found.later} later, {found.items} items{warning}"
     difference = number(found.difference, places=interval.places if interval else 4)
-    return Row(found.system, (Cell(found.criterion), kind, Cell(f"{difference}{between}", counts)))
+    rated = {"criterion": found.criterion, "of": found.system}
+    return Row(found.system, (Cell(found.criterion), kind, Cell(f"{difference}{between}", counts)), rated)
 
 
 def within_row(entry: Agreement, found: Within) -> Row:
     """Return how far people agree with themselves on what they rated again."""
     same = Cell(in_percent(found.percent), between_percent(found.percent_interval).removeprefix("; "))
     repeats = Cell(str(found.repeats), f"by {found.workers} workers")
-    return Row(entry.system, (Cell(entry.criterion), same, Cell(number(found.ac2, places=3)), repeats))
+    rated = {"criterion": entry.criterion, "of": entry.system}
+    return Row(entry.system, (Cell(entry.criterion), same, Cell(number(found.ac2, places=3)), repeats), rated)
 
 
 def row_of(

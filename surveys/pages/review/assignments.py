@@ -15,19 +15,20 @@ from annotators.crowds.base import crowd_of
 from annotators.models import Assignment
 from surveys import sync
 from surveys.enqueue import enqueue_in
-from surveys.models import Batch, Survey
+from surveys.models import Batch, Survey, is_used
 from surveys.pages.access import batch_for, researcher, study_for
 from surveys.pages.review import undoing
-from surveys.pages.review.decision_forms import BulkForm, FilterForm
+from surveys.pages.review.decision_forms import EXCLUDE, OF_MANY, BulkForm, FilterForm
 from surveys.pages.review.decisions import suggested_reason, what_follows
 from surveys.pages.review.listing import listed, of, query_of, thumbnails
 from surveys.protocols.rules import PROPOSE
-from surveys.review import errors
-from surveys.review.by_hand import ACTIONS, record
+from surveys.review import analysis_use, errors
+from surveys.review.by_hand import record
 from surveys.review.progress import is_soon, undecided
 from surveys.review.surplus import is_surplus
 
 PER_PAGE = 15  # so the page stays within a few screens
+DECIDED = ("action", "reason", "replace", "selected")
 UNDO_SECONDS = 15  # until a decision about many is carried out, unless a sweep comes first
 
 
@@ -69,9 +70,8 @@ def _list(request: HttpRequest, about: Batch | Survey) -> HttpResponse:
         **_addresses(about),
         "filter": form,
         "page": page,
-        "can_select": any(
-            assignments.status == Assignment.Status.SUBMITTED for assignments in page.object_list
-        ),
+        "can_decide": any(one.status == Assignment.Status.SUBMITTED for one in page.object_list),
+        "can_select": any(one.can_select for one in page.object_list),
         "query": f"{query}&" if query else "",
         "walk": f"?{query}" if query and isinstance(about, Batch) else "",
         "thumbs": thumbnails(page.object_list),
@@ -98,11 +98,12 @@ def _named(*, urls: tuple[str, str, str], **about: Any) -> dict[str, Any]:
 
 def _decide(request: HttpRequest, about: Batch | Survey) -> HttpResponse:
     """What can't be decided is left as it is."""
-    form = BulkForm(request.POST, assignments=Assignment.objects.filter(of(about)))
-    if form.is_valid() and not form.cleaned_data.pop("confirm"):
+    found = listed(about, FilterForm(request.GET), reader=request.user)
+    form = BulkForm(request.POST, assignments=Assignment.objects.filter(of(about)), found=found)
+    if form.is_valid() and not form.cleaned_data["confirm"]:
         return _confirm(request, about, form)
     if form.is_valid():
-        _decide_all(request, **form.cleaned_data)
+        _decide_all(request, **{name: form.cleaned_data[name] for name in DECIDED})
     else:
         messages.error(request, " ".join(str(text) for errors in form.errors.values() for text in errors))
     query = request.META["QUERY_STRING"]
@@ -118,26 +119,24 @@ def _confirm(request: HttpRequest, about: Batch | Survey, form: BulkForm) -> Htt
     context = {
         **_addresses(about),
         "action": data["action"],
-        "verb": ACTIONS[data["action"]],
+        "verb": OF_MANY[data["action"]],
         "reason": data["reason"],
         "selected": selected,
         "total": sum(one.hit.questionnaire.batch.reward for one in selected if crowd_of(one).has_market),
+        "replaceable": any(one.hit.questionnaire.batch.status != Batch.Status.STOPPED for one in selected),
         "query": request.META["QUERY_STRING"],
     }
-    return _render(request, "review/many.html", f"{ACTIONS[data['action']]} {len(selected)}", context)
+    return _render(request, "review/many.html", f"{OF_MANY[data['action']]} {len(selected)}", context)
 
 
-def _decide_all(request: HttpRequest, *, action: str, reason: str, selected: QuerySet[Assignment]) -> None:
+def _decide_all(
+    request: HttpRequest, *, action: str, reason: str, replace: bool, selected: QuerySet[Assignment]
+) -> None:
     done, refused = set(), []
     related = ("worker", "decision", "hit__questionnaire__batch")
     for assignment in selected.select_related(*related).prefetch_related("responses"):
         try:
-            own = (
-                suggested_reason(assignment, batch=assignment.hit.questionnaire.batch)
-                if action == "reject"
-                else ""
-            )
-            record(assignment, action, by=request.user, reason=reason or own)
+            _decide_one(assignment, action, by=request.user, reason=reason, replace=replace)
         except errors.CannotDecide as error:
             refused.append(f"{assignment.worker}: {error}")
         else:
@@ -146,15 +145,27 @@ def _decide_all(request: HttpRequest, *, action: str, reason: str, selected: Que
         enqueue_in(UNDO_SECONDS, sync.sync_hit, hit_pk)
     if done:
         undoing.remember(request, action=action, decided=done)
-        messages.success(request, f"{len(done)} decided. {what_follows(done)}")
+        follows = "The results follow it at once." if action == EXCLUDE else what_follows(done)
+        messages.success(request, f"{len(done)} decided. {follows}")
     if refused:
         messages.error(request, f"{len(refused)} could not be decided. {' '.join(refused[:3])}")
+
+
+def _decide_one(assignment: Assignment, action: str, *, by: Any, reason: str, replace: bool) -> None:
+    if action == EXCLUDE:
+        analysis_use.exclude_used(assignment, by=by, reason=reason, replace=replace)
+        return
+    batch = assignment.hit.questionnaire.batch
+    own = suggested_reason(assignment, batch=batch) if action == "reject" else ""
+    record(assignment, action, by=by, reason=reason or own)
 
 
 def _page(assignments: QuerySet[Assignment], *, about: Batch | Survey, number: str) -> Page[Any]:
     related = ("worker", "hit__questionnaire__batch", "decision__decided_by", "inclusion")
     rows = assignments.select_related(*related).annotate(
-        is_surplus=is_surplus(), is_undecided=Exists(undecided().filter(pk=OuterRef("pk")))
+        is_surplus=is_surplus(),
+        is_undecided=Exists(undecided().filter(pk=OuterRef("pk"))),
+        can_select=Q(status=Assignment.Status.SUBMITTED) | is_used(),
     )
     page: Page[Any] = Paginator(rows, PER_PAGE).get_page(number)
     now = timezone.now()

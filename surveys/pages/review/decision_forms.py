@@ -3,16 +3,21 @@
 from typing import Any
 
 from django import forms
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotators.models import Assignment
 from annotators.outbox.market import FEEDBACK_MAX
-from surveys.models import Decision
+from surveys.models import Decision, is_used
 from surveys.review.appeal_codes import REASON_MAX
 from surveys.review.by_hand import ACTIONS
 
 UNDECIDED = "undecided"
 USED, LEFT_OUT = "used", "left_out"
+EXCLUDE = "exclude"
+OF_MANY = {"approve": ACTIONS["approve"], "reject": ACTIONS["reject"], EXCLUDE: "Leave out"}
+MANY = 500  # so that the page that asks once more can be read
+_SUBMITTED = Q(status=Assignment.Status.SUBMITTED)
+_CAN_BE = {"approve": _SUBMITTED, "reject": _SUBMITTED, EXCLUDE: is_used()}
 FIRST = {
     "": "Most urgent",
     "newest": "Newest",
@@ -45,7 +50,7 @@ class FilterForm(forms.Form):
 class UseForm(forms.Form):
     """Whether answers are used in the analysis, decided by a person with a reason nobody but researchers reads."""
 
-    action = forms.ChoiceField(choices=[("exclude", "Leave out"), ("include", "Use again")])
+    action = forms.ChoiceField(choices=[(EXCLUDE, OF_MANY[EXCLUDE]), ("include", "Use again")])
     reason = forms.CharField(
         max_length=FEEDBACK_MAX,
         error_messages={"required": "Give a reason: it stays in the record of the study."},
@@ -54,14 +59,36 @@ class UseForm(forms.Form):
 
 
 class BulkForm(forms.Form):
-    """One decision about many assignments. A rejection without a reason tells each worker their own."""
+    """One decision about many assignments. A rejection without a reason tells each worker their own.
 
-    action = forms.ChoiceField(choices=[(key, ACTIONS[key]) for key in ("approve", "reject")])
+    `everything` stands for all that the list has found and the action can decide, on whatever page of it.
+    """
+
+    action = forms.ChoiceField(choices=list(OF_MANY.items()))
     reason = forms.CharField(max_length=REASON_MAX, required=False)
+    replace = forms.BooleanField(required=False)
+    everything = forms.BooleanField(required=False)
     confirm = forms.BooleanField(required=False)
 
-    def __init__(self, *args: Any, assignments: QuerySet[Assignment], **kwargs: Any) -> None:
+    def __init__(
+        self, *args: Any, assignments: QuerySet[Assignment], found: QuerySet[Assignment], **kwargs: Any
+    ) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["selected"] = forms.ModelMultipleChoiceField(
-            assignments, error_messages={"required": "Select assignments first."}
-        )
+        self.found = found
+        self.fields["selected"] = forms.ModelMultipleChoiceField(assignments, required=False)
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        if data.get("everything") and "action" in data:
+            data["selected"] = self._everything(data["action"])
+        if "selected" in data and not data["selected"]:
+            self.add_error(None, "Select assignments first.")
+        if data.get("confirm") and data.get("action") == EXCLUDE and not data.get("reason"):
+            self.add_error("reason", "Give a reason: it stays in the record of the study.")
+        return data
+
+    def _everything(self, action: str) -> QuerySet[Assignment]:
+        keys = list(self.found.filter(_CAN_BE[action]).order_by().values_list("pk", flat=True)[: MANY + 1])
+        if len(keys) > MANY:
+            self.add_error(None, f"At most {MANY} are decided together: filter the list first.")
+        return Assignment.objects.filter(pk__in=keys[:MANY])

@@ -17,13 +17,15 @@ from annotators.models import Assignment
 from surveys import sync
 from surveys.enqueue import enqueue
 from surveys.pages.access import batch_for, researcher, study_for
+from surveys.pages.review.decision_forms import EXCLUDE
 from surveys.pages.review.listing import of
+from surveys.review import analysis_use
 from surveys.review.by_hand import undo
 from surveys.review.errors import CannotDecide
 
 KEY = "decided_last"
 KEPT = timedelta(minutes=15)
-DONE = {"approve": "approved", "reject": "rejected"}
+DONE = {"approve": "approved", "reject": "rejected", EXCLUDE: "left out"}
 Status = Assignment.Status
 
 
@@ -45,10 +47,10 @@ def remember(request: HttpRequest, *, action: str, decided: Collection[Assignmen
 def undoable(request: HttpRequest, of_page: Q) -> Undoable | None:
     """Return what a page about these assignments offers to take back; None where there is nothing."""
     decided = _decided(request)
-    assignments = Assignment.objects.filter(of_page, pk__in=decided.get("keys", ()))
-    statuses = list(assignments.filter(decision__decided_by=request.user.pk).values_list("status", flat=True))
-    n_open = sum(status != Status.APPROVED for status in statuses)
-    return Undoable(DONE[decided["action"]], len(statuses), n_open) if n_open else None
+    mine = Assignment.objects.filter(of_page, _mine(request, decided))
+    is_paid = Q(status=Status.APPROVED) if decided.get("action") != EXCLUDE else Q(pk__in=())
+    n, n_open = mine.count(), mine.exclude(is_paid).count()
+    return Undoable(DONE[decided["action"]], n, n_open) if n_open else None
 
 
 @require_POST
@@ -66,13 +68,12 @@ def undo_many_of_study(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _undo(request: HttpRequest, of_page: Q) -> HttpResponse:
-    mine = Assignment.objects.filter(
-        of_page, pk__in=_decided(request).get("keys", ()), decision__decided_by=request.user.pk
-    )
+    decided = _decided(request)
+    mine = Assignment.objects.filter(of_page, _mine(request, decided))
     undone, refused = [], []
     for assignment in mine.select_related("worker", "hit__questionnaire__batch__survey"):
         try:
-            undo(assignment, by=request.user)  # type: ignore[arg-type]
+            _take_back(assignment, decided["action"], by=request.user)
         except CannotDecide as error:
             refused.append(f"{assignment.worker}: {error}")
         else:
@@ -83,6 +84,21 @@ def _undo(request: HttpRequest, of_page: Q) -> HttpResponse:
     _tell(request, n_undone=len(undone), refused=refused)
     back = request.POST.get("next", "")
     return redirect(back if url_has_allowed_host_and_scheme(back, allowed_hosts=None) else "admin:index")
+
+
+def _mine(request: HttpRequest, decided: dict[str, Any]) -> Q:
+    """Choose what still stands as this person has decided it last."""
+    keys = Q(pk__in=decided.get("keys", ()))
+    if decided.get("action") == EXCLUDE:
+        return keys & Q(inclusion__is_included=False, inclusion__decided_by=request.user.pk)
+    return keys & Q(decision__decided_by=request.user.pk)
+
+
+def _take_back(assignment: Assignment, action: str, *, by: Any) -> None:
+    if action == EXCLUDE:
+        analysis_use.include(assignment, by=by, reason=analysis_use.UNDO_REASON)
+    else:
+        undo(assignment, by=by)
 
 
 def _tell(request: HttpRequest, *, n_undone: int, refused: list[str]) -> None:

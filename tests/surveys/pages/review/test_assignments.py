@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotators.models import Assignment, Call
 from surveys.models import Decision, Questionnaire
-from surveys.review import decisions
+from surveys.review import analysis_use, decisions
 from tests.factories import (
     answer,
     make_assignment,
@@ -47,11 +47,20 @@ def test_what_is_never_approved_by_itself_comes_after_what_is(assistant, publish
 
 
 def test_many_are_decided_only_where_one_can_be_selected(assistant, published):
-    make_assignment(published.hit, status="Approved")
+    rejected(published)
     assert "The selected ones" not in text_of(assistant.get(list_url(published)))
     make_assignment(published.hit, status="Submitted")
-    assert "The selected ones" in text_of(assistant.get(list_url(published)))
-    assert "The selected ones" not in text_of(assistant.get(list_url(published, "?status=Approved")))
+    make_assignment(published.hit, status="Approved")
+    assert "Approve Reject Leave out of the analysis" in text_of(assistant.get(list_url(published)))
+    assert "The selected ones" not in text_of(assistant.get(list_url(published, "?status=Rejected")))
+
+
+def test_what_is_paid_can_only_be_left_out(assistant, published, person):
+    used, left_out = (make_assignment(published.hit, status="Approved") for _ in range(2))
+    analysis_use.exclude(left_out, by=person, reason="So.", replace=False)
+    page = assistant.get(list_url(published))
+    assert [one.pk for one in page.context["page"] if one.can_select] == [used.pk]
+    assert "The selected ones Leave out of the analysis" in text_of(page)
 
 
 def test_the_list_counts_right_answers(assistant, published):

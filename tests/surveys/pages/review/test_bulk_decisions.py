@@ -13,7 +13,9 @@ from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys import sync
-from surveys.models import Batch, Decision, Questionnaire
+from surveys.models import Batch, Decision, Inclusion, Questionnaire
+from surveys.pages.review import assignments, decision_forms
+from surveys.review import analysis_use
 from tests.factories import (
     make_assignment,
     make_published,
@@ -165,6 +167,84 @@ def test_a_bulk_decision_takes_only_this_batch(assistant, published):
 
 def test_nothing_selected_is_said(assistant, published):
     assert "Select assignments first." in text_of(bulk(assistant, published, action="approve"))
+
+
+def test_many_are_left_out_once_that_is_confirmed_with_a_reason(
+    assistant, published, django_capture_on_commit_callbacks
+):
+    waits, paid = submitted(published), make_assignment(published.hit, status="Approved")
+    asked = text_of(bulk(assistant, published, waits, paid, action="exclude", confirm=""))
+    assert "Leave out 2 assignments?" in asked
+    assert "left out of the analysis; what is decided about their payment stays." in asked
+    assert "Give a reason: it stays in the record of the study." in text_of(
+        bulk(assistant, published, waits, paid, action="exclude", reason=" ")
+    )
+    assert Inclusion.objects.count() == 0
+    with django_capture_on_commit_callbacks() as callbacks:
+        page = bulk(assistant, published, waits, paid, action="exclude", reason="Only letters.")
+    assert "2 decided. The results follow it at once." in text_of(page)
+    kept = Inclusion.objects.order_by("pk").values_list("assignment", "is_included", "is_replaced", "reason")
+    assert set(kept) == {(one.pk, False, False, "Only letters.") for one in (waits, paid)}
+    assert Decision.objects.count() == 0
+    assert enqueued(callbacks) == [("surveys.sync.sync_hit", (published.hit_id,))]
+
+
+def test_what_is_left_out_can_be_collected_once_more_but_not_in_a_stopped_batch(assistant, published):
+    once_more = (
+        "Collect them once more, from somebody else: up to $0.19 in rewards, and the marketplace’s fee"
+    )
+    Batch.objects.update(reward=Decimal("0.19"))
+    assignment = submitted(published)
+    assert once_more in text_of(bulk(assistant, published, assignment, action="exclude", confirm=""))
+    bulk(assistant, published, assignment, action="exclude", reason="So.", replace="on")
+    assert Inclusion.objects.get().is_replaced is True
+    Batch.objects.update(status="stopped")
+    other = submitted(published)
+    asked = text_of(bulk(assistant, published, other, action="exclude", confirm=""))
+    assert "Collect them" not in asked
+    page = bulk(assistant, published, other, action="exclude", reason="So.", replace="on")
+    assert f"1 could not be decided. {other.worker}: The batch is stopped" in text_of(page)
+
+
+def test_what_is_left_out_already_keeps_who_decided_so(assistant, published, person):
+    assignment = submitted(published)
+    analysis_use.exclude(assignment, by=person, reason="First.", replace=False)
+    page = bulk(assistant, published, assignment, action="exclude", reason="Second.", replace="on")
+    assert f"1 could not be decided. {assignment.worker}: These answers are left out already." in text_of(
+        page
+    )
+    assert Inclusion.objects.values_list("reason", "decided_by", "is_replaced").get() == (
+        "First.",
+        person.pk,
+        False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("action", "expected"), [("approve", {"Submitted"}), ("exclude", {"Submitted", "Approved"})]
+)
+def test_all_that_was_found_is_what_can_be_decided_so_on_whatever_page(
+    assistant, published, monkeypatch, action, expected
+):
+    monkeypatch.setattr(assignments, "PER_PAGE", 1)
+    worker = make_assignment(published.hit, status="Approved").worker
+    for status in ("Submitted", "Accepted"):
+        make_assignment(published.hit, status=status)
+    shown = text_of(assistant.get(list_url(published)))
+    assert "all of the 3 found that can be decided so" in shown
+    page = bulk(assistant, published, action=action, everything="on", confirm="")
+    assert {one.status for one in page.context["selected"]} == expected
+    query = f"?worker={worker.worker_id}"
+    page = bulk(assistant, published, action="exclude", everything="on", confirm="", query=query)
+    assert [one.worker for one in page.context["selected"]] == [worker]
+
+
+def test_no_more_are_decided_together_than_can_be_read(assistant, published, monkeypatch):
+    monkeypatch.setattr(decision_forms, "MANY", 1)
+    submitted(published), submitted(published)
+    page = bulk(assistant, published, action="approve", everything="on", confirm="")
+    assert "At most 1 are decided together: filter the list first." in text_of(page)
+    assert page.redirect_chain[-1][0] == list_url(published)
 
 
 def test_who_may_only_look_sees_no_buttons(published, django_user_model):

@@ -3,14 +3,15 @@
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment, Call
-from surveys.models import AuditEntry, Decision, Questionnaire
+from surveys.models import AuditEntry, Decision, Inclusion, Questionnaire
 from surveys.pages.review.undoing import KEY
-from surveys.review import decisions
+from surveys.review import analysis_use, decisions
 from tests.factories import submitted
 from tests.people import client_of
 from tests.surveys.pages.pages import list_url, text_of
@@ -93,6 +94,19 @@ def test_only_who_decided_takes_it_back_and_only_for_a_while(assistant, publishe
     session[KEY] = session[KEY] | {"at": (timezone.now() - timedelta(minutes=16)).isoformat()}
     session.save()
     assert "Undo" not in text_of(assistant.get(list_url(published)))
+    assert "There is nothing to take back any more." in undo(assistant, published)
+
+
+def test_what_was_left_out_is_used_again_but_not_what_was_left_out_before(assistant, published, person):
+    before, paid, waits = submitted(published), submitted(published), submitted(published)
+    Assignment.objects.filter(pk=paid.pk).update(status="Approved", approved_at=timezone.now())
+    mine = assistant.session["_auth_user_id"]
+    analysis_use.exclude(before, by=User.objects.get(pk=mine), reason="First.", replace=False)
+    bulk(assistant, published, before, paid, waits, action="exclude")
+    assert "You left out 2. Undo What was opened by then" in text_of(assistant.get(list_url(published)))
+    assert "2 taken back: as if you had not decided." in undo(assistant, published)
+    kept = Inclusion.objects.values_list("assignment", "is_included")
+    assert dict(kept) == {before.pk: False, paid.pk: True, waits.pk: True}
     assert "There is nothing to take back any more." in undo(assistant, published)
 
 

@@ -11,6 +11,7 @@ from django.urls import reverse
 from annotators.models import Assignment
 from surveys.models import Batch, Decision, KeptReport, Survey
 from surveys.results import reports
+from surveys.review import decisions
 from tests.factories import make_batch, make_published, submitted
 from tests.surveys.pages.pages import text_of
 from tests.surveys.results.rated import rated_batch, single
@@ -133,6 +134,30 @@ def test_people_stand_once_with_what_they_did_in_all_batches(researcher: Client)
         1,
         0,
     ]
+
+
+def test_people_stand_by_how_few_are_right_and_by_what_rules_noticed(researcher: Client) -> None:
+    survey = make_published().batch.survey
+    for name, n_correct in (("AGOOD", 5), ("AMANY", 5), ("ABAD", 1)):
+        batch = Batch.objects.get(survey=survey)
+        done = submitted(batch.questionnaires.get(), worker=name, n_correct=n_correct)
+        decisions.record_decision(done, batch=batch)
+    found = {
+        first: [
+            one.worker_id for one in page(researcher, "study_people", survey, first=first).context["page"]
+        ]
+        for first in ("", "fewest_right", "most_noticed", "nonsense")
+    }
+    assert found == {
+        "": ["AGOOD", "AMANY", "ABAD"],
+        "fewest_right": ["ABAD", "AGOOD", "AMANY"],
+        "most_noticed": ["ABAD", "AGOOD", "AMANY"],
+        "nonsense": ["AGOOD", "AMANY", "ABAD"],
+    }
+    one = page(researcher, "study_people", survey, q="ABAD", first="fewest_right").context
+    [worker] = one["page"]
+    assert (worker.n_right, worker.n_graded, worker.n_noticed) == (1, 5, 1)
+    assert one["query"] == "q=ABAD&first=fewest_right&"
 
 
 def test_files_stand_by_batch_and_tabs_lead_to_the_whole_study(researcher: Client) -> None:
