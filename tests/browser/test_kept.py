@@ -1,12 +1,17 @@
 """Nothing typed is lost: the HIT behind a network that is cut, in a real browser."""
 
 import re
+import subprocess
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import BrowserContext, Frame, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Frame, Page, Playwright, expect
+from playwright.sync_api import Error as PlaywrightError
 from pytest_django import Settings
 
 from annotators.models import Assignment
@@ -20,6 +25,7 @@ from tests.link_study import make_link_batch, path_of
 from tests.policy_data import NEVER
 from tests.services_site import Site
 
+LaunchArgs = dict[str, Any]
 SAVED = re.compile(r"^Saved \d\d:\d\d$")
 KEPT = "Saved on this device – retrying"
 STORED = """() => new Promise((resolve) => {
@@ -28,13 +34,53 @@ STORED = """() => new Promise((resolve) => {
         all.onsuccess = () => resolve(all.result.length);
     };
 })"""
+AROUND_KEEPS = STORED.replace('"assent"', '"market"').replace('"answers"', '"kept"')
 STALE = {"kept:1:a": '{"null":null}', "kept:2:b": '{"1/x":{}}', "kept:3:c": '{"1/x":{"at":1}}'}
+# {name: {item and tab: record}}, one name for each assignment and key.
+AS_IT_WAS_KEPT = """() => new Promise((resolve) => {
+    indexedDB.open("market").onsuccess = ({ target }) => {
+        const store = target.result.transaction("kept", "readwrite").objectStore("kept");
+        store.getAll().onsuccess = ({ target }) => {
+            const [{ assignment, key, name, record }] = target.result;
+            localStorage.setItem(`kept:${assignment}:${key}`, JSON.stringify({ [name]: record }));
+            store.clear();
+        };
+        store.transaction.oncomplete = () => resolve();
+    };
+})"""
 AROUND = Path("static/marketplace/site/work.js")
 
 
 def around(*, seconds_left: int) -> str:
     """Return the scripts of the marketplace's page around the frame, with a clock that stands still."""
     return f"const secondsLeft = () => {seconds_left}; {AROUND.read_text()}"
+
+
+@contextmanager
+def mains(
+    playwright: Playwright, launch: LaunchArgs, *, profile: Path
+) -> Iterator[tuple[Browser, "subprocess.Popen[bytes]"]]:
+    """Start a browser of our own on a profile, which can be ended as an empty battery ends one."""
+    port = profile / "DevToolsActivePort"
+    port.unlink(missing_ok=True)
+    options = ["--headless=new", "--no-first-run", "--remote-debugging-port=0", f"--user-data-dir={profile}"]
+    process = subprocess.Popen(
+        [launch["executable_path"], *launch["args"], *options], stderr=subprocess.DEVNULL
+    )
+    try:
+        wait_for(port)
+        browser = playwright.chromium.connect_over_cdp(f"http://127.0.0.1:{port.read_text().split()[0]}")
+        browser.contexts[0].set_default_timeout(20_000)
+        yield browser, process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for(file: Path) -> None:
+    until = time.monotonic() + 30
+    while not (file.exists() and file.read_text()) and time.monotonic() < until:
+        time.sleep(0.05)
 
 
 @pytest.fixture
@@ -107,7 +153,53 @@ def test_what_is_answered_in_a_cut_network_outlives_its_tab(market: Market, cabl
     wait_saved(frame)
     assert (chosen(frame), drafted()) == (answer, answer)
     around = frame.page.main_frame
-    wait_until(lambda: around.evaluate("localStorage.length") == 0, page=frame.page)
+    wait_until(lambda: around.evaluate(AROUND_KEEPS) == 0, page=frame.page)
+    assert around.evaluate("localStorage.length") == 0
+
+
+def test_what_the_page_around_kept_is_there_after_the_battery_was_empty(
+    market: Market, cable: Cable, tmp_path: Path, playwright: Playwright, browser_type_launch_args: LaunchArgs
+) -> None:
+    with mains(playwright, browser_type_launch_args, profile=tmp_path / "profile") as (browser, battery):
+        market.context = browser.contexts[0]
+        page, frame = market.open()
+        cable.cut()
+        choose(frame, 1)
+        answer = chosen(frame)
+        wait_until(lambda: page.evaluate(AROUND_KEEPS) == 1, page=page)
+        battery.kill()
+    cable.mend()
+    with mains(playwright, browser_type_launch_args, profile=tmp_path / "profile") as (browser, _):
+        market.context = browser.contexts[0]
+        _, frame = market.open()
+        wait_saved(frame)
+        assert (chosen(frame), drafted()) == (answer, answer)
+
+
+def test_what_an_older_page_kept_around_the_frame_is_shown_too(market: Market, cable: Cable) -> None:
+    page, frame = market.open()
+    cable.cut()
+    choose(frame, 1)
+    expect(frame.locator("#state")).to_have_text(KEPT)
+    answer = chosen(frame)
+    frame.evaluate("navigator.sendBeacon = () => false")
+    page.evaluate(AS_IT_WAS_KEPT)
+    assert (page.evaluate(AROUND_KEEPS), page.evaluate("localStorage.length")) == (0, 1)
+    page.close()
+    cable.mend()
+    page, frame = market.open()
+    wait_saved(frame)
+    assert (chosen(frame), drafted()) == (answer, answer)
+    assert page.evaluate("localStorage.length") == 0
+
+
+def test_a_task_keeps_no_more_than_its_share_around_it(market: Market) -> None:
+    page, frame = market.open()
+    record = {"position": 1, "tab": "t", "text": "x" * 5_000_000}
+    put = "record => window.kept.askAround({ keep: 'put', key: 'k', record })"
+    with pytest.raises(PlaywrightError, match="Too much to keep"):
+        frame.evaluate(put, record)
+    assert page.evaluate(AROUND_KEEPS) == 0
 
 
 def test_a_page_of_its_own_keeps_them_in_its_own_storage(

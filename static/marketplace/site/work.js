@@ -11,21 +11,61 @@ window.addEventListener("message", (event) => {
 // A browser may deny storage to a frame of another site: what was answered there and has not arrived is kept here,
 // for this assignment alone and whoever knows the key it was kept under: AssignmentIds are given out again. A message
 // is {keep: "put" | "drop", key, record} or {keep: "all" | "forget", key}; the answer is {records} or {error}.
-const LONGEST_MS = 30 * 86_400_000, PREFIX = "kept:";
-const recordsUnder = (name) => JSON.parse(localStorage.getItem(name) ?? "{}");
+// In IndexedDB, "strict": Chromium writes localStorage to the disk seconds later, and an empty battery comes before.
+const LONGEST_MS = 30 * 86_400_000, DATABASE = "market", STORE = "kept", PREFIX = "kept:";
+const MOST = 5_000_000; // characters for one assignment: a task's frame is somebody else's
 
-function keep({ keep: what, key, record }) {
-  const own = `${PREFIX}${task.dataset.assignmentId}:${key}`, records = recordsUnder(own), name = record && `${record.position}/${record.tab}`;
-  if (what === "put" && name) records[name] = record;
-  if (what === "drop") delete records[name];
-  if (what === "forget" || !Object.keys(records).length) localStorage.removeItem(own);
-  else if (what !== "all") localStorage.setItem(own, JSON.stringify(records));
-  return Object.values(records);
+let opened;
+function open() {
+  opened ??= new Promise((resolve, reject) => {
+    const request = indexedDB.open(DATABASE, 1);
+    request.onupgradeneeded = () => {
+      const store = request.result.createObjectStore(STORE, { keyPath: ["assignment", "key", "name"] });
+      store.createIndex("at", "at");
+    };
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+  return opened;
 }
 
-function answer(message) {
+// `act` is given the store and a way to answer.
+async function inStore(mode, act) {
+  const transaction = (await open()).transaction(STORE, mode, { durability: "strict" });
+  return new Promise((resolve, reject) => {
+    let answer;
+    transaction.oncomplete = () => resolve(answer);
+    transaction.onabort = () => reject(transaction.error ?? new Error("Too much to keep."));
+    act(transaction.objectStore(STORE), (given) => (answer = given));
+  });
+}
+
+const reaching = (...start) => IDBKeyRange.bound(start, [...start, []]);
+const nameOf = ({ position, tab }) => `${position}/${tab}`;
+
+function put(assignment, key, record, at = Date.now()) {
+  return inStore("readwrite", (store) => {
+    store.put({ assignment, key, name: nameOf(record), record, at });
+    store.getAll(reaching(assignment)).onsuccess = ({ target }) => {
+      if (JSON.stringify(target.result).length > MOST) store.transaction.abort();
+    };
+  });
+}
+
+const acts = {
+  put,
+  drop: (assignment, key, record) => inStore("readwrite", (store) => store.delete([assignment, key, nameOf(record)])),
+  forget: (assignment, key) => inStore("readwrite", (store) => store.delete(reaching(assignment, key))),
+  all: (assignment, key) =>
+    inStore("readonly", (store, answer) => {
+      store.getAll(reaching(assignment, key)).onsuccess = ({ target }) => answer(target.result.map(({ record }) => record));
+    }),
+};
+
+async function answer({ keep: what, key, record }) {
   try {
-    return { records: keep(message) };
+    await tidied;
+    return { records: (await acts[what](task.dataset.assignmentId, key, record)) ?? [] };
   } catch (error) {
     return { error: String(error) };
   }
@@ -33,16 +73,28 @@ function answer(message) {
 
 window.addEventListener("message", ({ source, data, ports }) => {
   if (source !== task.contentWindow || !ports.length) return;
-  if (data?.keep) ports[0].postMessage(answer(data));
+  if (data?.keep) answer(data).then((answered) => ports[0].postMessage(answered));
   if (data?.ask === "time") ports[0].postMessage({ seconds: secondsLeft() }); // countdown.js
 });
 
 // What nobody came back for is not kept for good, whatever the frame of another site has sent us to keep.
-try {
-  Object.keys(localStorage)
-    .filter((name) => name.startsWith(PREFIX))
-    .filter((name) => !Object.values(recordsUnder(name)).some((record) => record?.at >= Date.now() - LONGEST_MS))
-    .forEach((name) => localStorage.removeItem(name));
-} catch {
-  // Without storage there is nothing to forget.
+function forgetOld() {
+  return inStore("readwrite", (store) => {
+    store.index("at").openCursor(IDBKeyRange.upperBound(Date.now() - LONGEST_MS)).onsuccess = ({ target }) => {
+      target.result?.delete();
+      target.result?.continue();
+    };
+  });
 }
+
+// Pages of before kept it in localStorage, one name for the assignment and the key.
+async function takeOver() {
+  for (const name of Object.keys(localStorage).filter((one) => one.startsWith(PREFIX))) {
+    const [assignment, key] = name.slice(PREFIX.length).split(":"), oldest = Date.now() - LONGEST_MS;
+    const records = Object.values(JSON.parse(localStorage.getItem(name))).filter((record) => record?.at >= oldest);
+    for (const record of records) await put(assignment, key, record, record.at);
+    localStorage.removeItem(name);
+  }
+}
+
+const tidied = takeOver().then(forgetOld).catch(() => {}); // without storage there is nothing to forget

@@ -11,12 +11,13 @@ from playwright.sync_api import expect
 
 from marketplace.accounts import keys
 from marketplace.engine import assignments
-from marketplace.models import Assignment
+from marketplace.models import Assignment, Message
 from marketplace.money import ledger
 from marketplace.qualifications import qualification_types, requirements
 from tests.accessible import faults
 from tests.marketplace.question_documents import external_question
 
+APPEAL = "https://assent.example.org/appeals/abc/"
 TASK = """<!doctype html><html lang="en"><title>Task</title><h1>Task</h1>
 <form method="post"><input type="hidden" name="assignmentId"><input name="answer" aria-label="Answer" value="yes">
 <button>Send</button><button type="button" id="window">Window</button></form>
@@ -132,6 +133,14 @@ def talk_to(assignment):
     )
 
 
+def answer_appeal(assignment):
+    """Write to the worker about the address that their rejection has."""
+    about = {"requester": assignment.hit.hit_type.requester, "worker": assignment.worker}
+    Message.objects.create(
+        **about, subject="The rejection stays", text=f"See {APPEAL}", sent_at=timezone.now()
+    )
+
+
 def guarded(assignment, publish):
     """Publish a HIT that needs a qualification the worker lacks; return its HITTypeId."""
     kind = make_type(assignment, name="Reads German")
@@ -217,19 +226,25 @@ def test_every_page_is_accessible_and_fits(worker_page, publish, worker_site):
     expect(page.get_by_role("heading", name="Return this HIT?")).to_be_visible()
     seen["returning"] = faults(page)
     assignments.submit(done, answer="-", now=timezone.now())
-    assignments.reject(done, now=timezone.now(), feedback="Two of five were right.")
+    assignments.reject(done, now=timezone.now(), feedback=f"Two of five were right. {APPEAL}")
     page.goto(f"{worker_site}/assignments/{done.assignment_id}")
     seen["after"] = faults(page)
     talk_to(done)
+    answer_appeal(done)
     page.goto(f"{worker_site}/work")
-    expect(page.locator("#messages li")).to_have_count(1)
+    expect(page.locator("#messages li")).to_have_count(2)
+    expect(page.locator("#done .followed")).to_have_count(1)
     expect(page.locator("#qualifications li")).to_have_count(1)
     seen["decided"] = faults(page)
     page.get_by_role("link", name="Earnings by day").click()
     expect(page.locator("#days tbody tr")).to_have_count(1)
     seen["earnings"] = faults(page)
+    page.goto(f"{worker_site}/work/earnings?language=ru")
+    expect(page.get_by_role("heading", name="Заработок по дням")).to_be_visible()
+    seen["earnings in Russian"] = faults(page)
+    page.goto(f"{worker_site}/?language=en")
     page.goto(f"{worker_site}/work/messages")
-    expect(page.locator("#messages li")).to_have_count(1)
+    expect(page.locator("#messages li")).to_have_count(2)
     seen["all messages"] = faults(page)
     page.goto(f"{worker_site}/work/given-up")
     seen["nothing given up"] = faults(page)

@@ -6,9 +6,14 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
+from django.utils.html import escape
+from django.utils.translation import override
 
 from marketplace.accounts import keys
+from marketplace.engine import assignments
 from marketplace.models import Assignment
+from marketplace.templatetags.marketplace import in_its_language, lang_attribute
 from tests.marketplace.question_documents import external_question
 from tests.spoken import english_in
 
@@ -100,3 +105,49 @@ def test_an_answer_that_is_called_language_is_an_answer(worker: Client, publish:
     held.refresh_from_db()
     assert (response.status_code, held.status) == (200, "Submitted")
     assert re.findall(r"language</QuestionIdentifier>\s*<FreeText>(\w+)", held.answer) == ["en"]
+
+
+def marked(page: str) -> list[tuple[str, str]]:
+    """Return (language, text) of what stands in another language than its page."""
+    return re.findall(
+        r'<(?!html)\w+[^>]* lang="(\w+)"[^>]*>([^<]*)<', page.partition("<main")[2].partition("</main>")[0]
+    )
+
+
+def test_what_requesters_write_is_marked_where_its_letters_are_not_the_pages(
+    worker: Client, publish: Callable[..., Any]
+) -> None:
+    kind = publish(external_question(TASK), max_assignments=2)
+    title, description = ("en", kind.title), ("en", kind.description)
+    assert marked(page_of(worker, "/")) == [title, description]
+    worker.post(f"/projects/{kind.type_id}/tasks/accept_random")
+    held = Assignment.objects.get()
+    assert marked(page_of(worker, "/work")) == [title]
+    assignments.submit(held, answer="-", now=timezone.now())
+    assignments.reject(held, now=timezone.now(), feedback="No. See https://lab.example/a")
+    assert marked(page_of(worker, "/work")) == [title, ("en", "No. See ")]
+    worker.get("/?language=en")
+    assert marked(page_of(worker, "/work")) == []
+    Assignment.objects.update(feedback="Нет. https://lab.example/appeals/abcdef")
+    assert marked(page_of(worker, "/work")) == [("ru", "Нет. ")]
+
+
+@pytest.mark.parametrize(
+    ("text", "on_russian", "on_english"),
+    [
+        ("Rate <b>two</b> answers", ' lang="en"', ""),
+        ("Оцените ответы VQA", "", ' lang="ru"'),
+        ("回答を評価する", "", ""),
+        ("42", "", ""),
+        ("", "", ""),
+    ],
+)
+def test_the_language_of_a_text_is_that_of_most_of_its_letters(
+    text: str, on_russian: str, on_english: str
+) -> None:
+    with override("ru"):
+        assert lang_attribute(text) == on_russian
+        expected = f"<span{on_russian}>{escape(text)}</span>" if on_russian else text
+        assert in_its_language(text) == expected
+    with override("en-gb"):
+        assert lang_attribute(text) == on_english
