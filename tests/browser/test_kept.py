@@ -197,7 +197,7 @@ def test_a_task_keeps_no_more_than_its_share_around_it(market: Market) -> None:
     page, frame = market.open()
     record = {"position": 1, "tab": "t", "text": "x" * 5_000_000}
     put = "record => window.kept.askAround({ keep: 'put', key: 'k', record })"
-    with pytest.raises(PlaywrightError, match="Too much to keep"):
+    with pytest.raises(PlaywrightError, match="QuotaExceededError"):
         frame.evaluate(put, record)
     assert page.evaluate(AROUND_KEEPS) == 0
 

@@ -35,7 +35,7 @@ async function inStore(mode, act) {
   return new Promise((resolve, reject) => {
     let answer;
     transaction.oncomplete = () => resolve(answer);
-    transaction.onabort = () => reject(transaction.error ?? new Error("Too much to keep."));
+    transaction.onabort = () => reject(transaction.error ?? new DOMException("", "QuotaExceededError"));
     act(transaction.objectStore(STORE), (given) => (answer = given));
   });
 }

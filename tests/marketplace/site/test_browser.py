@@ -30,6 +30,13 @@ document.getElementById("window").onclick = () => {
 };
 </script>"""
 
+# All of it is in the window, and it is what a finger on its middle meets.
+IS_WITHIN = """node => {
+  const box = node.getBoundingClientRect();
+  const isSeen = box.left >= 0 && box.top >= 0 && box.right <= innerWidth && box.bottom <= innerHeight;
+  return isSeen && node.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2));
+}"""
+
 
 class TaskHandler(BaseHTTPRequestHandler):
     """The requester's own server."""
@@ -192,6 +199,20 @@ def test_nothing_but_the_task_scrolls(worker_page):
     expect(back).to_be_visible()
     worker_page.keyboard.press("Escape")
     expect(back).to_be_hidden()
+
+
+@pytest.mark.parametrize("language", ["en", "ru"])
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844), (320, 568), (844, 390), (320, 200)])
+def test_a_hit_is_accepted_by_a_finger_in_any_window(worker_page, worker_site, language, size):
+    worker_page.set_viewport_size({"width": size[0], "height": size[1]})
+    worker_page.goto(f"{worker_site}/?language={language}")
+    worker_page.get_by_role("link", name="Look at a picture").click()
+    see_task(worker_page)
+    assert worker_page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
+    button = worker_page.locator("#accept button")
+    assert button.evaluate(IS_WITHIN)
+    button.click()
+    expect(worker_page.locator("#countdown")).to_be_visible()
 
 
 def test_whoever_has_answered_is_asked_before_it_is_returned(worker_page):
