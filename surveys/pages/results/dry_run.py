@@ -126,7 +126,9 @@ def _tried(form: ApplyForm, batch: Batch) -> Policy | None:
 
 
 def _results(run: DryRun, batch: Batch) -> dict[str, Any]:
-    scales = [criterion for criterion in batch.definition.output_criteria if criterion.is_scale]
+    definition = batch.definition
+    scales = [criterion for criterion in definition.output_criteria if criterion.is_scale]
+    scales.sort(key=lambda scale: scale.key != definition.headline)
     shown = distinct(run.scores)
     return {
         "kinds": [(label_of(kind), n) for kind, n in run.kinds],

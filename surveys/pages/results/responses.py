@@ -30,7 +30,7 @@ from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.results.printed import number
 from surveys.results.statistics.criteria import GOOD
 
-ANSWERS_PER_PAGE = 5  # each as tall as its outputs; so the page stays within a few screens
+ANSWERS_PER_PAGE = 4  # each as tall as its outputs; so the page stays within a few screens
 PER_PAGE = 25
 SEES_WORK = "annotators.view_assignment"  # also who sees what is right
 

@@ -26,7 +26,7 @@ class AuditEntryAdmin(OfTeams, ReadOnlyAdmin):
         "about_worker",
         "about_assignment",
     ]
-    list_per_page = 20
+    list_per_page = 12
     list_filter = ["kind", ("actor", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["actor", "survey", "batch", "worker", "assignment"]
     search_fields = ["reason", "outcome", "batch__name", "worker__worker_id", "actor__username"]

@@ -13,6 +13,7 @@ from tests.factories import make_batch, make_published, make_survey, submitted
 from tests.people import client_of
 from tests.policy_data import NEVER, THREE_OF_FIVE, at_least, policy_of
 from tests.surveys.pages.pages import text_of
+from tests.surveys.results.rated import Rated, rated_batch, single
 
 pytestmark = pytest.mark.django_db
 TRY = {
@@ -167,3 +168,12 @@ def test_a_survey_without_right_answers_offers_no_rule_about_them(researcher: Cl
 
 def test_an_empty_batch_has_nothing_to_show(researcher: Client) -> None:
     assert "Nothing has been handed in yet." in text_of(researcher.get(url(make_published())))
+
+
+def test_the_headline_moves_first_and_the_rest_is_folded(researcher: Client) -> None:
+    rows = [Rated(f"s{n}", "ab"[n % 2], w, {"clarity": "2", "trust": "3"}) for n in (1, 2) for w in "xyz"]
+    batch = rated_batch(rows)
+    Batch.objects.filter(pk=batch.pk).update(snapshot=single(headline="trust").to_snapshot())
+    page = researcher.get(reverse("batch_policy", args=[batch.pk])).content.decode()
+    order = ["Trust? · mean", "<h3>On other criteria</h3>", "Clear? · mean", "<h3>Every mean"]
+    assert [page.index(words) for words in order] == sorted(page.index(words) for words in order)

@@ -178,3 +178,12 @@ def test_another_batchs_assignment_is_404(assistant, published):
     assert assistant.get(detail_url(published, elsewhere)).status_code == 404
     assert decide(assistant, published, elsewhere, action="approve").status_code == 404
     assert Decision.objects.count() == 0
+
+
+def test_two_assignments_of_one_person_are_told_apart_when_they_are_selected(assistant, published):
+    first = submitted(published, worker="AANN")
+    other = make_questionnaire(published.batch, items=list(published.items.all()), hit=make_hit(), position=7)
+    make_assignment(other.hit, worker=first.worker, status="Submitted")
+    page = assistant.get(list_url(published)).content.decode()
+    named = [f'aria-label="Select HIT #{n} of AANN"' in page for n in (published.position, 7)]
+    assert named == [True, True]
