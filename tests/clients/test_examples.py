@@ -4,7 +4,9 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from datetime import timedelta
@@ -45,8 +47,19 @@ def folder(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("ASSENT_URL", site.app_url)
     monkeypatch.setenv("ASSENT_TOKEN", token_of(person_of("Researcher")))
     monkeypatch.chdir(tmp_path)
+    if shutil.which("curl") is None:
+        monkeypatch.setenv("PATH", stand_in(tmp_path / "bin"), prepend=os.pathsep)
     site_settings.MEDIA_ROOT = tmp_path / "media"
     return tmp_path
+
+
+def stand_in(folder: Path) -> str:
+    """Put a curl of our own into a folder, and return that: a bare machine has none."""
+    folder.mkdir()
+    curl = folder / "curl"
+    curl.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{Path(__file__).with_name("curl.py")}" "$@"\n')
+    curl.chmod(0o755)
+    return str(folder)
 
 
 class Shell:
