@@ -16,7 +16,7 @@ const LONGEST_MS = 30 * 86_400_000, DATABASE = "market", STORE = "kept", PREFIX 
 const MOST = 5_000_000; // characters for one assignment: a task's frame is somebody else's
 
 let opened;
-function open() {
+function openStore() {
   opened ??= new Promise((resolve, reject) => {
     const request = indexedDB.open(DATABASE, 1);
     request.onupgradeneeded = () => {
@@ -31,7 +31,7 @@ function open() {
 
 // `act` is given the store and a way to answer.
 async function inStore(mode, act) {
-  const transaction = (await open()).transaction(STORE, mode, { durability: "strict" });
+  const transaction = (await openStore()).transaction(STORE, mode, { durability: "strict" });
   return new Promise((resolve, reject) => {
     let answer;
     transaction.oncomplete = () => resolve(answer);
