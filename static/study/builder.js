@@ -28,11 +28,7 @@
   const hasItems = () => form.elements.items.value !== form.elements.items.defaultValue || form.elements.items_file.files.length > 0;
 
   form.addEventListener("input", ({ target }) => isOurs(target) && !isLeaving && typed());
-  form.addEventListener("change", ({ target }) => {
-    if (!isOurs(target) || !("redraws" in target.dataset)) return;
-    form.elements.at.value = target.id;
-    form.requestSubmit(find("save"));
-  });
+  form.addEventListener("change", ({ target }) => isOurs(target) && redraws(target) && redraw(target));
   form.addEventListener("submit", (event) => {
     if (!isSending && nTyped === nKept) return leave();
     event.preventDefault();
@@ -41,6 +37,13 @@
   });
   window.addEventListener("beforeunload", (event) => (nTyped !== nKept || (hasItems() && !isLeaving)) && event.preventDefault());
   window.addEventListener("pageshow", (event) => event.persisted && location.reload());
+
+  // What else is asked depends on it: the server draws the form anew.
+  const redraws = (node) => "redraws" in node.dataset;
+  function redraw(node) {
+    form.elements.at.value = node.id;
+    form.requestSubmit(find("save"));
+  }
 
   function typed() {
     nTyped += 1;
@@ -154,5 +157,7 @@
     const shown = node.querySelector("option[selected]");
     return shown !== null && !shown.selected;
   }
-  if ([...form.querySelectorAll("input, textarea, select")].some((node) => isOurs(node) && isChanged(node))) typed();
+  const early = [...form.querySelectorAll("input, textarea, select")].filter((node) => isOurs(node) && isChanged(node));
+  if (early.length) typed();
+  early.filter(redraws).slice(0, 1).forEach(redraw);
 })();

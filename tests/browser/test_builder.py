@@ -198,6 +198,17 @@ def test_what_is_typed_before_the_script_is_there_is_kept(visit: Visit) -> None:
     assert "Typed early" in ProtocolDraft.objects.get().versions.get(number=2).document
 
 
+def test_what_is_chosen_before_the_script_is_there_asks_what_depends_on_it(visit: Visit) -> None:
+    page = visit("/survey-types/new/")
+    scripts: list[Route] = []
+    page.route("**/builder.js*", lambda route: scripts.append(route), times=1)
+    page.get_by_role("button", name="Begin with Several answers, ranked").click(no_wait_after=True)
+    page.locator("#s-questions > summary").click()
+    page.locator("#f-preference-by").select_option("The best and the worst")
+    scripts.pop().continue_()
+    expect(page.locator("#f-preference-worst_label")).to_have_value("Which is worst?")
+
+
 def test_what_is_typed_after_somebody_else_saved_is_kept_too(visit: Visit) -> None:
     page = visit("/survey-types/new/")
     page.get_by_role("button", name="Begin with One text").click()
