@@ -33,8 +33,20 @@ hypothesis.settings.load_profile("untimed")
 STORAGES = django_settings.STORAGES
 PLAIN_STATIC = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 
-# Files that take long: one of them begun last would run on alone.
-LONG = ("load/", "test_rehearse", "faults/", "test_demo", "test_services", "browser/")
+# Files that take long, the longest first: one of them begun last would run on alone.
+LONG = (
+    "faults/test_faults_points",
+    "test_rehearse_types",
+    "faults/test_faults_services",
+    "test_demo",
+    "upgrade/",
+    "test_rehearse",
+    "load/",
+    "faults/",
+    "test_services",
+    "browser/",
+    "attacks/test_rights",
+)
 # Fixtures that start processes, of the site or a browser: tests with one of these are `make test-processes`.
 OF_PROCESSES = {"running_site", "celery_worker_process", "load_site", "browser"}
 
@@ -55,7 +67,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long; pytest-randomly has mixed the files before."""
-    items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
+    items.sort(key=lambda item: next((n for n, name in enumerate(LONG) if name in item.nodeid), len(LONG)))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
