@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.test import override_settings
 from hypothesis import HealthCheck
 from playwright.sync_api import BrowserContext, ConsoleMessage, expect
-from pytest_django import Settings
+from pytest_django import DjangoDbBlocker, Settings
 from pytest_django.live_server_helper import LiveServer
 from pytest_playwright.pytest_playwright import CreateContextCallback
 
@@ -20,7 +20,7 @@ from surveys.operations.processes.stack import addresses, free_port, web
 from surveys.operations.processes.supervisor import Supervisor
 from tests.services_browser import FLAGS, chromium
 from tests.services_live import refuse_open_pages, wait_until_answered
-from tests.services_quick import leave_out_waiting
+from tests.services_quick import leave_out_waiting, take_back_space
 from tests.services_site import Site, a_worker, database_environment, settle, supervise
 
 # Playwright's event loop runs in the test's thread, where Django would refuse the ORM.
@@ -118,6 +118,14 @@ def no_idle_waiting() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         leave_out_waiting(patch)
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_dead_rows(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Leave the next file no tables that are large with rows that are gone; the rows of `made_once` went before."""
+    yield
+    with django_db_blocker.unblock():
+        take_back_space()
 
 
 @pytest.fixture(scope="session")
