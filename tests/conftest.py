@@ -1,6 +1,7 @@
 """What all tests share: the published studies, a browser, and the site on two host names."""
 
 import os
+import shutil
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from tests.services_browser import FLAGS, chromium
 from tests.services_live import refuse_open_pages, wait_until_answered
 from tests.services_quick import leave_out_waiting, take_back_space
 from tests.services_site import Site, a_worker, database_environment, settle, supervise
+from tests.services_template import migrated_file
 
 # Playwright's event loop runs in the test's thread, where Django would refuse the ORM.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
@@ -87,13 +89,14 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
     """Test SQLite as it runs: in a file, so that every thread and the live server have their own connection."""
     database = django_settings.DATABASES["default"]
     if database["ENGINE"] == "django.db.backends.sqlite3":
-        database["TEST"]["NAME"] = str(Path(tmp_path_factory.mktemp("database")) / "test.sqlite3")
+        name = tmp_path_factory.mktemp("database") / "test.sqlite3"
+        database["TEST"]["NAME"] = str(shutil.copyfile(migrated_file(), name))
 
 
 @pytest.fixture(scope="session")
 def django_db_keepdb() -> bool:
-    """Take the database as it is: on PostgreSQL it came migrated, and goes with its server."""
-    return django_settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
+    """Take the database as it is: it came migrated, and goes with its server or folder."""
+    return True
 
 
 @pytest.fixture(scope="session", autouse=True)
