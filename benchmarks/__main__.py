@@ -30,7 +30,7 @@ PROGRAMS: tuple[tuple[str, str, str, str], ...] = (
     ("importing", "--rows 1000", "--rows 10000", "--rows 5"),
     ("design", "--subjects 1000", "", "--subjects 20"),
     ("sampling", "--rows 20000", "--rows 1000000", "--rows 4000"),
-    ("text_metrics", "--pairs 1000 --jobs 1", "", "--pairs 20 --jobs 1"),
+    ("text_metrics", "--pairs 1000 --jobs 1", "", "--pairs 20 --together 20 --jobs 1"),
 )
 
 

@@ -1,8 +1,9 @@
 """How fast are the text metrics? Each beside a plain implementation, or a well-known library, on the same pairs.
 
-Run `python benchmarks/text_metrics.py [--pairs 10000] [--jobs 2]`. The pairs are drawn from a small vocabulary, with
-inflected words, so that there is something to match. The plain ones are written as the competition's documents
-describe the metrics: no cache, every answer prepared anew for every reference. Both sides must give the same values.
+Run `python benchmarks/text_metrics.py [--pairs 10000] [--together 60000] [--jobs 2]`. The pairs are drawn
+from a small vocabulary, with inflected words, so that there is something to match. The plain ones are written as the
+competition's documents describe the metrics: no cache, every answer prepared anew for every reference. Both sides must
+give the same values.
 """
 
 import argparse
@@ -130,6 +131,7 @@ def together(given: list[Case], *, jobs: int) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=10_000)
+    parser.add_argument("--together", type=int, default=60_000, help="pairs in all that get every metric")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
     given = cases(options.pairs)
@@ -142,7 +144,7 @@ def main() -> None:
         if name != "visual_qa_meteor" and worst > 1e-9:
             sys.exit(f"{name}: the two differ by {worst}")
         print(f"{name:20}{ours:8.1f}{theirs:9.1f}{theirs / ours:7.1f}   {label}")
-    many = given * max(1, 60_000 // len(given))
+    many = given * max(1, options.together // len(given))
     print(f"all of them, {len(many):,} pairs")
     for jobs in sorted({1, options.jobs}):
         print(together(many, jobs=jobs))

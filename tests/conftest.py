@@ -1,6 +1,7 @@
 """What all tests share: the published studies, a browser, and the site on two host names."""
 
 import os
+import shutil
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from django.core.management import call_command
 from django.test import override_settings
 from hypothesis import HealthCheck
 from playwright.sync_api import BrowserContext, ConsoleMessage, expect
-from pytest_django import Settings
+from pytest_django import DjangoDbBlocker, Settings
 from pytest_django.live_server_helper import LiveServer
 from pytest_playwright.pytest_playwright import CreateContextCallback
 
@@ -20,8 +21,9 @@ from surveys.operations.processes.stack import addresses, free_port, web
 from surveys.operations.processes.supervisor import Supervisor
 from tests.services_browser import FLAGS, chromium
 from tests.services_live import refuse_open_pages, wait_until_answered
-from tests.services_quick import leave_out_waiting
+from tests.services_quick import leave_out_waiting, take_back_space
 from tests.services_site import Site, a_worker, database_environment, settle, supervise
+from tests.services_template import migrated_file
 
 # Playwright's event loop runs in the test's thread, where Django would refuse the ORM.
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
@@ -33,8 +35,20 @@ hypothesis.settings.load_profile("untimed")
 STORAGES = django_settings.STORAGES
 PLAIN_STATIC = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 
-# Files that take long: one of them begun last would run on alone.
-LONG = ("load/", "test_rehearse", "faults/", "test_demo", "test_services", "browser/")
+# Files that take long, the longest first: one of them begun last would run on alone.
+LONG = (
+    "faults/test_faults_points",
+    "test_rehearse_types",
+    "faults/test_faults_services",
+    "test_demo",
+    "upgrade/",
+    "test_rehearse",
+    "load/",
+    "faults/",
+    "test_services",
+    "browser/",
+    "attacks/test_rights",
+)
 # Fixtures that start processes, of the site or a browser: tests with one of these are `make test-processes`.
 OF_PROCESSES = {"running_site", "celery_worker_process", "load_site", "browser"}
 
@@ -55,7 +69,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes long; pytest-randomly has mixed the files before."""
-    items.sort(key=lambda item: not any(name in item.nodeid for name in LONG))
+    items.sort(key=lambda item: next((n for n, name in enumerate(LONG) if name in item.nodeid), len(LONG)))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -75,13 +89,14 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
     """Test SQLite as it runs: in a file, so that every thread and the live server have their own connection."""
     database = django_settings.DATABASES["default"]
     if database["ENGINE"] == "django.db.backends.sqlite3":
-        database["TEST"]["NAME"] = str(Path(tmp_path_factory.mktemp("database")) / "test.sqlite3")
+        name = tmp_path_factory.mktemp("database") / "test.sqlite3"
+        database["TEST"]["NAME"] = str(shutil.copyfile(migrated_file(), name))
 
 
 @pytest.fixture(scope="session")
 def django_db_keepdb() -> bool:
-    """Take the database as it is: on PostgreSQL it came migrated, and goes with its server."""
-    return django_settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
+    """Take the database as it is: it came migrated, and goes with its server or folder."""
+    return True
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -106,6 +121,14 @@ def no_idle_waiting() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         leave_out_waiting(patch)
         yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_dead_rows(django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Leave the next file no tables that are large with rows that are gone; the rows of `made_once` went before."""
+    yield
+    with django_db_blocker.unblock():
+        take_back_space()
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ ASSENT_TEST_DATABASE=sqlite tests the embedded default (SQLite, filesystem broke
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Generator, Mapping
 from contextlib import ExitStack, suppress
@@ -76,13 +77,23 @@ def started(folder: Path, config: pytest.Config) -> dict[str, str]:
     folder.mkdir(mode=0o755)
     postgres, redis = Postgres(folder / "postgres", template=migrated()), Redis(folder / "redis")
     supervisor = Supervisor([postgres.process(), redis.process()], log_dir=folder / "logs")
-    config.add_cleanup(supervisor.stop)
+    config.add_cleanup(lambda: stop(supervisor))
     with ExitStack() as stack:
-        stack.callback(supervisor.stop)
+        stack.callback(stop, supervisor)
         supervisor.start()
         supervisor.wait_ready()
         stack.pop_all()
     return {"DATABASE_URL": postgres.url, "REDIS_URL": redis.url}
+
+
+def stop(supervisor: Supervisor) -> None:
+    """Stop both. SIGTERM alone would have PostgreSQL wait for the tests' own connections, until it is killed.
+
+    https://www.postgresql.org/docs/current/server-shutdown.html
+    """
+    if server := supervisor.children.get("postgres"):
+        server.send_signal(signal.SIGINT)
+    supervisor.stop()
 
 
 def places(folder: Path) -> dict[str, str]:

@@ -36,8 +36,10 @@ OFF_IN_PLAYWRIGHT = (
 # Chromium 156 draws the suggestions of the address bar as hidden pages, and loads both for every window, headless too:
 # half a second of a processor each time.
 HIDDEN_PAGES = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup")
+# With every page it starts a process for the next one; most windows here open none. A tenth of what a window costs.
+NEXT_PAGE = "SpareRendererForSitePerProcess"
 FLAGS = [
-    f"--disable-features={','.join((*OFF_IN_PLAYWRIGHT, *HIDDEN_PAGES))}",
+    f"--disable-features={','.join((*OFF_IN_PLAYWRIGHT, *HIDDEN_PAGES, NEXT_PAGE))}",
     "--no-sandbox",
     "--disable-gpu",
     "--disable-dev-shm-usage",

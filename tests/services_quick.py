@@ -21,6 +21,8 @@ EMPTIED = """CREATE FUNCTION pg_temp.emptied() RETURNS void LANGUAGE plpgsql AS 
     {deletes};
     END $$"""
 LARGE = 512 * 1024  # bytes
+LARGE_TABLES = """SELECT quote_ident(relname) FROM pg_class
+    WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND pg_relation_size(oid) > %s"""
 
 
 def leave_out_waiting(patch: pytest.MonkeyPatch) -> None:
@@ -66,3 +68,19 @@ def fill_kept_again(*args: Any, **options: Any) -> None:
     wanted = sum(len(model.default_permissions) + len(model.permissions) for model in models)
     if Permission.objects.count() != wanted:
         emit_post_migrate_signal(*args, **options)
+
+
+def take_back_space() -> list[str]:
+    """Empty the tables that have grown, between two files of tests, and return them.
+
+    A test's rows are rolled back and stay in the files as dead ones. Nothing else takes them away, and every query
+    passes by them: after three thousand tests one file's took PostgreSQL eighteen times as long as at first.
+    """
+    if connection.vendor != "postgresql" or connection.connection is None:
+        return []
+    with connection.cursor() as cursor:
+        cursor.execute(LARGE_TABLES, [LARGE])
+        names = [name for (name,) in cursor.fetchall() if name not in KEPT]
+        if names:
+            cursor.execute(f"TRUNCATE {', '.join(names)} CASCADE")
+    return names

@@ -2,12 +2,13 @@
 
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.error import HTTPError
@@ -89,6 +90,12 @@ def test_the_database_comes_with_every_migration_and_permission() -> None:
     assert Permission.objects.count() == sum(
         len(model.default_permissions) + len(model.permissions) for model in models
     )
+
+
+def test_so_does_the_file_that_is_copied() -> None:
+    with closing(sqlite3.connect(f"file:{services_template.migrated_file()}?immutable=1", uri=True)) as file:
+        applied = set(file.execute("SELECT app, name FROM django_migrations"))
+    assert applied == set(MigrationLoader(None).disk_migrations)
 
 
 def test_a_migrated_database_is_made_anew_after_each_change(tmp_path: Path) -> None:
