@@ -8,7 +8,7 @@ from statistics import median
 from django.db.models import Count, Q, QuerySet, Sum
 
 from annotators.models import Assignment, Worker
-from surveys.models import Appeal, AuditEntry, Batch, Invitation, PersonLabel
+from surveys.models import Appeal, AuditEntry, Batch, Invitation, PersonLabel, is_held_by_hand
 from surveys.pages.people.labels import SEES_LABELS
 from surveys.pages.review.decisions import use_of
 from surveys.publishing.bonuses import Bonus, given_to
@@ -33,6 +33,14 @@ class InBatch:
     median_seconds: float | None
     label: str = ""
     invited_as: str = ""
+
+    @property
+    def n_waiting(self) -> int:
+        return sum(one.status == Status.SUBMITTED for one in self.assignments)
+
+    @property
+    def n_held_by_hand(self) -> int:
+        return sum(one.is_held_by_hand for one in self.assignments)  # type: ignore[attr-defined]
 
     @property
     def rows(self) -> list[tuple[Assignment, str]]:
@@ -101,6 +109,7 @@ def _assignments(worker: Worker, *, reader: Person) -> QuerySet[Assignment]:
             ),
             seconds=Sum("responses__active_seconds"),
             is_replaced=REPLACED,
+            is_held_by_hand=is_held_by_hand(),
         )
         .order_by("-hit__questionnaire__batch__created_at", "pk")
     )

@@ -5,11 +5,13 @@ from decimal import Decimal
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment, Call, Worker
 from surveys import audit
 from surveys.models import AuditEntry, Decision, Inclusion, Questionnaire
+from surveys.results.frames.pseudonyms import Pseudonyms
 from tests import factories
 from tests.appeals import appealed
 from tests.people import client_of
@@ -219,3 +221,25 @@ def test_late_work_is_shown_as_it_is(researcher, worker):
     then = timezone.now() - timedelta(days=31)
     Assignment.objects.update(submitted_at=then, accepted_at=then)
     assert researcher.get(address(worker)).status_code == 200
+
+
+def test_all_that_somebody_has_waiting_is_held_and_released_from_their_page(
+    researcher, questionnaire, worker
+):
+    other = factories.submitted(questionnaire, worker="AOTHER")
+    name = Pseudonyms()(worker.worker_id)
+    batch = questionnaire.batch
+    waiting = worker.assignments.filter(status="Submitted", hit__questionnaire__batch=batch)
+    n = waiting.count()
+    page = researcher.get(address(worker))
+    decide = f"{reverse('decide_many', args=[batch.pk])}?worker={name}&status=Submitted"
+    assert f'action="{decide.replace("&", "&amp;")}"' in page.content.decode()
+    assert f"{n} handed in and not paid: Approve Reject Hold" in text_of(page)
+    data = {"everything": "on", "action": "hold"}
+    assert f"Hold {n} assignment" in text_of(researcher.post(decide, data))
+    researcher.post(decide, {**data, "reason": "Ask them.", "confirm": "yes"})
+    assert set(waiting.values_list("decision__verdict", "decision__reason")) == {("flag", "Ask them.")}
+    assert f"Release {n}" in text_of(researcher.get(address(worker)))
+    researcher.post(decide, {"everything": "on", "action": "release", "confirm": "yes"})
+    assert set(waiting.values_list("decision__decided_by")) == {(None,)}
+    assert not Decision.objects.filter(assignment=other).exists()
