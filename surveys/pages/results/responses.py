@@ -213,7 +213,7 @@ def _mark_in_words(wanted: dict[str, Any], definition: Definition) -> Iterator[s
 
 def _labels(definition: Definition) -> dict[tuple[str, str], str]:
     """Return {(stored criterion, value or ""): what pages call it}."""
-    labels = {}
+    labels: dict[tuple[str, str], str] = {}
     for criterion in definition.criteria:
         names = {choice.value: choice.label for choice in criterion.choices}
         if criterion.is_checklist:
