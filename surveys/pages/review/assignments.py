@@ -161,15 +161,20 @@ def _decide_one(assignment: Assignment, action: str, *, by: Any, reason: str, re
 
 
 def _page(assignments: QuerySet[Assignment], *, about: Batch | Survey, number: str) -> Page[Any]:
+    """Return a page of a list. Of a whole study all that is shown of each would be sorted with it: keys are alone."""
+    page: Page[Any] = Paginator(assignments.values_list("pk", flat=True), PER_PAGE).get_page(number)
     related = ("worker", "hit__questionnaire__batch", "decision__decided_by", "inclusion")
-    rows = assignments.select_related(*related).annotate(
-        is_surplus=is_surplus(),
-        is_undecided=Exists(undecided().filter(pk=OuterRef("pk"))),
-        is_held_by_hand=is_held_by_hand(),
-        can_select=Q(status=Assignment.Status.SUBMITTED) | is_used(),
+    rows = (
+        assignments.filter(pk__in=list(page.object_list))
+        .select_related(*related)
+        .annotate(
+            is_surplus=is_surplus(),
+            is_undecided=Exists(undecided().filter(pk=OuterRef("pk"))),
+            is_held_by_hand=is_held_by_hand(),
+            can_select=Q(status=Assignment.Status.SUBMITTED) | is_used(),
+        )
     )
-    page: Page[Any] = Paginator(rows, PER_PAGE).get_page(number)
-    now = timezone.now()
+    page.object_list, now = list(rows), timezone.now()
     for one in page.object_list:
         one.is_urgent = one.is_undecided and is_soon(one, batch=one.hit.questionnaire.batch, now=now)
     return page
