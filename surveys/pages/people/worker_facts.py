@@ -17,6 +17,7 @@ from surveys.teams import Person, seen_by
 
 Status = Assignment.Status
 TRAIL_LENGTH = 200
+UNFOLDED = 10  # of a batch's assignments and of the trail; so the page stays within a few screens
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,14 @@ class InBatch:
         """Each assignment, and whether its answers are used, in the words of the assignment's own page."""
         return [(one, use_of(one, is_replaced=one.is_replaced).words) for one in self.assignments]  # type: ignore[attr-defined]
 
+    @property
+    def first(self) -> list[tuple[Assignment, str]]:
+        return self.rows[:UNFOLDED]
+
+    @property
+    def rest(self) -> list[tuple[Assignment, str]]:
+        return self.rows[UNFOLDED:]
+
 
 @dataclass(frozen=True, slots=True)
 class WorkerFacts:
@@ -61,6 +70,14 @@ class WorkerFacts:
     bonuses: Sequence[Bonus]
     bonus_total: Decimal
     trail: Sequence[AuditEntry]
+
+    @property
+    def trail_first(self) -> Sequence[AuditEntry]:
+        return self.trail[:UNFOLDED]
+
+    @property
+    def trail_rest(self) -> Sequence[AuditEntry]:
+        return self.trail[UNFOLDED:]
 
 
 def worker_facts(worker: Worker, *, reader: Person) -> WorkerFacts:

@@ -1,5 +1,6 @@
 """One worker's page: their work, the decisions about it, their standing."""
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 
@@ -243,3 +244,18 @@ def test_all_that_somebody_has_waiting_is_held_and_released_from_their_page(
     researcher.post(decide, {"everything": "on", "action": "release", "confirm": "yes"})
     assert set(waiting.values_list("decision__decided_by")) == {(None,)}
     assert not Decision.objects.filter(assignment=other).exists()
+
+
+def test_much_work_and_a_long_trail_are_folded_and_nothing_of_them_is_lost(researcher, worker):
+    batch = worker.assignments.get().hit.questionnaire.batch
+    for _ in range(12):
+        hit = factories.make_questionnaire(batch, items=[], hit=factories.make_hit()).hit
+        one = factories.make_assignment(hit, worker=worker, status="Submitted")
+        audit.record(audit.Kind.PAYMENT, "flag", assignment=one, reason="Look.")
+    page = researcher.get(address(worker))
+    text = text_of(page)
+    assert ("The other 3 assignments" in text, "2 earlier" in text) == (True, True)
+    (part,) = page.context["facts"].batches
+    shown = re.findall(rf'href="/batches/{batch.pk}/assignments/([0-9]+)/">HIT', page.content.decode())
+    assert shown == [str(one.pk) for one in part.assignments]
+    assert len(re.findall(r">#[0-9]+</a>", page.content.decode())) == 12
