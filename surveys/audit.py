@@ -17,6 +17,7 @@ OUTCOMES = {
     "flag": "waits for a person",
     "overturn": "rejection overturned",
     "undo": "decision taken back",
+    "release": "released",
     "exclude": "left out",
     "include": "used again",
     "upheld": "rejection stays",

@@ -181,9 +181,17 @@ def is_undecided(assignment: str = "") -> Q:
 
 
 def is_held(assignment: str = "") -> Q:
-    """Tell whether submitted work waits for a person: flagged by a rule, or proposed for rejection."""
+    """Tell whether submitted work waits for a person: flagged by a rule, held by hand, or proposed for rejection."""
     held = [Decision.Verdict.FLAG, Decision.Verdict.PROPOSE]
     return _at(assignment, status=Status.SUBMITTED, decision__verdict__in=held)
+
+
+def is_held_by_hand(assignment: str = "") -> Q:
+    """Tell whether submitted work waits because somebody said so."""
+    is_by_person = _at(
+        assignment, decision__verdict=Decision.Verdict.FLAG, decision__decided_by__isnull=False
+    )
+    return _at(assignment, status=Status.SUBMITTED) & is_by_person
 
 
 def is_left_out(assignment: str = "") -> Q:

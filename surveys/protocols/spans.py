@@ -57,6 +57,12 @@ def written(marks: Iterable[Mark]) -> str:
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
 
 
+def part_of(severity: str, category: str = "") -> str:
+    """Return what stands in a stored value just where it has a mark of this severity and category."""
+    kind = {"severity": severity, **({"category": category} if category else {})}
+    return json.dumps(kind, ensure_ascii=False, separators=(",", ":"))[1:-1]
+
+
 def checked(given: str, *, spans: Spans, texts: Mapping[str, str], say: Say = str) -> str:
     """Return what was given in its stored form. ValueError says, by `say`, what is wrong with the first mark that is.
 

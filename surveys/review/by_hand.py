@@ -8,18 +8,27 @@ from django.db import transaction
 
 from annotators.models import Assignment
 from annotators.outbox.market import FEEDBACK_MAX
-from surveys.models import Decision
+from surveys.models import Decision, is_held_by_hand
 from surveys.review import decisions
 from surveys.review.appeal_codes import REASON_MAX
 from surveys.review.errors import CannotDecide
 
 Status = Assignment.Status
 OVERTURN_REASON = "This rejection was a mistake of ours, and is taken back."
-ACTIONS = {"approve": "Approve", "reject": "Reject", "overturn": "Overturn the rejection"}
+UNRELEASED = "Held again: its release was taken back."
+ACTIONS = {
+    "approve": "Approve",
+    "reject": "Reject",
+    "hold": "Hold",
+    "release": "Release",
+    "overturn": "Overturn the rejection",
+}
 
 
 class ReasonForm(forms.Form):
-    """A decision by a person. Rejecting and overturning need a reason; the worker reads it."""
+    """A decision by a person. Rejecting and overturning need a reason, which the worker reads; so does holding, which
+    they never hear of.
+    """
 
     action = forms.ChoiceField(choices=list(ACTIONS.items()))
     reason = forms.CharField(
@@ -34,6 +43,8 @@ class ReasonForm(forms.Form):
         data = super().clean() or self.cleaned_data
         if data.get("action") in {"reject", "overturn"} and not data.get("reason", "").strip():
             self.add_error("reason", "Give a reason: the worker reads it.")
+        if data.get("action") == "hold" and not data.get("reason", "").strip():
+            self.add_error("reason", "Give a reason: it stays in the record of the study.")
         if data.get("action") == "reject" and len(data.get("reason", "")) > REASON_MAX:
             self.add_error(
                 "reason", f"A rejection has room for {REASON_MAX} characters, as it says how to appeal."
@@ -49,7 +60,19 @@ def record(
         return decisions.approve(assignment, by=by, reason=reason)
     if action == "reject":
         return decisions.reject(assignment, by=by, reason=reason)
+    if action == "hold":
+        return decisions.hold(assignment, by=by, reason=reason)
+    if action == "release":
+        return release(assignment, by=by, reason=reason)
     return decisions.overturn(assignment, by=by, reason=reason, use_answers=use_answers)
+
+
+def release(assignment: Assignment, *, by: AbstractBaseUser, reason: str = "") -> Decision:
+    """Let the rule decide again about work that somebody holds. CannotDecide about any other."""
+    if not Assignment.objects.filter(is_held_by_hand(), pk=assignment.pk).exists():
+        raise CannotDecide("Nobody holds this assignment.")
+    _judge_again(assignment, by=by, outcome=decisions.RELEASE, reason=reason)
+    return Decision.objects.get(assignment=assignment)
 
 
 def undo(assignment: Assignment, *, by: AbstractBaseUser) -> None:
@@ -69,7 +92,9 @@ def undo(assignment: Assignment, *, by: AbstractBaseUser) -> None:
 
 
 @transaction.atomic
-def _judge_again(assignment: Assignment, *, by: AbstractBaseUser) -> None:
+def _judge_again(
+    assignment: Assignment, *, by: AbstractBaseUser, outcome: str = decisions.UNDO, reason: str = ""
+) -> None:
     decisions.lock_undecided(assignment)
     decided = Decision.objects.filter(assignment=assignment, decided_by__isnull=False).first()
     if decided is None:
@@ -79,4 +104,4 @@ def _judge_again(assignment: Assignment, *, by: AbstractBaseUser) -> None:
     values = {**decisions.from_rule(by_rule, batch=batch), "verdict": decisions.carried(by_rule, batch=batch)}
     before = decided.verdict
     Decision.objects.filter(pk=decided.pk).update(**values, reason=by_rule.reason, decided_by=None)
-    decisions.audit_undone(decided, by=by, before=before)
+    decisions.audit_undone(decided, outcome, by=by, before=before, reason=reason)

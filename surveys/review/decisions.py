@@ -72,6 +72,7 @@ AUTO_APPROVED = "The marketplace approved it before we decided."
 REJECTED_ELSEWHERE = "It was rejected on the marketplace, not here."
 OVERTURNED_TOO_LATE = "Its rejection was overturned after its place had been given again: {}"
 OVERTURN = "overturn"
+UNDO, RELEASE = "undo", "release"
 TELLING = (Call.Operation.APPROVE, Call.Operation.REJECT, Call.Operation.OVERTURN)
 Status = Assignment.Status
 
@@ -111,6 +112,14 @@ def reject(assignment: Assignment, *, by: AbstractBaseUser, reason: str) -> Deci
     """
     reason = check_reason(reason, what="A rejection", longest=REASON_MAX)
     return _by_person(assignment, REJECT, by=by, reason=reason)
+
+
+def hold(assignment: Assignment, *, by: AbstractBaseUser, reason: str) -> Decision:
+    """Record that a person keeps submitted work waiting, with a reason that no worker reads. CannotDecide without one.
+
+    No rule decides about it then. The marketplace still approves it in its time.
+    """
+    return _by_person(assignment, FLAG, by=by, reason=check_reason(reason, what="Holding"))
 
 
 def overturn(
@@ -196,10 +205,13 @@ def audit_decision(decision: Decision, outcome: str = "", **details: Any) -> Non
     )
 
 
-def audit_undone(decision: Decision, *, by: AbstractBaseUser, before: str) -> None:
+def audit_undone(
+    decision: Decision, outcome: str = UNDO, *, by: AbstractBaseUser, before: str, reason: str = ""
+) -> None:
     """Add to the trail that a person took a decision back before anybody was told."""
+    details = {"before": before}
     audit.record(
-        audit.Kind.PAYMENT, "undo", assignment=decision.assignment, by=by, details={"before": before}
+        audit.Kind.PAYMENT, outcome, assignment=decision.assignment, by=by, reason=reason, details=details
     )
 
 

@@ -186,6 +186,7 @@ def _page(request: HttpRequest, batch: Batch, *, status: int = 200, **forms: Any
         "invite_form": InviteForm(),
         "renew_form": RenewForm(),
         "panel": panel,
+        "panel_label": _label_of(panel) if panel else "",
         "panel_form": PanelForm(instance=panel or new_panel(batch, kind=kind)),
         "known_panels": PANELS.items(),
         "panel_kind": kind,
@@ -199,6 +200,11 @@ def _page(request: HttpRequest, batch: Batch, *, status: int = 200, **forms: Any
     return _render(request, "people", batch, context, title=f"People of {batch.name}", status=status)
 
 
+def _label_of(panel: Panel) -> str:
+    known = PANELS.get(panel.provider)
+    return known.label if known else panel.provider
+
+
 def new_panel(batch: Batch, *, kind: str) -> Panel:
     """Return a panel that nobody has set up yet, with what is known of one of that name."""
     if (known := PANELS.get(kind)) is None:
@@ -207,11 +213,16 @@ def new_panel(batch: Batch, *, kind: str) -> Panel:
     return Panel(batch=batch, provider=kind, completion_url=known.completion_url, **names)
 
 
-def _code_types(panel: Panel) -> Iterator[tuple[str, str, str]]:
-    """Yield each outcome with its code and how the panel's own page calls it, where that is known."""
+def _code_types(panel: Panel) -> Iterator[tuple[str, str, str, bool]]:
+    """Yield each outcome with its code, how the panel's own page calls it, and whether that code is its own.
+
+    Nothing of a panel that is not known.
+    """
     known = PANELS.get(panel.provider)
     for outcome, kind in known.code_types.items() if known else ():
-        yield Outcome(outcome).label, panel.code_of(outcome), kind
+        code = panel.code_of(outcome)
+        is_own = bool(code) and (outcome == Outcome.COMPLETED or code != panel.completion_code)
+        yield Outcome(outcome).label, code, kind, is_own
 
 
 def _visits(request: HttpRequest, batch: Batch, panel: Panel | None) -> Page[Any]:

@@ -8,7 +8,7 @@ from statistics import median
 from django.db.models import Count, Q, QuerySet, Sum
 
 from annotators.models import Assignment, Worker
-from surveys.models import Appeal, AuditEntry, Batch, Invitation, PersonLabel
+from surveys.models import Appeal, AuditEntry, Batch, Invitation, PersonLabel, is_held_by_hand
 from surveys.pages.people.labels import SEES_LABELS
 from surveys.pages.review.decisions import use_of
 from surveys.publishing.bonuses import Bonus, given_to
@@ -17,6 +17,7 @@ from surveys.teams import Person, seen_by
 
 Status = Assignment.Status
 TRAIL_LENGTH = 200
+UNFOLDED = 10  # of a batch's assignments and of the trail; so the page stays within a few screens
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +36,25 @@ class InBatch:
     invited_as: str = ""
 
     @property
+    def n_waiting(self) -> int:
+        return sum(one.status == Status.SUBMITTED for one in self.assignments)
+
+    @property
+    def n_held_by_hand(self) -> int:
+        return sum(one.is_held_by_hand for one in self.assignments)  # type: ignore[attr-defined]
+
+    @property
     def rows(self) -> list[tuple[Assignment, str]]:
         """Each assignment, and whether its answers are used, in the words of the assignment's own page."""
         return [(one, use_of(one, is_replaced=one.is_replaced).words) for one in self.assignments]  # type: ignore[attr-defined]
+
+    @property
+    def first(self) -> list[tuple[Assignment, str]]:
+        return self.rows[:UNFOLDED]
+
+    @property
+    def rest(self) -> list[tuple[Assignment, str]]:
+        return self.rows[UNFOLDED:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +70,14 @@ class WorkerFacts:
     bonuses: Sequence[Bonus]
     bonus_total: Decimal
     trail: Sequence[AuditEntry]
+
+    @property
+    def trail_first(self) -> Sequence[AuditEntry]:
+        return self.trail[:UNFOLDED]
+
+    @property
+    def trail_rest(self) -> Sequence[AuditEntry]:
+        return self.trail[UNFOLDED:]
 
 
 def worker_facts(worker: Worker, *, reader: Person) -> WorkerFacts:
@@ -101,6 +126,7 @@ def _assignments(worker: Worker, *, reader: Person) -> QuerySet[Assignment]:
             ),
             seconds=Sum("responses__active_seconds"),
             is_replaced=REPLACED,
+            is_held_by_hand=is_held_by_hand(),
         )
         .order_by("-hit__questionnaire__batch__created_at", "pk")
     )

@@ -20,6 +20,7 @@ from surveys.publishing.terms.launch_form import FAIR_WAGE
 from surveys.results.chosen import Chosen
 from surveys.results.files.report import Report
 from surveys.results.kept import report_key, report_version
+from surveys.results.printed import number
 from surveys.results.statistics.planning import Expected, expected
 
 
@@ -41,6 +42,10 @@ class Planned:
     criterion: str
     value: float
     width: Expected
+
+    @property
+    def written(self) -> str:
+        return number(self.value, places=2)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

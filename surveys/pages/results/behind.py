@@ -1,6 +1,7 @@
 """The way from a number of a results page to the answers it counts: the query of their list.
 
-A row says what was rated (`criterion`, `value` ..), its columns which system is meant, and among which answers.
+A row says what was rated (`criterion`, `value` ..), a cell what it counts besides, its columns which system is meant,
+and among which answers.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -51,15 +52,17 @@ def linked_row(row: Row, columns: Sequence[Among | None]) -> Row:
 
 
 def _cell(cell: Cell, column: Among | None, behind: Mapping[str, str]) -> Cell:
-    if column is None or cell.text in ("", NOTHING):
+    if column is None or cell.behind is None or cell.text in ("", NOTHING):
         return cell
     chosen, system = column
-    return replace(cell, link=query(chosen, {**behind, **({"of": system} if system else {})}))
+    closer = {**behind, **cell.behind, **({"of": system} if system else {})}
+    return replace(cell, link=query(chosen, closer))
 
 
 def query(chosen: Chosen, behind: Mapping[str, str]) -> str:
     """Return the query of the list of answers; it says what is kept where nothing else is said."""
-    return urlencode([*parse_qsl(chosen.as_query()), *behind.items()]) or f"rows={KEPT}"
+    among_all = [(name, value) for name, value in parse_qsl(chosen.as_query()) if name not in behind]
+    return urlencode([*among_all, *behind.items()]) or f"rows={KEPT}"
 
 
 def linked_differences(rows: Iterable[Row], chosen: Chosen) -> Iterator[Row]:

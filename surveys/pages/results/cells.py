@@ -16,13 +16,15 @@ DAGGER = "†"
 class Cell:
     """A number and what it counts, over `span` columns. `shade` from -4 (opposite) over 0 to 4 colours it.
 
-    `link` is the query under which the answers behind it are listed; "": there are none to list.
+    `behind` says more closely than its row which ratings it counts; None where no list has them. `link` is the query
+    under which the answers behind it are listed; "": there are none to list.
     """
 
     text: str
     note: str = ""
     span: int = 1
     shade: str = ""
+    behind: Mapping[str, str] | None = field(default_factory=dict, compare=False)
     link: str = field(default="", compare=False)
 
 

@@ -94,7 +94,8 @@ class Comparison:
 @researcher("surveys.view_batch")
 def compare(request: HttpRequest) -> HttpResponse:
     """Choose batches or surveys, and see them beside each other."""
-    form = CompareForm(request.GET or None, person=request.user)
+    first = request.GET.getlist("beside")  # what is to be compared with something that is not chosen yet
+    form = CompareForm(None if first else request.GET or None, initial={"batch": first}, person=request.user)
     shown = _shown(form.cleaned_data["batches"]) if form.is_valid() else None
     context = {
         **admin.site.each_context(request),

@@ -13,10 +13,10 @@ LEVELS = {"item": "outputs", "system": "systems"}
 
 
 def means_of_metrics(summary: MetricSummary, *, systems: Sequence[str]) -> Iterator[Row]:
-    """Yield a row a metric, a cell a system."""
+    """Yield a row a metric, a cell a system; behind it are the answers about its outputs."""
     means = {(mean.metric, mean.system): mean for mean in summary.means}
     for metric in dict.fromkeys(mean.metric for mean in summary.means):
-        yield Row(metric, tuple(_mean(means.get((metric, system))) for system in systems))
+        yield Row(metric, tuple(_mean(means.get((metric, system))) for system in systems), {})
 
 
 def means_of_ratings(

@@ -1,6 +1,6 @@
 """The answers behind a number of a results page, and the outputs people disagree about most."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,12 +23,14 @@ from surveys.pages.results.scope import Scope, of_batch, of_study
 from surveys.pages.results.tables import ROWS
 from surveys.pages.review.answers import AnsweredItem, answered_item
 from surveys.protocols.definition import Definition
+from surveys.protocols.preferences import OTHER
+from surveys.protocols.spans import part_of
 from surveys.results.chosen import STRATA, Chosen, responses, was_shown
 from surveys.results.disagreement import by_disagreement, scales_of
-from surveys.results.frames.base import NO_PREFERENCE, PREFERRED, rating_keys
+from surveys.results.frames.base import NO_PREFERENCE, PREFERRED, SELECTED, rating_keys
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.results.printed import number
-from surveys.results.statistics.criteria import GOOD
+from surveys.results.statistics.criteria import GOOD, UNTICKED
 
 ANSWERS_PER_PAGE = 4  # each as tall as its outputs; so the page stays within a few screens
 PER_PAGE = 25
@@ -36,11 +38,17 @@ SEES_WORK = "annotators.view_assignment"  # also who sees what is right
 
 
 class BehindForm(forms.Form):
-    """Which ratings a number counts: of one system (`of`), on one criterion, of one value, or that were preferred."""
+    """Which ratings a number counts: of one system (`of`), on one criterion, of one value, or that were preferred.
+
+    `against` is a system that `of` was compared with; `severity` and `category` are a mark's.
+    """
 
     of = forms.CharField(max_length=64, required=False)
     criterion = forms.CharField(max_length=64, required=False)
     value = forms.CharField(max_length=200, required=False)
+    against = forms.CharField(max_length=64, required=False)
+    severity = forms.CharField(max_length=200, required=False)
+    category = forms.CharField(max_length=200, required=False)
     preferred = forms.CharField(max_length=64, required=False)
     item = forms.CharField(max_length=255, required=False)
     answer = forms.ChoiceField(choices=[("right", "right"), ("wrong", "wrong")], required=False)
@@ -139,14 +147,39 @@ def _preferred(system: str, definition: Definition) -> Q:
 
 def _rated(wanted: dict[str, Any], definition: Definition) -> Q:
     """Tell whether an answer has the rating."""
-    found = Rating.objects.filter(response=OuterRef("pk"), criterion=wanted["criterion"])
+    of_answer = Rating.objects.filter(response=OuterRef("pk"))
+    found = of_answer.filter(criterion=wanted["criterion"])
+    if wanted.get("against"):
+        return _compared(found, wanted.get("of", ""), wanted["against"])
     if wanted.get("of"):
-        found = found.filter(output__system=wanted["of"])
+        of_answer, found = (ratings.filter(output__system=wanted["of"]) for ratings in (of_answer, found))
+    if wanted.get("severity"):
+        found = found.filter(value__contains=part_of(wanted["severity"], wanted.get("category", "")))
+    if wanted.get("value") == UNTICKED and (options := _options(wanted["criterion"], definition)):
+        return _unticked(of_answer.filter(criterion__in=options), options)
     if wanted.get("value") == GOOD and definition.good_from is not None:
         found = found.filter(score__gte=definition.good_from)
     elif wanted.get("value"):
         found = found.filter(value=wanted["value"])
     return Q(Exists(found))
+
+
+def _compared(ratings: QuerySet[Rating], system: str, against: str) -> Q:
+    """Tell whether an answer puts one system before another or beside it; of two others nothing is said."""
+    ours, theirs = (ratings.filter(output__system=name) for name in (system, against))
+    told = Exists(ours.exclude(value=OTHER)) | Exists(theirs.exclude(value=OTHER))
+    return Q(Exists(ours), Exists(theirs)) & Q(told)
+
+
+def _options(key: str, definition: Definition) -> dict[str, bool]:
+    """Return under what a checklist's options are stored, and which of them say that something holds."""
+    asked = next((one for one in definition.criteria if one.key == key and one.is_checklist), None)
+    return {f"{key}.{value}": value != asked.exclusive for value in asked.values} if asked else {}
+
+
+def _unticked(ratings: QuerySet[Rating], options: dict[str, bool]) -> Q:
+    telling = [key for key, tells in options.items() if tells]
+    return Q(Exists(ratings), ~Exists(ratings.filter(criterion__in=telling, value=SELECTED)))
 
 
 def _in_words(chosen: Chosen, wanted: dict[str, Any], definition: Definition) -> list[str]:
@@ -157,8 +190,10 @@ def _in_words(chosen: Chosen, wanted: dict[str, Any], definition: Definition) ->
     parts = [
         ROWS[chosen.rows],
         wanted.get("of") or ", ".join(chosen.systems),
+        f"against {wanted['against']}" if wanted.get("against") else "",
         labels.get((wanted.get("criterion", ""), ""), wanted.get("criterion", "")),
         said,
+        *_mark_in_words(wanted, definition),
         f"preferred: {wanted['preferred'].replace('_', ' ')}" if wanted.get("preferred") else "",
         f"item {wanted['item']}" if wanted.get("item") else "",
         f"answer {wanted['answer']}" if wanted.get("answer") else "",
@@ -168,11 +203,21 @@ def _in_words(chosen: Chosen, wanted: dict[str, Any], definition: Definition) ->
     return [part for part in parts if part]
 
 
+def _mark_in_words(wanted: dict[str, Any], definition: Definition) -> Iterator[str]:
+    asked = next((one for one in definition.criteria if one.key == wanted.get("criterion")), None)
+    if asked and asked.spans:
+        labels = {choice.value: choice.label for choice in (*asked.spans.categories, *asked.spans.severities)}
+        said = (wanted.get(name, "") for name in ("category", "severity"))
+        yield from (labels.get(value, value) for value in said)
+
+
 def _labels(definition: Definition) -> dict[tuple[str, str], str]:
     """Return {(stored criterion, value or ""): what pages call it}."""
-    labels = {}
+    labels: dict[tuple[str, str], str] = {}
     for criterion in definition.criteria:
         names = {choice.value: choice.label for choice in criterion.choices}
+        if criterion.is_checklist:
+            labels |= {(criterion.key, ""): criterion.label, (criterion.key, UNTICKED): "Nothing ticked"}
         for key in rating_keys(criterion):
             option = names.get(key.removeprefix(f"{criterion.key}."), "") if criterion.is_checklist else ""
             labels[key, ""] = f"{criterion.label}: {option}" if option else criterion.label

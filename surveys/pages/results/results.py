@@ -229,9 +229,24 @@ def arranged(report: Report, *, chosen: Chosen = EVERYTHING) -> Results:
             for entry in report.agreement
             if entry.within
         ),
-        strengths=strengths_table(report) if report.strengths else None,
-        profiles=marked_errors(report.profiles),
+        strengths=_strengths(report, chosen) if report.strengths else None,
+        profiles=tuple(_profile(errors, chosen) for errors in marked_errors(report.profiles)),
         families=FAMILIES if report.choices.ticked or report.choices.preferred else "",
+    )
+
+
+def _strengths(report: Report, chosen: Chosen) -> StrengthsTable:
+    table = strengths_table(report)
+    rows = tuple(linked_numbers(row, chosen, n_names=0) for row in table.rows)
+    return replace(
+        table, rows=rows, matrix=tuple(linked_numbers(row, chosen, n_names=0) for row in table.matrix)
+    )
+
+
+def _profile(errors: MarkedErrors, chosen: Chosen) -> MarkedErrors:
+    rows = tuple(linked_numbers(row, chosen, n_names=0) for row in errors.rows)
+    return replace(
+        errors, rows=rows, kinds=tuple(linked_numbers(row, chosen, n_names=2) for row in errors.kinds)
     )
 
 
@@ -306,12 +321,12 @@ def _arranged_metrics(summary: MetricSummary, *, definition: Definition) -> Metr
     scales = {key: label for key, label in labels.items() if key in compared}
     systems = tuple(dict.fromkeys(mean.system for mean in summary.means))
     metrics = tuple(dict.fromkeys(mean.metric for mean in summary.means))
+    of_systems = [(EVERYTHING, system) for system in systems]
     return MetricResults(
         systems=systems,
-        means=tuple(means_of_metrics(summary, systems=systems)),
+        means=tuple(linked_row(row, of_systems) for row in means_of_metrics(summary, systems=systems)),
         ratings=tuple(
-            linked_row(row, [(EVERYTHING, system) for system in systems])
-            for row in means_of_ratings(summary, systems=systems, criteria=labels)
+            linked_row(row, of_systems) for row in means_of_ratings(summary, systems=systems, criteria=labels)
         ),
         metrics=metrics,
         maps=tuple(

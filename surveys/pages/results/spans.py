@@ -40,9 +40,12 @@ def _question(profiles: Sequence[ErrorProfile]) -> MarkedErrors:
 def _row(one: ErrorProfile) -> Row:
     costs = (_with_interval(one.cost, one.interval), _with_interval(one.cost_per_100, one.interval_per_100))
     alpha = Cell(number(one.agreement.alpha, places=2))
-    return Row(
-        one.system, (Cell(str(one.answers)), Cell(str(one.marks)), *costs, _alike(one.agreement), alpha)
-    )
+    cells = (Cell(str(one.answers)), Cell(str(one.marks)), *costs, _alike(one.agreement), alpha)
+    return Row(one.system, cells, _judged(one))
+
+
+def _judged(one: ErrorProfile) -> dict[str, str]:
+    return {"criterion": one.criterion, "of": one.system}
 
 
 def _alike(found: SpanAgreement) -> Cell:
@@ -53,9 +56,9 @@ def _alike(found: SpanAgreement) -> Cell:
 
 def _kinds(profile: ErrorProfile) -> Iterator[Row]:
     for one in profile.kinds:
-        yield Row(
-            profile.system, (*_names(one), Cell(str(one.marks)), _with_interval(one.per_answer, one.interval))
-        )
+        cells = (*_names(one), Cell(str(one.marks)), _with_interval(one.per_answer, one.interval))
+        kind = {"severity": one.severity, **({"category": one.category} if one.category else {})}
+        yield Row(profile.system, cells, {**_judged(profile), **kind})
 
 
 def _names(one: ErrorKind) -> tuple[Cell, Cell]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from surveys.pages.results.cells import Cell, Row, ends
 from surveys.pages.results.charts import Chart, interval_chart
+from surveys.protocols.preferences import BEST, WORST
 from surveys.results.figures import kinds_for
 from surveys.results.files.report import Report
 from surveys.results.printed import NOTHING, number, p_value
@@ -43,12 +44,18 @@ def strengths_table(report: Report) -> StrengthsTable:
         else None,
         rows=tuple(_row(one, found) for one in known),
         systems=systems,
-        matrix=tuple(Row(system, tuple(_cells(system, systems, found))) for system in systems),
+        matrix=tuple(
+            Row(system, tuple(_cells(system, systems, found)), _judged(system, found)) for system in systems
+        ),
         note=_note(found),
         why_not=found.why_not,
         kinds=tuple(kinds_for(report, found.criterion)),
         counted=tuple(COUNTS[name] for name in _counted(found)),
     )
+
+
+def _judged(system: str, found: Strengths) -> dict[str, str]:
+    return {"criterion": found.criterion, "of": system}
 
 
 def _note(found: Strengths) -> str:
@@ -61,10 +68,14 @@ def _row(one: Strength, found: Strengths) -> Row:
     value = number(one.value, places=max(interval.places, 2) if interval else 2)
     ranks = f"{one.best_rank}" if one.best_rank == one.worst_rank else f"{one.best_rank} to {one.worst_rank}"
     n = sum(pair.n for pair in found.rates if one.system in (pair.system, pair.against))
-    counted = [found.counts.get(one.system, {}).get(name) for name in _counted(found)]
-    more = tuple(Cell(NOTHING if count is None else f"{count:.4g}") for count in counted)
+    more = tuple(_count(name, found.counts.get(one.system, {}).get(name)) for name in _counted(found))
     cells = (Cell(value), Cell(ends(interval) if interval else NOTHING), Cell(ranks), *more, Cell(str(n)))
-    return Row(one.system, cells)
+    return Row(one.system, cells, _judged(one.system, found))
+
+
+def _count(name: str, count: float | None) -> Cell:
+    behind = {"value": name} if name in (BEST, WORST) else {}
+    return Cell(NOTHING if count is None else f"{count:.4g}", behind=behind)
 
 
 def _counted(found: Strengths) -> list[str]:
@@ -86,6 +97,7 @@ def _cell(one: WinRate) -> Cell:
         f"{100 * one.rate:.0f} %",
         f"{one.wins}–{one.ties}–{one.losses}{tested}",
         shade=str(round(8 * (one.rate - 0.5))),
+        behind={"against": one.against},
     )
 
 

@@ -65,7 +65,7 @@ def blocks_of(
     if any(system.skipped for system in systems):
         yield Block("Skipped", tuple(_skip_rows(selections)))
     if any(system.evil for system in systems):
-        yield Block("e-ViL scores", tuple(_evil_rows(selections)))
+        yield Block("e-ViL scores", tuple(_evil_rows(selections, headline)))
 
 
 def item_blocks_of(selections: Selections, choices: Choices, by_quality: ByQuality | None) -> Iterable[Block]:
@@ -110,9 +110,9 @@ def _criterion_rows(selections: Selections, criterion: CriterionSummary, choices
 
 def _said(criterion: CriterionSummary, share: Share) -> dict[str, str] | None:
     """Return what was said by those a share counts; who said nothing has no rating to list."""
-    if share.key in (BLANK, UNTICKED):
+    if share.key == BLANK:
         return None
-    if criterion.is_checklist:
+    if criterion.is_checklist and share.key != UNTICKED:
         return {"criterion": f"{criterion.key}.{share.key}", "value": SELECTED}
     return {"criterion": criterion.key, "value": share.key}
 
@@ -185,10 +185,12 @@ def _reason(system: SystemSummary, *, key: str) -> Cell:
     return Cell(str(sum(reason.count for reason in system.reasons if reason.key == key)))
 
 
-def _evil_rows(selections: Selections) -> Iterable[Row]:
-    yield row_of("S_T, answers of the model", selections, _task)
-    yield row_of("S_E, explanations", selections, _explanation)
-    yield row_of("S_O = S_T · S_E", selections, _overall)
+def _evil_rows(selections: Selections, headline: str) -> Iterable[Row]:
+    """Yield what a model answered, what was said of its explanations where that was right, and both."""
+    rated = {"criterion": headline}
+    yield row_of("S_T, answers of the model", selections, _task, rated)
+    yield row_of("S_E, explanations", selections, _explanation, {**rated, "stratum": "true"})
+    yield row_of("S_O = S_T · S_E", selections, _overall, rated)
 
 
 def _preference_rows(selections: Selections) -> Iterable[Row]:
@@ -272,7 +274,8 @@ def _task(system: SystemSummary) -> Cell:
     if scores is None:
         return Cell("")
     if scores.whole is not None:
-        return Cell(number(scores.s_t), "of the whole test set, as entered" if system.responses else "")
+        note = "of the whole test set, as entered" if system.responses else ""
+        return Cell(number(scores.s_t), note, behind=None)
     if not scores.items:
         unknown = "the model’s answers are not known: output_answer was not in the import"
         return Cell(NOTHING, unknown if system.responses else "")

@@ -15,7 +15,7 @@ from annotators.crowds.base import crowd_of
 from annotators.models import Assignment
 from surveys import sync
 from surveys.enqueue import enqueue_in
-from surveys.models import Batch, Survey, is_used
+from surveys.models import Batch, Survey, is_held_by_hand, is_used
 from surveys.pages.access import batch_for, researcher, study_for
 from surveys.pages.review import undoing
 from surveys.pages.review.decision_forms import EXCLUDE, OF_MANY, BulkForm, FilterForm
@@ -71,6 +71,7 @@ def _list(request: HttpRequest, about: Batch | Survey) -> HttpResponse:
         "filter": form,
         "page": page,
         "can_decide": any(one.status == Assignment.Status.SUBMITTED for one in page.object_list),
+        "can_release": any(one.is_held_by_hand for one in page.object_list),
         "can_select": any(one.can_select for one in page.object_list),
         "query": f"{query}&" if query else "",
         "walk": f"?{query}" if query and isinstance(about, Batch) else "",
@@ -145,8 +146,7 @@ def _decide_all(
         enqueue_in(UNDO_SECONDS, sync.sync_hit, hit_pk)
     if done:
         undoing.remember(request, action=action, decided=done)
-        follows = "The results follow it at once." if action == EXCLUDE else what_follows(done)
-        messages.success(request, f"{len(done)} decided. {follows}")
+        messages.success(request, f"{len(done)} decided. {what_follows(done, action)}")
     if refused:
         messages.error(request, f"{len(refused)} could not be decided. {' '.join(refused[:3])}")
 
@@ -161,14 +161,20 @@ def _decide_one(assignment: Assignment, action: str, *, by: Any, reason: str, re
 
 
 def _page(assignments: QuerySet[Assignment], *, about: Batch | Survey, number: str) -> Page[Any]:
+    """Return a page of a list. Of a whole study all that is shown of each would be sorted with it: keys are alone."""
+    page: Page[Any] = Paginator(assignments.values_list("pk", flat=True), PER_PAGE).get_page(number)
     related = ("worker", "hit__questionnaire__batch", "decision__decided_by", "inclusion")
-    rows = assignments.select_related(*related).annotate(
-        is_surplus=is_surplus(),
-        is_undecided=Exists(undecided().filter(pk=OuterRef("pk"))),
-        can_select=Q(status=Assignment.Status.SUBMITTED) | is_used(),
+    rows = (
+        assignments.filter(pk__in=list(page.object_list))
+        .select_related(*related)
+        .annotate(
+            is_surplus=is_surplus(),
+            is_undecided=Exists(undecided().filter(pk=OuterRef("pk"))),
+            is_held_by_hand=is_held_by_hand(),
+            can_select=Q(status=Assignment.Status.SUBMITTED) | is_used(),
+        )
     )
-    page: Page[Any] = Paginator(rows, PER_PAGE).get_page(number)
-    now = timezone.now()
+    page.object_list, now = list(rows), timezone.now()
     for one in page.object_list:
         one.is_urgent = one.is_undecided and is_soon(one, batch=one.hit.questionnaire.batch, now=now)
     return page

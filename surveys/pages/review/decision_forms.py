@@ -7,17 +7,24 @@ from django.db.models import Q, QuerySet
 
 from annotators.models import Assignment
 from annotators.outbox.market import FEEDBACK_MAX
-from surveys.models import Decision, is_used
+from surveys.models import Decision, is_held_by_hand, is_used
 from surveys.review.appeal_codes import REASON_MAX
 from surveys.review.by_hand import ACTIONS
 
 UNDECIDED = "undecided"
 USED, LEFT_OUT = "used", "left_out"
 EXCLUDE = "exclude"
-OF_MANY = {"approve": ACTIONS["approve"], "reject": ACTIONS["reject"], EXCLUDE: "Leave out"}
+HOLD, RELEASE = "hold", "release"
+OF_MANY = {**{name: ACTIONS[name] for name in ("approve", "reject", HOLD, RELEASE)}, EXCLUDE: "Leave out"}
 MANY = 500  # so that the page that asks once more can be read
 _SUBMITTED = Q(status=Assignment.Status.SUBMITTED)
-_CAN_BE = {"approve": _SUBMITTED, "reject": _SUBMITTED, EXCLUDE: is_used()}
+_CAN_BE = {
+    "approve": _SUBMITTED,
+    "reject": _SUBMITTED,
+    HOLD: _SUBMITTED,
+    RELEASE: is_held_by_hand(),
+    EXCLUDE: is_used(),
+}
 FIRST = {
     "": "Most urgent",
     "newest": "Newest",
@@ -83,7 +90,7 @@ class BulkForm(forms.Form):
             data["selected"] = self._everything(data["action"])
         if "selected" in data and not data["selected"]:
             self.add_error(None, "Select assignments first.")
-        if data.get("confirm") and data.get("action") == EXCLUDE and not data.get("reason"):
+        if data.get("confirm") and data.get("action") in (EXCLUDE, HOLD) and not data.get("reason"):
             self.add_error("reason", "Give a reason: it stays in the record of the study.")
         return data
 

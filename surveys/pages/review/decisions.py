@@ -20,7 +20,7 @@ from surveys.models import Batch, Decision, Inclusion
 from surveys.pages.access import batch_for, researcher
 from surveys.pages.review.answers import answered_items
 from surveys.pages.review.bonus import bonus_block
-from surveys.pages.review.decision_forms import FilterForm, UseForm
+from surveys.pages.review.decision_forms import EXCLUDE, HOLD, RELEASE, FilterForm, UseForm
 from surveys.pages.review.listing import place_of, query_of
 from surveys.pages.review.trail import timeline
 from surveys.protocols.rules import PROPOSE
@@ -29,6 +29,11 @@ from surveys.review.by_hand import ReasonForm, record
 from surveys.review.decisions import rejection_stands
 
 Status = Assignment.Status
+FOLLOWS = {
+    EXCLUDE: "The results follow it at once.",
+    HOLD: "It waits for a person; what a marketplace has, it still approves by itself in its time.",
+    RELEASE: "The rules decide again.",
+}
 PK = re.compile(r"[0-9]{1,18}", re.ASCII)  # what the database can hold
 HANDED_IN = (Status.SUBMITTED, Status.APPROVED)
 
@@ -83,7 +88,9 @@ def decide(request: HttpRequest, pk: int, assignment_pk: int) -> HttpResponse:
     reach("decide.recorded")
     enqueue(sync.sync_hit, assignment.hit_id)
     reach("decide.requested")
-    messages.success(request, f"Your decision is recorded. {what_follows([assignment])}")
+    messages.success(
+        request, f"Your decision is recorded. {what_follows([assignment], form.cleaned_data['action'])}"
+    )
     return _go_on(request, assignment)
 
 
@@ -133,8 +140,10 @@ def suggested_reason(assignment: Assignment, *, batch: Batch) -> str:
     return " ".join(flag.sentence for flag in flags if flag.is_hit)
 
 
-def what_follows(decided: Iterable[Assignment]) -> str:
+def what_follows(decided: Iterable[Assignment], action: str) -> str:
     """Return what happens next to what a person decided."""
+    if action in FOLLOWS:
+        return FOLLOWS[action]
     is_elsewhere = any(crowd_of(assignment).has_market for assignment in decided)
     return "The marketplace is told next." if is_elsewhere else "It takes effect in a moment."
 

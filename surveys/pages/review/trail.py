@@ -83,7 +83,7 @@ def _replaced(assignment: Assignment) -> Iterator[Event]:
             yield Event(replacement.created_at, "Replacement planned", "outbox")
 
 
-PER_PAGE = 18  # with reasons of two lines, within 2,500 pixels
+PER_PAGE = 15  # with reasons of four lines, within 2,500 pixels
 VIEW = ("surveys.view_batch", "surveys.view_auditentry")
 COLUMNS = ("time", "about", "outcome", "by", "rule_version", "reason", "worker", "assignment", "details")
 

@@ -17,15 +17,15 @@ from annotators.models import Assignment
 from surveys import sync
 from surveys.enqueue import enqueue
 from surveys.pages.access import batch_for, researcher, study_for
-from surveys.pages.review.decision_forms import EXCLUDE
+from surveys.pages.review.decision_forms import EXCLUDE, HOLD, RELEASE
 from surveys.pages.review.listing import of
-from surveys.review import analysis_use
-from surveys.review.by_hand import undo
+from surveys.review import analysis_use, decisions
+from surveys.review.by_hand import UNRELEASED, undo
 from surveys.review.errors import CannotDecide
 
 KEY = "decided_last"
 KEPT = timedelta(minutes=15)
-DONE = {"approve": "approved", "reject": "rejected", EXCLUDE: "left out"}
+DONE = {"approve": "approved", "reject": "rejected", HOLD: "held", RELEASE: "released", EXCLUDE: "left out"}
 Status = Assignment.Status
 
 
@@ -91,12 +91,16 @@ def _mine(request: HttpRequest, decided: dict[str, Any]) -> Q:
     keys = Q(pk__in=decided.get("keys", ()))
     if decided.get("action") == EXCLUDE:
         return keys & Q(inclusion__is_included=False, inclusion__decided_by=request.user.pk)
+    if decided.get("action") == RELEASE:
+        return keys & Q(status=Status.SUBMITTED, decision__decided_by=None)
     return keys & Q(decision__decided_by=request.user.pk)
 
 
 def _take_back(assignment: Assignment, action: str, *, by: Any) -> None:
     if action == EXCLUDE:
         analysis_use.include(assignment, by=by, reason=analysis_use.UNDO_REASON)
+    elif action == RELEASE:
+        decisions.hold(assignment, by=by, reason=UNRELEASED)
     else:
         undo(assignment, by=by)
 

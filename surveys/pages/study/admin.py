@@ -9,6 +9,7 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.forms import CheckboxSelectMultiple, ChoiceField
 from django.http import HttpRequest
+from django.utils.html import format_html
 
 from annotators.admin import ReadOnlyAdmin
 from surveys import audit
@@ -40,7 +41,15 @@ class OutputRows(InlineRows):
 
 class PictureRows(InlineRows):
     model = Picture
-    fields = ["position", "name", "file", "width", "height"]
+    fields = ["position", "name", "shown", "width", "height"]
+    readonly_fields = ["shown"]
+
+    @admin.display(description="file")
+    def shown(self, picture: Picture) -> str:
+        """Lead to where it is served: its file's own name is no address."""
+        if not picture.file:
+            return "has not arrived"
+        return format_html('<a href="{}">{}</a>', picture.get_absolute_url(), picture.file.name)
 
 
 def _number_of(model: type[Item | Batch]) -> Coalesce:

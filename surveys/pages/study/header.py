@@ -108,6 +108,7 @@ LATER = {
     "Results": "surveys.view_batch",
     "Files": "surveys.view_batch",
 }
+SEE_RESULTS = "See the results"
 HERE = {
     "import_items": Step("Choose a file"),
     "import_pictures": Step("Choose its pictures"),
@@ -126,13 +127,16 @@ def header(person: Person, survey: Survey, *, batch: Batch | None = None, place:
         return _to_be(survey, place=place)
     batches = list(with_counts(survey.batches.order_by("-pk")))
     shown = next((one for one in batches if batch is None or one.pk == batch.pk), None)
+    here = PLACES.get(place, "")
+    step = HERE.get(place) or _step(person, survey, _waiting(batches) if batch is None else shown)
     return Header(
         survey=survey,
         batch=shown,
         batches=batches,
-        tabs=tuple(_tabs(person, survey, shown, batches, here=PLACES.get(place, ""), is_whole=batch is None)),
-        is_simulated=_is_simulated(batches if batch is None or shown is None else [shown]),
-        step=HERE.get(place) or _step(person, survey, _waiting(batches) if batch is None else shown),
+        tabs=tuple(_tabs(person, survey, shown, batches, here=here, is_whole=batch is None)),
+        is_simulated=place not in HERE
+        and _is_simulated(batches if batch is None or shown is None else [shown]),
+        step=Step("") if step.text == SEE_RESULTS and here == "Results" else step,
     )
 
 
@@ -198,7 +202,7 @@ def next_step(person: Person, batch: CountedBatch) -> Step:
         return Step(f"{batch.n_kept} of {batch.n_wanted} assignments are in")
     if batch.pilot_items and person.has_perm("surveys.add_batch"):
         return Step("Plan the rest", reverse("batch_pilot", args=[batch.pk]))
-    return Step("See the results", reverse("batch_results", args=[batch.pk]))
+    return Step(SEE_RESULTS, reverse("batch_results", args=[batch.pk]))
 
 
 def _tabs(

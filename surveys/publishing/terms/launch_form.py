@@ -144,13 +144,13 @@ class LaunchForm(BatchForm):
 
 
 def first_terms(survey: Survey) -> dict[str, Any]:
-    """Return what a new batch begins with: the terms of the study's last one, else a reward that pays fairly.
+    """Return what a new batch begins with: the terms of the study's last one of people, else a fair reward.
 
     Nothing is rejected by a rule until somebody chooses so.
     """
     size = survey.definition.items_per_hit
     minutes = MINUTES_PER_ITEM * size
-    last = survey.batches.order_by("-pk").first()
+    last = survey.batches.filter(is_simulated=False).order_by("-pk").first()
     reward = reward_for(FAIR_WAGE, minutes=minutes)
     known = {name: getattr(last, name) for name in AS_LAST_TIME} if last else {}
     return {
@@ -180,7 +180,7 @@ def as_shown(form: LaunchForm) -> LaunchForm:
         name, value, widget = field.html_name, field.value(), field.field.widget
         if isinstance(widget, DurationWidget):
             sent |= dict(zip((f"{name}_number", f"{name}_unit"), split(value), strict=True))
-        elif value not in (None, False):
+        elif value is not None and value is not False:  # 0 is neither, and equal to one of them
             sent[name] = value
     return LaunchForm(sent, survey=form.survey, instance=form.stored)
 

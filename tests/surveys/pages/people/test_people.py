@@ -230,6 +230,15 @@ def test_visits_are_listed_with_their_state(researcher):
     assert "prolific:bb study1 session1 came 0 of 1" in page
 
 
+def test_a_code_of_the_completed_is_given_no_other_type(researcher):
+    batch = make_batch()
+    page = text_of(researcher.post(url("save_panel", batch), PANEL, follow=True))
+    assert "Completed C1A2 Prolific’s type COMPLETED" in page
+    assert "Checks failed C1A2 that of the completed; one of its own is of Prolific’s type FAILED_ATT" in page
+    assert "No consent no code one of its own is of Prolific’s type NO_CONSENT" in page
+    assert ("0 sent by Prolific" in page, "address to give to Prolific:" in page) == (True, True)
+
+
 def test_each_outcome_has_a_code_of_its_own(researcher):
     batch = make_batch()
     codes = {"checks_failed_code": "C2", "nothing_left_code": "C3", "no_consent_code": "C4"}

@@ -1,15 +1,18 @@
 """One worker's page: their work, the decisions about it, their standing."""
 
+import re
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment, Call, Worker
 from surveys import audit
 from surveys.models import AuditEntry, Decision, Inclusion, Questionnaire
+from surveys.results.frames.pseudonyms import Pseudonyms
 from tests import factories
 from tests.appeals import appealed
 from tests.people import client_of
@@ -219,3 +222,40 @@ def test_late_work_is_shown_as_it_is(researcher, worker):
     then = timezone.now() - timedelta(days=31)
     Assignment.objects.update(submitted_at=then, accepted_at=then)
     assert researcher.get(address(worker)).status_code == 200
+
+
+def test_all_that_somebody_has_waiting_is_held_and_released_from_their_page(
+    researcher, questionnaire, worker
+):
+    other = factories.submitted(questionnaire, worker="AOTHER")
+    name = Pseudonyms()(worker.worker_id)
+    batch = questionnaire.batch
+    waiting = worker.assignments.filter(status="Submitted", hit__questionnaire__batch=batch)
+    n = waiting.count()
+    page = researcher.get(address(worker))
+    decide = f"{reverse('decide_many', args=[batch.pk])}?worker={name}&status=Submitted"
+    assert f'action="{decide.replace("&", "&amp;")}"' in page.content.decode()
+    assert f"{n} handed in and not paid: Approve Reject Hold" in text_of(page)
+    data = {"everything": "on", "action": "hold"}
+    assert f"Hold {n} assignment" in text_of(researcher.post(decide, data))
+    researcher.post(decide, {**data, "reason": "Ask them.", "confirm": "yes"})
+    assert set(waiting.values_list("decision__verdict", "decision__reason")) == {("flag", "Ask them.")}
+    assert f"Release {n}" in text_of(researcher.get(address(worker)))
+    researcher.post(decide, {"everything": "on", "action": "release", "confirm": "yes"})
+    assert set(waiting.values_list("decision__decided_by")) == {(None,)}
+    assert not Decision.objects.filter(assignment=other).exists()
+
+
+def test_much_work_and_a_long_trail_are_folded_and_nothing_of_them_is_lost(researcher, worker):
+    batch = worker.assignments.get().hit.questionnaire.batch
+    for _ in range(12):
+        hit = factories.make_questionnaire(batch, items=[], hit=factories.make_hit()).hit
+        one = factories.make_assignment(hit, worker=worker, status="Submitted")
+        audit.record(audit.Kind.PAYMENT, "flag", assignment=one, reason="Look.")
+    page = researcher.get(address(worker))
+    text = text_of(page)
+    assert ("The other 3 assignments" in text, "2 earlier" in text) == (True, True)
+    (part,) = page.context["facts"].batches
+    shown = re.findall(rf'href="/batches/{batch.pk}/assignments/([0-9]+)/">HIT', page.content.decode())
+    assert shown == [str(one.pk) for one in part.assignments]
+    assert len(re.findall(r">#[0-9]+</a>", page.content.decode())) == 12

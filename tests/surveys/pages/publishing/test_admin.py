@@ -1,8 +1,11 @@
 """The admin: what may be changed, what is frozen, and that lists stay cheap."""
 
+import re
+
 import pytest
 from django.contrib.admin import site
 from django.contrib.auth.models import User
+from django.core.files.base import ContentFile
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -204,6 +207,18 @@ def test_gold_is_shown_and_not_changed(researcher):
     address = reverse("admin:surveys_item_change", args=[item.pk])
     assert "Gold: yes" in text_of(researcher.get(address))
     assert researcher.post(address, {"gold": "no"}).status_code == 403
+
+
+def test_a_picture_leads_to_where_it_is_served(researcher):
+    item = make_item(make_survey())
+    file = ContentFile(b"<svg/>", name="bus.svg")
+    there = item.pictures.create(position=1, name="bus.svg", file=file, content_type="image/svg+xml")
+    item.pictures.create(position=2, name="late.svg")
+    page = researcher.get(reverse("admin:surveys_item_change", args=[item.pk]))
+    links = re.findall(r'href="(/pictures/[^"]*)"', page.content.decode())
+    assert links == [there.get_absolute_url()]
+    assert researcher.get(links[0]).status_code == 200
+    assert "has not arrived" in text_of(page)
 
 
 def test_an_assistant_looks_at_a_draft_and_changes_nothing():

@@ -1,15 +1,18 @@
 """A batch's money on its page, raising its budget, and stopping it with what remains in flight."""
 
+import random
 from datetime import timedelta
 from decimal import Decimal
 
 import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
 from django.utils import timezone
 
 from annotators.crowds.mturk.gateway import Unreachable
 from annotators.models import HIT, Call
 from surveys.models import AuditEntry, Batch, Decision, Questionnaire
-from surveys.publishing import questionnaires
+from surveys.publishing import budget, questionnaires
 from tests.factories import (
     make_assignment,
     make_draft,
@@ -19,7 +22,9 @@ from tests.factories import (
     make_survey,
 )
 from tests.people import client_of
+from tests.surveys.api.asking import Asking, token_of
 from tests.surveys.pages.pages import enqueued, text_of, url
+from tests.surveys.publishing.test_money_adds_up import random_batch
 
 pytestmark = pytest.mark.django_db
 D = Decimal
@@ -42,6 +47,25 @@ def test_a_study_writes_the_money_of_each_batch_and_of_all(researcher):
     assert "$0.46 paid · $0.12 in bonuses · $1.84 to come" in text
     assert "All batches: $0.92 paid · $0.12 in bonuses · $3.68 to come · $4.72 together" in text
     assert "$0.92 paid · $0.12 in bonuses · $3.68 to come" in text_of(researcher.get("/admin/"))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_page_and_the_api_write_the_same_money_of_a_mixed_batch(seed):
+    chance = random.Random(seed)
+    batch, client = random_batch(chance), client_of("Researcher")
+    money = budget.money(batch)
+    parts = [f"${money.paid:,.2f} paid", *([f"${money.bonuses:,.2f} in bonuses"] if money.bonuses else [])]
+    line = " · ".join([*parts, f"${money.to_come:,.2f} to come"])
+    study = text_of(client.get(reverse("study", args=[batch.survey.slug])))
+    assert (study.count(line), f"{line} · ${money.committed:,.2f} together" in study) == (2, True)
+    assert line in text_of(client.get(reverse("admin:index")))
+    page = text_of(client.get(url("batch", batch)))
+    figures = [f"paid for work ${money.paid:,.2f}", f"open or undecided ${money.to_come:,.2f}",
+               f"together ${money.committed:,.2f}"]  # fmt: skip
+    assert [one for one in figures if one not in page] == []
+    spent = Asking(token_of(User.objects.get())).get(f"/batches/{batch.pk}/progress").json()["money"]
+    told = [Decimal(spent[name]["amount"]) for name in ("paid", "bonuses", "committed")]
+    assert told == [money.paid, money.bonuses, money.committed]
 
 
 def bonus(assignment, *, amount: str) -> None:

@@ -159,6 +159,22 @@ def test_the_next_batch_begins_like_the_last() -> None:
     assert free_name(survey) == f"{survey.name} 3"
 
 
+def test_simulated_people_set_no_terms(researcher: Client) -> None:
+    survey = make_survey(n_items=5)
+    make_draft(survey, reward=Decimal("0.90"))
+    make_draft(survey, reward=Decimal(0), endpoint="link", takes_links=True, is_simulated=True)
+    terms = first_terms(survey)
+    assert (terms["reward"], terms["endpoint"]) == (Decimal("0.90"), "embedded")
+
+
+def test_a_study_that_pays_nothing_has_a_price_before_anybody_types(researcher: Client) -> None:
+    survey = make_survey(n_items=5)
+    make_draft(survey, reward=Decimal(0), endpoint="link", takes_links=True)
+    page = researcher.get(reverse("launch", args=[survey.slug]))
+    assert "This field is required" not in text_of(page)
+    assert (page.context["form"].errors, page.context["quote"].total) == ({}, Decimal(0))
+
+
 def test_rules_are_tried_on_earlier_work(researcher: Client) -> None:
     questionnaire = make_published()
     submitted(questionnaire, n_correct=2)

@@ -1,5 +1,7 @@
 """Batches and surveys beside each other on a page: the reader's own, by the code of the command."""
 
+import re
+
 import pytest
 from django.core.management import call_command
 from django.test import Client
@@ -106,3 +108,16 @@ def test_drafts_are_not_offered() -> None:
     text = look(client_of("Assistant"))
     assert batch.name not in text
     assert "There is no published batch yet." in text
+
+
+def test_results_of_one_batch_lead_to_a_choice_in_which_it_is_ticked_and_nothing_is_wrong() -> None:
+    batch = rated_batch([Rated("s", "a", "x", {"clarity": "3", "trust": "3"})])
+    rated_batch([Rated("s", "a", "x", {"clarity": "3", "trust": "3"})])
+    client = client_of("Assistant")
+    page = client.get(reverse("batch_results", args=[batch.pk])).content.decode()
+    (link,) = re.findall(r'href="(/compare/[^"]*)"', page)
+    assert link == f"/compare/?beside={batch.pk}"
+    choice = client.get(link)
+    ticked = re.findall(r'name="batch" value="([0-9]+)"[^>]*checked', choice.content.decode())
+    assert (choice.status_code, ticked, "Choose two" in text_of(choice)) == (200, [str(batch.pk)], False)
+    assert client.get("/compare/?beside=nonsense").status_code == 200

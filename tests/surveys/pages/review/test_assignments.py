@@ -51,7 +51,7 @@ def test_many_are_decided_only_where_one_can_be_selected(assistant, published):
     assert "The selected ones" not in text_of(assistant.get(list_url(published)))
     make_assignment(published.hit, status="Submitted")
     make_assignment(published.hit, status="Approved")
-    assert "Approve Reject Leave out of the analysis" in text_of(assistant.get(list_url(published)))
+    assert "Approve Reject Hold Leave out of the analysis" in text_of(assistant.get(list_url(published)))
     assert "The selected ones" not in text_of(assistant.get(list_url(published, "?status=Rejected")))
 
 

@@ -48,6 +48,27 @@ def test_a_person_decides(assistant, published, action, django_capture_on_commit
     assert enqueued(callbacks) == [("surveys.sync.sync_hit", (assignment.hit_id,))]
 
 
+def test_one_is_held_with_a_reason_and_released(assistant, published):
+    assignment = submitted(published)
+    refused = decide(assistant, published, assignment, action="hold", reason=" ")
+    assert (refused.status_code, "Give a reason: it stays in the record" in text_of(refused)) == (422, True)
+    held = assistant.post(
+        detail_url(published, assignment, "decide"), {"action": "hold", "reason": "Ask them."}, follow=True
+    )
+    assert verdict_of(assignment) == ("flag", "Ask them.", "assistant")
+    page = text_of(held)
+    assert ("Wait for a person , by assistant" in page, "Release" in page, "Hold it" in page) == (
+        True,
+        True,
+        False,
+    )
+    text = text_of(
+        assistant.post(detail_url(published, assignment, "decide"), {"action": "release"}, follow=True)
+    )
+    assert "Your decision is recorded. The rules decide again." in text
+    assert ("Hold it" in text, Decision.objects.get().decided_by) == (True, None)
+
+
 @pytest.mark.parametrize("reason", ["", "   "])
 def test_a_rejection_needs_a_reason(assistant, published, reason):
     assignment = submitted(published)

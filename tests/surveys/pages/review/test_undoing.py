@@ -11,7 +11,8 @@ from django.utils import timezone
 from annotators.models import Assignment, Call
 from surveys.models import AuditEntry, Decision, Inclusion, Questionnaire
 from surveys.pages.review.undoing import KEY
-from surveys.review import analysis_use, decisions
+from surveys.review import analysis_use, decisions, policy_change
+from surveys.review.by_hand import UNRELEASED
 from tests.factories import submitted
 from tests.people import client_of
 from tests.surveys.pages.pages import list_url, text_of
@@ -117,3 +118,60 @@ def test_of_a_whole_study(assistant, published):
     assert "Undo" in text_of(assistant.get(reverse("study_review", args=[slug])))
     assistant.post(reverse("undo_many_of_study", args=[slug]), {"next": "https://evil.example/"})
     assert Decision.objects.get().decided_by is None
+
+
+def held(assignment: Assignment) -> tuple[str, str, bool]:
+    now = Decision.objects.get(assignment=assignment)
+    return now.verdict, now.reason, now.decided_by is not None
+
+
+def test_what_is_held_waits_whatever_the_rules_say_until_it_is_released(assistant, published):
+    good = submitted(published, n_correct=5)
+    bulk(assistant, published, good, action="hold")
+    assert decisions.record_decision(good, batch=published.batch).verdict == "flag"
+    published.batch.rejects_automatically = not published.batch.rejects_automatically
+    published.batch.save()
+    policy_change.judge_again(published.batch)
+    assert held(good) == ("flag", "Because.", True)
+    assert "You held 1. Undo" in text_of(assistant.get(list_url(published)))
+    bulk(assistant, published, good, action="release")
+    assert held(good) == ("approve", "", False)
+    assert list(AuditEntry.objects.order_by("pk").values_list("outcome", "reason", "actor__username")) == [
+        ("flag", "Because.", "assistant"),
+        ("release", "Because.", "assistant"),
+    ]
+
+
+def test_holding_and_releasing_are_taken_back(assistant, published):
+    good = submitted(published, n_correct=5)
+    bulk(assistant, published, good, action="hold")
+    assert "1 taken back" in undo(assistant, published)
+    assert held(good) == ("approve", "", False)
+    bulk(assistant, published, good, action="hold")
+    bulk(assistant, published, good, action="release")
+    assert "You released 1. Undo" in text_of(assistant.get(list_url(published)))
+    assert "1 taken back" in undo(assistant, published)
+    assert held(good) == ("flag", UNRELEASED, True)
+
+
+def test_only_what_somebody_holds_is_released(assistant, published):
+    bad = submitted(published, n_correct=2)
+    before = decisions.record_decision(bad, batch=published.batch)
+    bulk(assistant, published, bad, action="release")
+    assert "Nobody holds this assignment." in text_of(assistant.get(list_url(published)))
+    assert held(bad) == (before.verdict, before.reason, False)
+
+
+def test_holding_many_needs_a_reason_and_what_is_paid_is_not_held(assistant, published):
+    waiting, paid = submitted(published), submitted(published)
+    Assignment.objects.filter(pk=paid.pk).update(status="Approved", approved_at=timezone.now())
+    address = reverse("decide_many", args=[published.batch_id])
+    asked = {"action": "hold", "selected": [waiting.pk, paid.pk]}
+    page = text_of(assistant.post(address, asked))
+    assert ("Hold 2 assignments?" in page, "still approves by itself" in page) == (True, True)
+    text = text_of(assistant.post(address, {**asked, "confirm": "yes"}, follow=True))
+    assert "Give a reason" in text
+    assert Decision.objects.count() == 0
+    text = text_of(assistant.post(address, {**asked, "confirm": "yes", "reason": "Ask them."}, follow=True))
+    assert ("1 decided. It waits" in text, "1 could not be decided" in text) == (True, True)
+    assert list(Decision.objects.values_list("assignment", "verdict")) == [(waiting.pk, "flag")]

@@ -87,6 +87,22 @@ def test_a_finished_batch_leads_to_its_results(researcher: Client) -> None:
     assert step(researcher, batch) == ("See the results", f"/batches/{batch.pk}/results/")
 
 
+def test_who_sees_the_results_is_not_told_to_see_them(researcher: Client) -> None:
+    batch = make_published(status="complete").batch
+    assert step(researcher, batch, "batch_results") == ("", "")
+
+
+def test_a_new_batch_is_not_called_simulated(researcher: Client) -> None:
+    batch = make_published(
+        status="complete", is_simulated=True, endpoint="link", takes_links=True, reward=0
+    ).batch
+    shown = [
+        researcher.get(reverse(name, args=[batch.survey.slug])).context["study"].is_simulated
+        for name in ("study", "launch")
+    ]
+    assert shown == [True, False]
+
+
 def test_tabs_lead_to_what_somebody_may_see() -> None:
     batch = make_published().batch
     address = reverse("batch_results", args=[batch.pk])
