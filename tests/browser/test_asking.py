@@ -303,3 +303,25 @@ def test_an_item_whose_picture_does_not_load_can_be_passed_by(market: Market) ->
     frame.locator("#i1").get_by_label("Without it this can’t be judged").uncheck()
     expect(frame.locator("#i1 .output").first).to_be_visible()
     expect(frame.get_by_role("button", name="Question 1, not complete")).to_be_visible()
+
+
+IN_VIEW = """() => [...document.querySelectorAll(".states li")].map((state) => {
+  const { top, bottom } = state.getBoundingClientRect(), bar = document.querySelector(".bar").getBoundingClientRect();
+  return top >= bar.bottom && bottom <= innerHeight;
+})"""
+
+
+def test_a_sequence_stays_beside_its_questions_on_a_laptop(
+    page: Page, site: Site, settings: Settings, tmp_path: Path
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{site.app_url}{path_of(invite_one(make_link_batch(n_items=1)))}1/")
+    page.evaluate("document.querySelector('#instructions')?.removeAttribute('open')")
+    seen = []
+    for group in page.locator(".judge > .output > .group").all():
+        group.evaluate("(node) => node.scrollIntoView({ block: 'end', behavior: 'instant' })")
+        seen.append(page.evaluate(IN_VIEW))
+    n_states = page.locator(".states li").count()
+    assert seen == [[True] * n_states] * len(seen)
+    assert len(seen) == 3

@@ -200,10 +200,12 @@ def compare(frame: Frame, *, against: str = "", method: Method = CLUSTERED) -> C
     """
     if against and against not in frame.systems:
         raise UnknownSystemError(f"There is no system {against!r}; there is {', '.join(frame.systems)}.")
-    kept = frame.kept
+    counted = frame.kept
     if method.has_skips:
-        kept = kept[~kept["skip_reason"].isin(UNSEEN)]  # no reason of the authors', so none of their -1
-    scores = _all_scores(frame, kept)
+        counted = counted[
+            ~counted["skip_reason"].isin(UNSEEN)
+        ]  # no reason of the authors', so none of their -1
+    scores = _all_scores(frame, counted)
     estimates = {
         name: {key: _estimate(found, method=method) for key, found in of_system.items()}
         for name, of_system in scores.items()
