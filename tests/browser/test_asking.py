@@ -325,3 +325,18 @@ def test_a_sequence_stays_beside_its_questions_on_a_laptop(
     n_states = page.locator(".states li").count()
     assert seen == [[True] * n_states] * len(seen)
     assert len(seen) == 3
+
+
+def test_the_size_of_an_enlarged_picture_is_remembered(
+    page: Page, site: Site, settings: Settings, tmp_path: Path
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    page.goto(f"{site.app_url}{path_of(invite_one(make_link_batch(n_items=1)))}1/")
+    pressed = []
+    for _ in range(2):
+        page.locator(".states .enlarge").first.click()
+        size = page.get_by_role("button", name="Actual size")
+        pressed.append(size.get_attribute("aria-pressed"))
+        size.click()
+        page.reload()
+    assert pressed == ["false", "true"]
