@@ -22,7 +22,7 @@ from annotators.crowds.links import work as link_work
 from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Worker
 from surveys.answering.orders import draw_responses
-from surveys.models import AnnotationSlot, Batch, PanelVisit, Picture, Questionnaire, Response
+from surveys.models import AnnotationSlot, Batch, PanelVisit, Picture, Questionnaire, Response, skips
 from surveys.publishing import budget, pilots, quota
 
 TRIES = 5
@@ -93,8 +93,8 @@ def own(batch: Batch, *, worker: Worker) -> list[Annotation]:
     slots = AnnotationSlot.objects.filter(~by_market("assignment__"), batch=batch, assignment__worker=worker)
     found = slots.select_related("assignment__appeal").order_by("number")
     mine = [(slot.number, slot.assignment) for slot in found if slot.assignment]
-    skips = Response.objects.filter(assignment__in=[one for _, one in mine]).exclude(skip_reason="")
-    skipped: set[Any] = set(skips.values_list("assignment", flat=True))
+    found_skips = skips(Response.objects.filter(assignment__in=[one for _, one in mine]))
+    skipped: set[Any] = set(found_skips.values_list("assignment", flat=True))
     return [Annotation(n, _state(a, skipped), a, a.saved_at) for n, a in mine]
 
 
@@ -156,7 +156,7 @@ def settle(assignment: Assignment) -> None:
     reach("link.settling")
     if assignment.saved_at is None or crowd_of(assignment).has_market:
         return
-    if assignment.responses.exclude(skip_reason="").exists():
+    if skips(assignment.responses.all()).exists():
         quota.reopen(assignment)
     if crowd_of(assignment).is_panel:
         _close_visit(assignment)

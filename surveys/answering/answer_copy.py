@@ -16,7 +16,7 @@ from surveys.models import Item, Rating, Response
 from surveys.protocols import spans
 from surveys.protocols.conditions import asked_keys
 from surveys.protocols.criteria import Criterion, Number
-from surveys.protocols.definition import Definition
+from surveys.protocols.definition import FILE_UNSEEN, UNSEEN, Definition
 from surveys.protocols.preferences import IN_PARTS
 
 FIELD = "taskAnswers"
@@ -134,7 +134,7 @@ def check(
     codes = texts if codes is None else codes
     where = f"Question {answer.position}"
     if answer.skip_reason:
-        _check_skip(where, answer, definition)
+        _check_skip(where, answer, item, definition)
         return
     if answer.answer not in ([c.value for c in item.choices_for(definition)] if definition.answer else [""]):
         raise IncompleteAnswers(f"{where}: {answer.answer!r} is not one of the answers.")
@@ -163,8 +163,10 @@ def _check_preference(
         raise IncompleteAnswers(f"{where}: {preference.label!r} is not answered.")
 
 
-def _check_skip(where: str, answer: ItemAnswer, definition: Definition) -> None:
-    if answer.skip_reason not in [reason.value for reason in definition.skip_reasons]:
+def _check_skip(where: str, answer: ItemAnswer, item: Item, definition: Definition) -> None:
+    can_be_unseen = not definition.skip_reasons and item.pictures.exists()
+    reasons = [*(reason.value for reason in definition.skip_reasons), *(UNSEEN if can_be_unseen else ())]
+    if answer.skip_reason not in reasons:
         raise IncompleteAnswers(f"{where}: {answer.skip_reason!r} is no reason to skip.")
 
 
@@ -234,9 +236,16 @@ def only_asked(answer: ItemAnswer, definition: Definition) -> ItemAnswer:
 
 
 def content(answers: list[ItemAnswer]) -> list[Any]:
-    """Return what answers say, without how long they took and in which order things were ticked."""
-    timeless = [dataclasses.replace(answer, active_seconds=0.0) for answer in answers]
-    return [_unordered(dataclasses.asdict(a)) for a in sorted(timeless, key=attrgetter("position"))]
+    """Return what answers say, without how long they took and in which order things were ticked.
+
+    Whether a file was gone where it was not seen says the server, whichever of both words a copy has.
+    """
+    said = [dataclasses.replace(a, active_seconds=0.0, skip_reason=_said(a.skip_reason)) for a in answers]
+    return [_unordered(dataclasses.asdict(a)) for a in sorted(said, key=attrgetter("position"))]
+
+
+def _said(skip_reason: str) -> str:
+    return FILE_UNSEEN if skip_reason in UNSEEN else skip_reason
 
 
 def _unordered(value: Any) -> Any:

@@ -31,6 +31,7 @@ from surveys.answering.answer_copy import (
     copied_fields,
     only_asked,
 )
+from surveys.answering.contents import files_shown
 from surveys.answering.orders import items_again
 from surveys.models import (
     AnswerRevision,
@@ -44,6 +45,7 @@ from surveys.models import (
 )
 from surveys.protocols import spans
 from surveys.protocols.criteria import Criterion, Preference
+from surveys.protocols.definition import FILE_GONE, FILE_UNSEEN, UNSEEN
 from surveys.protocols.preferences import NO_PREFERENCE, OTHER, PREFERRED, WAYS
 
 VERSION_MAX = 2**31 - 1
@@ -307,9 +309,17 @@ def _complete(assignment: Assignment, *more: str) -> list[Response]:
 def _fill_in(response: Response, answer: ItemAnswer) -> None:
     gold = response.item.gold
     response.answer = answer.answer
-    response.skip_reason = answer.skip_reason
+    response.skip_reason = _borne_out(answer.skip_reason, response)
     response.is_correct = answer.answer == gold if gold and not answer.skip_reason else None
     response.active_seconds = max(response.active_seconds, _seconds(answer.active_seconds))
+
+
+def _borne_out(skip_reason: str, response: Response) -> str:
+    """Return why an item was not judged: that a file is gone is ours to say, not a browser's or a copy's."""
+    if skip_reason not in UNSEEN:
+        return skip_reason
+    files = files_shown(response.item, response.shown_outputs, response.batch.definition)
+    return FILE_UNSEEN if all(file.is_there for file in files) else FILE_GONE
 
 
 def _ratings(response: Response, answer: ItemAnswer) -> Iterator[Rating]:

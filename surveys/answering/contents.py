@@ -7,6 +7,8 @@ from typing import Any
 
 from statements import Fetched, Hole, Statement
 from surveys.models import Item, Output, Picture
+from surveys.protocols.blocks import OF_OUTPUT
+from surveys.protocols.definition import Definition
 
 
 def fetch_outputs(items: Iterable[Item]) -> None:
@@ -17,6 +19,13 @@ def fetch_outputs(items: Iterable[Item]) -> None:
 def fetch_pictures(items: Iterable[Item]) -> None:
     """Have `item.pictures.all()` ask no more, in their order."""
     _fetch("pictures", Picture, items)
+
+
+def files_shown(item: Item, outputs: Iterable[Output], definition: Definition) -> list[Picture]:
+    """Return the files that a page shows of an item with these outputs: its pictures, its blocks', the outputs'."""
+    blocks = {"", *(block.column for block in definition.blocks if block.file_kind)}
+    blocks |= {f"{OF_OUTPUT}{output.system}" for output in outputs}
+    return [file for file in item.pictures.all() if file.block in blocks]
 
 
 def _fetch(name: str, model: type[Output] | type[Picture], items: Iterable[Item]) -> None:

@@ -164,6 +164,13 @@ class ShownItem:
     markable: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def files(self) -> tuple[ShownPicture, ...]:
+        """Return all files it shows: its own, its blocks' and its outputs'."""
+        of_blocks = (file for row in self.blocks for block in row for file in block.files)
+        of_outputs = (file for output in self.outputs for file in output.files)
+        return (*self.pictures, *of_blocks, *of_outputs)
+
+    @property
     def is_below(self) -> bool:
         """Whether another item stands before it on the page."""
         return self.place > 1

@@ -9,6 +9,7 @@ from surveys.models.answers import (
     Rating,
     Response,
     is_skipped,
+    skips,
 )
 from surveys.models.api import ApiRequest, ApiToken
 from surveys.models.audit import AuditEntry
@@ -120,4 +121,5 @@ __all__ = [
     "is_used",
     "new_code",
     "new_seed",
+    "skips",
 ]

@@ -7,6 +7,7 @@ from django.db.models.functions import Length
 from annotators.models import Assignment, Worker
 from surveys.models.batch import Batch
 from surveys.models.study import Item, Output
+from surveys.protocols.definition import UNSEEN
 
 
 class Response(models.Model):
@@ -70,8 +71,16 @@ class Response(models.Model):
 
 
 def is_skipped(assignment: str = "pk") -> Exists:
-    """Tell, in a query over assignments or over what has one at `assignment`, whether an item of it was skipped."""
-    return Exists(Response.objects.filter(assignment=OuterRef(assignment)).exclude(skip_reason=""))
+    """Tell, in a query over assignments or over what has one at `assignment`, whether an item of it was skipped.
+
+    By a reason of its survey type's own: what was unseen is asked of nobody else (ADR 25).
+    """
+    return Exists(skips(Response.objects.filter(assignment=OuterRef(assignment))))
+
+
+def skips(responses: "models.QuerySet[Response]") -> "models.QuerySet[Response]":
+    """Return those of responses that were skipped by a reason of their survey type's own."""
+    return responses.exclude(skip_reason__in=["", *UNSEEN])
 
 
 class Rating(models.Model):

@@ -300,6 +300,15 @@ def _without_later(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return {name: value for name, value in pairs if name not in LATER or value != LATER[name]}
 
 
+# Reasons of our own why an item was not judged, where its survey type has none: a file it shows was gone, as we saw
+# ourselves, or was not shown, as the annotator says (docs/adr/0025-unseen-is-unjudged.md).
+FILE_GONE, FILE_UNSEEN = "file:gone", "file:unseen"
+UNSEEN = {
+    FILE_GONE: "A file was missing, as we saw ourselves",
+    FILE_UNSEEN: "A file was not shown, the annotator says",
+}
+
+
 RESERVED = {"answer", "seconds", "comment", "skip"}  # names of other fields on the HIT's form
 
 
@@ -318,6 +327,10 @@ def problems_of(definition: "Definition") -> Iterator[Problem]:
     yield from _drawings(definition.instructions)
     yield from _blocks(definition.blocks, criteria=definition.criteria)
     yield from choice_problems("The list of reasons to skip", definition.skip_reasons, path=("skip_reasons",))
+    if taken := sorted(UNSEEN.keys() & {reason.value for reason in definition.skip_reasons}):
+        yield Problem(
+            ("skip_reasons",), f"the reason {taken[0]!r} has a meaning of its own; give it another value."
+        )
 
 
 def _names(definition: "Definition") -> Iterator[Problem]:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from math import isfinite
 from typing import Any
@@ -28,6 +28,8 @@ from surveys.protocols.rules import (
     WorkerCap,
     refuse,
 )
+
+UNSEEN_FILES = "unseen"  # the kind of a flag that no rule raises
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ class Policy:
         proposed is the batch's choice."""
         noticed = [(rule, flag) for rule in self.rules if (flag := rule.notice(evidence))]
         hits = [(rule, flag) for rule, flag in noticed if flag.is_hit and rule.counts]
-        flags = tuple(flag for _, flag in noticed)
+        flags = (*(flag for _, flag in noticed), *_unseen(evidence))
         if self._is_enough([rule for rule, _ in hits]):
             return _verdict(REJECT, evidence, flags, deciding=[flag for _, flag in hits])
         return _verdict(FLAG if flags else APPROVE, evidence, flags, deciding=flags)
@@ -64,6 +66,18 @@ class Policy:
         """Tell whether these rules, hit together, propose a rejection."""
         are_several = self.reject_at is not None and len(hits) >= self.reject_at
         return are_several or any(rule.rejects_alone for rule in hits)
+
+
+def _unseen(evidence: Evidence) -> Iterator[Flag]:
+    """A person looks where we have only the worker's word that a file was not shown, and where nothing was judged."""
+    n, n_items = evidence.n_unseen, len(evidence.is_correct)
+    if n:
+        said = (
+            f"{n} of {n_items} items were not judged: a file was not shown, the annotator says; we have it."
+        )
+        yield Flag(UNSEEN_FILES, said, is_hit=False)
+    elif n_items and evidence.n_gone == n_items:
+        yield Flag(UNSEEN_FILES, "No item was judged, as each lacked a file.", is_hit=False)
 
 
 def _verdict(
@@ -190,7 +204,7 @@ def _reject_at(given: Any) -> int | None:
 
 
 NEVER_REJECTS = "Never reject: everybody who submits is paid."
-OTHER_LABELS = {"watched": "Watched worker"}
+OTHER_LABELS = {"watched": "Watched worker", UNSEEN_FILES: "Items not judged for want of a file"}
 
 
 def label_of(kind: str) -> str:

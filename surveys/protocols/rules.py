@@ -82,14 +82,17 @@ class Evidence:
     """What is known about a submitted assignment. Rules read it; they never ask a database.
 
     `is_saved` is False where its complete answers never reached us. `is_correct` has one entry per item, None where
-    there is no gold answer; `seconds` is the active time, None where nothing measured it; `n_words`, `n_pictures` and
-    `n_inputs` are what it showed and asked; `scores` are its ratings on scales. `worker` is what its worker did in the
-    batch, this assignment included, and `n_before` counts what they handed in before it; `is_named`: they came by a
-    personal link. About the batch: `median_seconds` and `n_wanted` assignments.
+    there is no gold answer and where none was given; `n_gone` items were not judged as a file was missing, `n_unseen`
+    because their worker says that a file was not shown. `seconds` is the active time, None where nothing measured it;
+    `n_words`, `n_pictures` and `n_inputs` are what it showed and asked; `scores` are its ratings on scales. `worker` is
+    what its worker did in the batch, this assignment included, and `n_before` counts what they handed in before it;
+    `is_named`: they came by a personal link. About the batch: `median_seconds` and `n_wanted` assignments.
     """
 
     is_saved: bool = True
     is_correct: tuple[bool | None, ...] = ()
+    n_gone: int = 0
+    n_unseen: int = 0
     seconds: float | None = None
     n_words: int = 0
     n_pictures: int = 0
@@ -173,9 +176,10 @@ def refuse(kind: str, sentence: str) -> PolicyError:
 class MinimumCorrect(Rule):
     """OFA-X's rule: fewer than `minimum` of `out_of` answers right.
 
-    It judges only assignments whose every item has a gold answer; others wait for a person. Source: the published
-    results of OFA-X (arXiv 2212.04231), where 22 assignments below 3 of 5 were rejected. An honest worker who has 74 %
-    right fails 11 % of such HITs (binomial), so by itself it is hard on difficult items.
+    It judges only assignments whose every item has a gold answer; others wait for a person. An item that could not be
+    judged, as a file was missing, is neither right nor wrong: of the others the same share is asked for, rounded down.
+    Source: the published results of OFA-X (arXiv 2212.04231), where 22 assignments below 3 of 5 were rejected. An
+    honest worker who has 74 % right fails 11 % of such HITs (binomial), so by itself it is hard on difficult items.
     """
 
     kind: ClassVar[str] = "minimum_correct"
@@ -195,14 +199,15 @@ class MinimumCorrect(Rule):
 
     def notice(self, evidence: Evidence) -> Flag | None:
         n_correct, n_graded = evidence.n_correct, evidence.n_graded
-        if n_graded != self.out_of:
+        if not n_graded or n_graded + evidence.n_gone != self.out_of:
             n_items = len(evidence.is_correct)
             sentence = f"{n_graded} of {n_items} answers could be graded; the rule needs {self.out_of}."
             return Flag(self.kind, sentence, is_hit=False)
-        if n_correct >= self.minimum:
+        minimum = self.minimum * n_graded // self.out_of
+        if n_correct >= minimum:
             return None
-        answered = f"You answered {n_correct} of {self.out_of} questions correctly"
-        return Flag(self.kind, f"{answered}; at least {self.minimum} are needed.")
+        answered = f"You answered {n_correct} of {n_graded} questions correctly"
+        return Flag(self.kind, f"{answered}; at least {minimum} are needed.")
 
     def in_words(self) -> str:
         return f"fewer than {self.minimum} of {self.out_of} answers right"

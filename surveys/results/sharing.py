@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from surveys import audit
 from surveys.models import Batch, Output, SharedResults
-from surveys.protocols.definition import Definition
+from surveys.protocols.definition import UNSEEN, Definition
 from surveys.results.chosen import Chosen
 from surveys.results.disagreement import by_disagreement, scales_of
 from surveys.results.files.report import Report
@@ -138,7 +138,7 @@ def _of_row(row: dict[str, Any], output: Output, *, has_key: bool) -> Disputed:
 
 
 def _without_own_words(report: Report, definition: Definition) -> Report:
-    listed = {choice.value for choice in definition.skip_reasons}
+    listed = {choice.value for choice in definition.skip_reasons} | UNSEEN.keys()
     summary = report.summary
     listed_only = replace(
         summary,

@@ -15,6 +15,7 @@ from annotators.outbox import journal
 from annotators.outbox.market import OVERTURN_WITHIN
 from surveys import audit
 from surveys.models import Batch, Decision, Inclusion
+from surveys.protocols.definition import FILE_GONE, FILE_UNSEEN
 from surveys.protocols.policy import Policy, read_policy, rule_version
 from surveys.protocols.rules import APPROVE, FLAG, PROPOSE, REJECT, Evidence, Flag, Verdict
 from surveys.publishing import budget
@@ -61,7 +62,12 @@ def _by_rules(assignment: Assignment, *, batch: Batch) -> Verdict:
     if assignment.saved_at is None or not responses:
         return INCOMPLETE
     policy = read_policy(batch.review_policy, items_per_hit=batch.items_per_hit)
-    alone = Evidence(is_correct=tuple(response.is_correct for response in responses))
+    reasons = [response.skip_reason for response in responses]
+    alone = Evidence(
+        is_correct=tuple(response.is_correct for response in responses),
+        n_gone=reasons.count(FILE_GONE),
+        n_unseen=reasons.count(FILE_UNSEEN),
+    )
     if policy.kinds <= {"minimum_correct"}:
         return policy.judge(alone)
     by_assignment = evidence_of_worker(batch, worker=assignment.worker_id, kinds=policy.kinds)

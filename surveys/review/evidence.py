@@ -1,7 +1,7 @@
 """Evidence about all assignments of a batch, or about those of one worker, by the same queries."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
@@ -12,7 +12,7 @@ from django.db.models import Count, Q, QuerySet, Sum
 from annotators.crowds.base import crowd_of
 from annotators.models import Assignment
 from surveys.models import Batch, Item, Output, Rating, Response
-from surveys.protocols.definition import Definition
+from surveys.protocols.definition import FILE_GONE, FILE_UNSEEN, UNSEEN, Definition
 from surveys.protocols.policy import RULES
 from surveys.protocols.rules import Evidence, GradedAnswer, RatedAlike, Record
 from surveys.publishing.quota import n_wanted
@@ -245,6 +245,8 @@ class _Reader:
         known: dict[str, Any] = {
             "is_saved": handed.is_saved,
             "is_correct": tuple(is_correct for _, is_correct, *_ in responses),
+            "n_gone": sum(reason == FILE_GONE for *_, reason in responses),
+            "n_unseen": sum(reason == FILE_UNSEEN for *_, reason in responses),
         }
         if "too_fast" in self.kinds:
             known |= self._time(handed)
@@ -263,7 +265,8 @@ class _Reader:
             "n_words": sum(size.n_words for size in sizes),
             "n_pictures": sum(size.n_pictures for size in sizes),
             "n_inputs": sum(size.n_inputs for size in sizes),
-            "median_seconds": self.rows.median_seconds,
+            "median_seconds": self.rows.median_seconds
+            and self.rows.median_seconds * _share_judged(responses),
         }
 
     def _record(self, works: Iterable[Handed]) -> Record:
@@ -304,6 +307,12 @@ class _Reader:
                 n, total = (n - 1, total - score) if handed.is_counted else (n, total)
                 if criterion == headline and n > 0:
                     yield RatedAlike(score, round(total / n, DIGITS))
+
+
+def _share_judged(worked: Sequence[tuple[int, bool | None, float, str, bool]]) -> float:
+    """Return how much of the work there was: what nobody could see takes no time."""
+    n_unseen = sum(reason in UNSEEN for _, _, _, reason, _ in worked)
+    return 1 - n_unseen / len(worked) if worked else 1
 
 
 def _planted(batch: Batch) -> dict[int, Check]:

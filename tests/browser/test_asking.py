@@ -280,3 +280,63 @@ def test_what_is_asked_and_reported_before_axe(
     found = {name: faults(state) for name, state in states(page, address, batch)}
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
     assert len(found) == 6
+
+
+def test_an_item_whose_picture_does_not_load_can_be_passed_by(market: Market) -> None:
+    page = market.context.new_page()
+    market.server.address = market.url()
+    page.route("**/pictures/**", lambda route: route.abort())
+    frame = market.show(page)
+    way = frame.get_by_label("Without it this can’t be judged")
+    expect(way).to_have_count(2 if frame.locator("#i2 .missing").count() else 1)
+    page.unroute("**/pictures/**")
+    frame.locator("#i1").get_by_label("Without it this can’t be judged").check()
+    expect(frame.locator("#i1 .output")).to_have_count(2)
+    assert frame.locator("#i1 .output").first.is_hidden()
+    expect(frame.locator("#state")).to_have_text(re.compile(r"^Saved \d\d:\d\d$"))
+    assert Response.objects.get(position=1).draft == {"skip-unseen": ["file:unseen"]}
+    expect(frame.get_by_role("button", name="Question 1, complete")).to_be_visible()
+    page.reload()
+    frame = page.frame_locator("#task")
+    expect(frame.locator("#i1").get_by_label("Without it this can’t be judged")).to_be_checked()
+    frame.get_by_role("button", name="Question 1, complete").click()
+    frame.locator("#i1").get_by_label("Without it this can’t be judged").uncheck()
+    expect(frame.locator("#i1 .output").first).to_be_visible()
+    expect(frame.get_by_role("button", name="Question 1, not complete")).to_be_visible()
+
+
+IN_VIEW = """() => [...document.querySelectorAll(".states li")].map((state) => {
+  const { top, bottom } = state.getBoundingClientRect(), bar = document.querySelector(".bar").getBoundingClientRect();
+  return top >= bar.bottom && bottom <= innerHeight;
+})"""
+
+
+def test_a_sequence_stays_beside_its_questions_on_a_laptop(
+    page: Page, site: Site, settings: Settings, tmp_path: Path
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto(f"{site.app_url}{path_of(invite_one(make_link_batch(n_items=1)))}1/")
+    page.evaluate("document.querySelector('#instructions')?.removeAttribute('open')")
+    seen = []
+    for group in page.locator(".judge > .output > .group").all():
+        group.evaluate("(node) => node.scrollIntoView({ block: 'end', behavior: 'instant' })")
+        seen.append(page.evaluate(IN_VIEW))
+    n_states = page.locator(".states li").count()
+    assert seen == [[True] * n_states] * len(seen)
+    assert len(seen) == 3
+
+
+def test_the_size_of_an_enlarged_picture_is_remembered(
+    page: Page, site: Site, settings: Settings, tmp_path: Path
+) -> None:
+    settings.MEDIA_ROOT = tmp_path
+    page.goto(f"{site.app_url}{path_of(invite_one(make_link_batch(n_items=1)))}1/")
+    pressed = []
+    for _ in range(2):
+        page.locator(".states .enlarge").first.click()
+        size = page.get_by_role("button", name="Actual size")
+        pressed.append(size.get_attribute("aria-pressed"))
+        size.click()
+        page.reload()
+    assert pressed == ["false", "true"]

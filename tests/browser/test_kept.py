@@ -48,12 +48,12 @@ AS_IT_WAS_KEPT = """() => new Promise((resolve) => {
         store.transaction.oncomplete = () => resolve();
     };
 })"""
-AROUND = Path("static/marketplace/site/work.js")
+AROUND = (Path("static/storage/store.js"), Path("static/marketplace/site/work.js"))
 
 
 def around(*, seconds_left: int) -> str:
     """Return the scripts of the marketplace's page around the frame, with a clock that stands still."""
-    return f"const secondsLeft = () => {seconds_left}; {AROUND.read_text()}"
+    return f"const secondsLeft = () => {seconds_left}; {' '.join(script.read_text() for script in AROUND)}"
 
 
 @contextmanager

@@ -40,7 +40,7 @@
     known: [], // contents of what this page began from, as the one before it may have sent them on leaving
     fields: all(".group", node),
     get groups() {
-      return this.fields.filter((group) => !group.hidden && !group.matches(".optional"));
+      return isUnseen(node) ? [] : this.fields.filter((group) => !group.hidden && !group.matches(".optional"));
     },
     seconds: find("[name$=-seconds]", node),
     savedSeconds: 0,
@@ -56,6 +56,16 @@
   const tab = Math.random().toString(36).slice(2), key = form.dataset.kept;
   const revision = form.elements.revision?.value ?? "";
   let current = 0, isSubmitting = false, isOver = false, refusal = "", trouble = "", lastSign = Date.now(), lastTick = Date.now();
+
+  // -- What can't be judged for want of a file -------------------------------------------------------------
+  const isUnseen = (node) => Boolean(find(".unseen :checked", node));
+  const isAside = (group) => Boolean(group.closest(".skip, .unseen"));
+  // look.js found that a file can't be loaded, and offers this, or no longer does.
+  form.addEventListener("unseen", ({ target }) => {
+    const item = itemOf(target);
+    item.fields = all(".group", item.node);
+    refresh();
+  });
 
   // -- What is answered ----------------------------------------------------------------------------------
   const isAnswered = (group) => Boolean(find("input:checked", group) ?? find("textarea, input[type=text]", group)?.value.trim());
@@ -73,7 +83,7 @@
   // What may stay empty has its turn all the same, once; Enter goes on.
   function optionalAfter(group) {
     const { fields } = items[current], following = fields.slice(fields.indexOf(group) + 1).find((one) => !one.hidden);
-    const isOptional = following?.matches(".optional") && !following.closest(".skip");
+    const isOptional = following?.matches(".optional") && !isAside(following);
     return isOptional && !isAnswered(following) ? following : undefined;
   }
 
@@ -173,7 +183,7 @@
   form.addEventListener("click", (event) => "settles" in form.dataset && event.preventDefault(), { capture: true });
 
   function bringNext(group) {
-    const all = items.flatMap(({ fields }) => fields).filter((one) => !one.hidden && !one.closest(".skip"));
+    const all = items.flatMap(({ fields }) => fields).filter((one) => !one.hidden && !isAside(one));
     const following = all[all.indexOf(group) + 1], output = following?.closest(".output");
     const isFirst = (part) => part && following && all.find((one) => part.contains(one)) === following;
     const places = [following && itemOf(following).node, output, following];
@@ -196,7 +206,7 @@
   // To the question before, whatever it holds: what was chosen by a slip is looked at, and changed.
   function goBack() {
     const { fields } = items[current], from = focusedGroup();
-    const earlier = fields.slice(0, from ? fields.indexOf(from) : 0).filter((group) => !group.hidden && !group.closest(".skip"));
+    const earlier = fields.slice(0, from ? fields.indexOf(from) : 0).filter((group) => !group.hidden && !isAside(group));
     if (earlier.length) enter(earlier.at(-1));
     else if (current) show(current - 1, { isMoved: true });
   }
@@ -232,7 +242,7 @@
     if (group) tellAsked(ask(itemOf(group)));
     changed(group ? itemOf(group) : items.at(-1));
     refresh();
-    const isNew = target.type === "radio" && !answered.has(group) && !group.closest(".skip");
+    const isNew = target.type === "radio" && !answered.has(group) && !isAside(group);
     answered.add(group);
     if (isNew && isByFinger && flow.matches) bringNext(group);
   });

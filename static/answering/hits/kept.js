@@ -3,31 +3,9 @@
 // item of one assignment. Its key is given by the server, to nobody but the person whose assignment it is. Where a
 // frame may store nothing, the page around it is asked to, and keeps it for the assignment it shows.
 window.kept = (() => {
-  const DATABASE = "assent", STORE = "answers", LONGEST_MS = 30 * 86_400_000, ANSWER_MS = 2000;
-  let opened, isAsking = false;
-
-  function open() {
-    opened ??= new Promise((resolve, reject) => {
-      const request = indexedDB.open(DATABASE, 1); // throws where a frame may store nothing
-      request.onupgradeneeded = () => {
-        const store = request.result.createObjectStore(STORE, { keyPath: ["key", "position", "tab"] });
-        store.createIndex("at", "at");
-      };
-      request.onsuccess = () => resolve(request.result);
-      request.onerror = () => reject(request.error);
-    });
-    return opened;
-  }
-
-  // `strict`: written to the disk, not only handed to the system, before it counts as kept.
-  async function inStore(mode, act) {
-    const transaction = (await open()).transaction(STORE, mode, { durability: "strict" });
-    const request = act(transaction.objectStore(STORE));
-    return new Promise((resolve, reject) => {
-      transaction.oncomplete = () => resolve(request.result);
-      transaction.onabort = transaction.onerror = () => reject(transaction.error);
-    });
-  }
+  const { within, beginning, forgetOld } = window.storeOf("assent", "answers", ["key", "position", "tab"]);
+  const ANSWER_MS = 2000;
+  let isAsking = false;
 
   function askAround(message) {
     return new Promise((resolve, reject) => {
@@ -46,32 +24,20 @@ window.kept = (() => {
   async function keeping(mode, act, message) {
     if (isAsking) return (await askAround(message)).records;
     try {
-      return await inStore(mode, act);
+      return await within(mode, act);
     } catch {
       isAsking = true;
       return (await askAround(message)).records;
     }
   }
 
-  const ofAssignment = (key) => IDBKeyRange.bound([key], [key, []]);
   const put = (record) => keeping("readwrite", (store) => store.put(record), { keep: "put", key: record.key, record });
-  const all = (key) => keeping("readonly", (store) => store.getAll(ofAssignment(key)), { keep: "all", key });
+  const all = (key) => keeping("readonly", (store) => store.getAll(beginning(key)), { keep: "all", key });
   const drop = (record) => {
     const { key, position, tab } = record;
     return keeping("readwrite", (store) => store.delete([key, position, tab]), { keep: "drop", key, record });
   };
-  const forget = (key) => keeping("readwrite", (store) => store.delete(ofAssignment(key)), { keep: "forget", key });
-
-  // What nobody came back for is not kept for good.
-  const forgetOld = () =>
-    inStore("readwrite", (store) => {
-      const request = store.index("at").openCursor(IDBKeyRange.upperBound(Date.now() - LONGEST_MS));
-      request.onsuccess = () => {
-        request.result?.delete();
-        request.result?.continue();
-      };
-      return request;
-    });
+  const forget = (key) => keeping("readwrite", (store) => store.delete(beginning(key)), { keep: "forget", key });
 
   const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 

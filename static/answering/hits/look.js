@@ -8,10 +8,24 @@
   if (!bar || !find("#hit")) return; // a preview's controls are switched off
 
   // -- What has not arrived, or is gone ------------------------------------------------------------------
+  // As the server's page offers it where it knows of a file that is gone (templates/assent/unseen.html).
+  function offerUnseen(item) {
+    const way = document.createElement("div"), name = `i${item.dataset.position}-skip-unseen`;
+    way.className = "unseen";
+    way.innerHTML = '<fieldset class="group checkbox optional" role="group"><legend></legend><div class="choices"><label><input type="checkbox" value="file:unseen"><span><b></b> <small></small></span></label></div></fieldset>';
+    Object.assign(find("input", way), { name, id: `${name}-1` });
+    find("legend", way).textContent = gettext("Something is missing here");
+    find("b", way).replaceWith(gettext("Without it this can’t be judged"));
+    find("small", way).textContent = gettext("Then nothing else is asked about it.");
+    find("h2", item).after(way);
+    way.dispatchEvent(new Event("unseen", { bubbles: true }));
+  }
+
   function offerAgain(media, holder) {
     const note = document.createElement("p"), name = media.alt || media.ariaLabel || media.getAttribute("aria-label");
-    const [skip, report] = ["skip", "report"].map((kind) => media.closest(".item").querySelector(`.${kind}`));
-    const others = skip ? gettext("If you need it, choose “Skip: it can’t be judged” below.") : report ? gettext("If you need it, report the problem below.") : "";
+    const item = media.closest(".item"), skip = find(".skip", item);
+    const others = skip ? gettext("If you need it, choose “Skip: it can’t be judged” below.") : "";
+    if (!skip && !find(".unseen", item)) offerUnseen(item);
     note.className = "missing";
     note.setAttribute("role", "status");
     const lost = gettext("{name} can’t be loaded.", { name });

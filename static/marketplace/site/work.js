@@ -11,55 +11,30 @@ window.addEventListener("message", (event) => {
 // A browser may deny storage to a frame of another site: what was answered there and has not arrived is kept here,
 // for this assignment alone and whoever knows the key it was kept under: AssignmentIds are given out again. A message
 // is {keep: "put" | "drop", key, record} or {keep: "all" | "forget", key}; the answer is {records} or {error}.
-// In IndexedDB, "strict": Chromium writes localStorage to the disk seconds later, and an empty battery comes before.
-const LONGEST_MS = 30 * 86_400_000, DATABASE = "market", STORE = "kept", PREFIX = "kept:";
-const MOST = 5_000_000; // characters for one assignment: a task's frame is somebody else's
+const PREFIX = "kept:", MOST = 5_000_000; // characters for one assignment: a task's frame is somebody else's
 
-let opened;
-function openStore() {
-  opened ??= new Promise((resolve, reject) => {
-    const request = indexedDB.open(DATABASE, 1);
-    request.onupgradeneeded = () => {
-      const store = request.result.createObjectStore(STORE, { keyPath: ["assignment", "key", "name"] });
-      store.createIndex("at", "at");
-    };
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
-  });
-  return opened;
-}
-
-// `act` is given the store and a way to answer.
-async function inStore(mode, act) {
-  const transaction = (await openStore()).transaction(STORE, mode, { durability: "strict" });
-  return new Promise((resolve, reject) => {
-    let answer;
-    transaction.oncomplete = () => resolve(answer);
-    transaction.onabort = () => reject(transaction.error ?? new DOMException("", "QuotaExceededError"));
-    act(transaction.objectStore(STORE), (given) => (answer = given));
-  });
-}
-
-const reaching = (...start) => IDBKeyRange.bound(start, [...start, []]);
+const { within, beginning, forgetOld, LONGEST_MS } = window.storeOf("market", "kept", ["assignment", "key", "name"]);
 const nameOf = ({ position, tab }) => `${position}/${tab}`;
 
 function put(assignment, key, record, at = Date.now()) {
-  return inStore("readwrite", (store) => {
+  return within("readwrite", (store) => {
     store.put({ assignment, key, name: nameOf(record), record, at });
-    store.getAll(reaching(assignment)).onsuccess = ({ target }) => {
+    store.getAll(beginning(assignment)).onsuccess = ({ target }) => {
       if (JSON.stringify(target.result).length > MOST) store.transaction.abort();
     };
   });
 }
 
+async function all(assignment, key) {
+  const entries = await within("readonly", (store) => store.getAll(beginning(assignment, key)));
+  return entries.map(({ record }) => record);
+}
+
 const acts = {
   put,
-  drop: (assignment, key, record) => inStore("readwrite", (store) => store.delete([assignment, key, nameOf(record)])),
-  forget: (assignment, key) => inStore("readwrite", (store) => store.delete(reaching(assignment, key))),
-  all: (assignment, key) =>
-    inStore("readonly", (store, answer) => {
-      store.getAll(reaching(assignment, key)).onsuccess = ({ target }) => answer(target.result.map(({ record }) => record));
-    }),
+  all,
+  drop: (assignment, key, record) => within("readwrite", (store) => store.delete([assignment, key, nameOf(record)])),
+  forget: (assignment, key) => within("readwrite", (store) => store.delete(beginning(assignment, key))),
 };
 
 async function answer({ keep: what, key, record }) {
@@ -77,16 +52,7 @@ window.addEventListener("message", ({ source, data, ports }) => {
   if (data?.ask === "time") ports[0].postMessage({ seconds: secondsLeft() }); // countdown.js
 });
 
-// What nobody came back for is not kept for good, whatever the frame of another site has sent us to keep.
-function forgetOld() {
-  return inStore("readwrite", (store) => {
-    store.index("at").openCursor(IDBKeyRange.upperBound(Date.now() - LONGEST_MS)).onsuccess = ({ target }) => {
-      target.result?.delete();
-      target.result?.continue();
-    };
-  });
-}
-
+// Nothing is kept for good, whatever the frame of another site has sent us to keep (forgetOld).
 // Pages of before kept it in localStorage, one name for the assignment and the key.
 async function takeOver() {
   for (const name of Object.keys(localStorage).filter((one) => one.startsWith(PREFIX))) {

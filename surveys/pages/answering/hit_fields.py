@@ -16,6 +16,7 @@ from django.utils.translation import gettext, gettext_lazy
 from surveys.answering.answer_copy import NOT_XML
 from surveys.answering.collection import SECONDS_MAX
 from surveys.protocols.criteria import Choice, Number, Spans
+from surveys.protocols.definition import FILE_UNSEEN
 from surveys.protocols.languages import TextIn
 from surveys.protocols.spans import MOST_WRITTEN, checked, listed
 
@@ -304,6 +305,19 @@ class SkipReason(OneOf):
         "required": gettext_lazy("Choose why you skip it."),
         "unknown": gettext_lazy("Choose one of the reasons."),
     }
+
+
+class Unseen(AnyOf):
+    """Say that an item can't be judged, as a file it shows is not there. Then nothing else is asked about it."""
+
+    def __init__(self, *, place: int) -> None:
+        label = gettext("Without it this can’t be judged")
+        hint = gettext("Then nothing else is asked about it.")
+        super().__init__(
+            label=gettext("Something is missing here"),
+            place=place,
+            choices=(Choice(FILE_UNSEEN, label, description=hint),),
+        )
 
 
 class CommentField(forms.CharField):

@@ -25,6 +25,7 @@ from surveys.pages.answering.hit_fields import (
     OnlyIf,
     SecondsField,
     SkipReason,
+    Unseen,
     Written,
 )
 from surveys.pages.answering.hit_layout import (
@@ -35,17 +36,20 @@ from surveys.pages.answering.hit_layout import (
     Ranked,
     SkipBlock,
     Together,
+    UnseenBlock,
     helper_of,
 )
 from surveys.pages.answering.problems import Told
 from surveys.protocols.conditions import ANSWER, asked_keys
 from surveys.protocols.criteria import Choice, Criterion, Preference, Spans, numbered
-from surveys.protocols.definition import Definition
+from surveys.protocols.definition import FILE_UNSEEN, Definition
+from surveys.protocols.definition import UNSEEN as UNSEEN_FILES
 from surveys.protocols.preferences import BEST, IN_PARTS, WORST, By
 
 NO_PREFERENCE = "no_preference"
 REPEATED_MAX = 240  # characters of a text that is shown once more; whole above
 SKIP = "skip"
+UNSEEN = "skip-unseen"  # no name of a question, as none about the item is called "skip"
 # What is wrong where one part of a preference rules out another.
 CLASHES: dict[By, Any] = {
     "ranking": gettext_lazy("Another one has this place already. Choose another place."),
@@ -105,7 +109,8 @@ class HitForm(forms.Form):
 
     Names: `i{position}-answer`, `i{position}-{output code}-{criterion}`, `i{position}-{criterion}`,
     `i{position}-{preference key}`, `i{position}-seconds`, and `comment`. A draft's names lack `i{position}-`.
-    A posted `skip` names the position of an item that can't be judged, and `i{position}-skip` says why.
+    A posted `skip` names the position of an item that can't be judged, and `i{position}-skip` says why. Where a survey
+    type has no reasons to skip, `i{position}-skip-unseen` says that an item can't be judged for want of a file.
     """
 
     def __init__(
@@ -162,7 +167,7 @@ class HitForm(forms.Form):
 
     def _not_counting(self, item: ShownItem, names: Collection[str]) -> set[str]:
         """Return those of the item's questions, by draft name, that nobody has to answer as the others are answered."""
-        if self._is_skipping(item):
+        if self._is_skipping(item) or self._is_unseen(item):
             return set(names) - {SKIP}
         prefix = f"i{item.position}-"
         given = {n.removeprefix(prefix): v for n, v in self.cleaned_data.items() if n.startswith(prefix)}
@@ -203,6 +208,8 @@ class HitForm(forms.Form):
         draft: dict[str, Any] = {
             name: value for name, group in groups.items() if (value := group.draft(data.get(name)))
         }
+        if data.get(UNSEEN) == [FILE_UNSEEN] and not self.definition.skip_reasons:
+            draft[UNSEEN] = [FILE_UNSEEN]  # a form without files, as one for a draft is, can't tell more
         if comment := CommentField(required=False).clean(data.get("comment")):
             draft["comment"] = comment
         return draft
@@ -222,14 +229,27 @@ class HitForm(forms.Form):
     def _add_item(self, item: ShownItem) -> None:
         prefix = f"i{item.position}-"
         for name, group in _questions(self.definition, item):
-            group.required = (name == SKIP) == self._is_skipping(item) and not group.is_optional
+            group.required = self._is_required(item, name) and not group.is_optional
             self.fields[prefix + name] = group
             if value := group.draft(item.draft.get(name)):
                 self.initial[prefix + name] = value
         self.fields[f"{prefix}seconds"] = SecondsField(required=False)
 
+    def _is_required(self, item: ShownItem, name: str) -> bool:
+        if name == UNSEEN or self._is_unseen(item):
+            return False
+        return (name == SKIP) == self._is_skipping(item)
+
     def _is_skipping(self, item: ShownItem) -> bool:
         return bool(self.definition.skip_reasons) and self.data.get(SKIP) == str(item.position)
+
+    def _lacks_files(self, item: ShownItem) -> bool:
+        """Tell whether a file is gone, as we see or as was said before."""
+        return not all(file.url for file in item.files) or bool(self[f"i{item.position}-{UNSEEN}"].value())
+
+    def _is_unseen(self, item: ShownItem) -> bool:
+        given = self.data.get(f"i{item.position}-{UNSEEN}")
+        return can_be_unseen(self.definition, item) and given in (FILE_UNSEEN, [FILE_UNSEEN])
 
     def _item_block(self, item: ShownItem) -> ItemBlock:
         progress = self.progress.get(item.position, Progress())
@@ -247,6 +267,8 @@ class HitForm(forms.Form):
 
     def _parts(self, item: ShownItem) -> Iterator[LayoutObject]:
         prefix, definition = f"i{item.position}-", self.definition
+        if can_be_unseen(definition, item) and self._lacks_files(item):
+            yield UnseenBlock(f"{prefix}{UNSEEN}")
         if definition.answer:
             yield Question(f"{prefix}answer")
         for output in item.outputs:
@@ -267,6 +289,9 @@ class HitForm(forms.Form):
 
     def _answer(self, item: ShownItem) -> ItemAnswer:
         definition, prefix, given = self.definition, f"i{item.position}-", self.cleaned_data
+        if self._is_unseen(item):
+            seconds = given[f"{prefix}seconds"]
+            return ItemAnswer(item.position, skip_reason=FILE_UNSEEN, active_seconds=seconds)
         if self._is_skipping(item):
             return ItemAnswer(
                 item.position,
@@ -298,6 +323,11 @@ class HitForm(forms.Form):
         return {key: value for key, value in values.items() if value != ""}
 
 
+def can_be_unseen(definition: Definition, item: ShownItem) -> bool:
+    """Tell whether an item may lack a file, and the survey type has no words of its own for that."""
+    return bool(item.files) and not definition.skip_reasons
+
+
 def unasked(definition: Definition, item: ShownItem, *, given: Mapping[str, Any]) -> set[str]:
     """Return the questions about an item that are not asked, given answers to the others; all by draft name."""
     names = set()
@@ -325,12 +355,16 @@ def draft_from(answer: ItemAnswer, definition: Definition) -> dict[str, Any]:
         draft |= {f"{preference.key}-{part}": chosen for part, chosen in given.items()}
     elif preference:
         draft[preference.key] = answer.preference or NO_PREFERENCE
+    if answer.skip_reason in UNSEEN_FILES:
+        return {UNSEEN: [FILE_UNSEEN]}
     return {SKIP: answer.skip_reason} if answer.skip_reason else draft
 
 
 def _questions(definition: Definition, item: ShownItem) -> Iterator[tuple[str, GroupField]]:
     """Yield (draft name, question) in the order they are asked."""
     at = item.place
+    if can_be_unseen(definition, item):
+        yield UNSEEN, Unseen(place=at)
     if definition.answer:
         yield "answer", OneOf(label=definition.answer.label, place=at, choices=item.choices)
     labels = {f"{output.code}-": output.label for output in item.outputs}

@@ -232,6 +232,16 @@ class SkipBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class UnseenBlock:
+    """The way past an item that lacks a file. Where a browser alone finds that out, a script makes it (look.js)."""
+
+    name: str
+
+    def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
+        return _render("unseen", inner=Question(self.name, is_optional=True).render(form, context))
+
+
+@dataclass(frozen=True, slots=True)
 class ItemBlock:
     """Pictures and question of an item with everything asked about it, and how far it has come (for a resumed page)."""
 

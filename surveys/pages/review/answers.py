@@ -8,7 +8,7 @@ from surveys.answering.presentation import ShownBlock, files_of, shown_blocks
 from surveys.models import Item, Output, Picture, Rating, Response
 from surveys.pages.review.marked_texts import Piece, in_words, pieces_of
 from surveys.protocols.criteria import Criterion, Preference, numbered
-from surveys.protocols.definition import Definition
+from surveys.protocols.definition import UNSEEN, Definition
 from surveys.protocols.preferences import OTHER
 from surveys.protocols.spans import read
 
@@ -71,7 +71,7 @@ def answered_item(response: Response, *, definition: Definition) -> AnsweredItem
         answer=labels.get(response.answer, response.answer),
         gold=labels.get(item.gold, item.gold),
         is_correct=response.is_correct,
-        skip_reason=response.skip_reason,
+        skip_reason=UNSEEN.get(response.skip_reason, response.skip_reason),
         active_seconds=response.active_seconds,
         outputs=outputs,
         judgements=_judgements(ratings, definition.item_criteria, output_id=None),

@@ -14,6 +14,7 @@ import pandas as pd
 from annotators.models import SUBMITTED, Assignment
 from surveys.models import Batch, Output
 from surveys.protocols.criteria import Criterion
+from surveys.protocols.definition import UNSEEN
 from surveys.results.frames.annotations import SKIP_MARK
 from surveys.results.frames.base import LANGUAGE, Frame, column
 from surveys.results.frames.database import read_parts
@@ -95,7 +96,7 @@ def _scores(frame: Frame, row: Mapping[Any, Any], system: str) -> dict[str, Any]
 
 def _score(row: Mapping[Any, Any], criterion: Criterion, system: str) -> Any:
     value = _plain(row.get(column(system, criterion.key)))
-    if row["is_skipped"] and criterion.is_scale:
+    if row["is_skipped"] and row["skip_reason"] not in UNSEEN and criterion.is_scale:
         return SKIP_MARK
     if value is None or not criterion.has_score:
         return value

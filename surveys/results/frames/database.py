@@ -250,8 +250,11 @@ def _response_columns(rows: _Rows, *, batch: Batch, pseudonyms: Pseudonyms) -> d
 
 def _graded(rows: _Rows) -> list[bool | None]:
     has_gold = [bool(gold) for gold in rows.items["gold"]]
-    pairs = zip(rows.responses["is_correct"], rows.of_item.tolist(), strict=True)
-    return [bool(is_correct) if has_gold[item] else None for is_correct, item in pairs]
+    columns = (rows.responses["is_correct"], rows.of_item.tolist(), rows.responses["skip_reason"])
+    return [
+        bool(is_correct) if has_gold[item] and not skipped else None
+        for is_correct, item, skipped in zip(*columns, strict=True)
+    ]
 
 
 def _of_assignments(rows: _Rows) -> dict[str, Any]:

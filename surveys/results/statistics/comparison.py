@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from surveys.protocols.definition import UNSEEN
 from surveys.results.frames.base import ABOUT, Frame, column
 from surveys.results.statistics.criteria import coded, ratings_of, scores_of
 from surveys.results.statistics.inference import (
@@ -199,7 +200,12 @@ def compare(frame: Frame, *, against: str = "", method: Method = CLUSTERED) -> C
     """
     if against and against not in frame.systems:
         raise UnknownSystemError(f"There is no system {against!r}; there is {', '.join(frame.systems)}.")
-    scores = _all_scores(frame, frame.kept)
+    counted = frame.kept
+    if method.has_skips:
+        counted = counted[
+            ~counted["skip_reason"].isin(UNSEEN)
+        ]  # no reason of the authors', so none of their -1
+    scores = _all_scores(frame, counted)
     estimates = {
         name: {key: _estimate(found, method=method) for key, found in of_system.items()}
         for name, of_system in scores.items()

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 
+from surveys.protocols.definition import UNSEEN
 from surveys.results.frames.base import KEPT_STATUSES, NO_PREFERENCE, PREFERRED, Frame, column, only
 from surveys.results.statistics.criteria import coded, criterion_summaries, scores_of, share_of, values_of
 from surveys.results.statistics.numbers import (
@@ -116,7 +117,7 @@ def _reasons(frame: Frame, skipped: pd.DataFrame) -> tuple[Share, ...]:
     """Return how often each reason was given; one the survey type does not list comes last, by itself."""
     counts = skipped["skip_reason"].value_counts()
     labels = {choice.value: choice.label for choice in frame.definition.skip_reasons}
-    labels |= {value: value for value in counts.index if value not in labels}
+    labels |= {value: UNSEEN.get(value, value) for value in counts.index if value not in labels}
     return tuple(Share(v, label, int(counts.get(v, 0)), len(skipped)) for v, label in labels.items())
 
 
