@@ -6,14 +6,17 @@ What belongs to a study is registered where it is known who may see which: in su
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.db.models import Case, Count, Q, QuerySet, When
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from annotators.models import HIT, Call, Worker
+from annotators.models import HIT, Assignment, Call, Worker
+from annotators.models.calls import OPEN_FIRST
 from annotators.outbox import journal
 from annotators.people.pseudonyms import called, pseudonym
+from config.long_lists import LongListAdmin
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]
@@ -41,7 +44,13 @@ class ReadOnlyAdmin(KeptAdmin):
         return False
 
 
-class WorkerAdmin(ReadOnlyAdmin):
+def n_of(assignments: QuerySet[Assignment]) -> Coalesce:
+    """Count a worker's own among these, for the rows that are shown."""
+    own = assignments.filter(worker=OuterRef("pk")).order_by().values("worker").annotate(n=Count("pk"))
+    return Coalesce(Subquery(own.values("n")), 0)
+
+
+class WorkerAdmin(LongListAdmin, ReadOnlyAdmin):
     """A list to search. Each worker has a page of their own, where a change of standing asks for its reason."""
 
     list_display = ["name", "pseudonym", "source", "standing", "n_assignments", "created_at"]
@@ -52,7 +61,7 @@ class WorkerAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Worker]:
         workers: QuerySet[Worker] = super().get_queryset(request)
-        return workers.annotate(n_assignments=Count("assignments"))
+        return workers.annotate(n_assignments=n_of(Assignment.objects.all()))
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Worker], search_term: str
@@ -66,11 +75,11 @@ class WorkerAdmin(ReadOnlyAdmin):
     def pseudonym(self, worker: Worker) -> str:
         return pseudonym(worker.worker_id)
 
-    @admin.display(description="worker", ordering="worker_id")
+    @admin.display(description="worker")
     def name(self, worker: Worker) -> str:
         return format_html('<a href="{}">{}</a>', reverse("worker", args=[worker.pk]), worker.worker_id)
 
-    @admin.display(description="assignments", ordering="n_assignments")
+    @admin.display(description="assignments")
     def n_assignments(self, worker: Any) -> int:
         return int(worker.n_assignments)
 
@@ -81,7 +90,7 @@ class HITTypeAdmin(ReadOnlyAdmin):
     search_fields = ["hit_type_id", "title"]
 
 
-class HITAdmin(ReadOnlyAdmin):
+class HITAdmin(LongListAdmin, ReadOnlyAdmin):
     list_display = [
         "hit_id",
         "endpoint",
@@ -94,14 +103,12 @@ class HITAdmin(ReadOnlyAdmin):
     list_filter = ["hit_type__endpoint", "status"]
     list_select_related = ["hit_type"]
     search_fields = ["hit_id"]
-    date_hierarchy = "created_at"
 
-    @admin.display(ordering="hit_type__endpoint")
     def endpoint(self, hit: HIT) -> str:
         return hit.hit_type.endpoint
 
 
-class AssignmentAdmin(ReadOnlyAdmin):
+class AssignmentAdmin(LongListAdmin, ReadOnlyAdmin):
     list_display = ["assignment_id", "worker", "hit", "status", "submitted_at", "auto_approval_at"]
     list_filter = ["status", "hit__hit_type__endpoint"]
     list_select_related = ["worker", "hit"]
@@ -122,11 +129,7 @@ class UnsettledFilter(admin.SimpleListFilter):
         return queryset.filter(pk__in=journal.unsettled()) if self.value() else queryset
 
 
-_OPEN = (Call.State.UNKNOWN, Call.State.SENT, Call.State.PLANNED)
-_OPEN_FIRST = Case(*(When(state=state, then=place) for place, state in enumerate(_OPEN)), default=len(_OPEN))
-
-
-class CallAdmin(ReadOnlyAdmin):
+class CallAdmin(LongListAdmin, ReadOnlyAdmin):
     """The outbox. Calls without an outcome come first, unknown ones marked; the sweep settles them."""
 
     list_display = [
@@ -144,10 +147,9 @@ class CallAdmin(ReadOnlyAdmin):
     list_filter = [UnsettledFilter, "state", "operation", "endpoint"]
     list_select_related = ["hit", "assignment"]
     search_fields = ["token", "hit__hit_id", "assignment__assignment_id"]
-    date_hierarchy = "created_at"
-    ordering = [_OPEN_FIRST, "-created_at"]
+    ordering = (OPEN_FIRST, "-created_at")
 
-    @admin.display(description="state", ordering="state")
+    @admin.display(description="state")
     def outcome(self, call: Call) -> str:
         label = Call.State(call.state).label
         if call.state != Call.State.UNKNOWN:

@@ -21,6 +21,7 @@ PROGRAMS: tuple[tuple[str, str, str, str], ...] = (
     ("served_pages", "--rounds 30", "--rounds 100", "--rounds 2"),
     ("marketplace", "--rounds 30 --sizes 1000 10000", "--sizes 1000 100000", "--rounds 2 --sizes 120"),
     ("sync", "--hits 1000", "", "--hits 20"),
+    ("million", "", "", "--studies 2 4 --copies 0 --hits 4 --pages 3"),
     ("publishing", "--hits 500", "", "--hits 15"),
     ("idle", "--seconds 60", "--seconds 600", "--seconds 1"),
     ("hit_page", "", "", "--rounds 1"),

@@ -23,7 +23,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.served_pages import cpu_seconds, served
+from benchmarks.served_pages import DEMO, cpu_seconds, served
 
 SIZES = (1_000,)
 FULL_SIZES = (10_000, 100_000)
@@ -54,12 +54,11 @@ def measured(pid: int) -> Iterator[Cost]:
     cost.here, cost.there = time.process_time() - here, cpu_seconds(pid) - there
 
 
-def open_study() -> Any:
-    """A batch with its type on both sides and no HIT yet."""
+def open_study(survey_type: str = "evil-vqax", items: Path = DEMO / "items.csv") -> Any:
+    """A batch with its type on both sides and no HIT yet; pictures lie beside the items."""
     from django.core.management import call_command
 
     from annotators.crowds.mturk.gateway import Gateway
-    from benchmarks.served_pages import DEMO
     from surveys.models import Batch
     from surveys.protocols.registry import get_definition
     from surveys.publishing import hits
@@ -67,7 +66,7 @@ def open_study() -> Any:
     from surveys.rehearsal.study import Material, draft_batch, import_material
 
     call_command("loaddata", "marketplace_demo", verbosity=0)
-    material = Material(get_definition("evil-vqax"), DEMO / "items.csv", str(DEMO / "pictures"))
+    material = Material(get_definition(survey_type), items, str(items.parent / "pictures"))
     batch = draft_batch(import_material(material), seed=1)
     start_publishing(batch)
     hits.register_hit_type(batch, gateway=Gateway(batch.endpoint))
@@ -113,16 +112,16 @@ def fill(batch: Any, *, up_to: int) -> None:
         ledger.hold_new(theirs, now=now)
 
 
-def show_items(batch: Any, *, n: int) -> list[Any]:
+def show_items(batch: Any, *, n: int, items: int = ITEMS) -> list[Any]:
     """Let HITs that show nothing yet show items of the study, the same each, and return their questionnaires."""
     from surveys.models import QuestionnaireItem
 
-    items = list(batch.survey.items.order_by("position")[:ITEMS])
+    shared = list(batch.survey.items.order_by("position")[:items])
     shown = list(batch.questionnaires.filter(slots=None).order_by("position")[:n])
     QuestionnaireItem.objects.bulk_create(
         QuestionnaireItem(questionnaire=one, item=item, position=position)
         for one in shown
-        for position, item in enumerate(items, start=1)
+        for position, item in enumerate(shared, start=1)
     )
     related = ("batch__survey", "batch__hit_type", "hit__hit_type")
     mine = batch.questionnaires.filter(pk__in=[one.pk for one in shown])

@@ -160,9 +160,10 @@ def forget_api_requests() -> None:
 
 @shared_task
 def look_again() -> None:
-    """Walk through all outputs, so that texts changed in the database are scored again; those scored cost little."""
+    """Walk through what the sweep has seen before: texts changed in the database are scored again, old HITs settled."""
     for pk in Survey.objects.values_list("pk", flat=True):
         score_outputs.delay(pk)
+    _enqueue(due_work.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2), within=None))
 
 
 @shared_task

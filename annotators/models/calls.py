@@ -1,10 +1,15 @@
 """The outbox: every call that costs money or decides about a person."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, F, Q, When
 
 from annotators.models.people import Endpoint
 from annotators.models.work import HIT, Assignment
+
+# In the order of a list of them: what waits for its outcome before what has one.
+OPEN_FIRST = Case(
+    When(state="unknown", then=0), When(state="sent", then=1), When(state="planned", then=2), default=3
+)
 
 
 class Call(models.Model):
@@ -71,7 +76,11 @@ class Call(models.Model):
                 name="one_unsettled_bonus_of_an_assignment",
             ),
         ]
-        indexes = [models.Index(fields=["state", "created_at"])]
+        indexes = [
+            models.Index(fields=["state", "created_at"]),
+            models.Index(OPEN_FIRST, F("created_at").desc(), F("id").desc(), name="call_open_first"),
+            models.Index(fields=["assignment"], condition=Q(operation="SendBonus"), name="call_bonus"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.operation} {self.token} ({self.state})"

@@ -82,6 +82,7 @@ class HIT(models.Model):
         ]
         indexes = [
             models.Index(fields=["hit_id"]),
+            models.Index(fields=["synced_at"]),
             models.Index(fields=["moved_at"], condition=Q(moved_at__isnull=False), name="hit_moved"),
             models.Index(fields=["enqueued_at"], condition=Q(enqueued_at__isnull=False), name="hit_enqueued"),
             models.Index(

@@ -1,8 +1,13 @@
 """What happens on the marketplace, to be read only."""
 
-from django.contrib import admin
+from typing import Any
 
-from marketplace.admin.base import ReadOnlyAdmin
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from config.long_lists import LongListAdmin
+from marketplace.admin.base import ReadOnlyAdmin, own_requesters
 from marketplace.models import (
     HIT,
     Assignment,
@@ -14,14 +19,26 @@ from marketplace.models import (
 )
 from marketplace.money import ledger
 
-OWN_REQUESTERS = ("requester", admin.RelatedOnlyFieldListFilter)
+
+class OwnRequesters(admin.SimpleListFilter):
+    """The accounts somebody may see, without looking which of them have rows."""
+
+    title = "requester"
+    parameter_name = "requester"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(str(one.pk), str(one)) for one in own_requesters(request)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        asked = self.value() or ""
+        return queryset.filter(requester=asked) if asked.isdecimal() else queryset
 
 
 @admin.register(HITType)
-class HITTypeAdmin(ReadOnlyAdmin):
+class HITTypeAdmin(LongListAdmin, ReadOnlyAdmin):
     list_display = ["type_id", "title", "requester", "reward", "created_at"]
     list_select_related = ["requester"]
-    list_filter = [OWN_REQUESTERS]
+    list_filter = [OwnRequesters]
     search_fields = ["type_id", "title"]
 
     @admin.display(description="Reward ($)")
@@ -30,7 +47,7 @@ class HITTypeAdmin(ReadOnlyAdmin):
 
 
 @admin.register(HIT)
-class HITAdmin(ReadOnlyAdmin):
+class HITAdmin(LongListAdmin, ReadOnlyAdmin):
     list_display = [
         "hit_id",
         "hit_type",
@@ -43,26 +60,24 @@ class HITAdmin(ReadOnlyAdmin):
         "disposed_at",
     ]
     list_select_related = ["hit_type"]
-    list_filter = [OWN_REQUESTERS]
+    list_filter = [OwnRequesters]
     search_fields = ["hit_id", "annotation"]
 
 
 @admin.register(Assignment)
-class AssignmentAdmin(ReadOnlyAdmin):
+class AssignmentAdmin(LongListAdmin, ReadOnlyAdmin):
     owner = "hit__requester"
     list_display = ["assignment_id", "hit", "worker", "status", "accepted_at", "submitted_at"]
     list_select_related = ["hit", "worker"]
     list_filter = ["status"]
     search_fields = ["assignment_id", "worker__worker_id", "hit__hit_id"]
-    show_full_result_count = False
 
 
 @admin.register(Entry)
-class EntryAdmin(ReadOnlyAdmin):
+class EntryAdmin(LongListAdmin, ReadOnlyAdmin):
     list_display = ["id", "requester", "source", "target", "amount", "assignment", "created_at"]
     list_select_related = ["requester", "assignment"]
-    list_filter = [OWN_REQUESTERS, "source", "target"]
-    show_full_result_count = False
+    list_filter = [OwnRequesters, "source", "target"]
 
     @admin.display(description="Amount ($)")
     def amount(self, entry: Entry) -> str:
@@ -70,7 +85,7 @@ class EntryAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Bonus)
-class BonusAdmin(ReadOnlyAdmin):
+class BonusAdmin(LongListAdmin, ReadOnlyAdmin):
     owner = "assignment__hit__requester"
     list_display = ["assignment", "worker", "amount", "reason", "paid_at"]
     list_select_related = ["assignment__worker"]

@@ -19,7 +19,7 @@ from surveys.enqueue import enqueue
 from surveys.models import Batch, Decision, is_held
 from surveys.review import errors
 from surveys.review.by_hand import ReasonForm, record
-from surveys.review.progress import undecided
+from surveys.review.progress import runs_out
 
 router = Router(tags=["Review"])
 Waiting = Annotated[
@@ -66,7 +66,7 @@ def list_assignments(
     if waiting == "held":
         found = found.filter(is_held())
     elif waiting == "undecided":
-        found = found.filter(pk__in=undecided())
+        found = found.filter(runs_out())
     return page(found, paging, show=_shown, newest_first=False)
 
 

@@ -68,7 +68,10 @@ class AuditEntry(models.Model):
     class Meta:
         ordering = ["-at", "-pk"]
         verbose_name_plural = "audit trail"
-        indexes = [models.Index(fields=["kind", "at"])]
+        indexes = [
+            models.Index(fields=["kind", "at"]),
+            models.Index(fields=["-at", "-id"], name="audit_latest"),
+        ]
         constraints = [
             models.CheckConstraint(condition=~Q(outcome=""), name="audit_entry_has_outcome"),
             models.CheckConstraint(

@@ -1,6 +1,6 @@
 """What of a HIT is still to be done, and when a batch is complete."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -33,6 +33,7 @@ from surveys.review.delivery import approved_late
 from surveys.review.replacements import unreplaced
 
 MOST_WAITING = 200
+LOOKED_AT_WITHIN = timedelta(days=8)  # however long a worker was away; once a day all are asked about
 Status = Assignment.Status
 
 
@@ -47,8 +48,8 @@ def moved_hits() -> QuerySet[HIT]:
     now = timezone.now()
     saved = Assignment.objects.filter(IS_CLAIM, saved_at__isnull=False)
     latest = saved.filter(hit=OuterRef("pk")).order_by("-saved_at").values("saved_at")[:1]
-    hits = HIT.objects.filter(Q(moved_at__isnull=False) | Q(pk__in=saved.values("hit")))
-    hits = hits.filter(questionnaire__isnull=False, missing_since=None, gone_at=None)
+    moved = _any([HIT.objects.filter(moved_at__isnull=False).values("pk"), _hits(saved)])
+    hits = HIT.objects.filter(pk__in=moved, questionnaire__isnull=False, missing_since=None, gone_at=None)
     news = hits.annotate(saved_at=Subquery(latest), since=Greatest(*_either("moved_at", "saved_at")))
     return (
         news.annotate(
@@ -65,31 +66,44 @@ def moved_hits() -> QuerySet[HIT]:
     )
 
 
-def due_hits(*, every: timedelta) -> QuerySet[HIT]:
+def due_hits(*, every: timedelta, within: timedelta | None = LOOKED_AT_WITHIN) -> QuerySet[HIT]:
     """Return the HITs to sync: not seen for `every`, and something about them is still to be done.
+
+    What the marketplace has decided otherwise, or without us, is looked for among the HITs seen `within` that time,
+    as it is a look that tells us so, and a task that stopped behind it leaves the rest; None: among all.
 
     HITs that nobody has touched are none of these. One seen in the future was seen before the clock was set back. One
     that the marketplace does not know any more is asked about once a day; what came by link is looked after as ever.
     """
     now = timezone.now()
     is_seen = Q(synced_at__gt=now - every, synced_at__lte=now + CLOCK_SKEW)
+    seen_lately = Q() if within is None else Q(hit__synced_at__gte=now - within)
     works = [
         _to_settle(),
-        _decided_elsewhere(),
+        _decided_elsewhere().filter(seen_lately),
         unreplaced(),
         overturned(),
-        approved_late(),
+        approved_late().filter(seen_lately),
         claiming.unasked(),
     ]
-    there = Q(missing_since__isnull=False)
-    for work in works:
-        there |= Q(Exists(work.filter(by_market(), hit=OuterRef("pk"))))
-    here = Q(Exists(_not_wanted_again().filter(hit=OuterRef("pk"))))
-    for work in (_to_settle(), overturned(), unsettled()):
-        here |= Q(Exists(work.filter(~by_market(), hit=OuterRef("pk"))))
-    to_do = (there & mirror.is_asked()) | here
-    hits = HIT.objects.filter(Q(synced_at=None) | ~is_seen).filter(to_do, questionnaire__isnull=False)
+    there = [
+        HIT.objects.filter(missing_since__isnull=False).values("pk"),
+        *(_hits(work.filter(by_market())) for work in works),
+    ]
+    asked = HIT.objects.filter(mirror.is_asked(), pk__in=_any(there)).values("pk")
+    here = [_hits(work.filter(~by_market())) for work in (_to_settle(), overturned(), unsettled())]
+    to_do = _any([asked, _hits(_not_wanted_again()), *here])
+    hits = HIT.objects.filter(Q(synced_at=None) | ~is_seen).filter(pk__in=to_do, questionnaire__isnull=False)
     return hits.order_by(F("synced_at").asc(nulls_first=True), "pk")
+
+
+def _hits(assignments: QuerySet[Assignment]) -> QuerySet[Any, Any]:
+    return assignments.order_by().values("hit")
+
+
+def _any(keys: Sequence[QuerySet[Any, Any]]) -> QuerySet[Any, Any]:
+    """Return all of some keys: asked for one after the other, each comes from an index, which no OR of them does."""
+    return keys[0].union(*keys[1:])
 
 
 def waiting_since() -> datetime | None:

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -38,23 +38,31 @@ def with_counts(batches: QuerySet[Batch]) -> "QuerySet[CountedBatch]":
     What does not count is in, but not kept. What is held waits for a person.
     """
     questionnaires = Questionnaire.objects.filter(batch=OuterRef("pk"))
-    assignments = Assignment.objects.filter(hit__questionnaire__batch=OuterRef("pk"))
+    hits = Questionnaire.objects.filter(batch=OuterRef(OuterRef("pk"))).values("hit")
+    assignments = Assignment.objects.filter(
+        hit__in=hits
+    )  # by way of its HIT, the planner may read every HIT there is
     status = Assignment.Status
     kept = assignments.exclude(does_not_count()).filter(status__in=[status.SUBMITTED, status.APPROVED])
     return batches.annotate(
-        n_hits=_number(questionnaires, Count("pk"), by="batch"),
-        n_published=_number(questionnaires, Count("hit"), by="batch"),
-        n_wanted=_number(questionnaires.filter(sibling_of=None), Sum("target_assignments"), by="batch"),
-        n_kept=_of(kept),
-        n_undecided=_of(assignments.filter(is_undecided())),
-        n_held=_of(assignments.filter(is_held())),
-        n_rejected=_of(assignments.filter(status=status.REJECTED)),
+        n_hits=_number(questionnaires, Count("pk")),
+        n_published=_number(questionnaires, Count("hit")),
+        n_wanted=_number(questionnaires.filter(sibling_of=None), Sum("target_assignments")),
+        n_kept=_number(kept, Count("pk")),
+        n_undecided=_number(assignments.filter(is_undecided()), Count("pk")),
+        n_held=_number(assignments.filter(is_held()), Count("pk")),
+        n_rejected=_number(assignments.filter(status=status.REJECTED), Count("pk")),
     )
 
 
+def runs_out() -> Q:
+    """Tell whether the marketplace approves work by itself unless it hears from us: nothing of a HIT that it forgot."""
+    return is_undecided() & ~IS_LOST
+
+
 def undecided() -> QuerySet[Assignment]:
-    """Return what the marketplace approves by itself unless it hears from us: nothing of a HIT that it forgot."""
-    return Assignment.objects.filter(is_undecided()).exclude(IS_LOST)
+    """Return the assignments of which that is so."""
+    return Assignment.objects.filter(runs_out())
 
 
 def warning_time(batch: Batch) -> timedelta:
@@ -78,15 +86,12 @@ def with_work(people: QuerySet[Person], *, batch: Batch) -> QuerySet[Person]:
     """Annotate invitations or visits with n_done and n_open: what their worker has done of the batch, and begun."""
     given = Assignment.objects.filter(annotation_slot__batch=batch, worker=OuterRef("worker"))
     return people.annotate(
-        n_done=_number(given.filter(saved_at__isnull=False), Count("pk"), by="worker"),
-        n_open=_number(given.filter(saved_at=None), Count("pk"), by="worker"),
+        n_done=_number(given.filter(saved_at__isnull=False), Count("pk")),
+        n_open=_number(given.filter(saved_at=None), Count("pk")),
     )
 
 
-def _of(assignments: QuerySet[Assignment]) -> Coalesce:
-    return _number(assignments, Count("pk"), by="hit__questionnaire__batch")
-
-
-def _number(rows: QuerySet[Any], aggregate: Count | Sum, *, by: str) -> Coalesce:
-    numbers = rows.order_by().values(by).annotate(number=aggregate).values("number")
+def _number(rows: QuerySet[Any], aggregate: Count | Sum) -> Coalesce:
+    """Return one number of rows that are chosen by what they are asked for."""
+    numbers = rows.order_by().annotate(all=Value(1)).values("all").annotate(number=aggregate).values("number")
     return Coalesce(Subquery(numbers, output_field=IntegerField()), 0)

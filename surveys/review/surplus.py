@@ -1,5 +1,7 @@
 """Work beyond what a questionnaire wanted: handed in when its places were filled, paid all the same, and marked."""
 
+from collections.abc import Iterable
+
 from django.db.models import F, Q, QuerySet, Window
 from django.db.models.functions import Coalesce, RowNumber
 
@@ -14,13 +16,16 @@ TARGET = (
 )
 
 
-def is_surplus(assignment: str = "") -> Q:
-    """Tell, in a query over assignments or over what has one at `assignment`, whether its work was not wanted any more.
+def surplus_among(assignments: Iterable[Assignment]) -> set[int]:
+    """Return which of some assignments, as keys, hold work that was not wanted any more.
 
     Of what counts for a questionnaire and its siblings, in the order of submission, that is what comes after as many
     as were wanted. It is derived: work that is rejected or left out later makes room for what came after it.
     """
-    return Q(**{f"{assignment}__in" if assignment else "pk__in": _surplus(_counted()).values("pk")})
+    shown = {one.hit.questionnaire for one in assignments}
+    families = {one.sibling_of_id or one.pk for one in shown}
+    own = Q(hit__questionnaire__in=families) | Q(hit__questionnaire__sibling_of__in=families)
+    return set(_surplus(_counted().filter(own)).values_list("pk", flat=True))
 
 
 def surplus_of(batch: Batch) -> QuerySet[Assignment]:

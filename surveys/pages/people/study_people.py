@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, F, FloatField, IntegerField, Max, OuterRef, Q, QuerySet, Subquery, Value
-from django.db.models.functions import Cast, Coalesce, NullIf
+from django.db.models import Count, F, FloatField, Max, Q, QuerySet, Value
+from django.db.models.functions import Cast, NullIf
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from annotators.models import Assignment, Worker
 from annotators.people.pseudonyms import called
-from surveys.models import Response, Survey
+from surveys.models import Survey
 from surveys.pages.access import researcher, study_for
 from surveys.pages.people.labels import SEES_LABELS, label
 from surveys.pages.results.scope import published
@@ -28,9 +28,9 @@ Status = Assignment.Status
 FIRST = {"": "Most handed in", "fewest_right": "Fewest right", "most_noticed": "Most noticed by rules"}
 _SHARE_RIGHT = Cast("n_right", FloatField()) / NullIf(F("n_graded"), 0)
 ORDERS: dict[str, tuple[Any, ...]] = {
-    "": ("-n_given", "pk"),
-    "fewest_right": (_SHARE_RIGHT.asc(nulls_last=True), "-n_graded", "pk"),
-    "most_noticed": ("-n_noticed", "-n_given", "pk"),
+    "": ("-n_given", "worker"),
+    "fewest_right": (_SHARE_RIGHT.asc(nulls_last=True), "-n_graded", "worker"),
+    "most_noticed": ("-n_noticed", "-n_given", "worker"),
 }
 
 
@@ -51,6 +51,7 @@ def study_people(request: HttpRequest, slug: str) -> HttpResponse:
         "title": f"People of {survey}",
         "survey": survey,
         "page": page,
+        "rows": _with_people(page),
         "q": words,
         "first": first,
         "orders": FIRST.items(),
@@ -60,45 +61,44 @@ def study_people(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "people/study.html", context)
 
 
-def workers(survey: Survey, words: str, *, reader: Person) -> QuerySet[Worker, Any]:
-    """Return the workers of a study, who did most first, with what the page shows of each.
+def workers(survey: Survey, words: str, *, reader: Person) -> QuerySet[Any, Any]:
+    """Return a row for each worker of a study, who did most first, with what the page shows of each.
 
-    n_batches, n_given, n_rejected, n_waiting, n_noticed (assignments in which a rule noticed something), n_right of
-    n_graded answers, last_at, and label.
+    worker (its key), n_batches, n_given, n_rejected, n_waiting, n_noticed (assignments in which a rule noticed
+    something), n_right of n_graded answers, last_at, and label. Only work of the study is read: somebody who works on
+    many costs no more.
     """
     sees_labels = reader.has_perm(SEES_LABELS)
-    of_study = Q(**{OF_STUDY: survey})
-    found = Worker.objects.filter(pk__in=_all(survey)).annotate(
-        label=label(survey, worker="pk") if sees_labels else Value("")
+    of_study = Assignment.objects.filter(hit__questionnaire__batch__survey=survey)
+    found = (
+        of_study.order_by()
+        .values("worker")
+        .annotate(label=label(survey, worker="worker") if sees_labels else Value(""))
     )
     if words:
-        is_called = Q(worker_id__icontains=words) | Q(label__icontains=words)
-        found = found.filter(is_called | Q(pk__in=called(words, among=_all(survey))))
+        is_called = Q(worker__worker_id__icontains=words) | Q(label__icontains=words)
+        found = found.filter(is_called | Q(worker__in=called(words, among=_all(survey))))
     return found.annotate(
-        n_batches=Count("assignments__hit__questionnaire__batch", filter=of_study, distinct=True),
-        n_given=Count("assignments", filter=of_study & ~Q(assignments__status=Status.ACCEPTED)),
-        n_rejected=Count("assignments", filter=of_study & Q(assignments__status=Status.REJECTED)),
-        n_waiting=Count("assignments", filter=of_study & Q(assignments__status=Status.SUBMITTED)),
-        n_noticed=Count(
-            "assignments",
-            filter=of_study & Q(assignments__decision__isnull=False) & ~Q(assignments__decision__flags=[]),
-        ),
-        last_at=Max("assignments__submitted_at", filter=of_study),
-        n_right=_n_answers(survey, is_correct=True),
-        n_graded=_n_answers(survey, is_correct__isnull=False),
+        n_batches=Count("hit__questionnaire__batch", distinct=True),
+        n_given=_n(~Q(status=Status.ACCEPTED)),
+        n_rejected=_n(Q(status=Status.REJECTED)),
+        n_waiting=_n(Q(status=Status.SUBMITTED)),
+        n_noticed=_n(Q(decision__isnull=False) & ~Q(decision__flags=[])),
+        last_at=Max("submitted_at"),
+        n_right=_n(Q(responses__is_correct=True, responses__is_repeat=False), of="responses"),
+        n_graded=_n(Q(responses__is_correct__isnull=False, responses__is_repeat=False), of="responses"),
     ).order_by(*ORDERS[""])
 
 
-def _n_answers(survey: Survey, **graded: bool) -> Coalesce:
-    """Count somebody's answers in a study; those to items that were shown again count once."""
-    theirs = Response.objects.filter(
-        assignment__worker=OuterRef("pk"),
-        assignment__hit__questionnaire__batch__survey=survey,
-        is_repeat=False,
-        **graded,
-    )
-    counted = theirs.order_by().values("assignment__worker").annotate(n=Count("pk")).values("n")
-    return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
+def _n(counted: Q, *, of: str = "pk") -> Count:
+    """Count each once, though a row stands here for every answer of an assignment."""
+    return Count(of, filter=counted, distinct=True)
+
+
+def _with_people(page: Page[Any]) -> list[dict[str, Any]]:
+    """Return the rows of a page with each one's worker in place of its key."""
+    known = Worker.objects.in_bulk([row["worker"] for row in page])
+    return [{**row, "worker": known[row["worker"]]} for row in page]
 
 
 def _all(survey: Survey) -> QuerySet[Worker]:

@@ -12,6 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotators.admin import ReadOnlyAdmin
+from config.long_lists import KeyPaginator, LongListAdmin
 from surveys.models import Batch, Decision, Questionnaire, QuestionnaireItem, Survey
 from surveys.pages.study.admin import InlineRows
 from surveys.pages.study.team_admin import OfTeams
@@ -58,6 +59,8 @@ class BatchAdmin(OfTeams):
 
     def view_on_site(self, batch: Batch) -> str:
         return batch.get_absolute_url()
+
+    paginator = KeyPaginator
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Batch]:
         return with_counts(super().get_queryset(request))
@@ -173,18 +176,17 @@ class SlotRows(InlineRows):
 
 
 @admin.register(Questionnaire)
-class QuestionnaireAdmin(OfTeams, ReadOnlyAdmin):
+class QuestionnaireAdmin(OfTeams, LongListAdmin, ReadOnlyAdmin):
     view_on_site = False
     list_display = ["id", "batch", "position", "target_assignments", "hit", "sibling_of"]
     list_per_page = 15  # a row has three lines
-    list_filter = [("batch", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["batch", "hit", "sibling_of__batch"]
-    search_fields = ["id", "hit__hit_id"]
+    search_fields = ["id", "hit__hit_id", "batch__name"]
     inlines = [SlotRows]
 
 
 @admin.register(Decision)
-class DecisionAdmin(OfTeams, ReadOnlyAdmin):
+class DecisionAdmin(OfTeams, LongListAdmin, ReadOnlyAdmin):
     list_display = [
         "assignment",
         "verdict",
@@ -195,13 +197,13 @@ class DecisionAdmin(OfTeams, ReadOnlyAdmin):
         "decided_at",
         "overturned_at",
     ]
-    list_filter = [
-        "verdict",
-        ("assignment__hit__questionnaire__batch", admin.RelatedOnlyFieldListFilter),
-    ]
+    list_filter = ["verdict", "decided_at"]
     list_select_related = ["assignment__worker", "decided_by"]
-    search_fields = ["assignment__assignment_id", "assignment__worker__worker_id"]
-    date_hierarchy = "decided_at"
+    search_fields = [
+        "assignment__assignment_id",
+        "assignment__worker__worker_id",
+        "assignment__hit__questionnaire__batch__name",
+    ]
 
 
 def _surveys(request: HttpRequest) -> QuerySet[Survey]:

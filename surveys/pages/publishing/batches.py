@@ -1,12 +1,14 @@
 """The page of one batch: what it will cost, how far it is."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.contrib import admin, messages
 from django.core.paginator import Page, Paginator
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST, require_safe
@@ -15,7 +17,7 @@ from annotators.models import Assignment
 from annotators.outbox import holds
 from surveys import sync, teams
 from surveys.enqueue import enqueue
-from surveys.models import Batch, Simulation
+from surveys.models import Batch, Questionnaire, Simulation
 from surveys.pages.access import batch_for, researcher
 from surveys.pages.publishing.money import BudgetForm, money_block, money_counts
 from surveys.pages.publishing.simulating import SimulateForm
@@ -136,14 +138,23 @@ def _expiring(batch: Batch) -> dict[str, int]:
 
 
 def _hits(batch: Batch, *, page: str) -> Page[Any]:
+    """Return the HITs of one page, with how many assignments of each are in which state."""
+    shown = Paginator(batch.questionnaires.order_by("position"), HITS_PER_PAGE).get_page(page)
+    shown.object_list = _counted(batch, [one.pk for one in shown])
+    return shown
+
+
+def _counted(batch: Batch, shown: Sequence[UUID]) -> "QuerySet[Questionnaire, Any]":
     status = Assignment.Status
     of = {name: Count("hit__assignments", filter=Q(hit__assignments__status=name)) for name in status.values}
+    here = Q(hit__questionnaire__in=shown)
     waiting = {
-        name: Count("hit__assignments", filter=Q(hit__assignments__in=found.values("pk")))
+        name: Count("hit__assignments", filter=Q(hit__assignments__in=found.filter(here).values("pk")))
         for name, found in {"n_undecided": undecided(), "n_urgent": urgent(batch)}.items()
     }
-    questionnaires = (
-        batch.questionnaires.select_related("hit", "sibling_of")
+    return (
+        batch.questionnaires.filter(pk__in=shown)
+        .select_related("hit", "sibling_of")
         .annotate(
             n_open=of[status.ACCEPTED],
             n_approved=of[status.APPROVED],
@@ -152,7 +163,6 @@ def _hits(batch: Batch, *, page: str) -> Page[Any]:
         )
         .order_by("position")
     )
-    return Paginator(questionnaires, HITS_PER_PAGE).get_page(page)
 
 
 def marketplace_url(batch: Batch) -> str:

@@ -6,12 +6,13 @@ from typing import Any
 from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotators.models import Assignment
-from surveys.models import Batch, Survey
+from surveys.models import Batch, Item, Survey
 from surveys.pages.access import batch_for, researcher, study_for
 from surveys.pages.publishing.batches import people_block
 from surveys.pages.publishing.running import start
@@ -32,7 +33,7 @@ Context = dict[str, Any]
 @researcher(*MAY_LAUNCH)
 def choose_study(request: HttpRequest) -> HttpResponse:
     """Ask which study a new batch is of; where there is one with items, go on to it."""
-    with_items = where(request.user, *MAY_LAUNCH).filter(items__isnull=False).distinct()
+    with_items = where(request.user, *MAY_LAUNCH).filter(Exists(Item.objects.filter(survey=OuterRef("pk"))))
     studies = list(with_items.select_related("protocol").order_by("-pk"))
     if len(studies) == 1:
         return redirect("launch", studies[0].slug)

@@ -25,7 +25,7 @@ from surveys.protocols.rules import PROPOSE
 from surveys.review import analysis_use, errors
 from surveys.review.by_hand import record
 from surveys.review.progress import is_soon, undecided
-from surveys.review.surplus import is_surplus
+from surveys.review.surplus import surplus_among
 
 PER_PAGE = 15  # so the page stays within a few screens
 DECIDED = ("action", "reason", "replace", "selected")
@@ -161,21 +161,20 @@ def _decide_one(assignment: Assignment, action: str, *, by: Any, reason: str, re
 
 
 def _page(assignments: QuerySet[Assignment], *, about: Batch | Survey, number: str) -> Page[Any]:
-    """Return a page of a list. Of a whole study all that is shown of each would be sorted with it: keys are alone."""
+    """Return the assignments of one page; what else is shown of each is asked for these only."""
     page: Page[Any] = Paginator(assignments.values_list("pk", flat=True), PER_PAGE).get_page(number)
     related = ("worker", "hit__questionnaire__batch", "decision__decided_by", "inclusion")
-    rows = (
-        assignments.filter(pk__in=list(page.object_list))
-        .select_related(*related)
-        .annotate(
-            is_surplus=is_surplus(),
+    shown = assignments.filter(pk__in=list(page)).select_related(*related)
+    page.object_list = list(
+        shown.annotate(
             is_undecided=Exists(undecided().filter(pk=OuterRef("pk"))),
             is_held_by_hand=is_held_by_hand(),
             can_select=Q(status=Assignment.Status.SUBMITTED) | is_used(),
         )
     )
-    page.object_list, now = list(rows), timezone.now()
+    now, surplus = timezone.now(), surplus_among(page.object_list)
     for one in page.object_list:
+        one.is_surplus = one.pk in surplus
         one.is_urgent = one.is_undecided and is_soon(one, batch=one.hit.questionnaire.batch, now=now)
     return page
 

@@ -12,16 +12,14 @@ from annotators.people.pseudonyms import called
 from surveys.models import Batch, Picture, Survey, is_used
 from surveys.pages.people.labels import SEES_LABELS, label
 from surveys.pages.review.decision_forms import LEFT_OUT, UNDECIDED, USED, FilterForm
-from surveys.review.progress import undecided
+from surveys.review.progress import runs_out
 from surveys.teams import Person
 
 THUMBS = 3
 _OF_USE = {USED: is_used(), LEFT_OUT: Q(inclusion__is_included=False)}
 _RIGHT = Count("responses", filter=Q(responses__is_correct=True, responses__is_repeat=False))
 _GRADED = Count("responses", filter=Q(responses__is_correct__isnull=False, responses__is_repeat=False))
-_UNDECIDED_FIRST = Case(
-    When(pk__in=undecided(), then=Value(0)), default=Value(1), output_field=IntegerField()
-)
+_UNDECIDED_FIRST = Case(When(runs_out(), then=Value(0)), default=Value(1), output_field=IntegerField())
 ORDERS: dict[str, tuple[Any, ...]] = {
     "": (_UNDECIDED_FIRST, F("auto_approval_at").asc(nulls_last=True), "pk"),
     "newest": (F("submitted_at").desc(nulls_last=True), "pk"),

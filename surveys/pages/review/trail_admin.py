@@ -8,13 +8,14 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotators.admin import ReadOnlyAdmin
+from config.long_lists import LongListAdmin
 from surveys import audit
 from surveys.models import AuditEntry
 from surveys.pages.study.team_admin import OfTeams
 
 
 @admin.register(AuditEntry)
-class AuditEntryAdmin(OfTeams, ReadOnlyAdmin):
+class AuditEntryAdmin(OfTeams, LongListAdmin, ReadOnlyAdmin):
     list_display = [
         "at",
         "kind",
@@ -27,26 +28,26 @@ class AuditEntryAdmin(OfTeams, ReadOnlyAdmin):
         "about_assignment",
     ]
     list_per_page = 12
-    list_filter = ["kind", ("actor", admin.RelatedOnlyFieldListFilter)]
+    list_filter = ["kind", "at", "actor"]
     list_select_related = ["actor", "survey", "batch", "worker", "assignment"]
     search_fields = ["reason", "outcome", "batch__name", "worker__worker_id", "actor__username"]
-    date_hierarchy = "at"
+    ordering = ("-at", "-pk")
 
-    @admin.display(description="outcome", ordering="outcome")
+    @admin.display(description="outcome")
     def what(self, entry: AuditEntry) -> str:
         return audit.in_words(entry.outcome)
 
-    @admin.display(description="by", ordering="actor")
+    @admin.display(description="by")
     def by(self, entry: AuditEntry) -> str:
         return entry.by_whom
 
-    @admin.display(description="worker", ordering="worker")
+    @admin.display(description="worker")
     def about_worker(self, entry: AuditEntry) -> SafeString | str:
         if not entry.worker:
             return ""
         return _link("worker", entry.worker_id, text=entry.worker.worker_id)
 
-    @admin.display(description="assignment", ordering="assignment")
+    @admin.display(description="assignment")
     def about_assignment(self, entry: AuditEntry) -> SafeString | str:
         if not (entry.assignment_id and entry.batch_id):
             return ""

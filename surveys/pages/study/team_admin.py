@@ -4,13 +4,13 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 
-from annotators.admin import AssignmentAdmin, CallAdmin, HITAdmin, HITTypeAdmin, ModelAdmin, WorkerAdmin
+from annotators.admin import AssignmentAdmin, CallAdmin, HITAdmin, HITTypeAdmin, ModelAdmin, WorkerAdmin, n_of
 from annotators.models import HIT, Assignment, Call, HITType, Worker
 from surveys.models import Batch, Questionnaire, create_token
-from surveys.teams import OF_ASSIGNMENT, SURVEY_OF, Person, given_role, hidden_from, seen_by, within
+from surveys.teams import SURVEY_OF, Person, given_role, hidden_from, seen_by, within
 
 
 class OfTeams(ModelAdmin):
@@ -85,8 +85,7 @@ class WorkersOfTeams(WorkerAdmin):
         workers: QuerySet[Worker] = super().get_queryset(request)
         if not hidden_from(request.user).exists():
             return workers
-        hidden = Q(**{f"assignments__{OF_ASSIGNMENT}__in": hidden_from(request.user).values("pk")})
-        return workers.annotate(n_assignments=Count("assignments", filter=~hidden))
+        return workers.annotate(n_assignments=n_of(seen_by(request.user, Assignment.objects.all())))
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
         """Nobody asks by an address whose work something is."""

@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotators.models import Assignment
 from surveys.models import Decision, Inclusion, Questionnaire, Response
 from surveys.results.files.layouts import LAYOUTS
-from surveys.review.surplus import is_surplus, surplus_of
+from surveys.review.surplus import surplus_among, surplus_of
 from tests.factories import make_assignment, make_hit, make_published, make_questionnaire, submitted
 
 pytestmark = pytest.mark.django_db
@@ -133,11 +133,13 @@ def test_open_work_is_not_surplus_yet():
     assert surplus(questionnaire) == []
 
 
-def test_it_is_asked_of_what_has_an_assignment():
+def test_it_is_asked_of_those_that_a_page_shows():
     questionnaire = wanting(1)
-    _, late = handed_in(questionnaire, 2)
-    Decision.objects.create(assignment=late, verdict="approve", decided_at=timezone.now())
-    assert list(Decision.objects.filter(is_surplus("assignment"))) == [Decision.objects.get(assignment=late)]
+    first, late = handed_in(questionnaire, 2)
+    elsewhere = handed_in(wanting(1), 2)
+    assert surplus_among([first]) == surplus_among([late]) == {late.pk}
+    assert surplus_among([first, *elsewhere]) == {late.pk, elsewhere[1].pk}
+    assert surplus_among([]) == set()
 
 
 def test_files_say_what_is_surplus():

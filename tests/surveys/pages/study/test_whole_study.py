@@ -126,8 +126,8 @@ def test_people_stand_once_with_what_they_did_in_all_batches(researcher: Client)
     done = two_published()
     survey = done[0].hit.questionnaire.batch.survey
     submitted(make_published(), worker="AANN")  # of another study
-    [worker] = page(researcher, "study_people", survey).context["page"]
-    assert (worker.n_batches, worker.n_given, worker.n_waiting, worker.n_rejected) == (2, 2, 2, 0)
+    [row] = page(researcher, "study_people", survey).context["rows"]
+    assert (row["n_batches"], row["n_given"], row["n_waiting"], row["n_rejected"]) == (2, 2, 2, 0)
     assert [
         page(researcher, "study_people", survey, q=q).context["page"].paginator.count for q in ("ANN", "zz")
     ] == [
@@ -144,7 +144,8 @@ def test_people_stand_by_how_few_are_right_and_by_what_rules_noticed(researcher:
         decisions.record_decision(done, batch=batch)
     found = {
         first: [
-            one.worker_id for one in page(researcher, "study_people", survey, first=first).context["page"]
+            row["worker"].worker_id
+            for row in page(researcher, "study_people", survey, first=first).context["rows"]
         ]
         for first in ("", "fewest_right", "most_noticed", "nonsense")
     }
@@ -155,8 +156,8 @@ def test_people_stand_by_how_few_are_right_and_by_what_rules_noticed(researcher:
         "nonsense": ["AGOOD", "AMANY", "ABAD"],
     }
     one = page(researcher, "study_people", survey, q="ABAD", first="fewest_right").context
-    [worker] = one["page"]
-    assert (worker.n_right, worker.n_graded, worker.n_noticed) == (1, 5, 1)
+    [row] = one["rows"]
+    assert (row["n_right"], row["n_graded"], row["n_noticed"]) == (1, 5, 1)
     assert one["query"] == "q=ABAD&first=fewest_right&"
 
 
