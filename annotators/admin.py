@@ -16,7 +16,7 @@ from annotators.models import HIT, Assignment, Call, Worker
 from annotators.models.calls import OPEN_FIRST
 from annotators.outbox import journal
 from annotators.people.pseudonyms import called, pseudonym
-from config.long_lists import LongListAdmin
+from statements.long_lists import LongListAdmin
 
 if TYPE_CHECKING:
     ModelAdmin = admin.ModelAdmin[Any]

@@ -6,7 +6,6 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from config.long_lists import LongListAdmin
 from marketplace.admin.base import ReadOnlyAdmin, own_requesters
 from marketplace.models import (
     HIT,
@@ -18,6 +17,7 @@ from marketplace.models import (
     QualificationType,
 )
 from marketplace.money import ledger
+from statements.long_lists import LongListAdmin
 
 
 class OwnRequesters(admin.SimpleListFilter):

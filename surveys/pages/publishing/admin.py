@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotators.admin import ReadOnlyAdmin
-from config.long_lists import KeyPaginator, LongListAdmin
+from statements.long_lists import KeyPaginator, LongListAdmin
 from surveys.models import Batch, Decision, Questionnaire, QuestionnaireItem, Survey
 from surveys.pages.study.admin import InlineRows
 from surveys.pages.study.team_admin import OfTeams

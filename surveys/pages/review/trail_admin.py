@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from annotators.admin import ReadOnlyAdmin
-from config.long_lists import LongListAdmin
+from statements.long_lists import LongListAdmin
 from surveys import audit
 from surveys.models import AuditEntry
 from surveys.pages.study.team_admin import OfTeams
