@@ -113,6 +113,10 @@ class Appeal(models.Model):
         OVERTURNED = "overturned", "The rejection was overturned"
         UPHELD = "upheld", "The rejection stays"
 
+    class Told(models.TextChoices):
+        RECEIVED = "received", "That it has come"
+        UPHELD = "upheld", "That the rejection stays"
+
     assignment = models.OneToOneField(Assignment, on_delete=models.PROTECT, related_name="appeal")
     code = models.CharField(max_length=32, unique=True)
     text = models.TextField(blank=True)
@@ -123,6 +127,10 @@ class Appeal(models.Model):
     answered_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, editable=False, on_delete=models.SET_NULL
     )
+    told = models.CharField(
+        max_length=16, choices=Told, blank=True, default="", editable=False,
+        help_text="What the worker's marketplace was last told, before it was asked to pass it on.",
+    )  # fmt: skip
 
     class Meta:
         constraints = [

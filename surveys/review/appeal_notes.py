@@ -4,7 +4,6 @@ A rejection can't be told twice, and has no field for more. The page behind the 
 that is lost takes nothing from anybody.
 """
 
-from django.core.cache import cache
 from django.utils.translation import gettext, override
 
 from annotators.crowds.base import crowd_of
@@ -13,7 +12,6 @@ from surveys.models import Appeal
 from surveys.review import appeal_codes
 
 TEXT_MAX, SUBJECT_MAX = 4096, 200  # API reference: NotifyWorkers in characters
-REMEMBERED = 7 * 24 * 3600
 
 
 def tell(appeal: Appeal, *, gateway: Gateway) -> bool:
@@ -23,15 +21,20 @@ def tell(appeal: Appeal, *, gateway: Gateway) -> bool:
     """
     if not crowd_of(appeal.assignment).has_market or not appeal.made_at or _is_taken_back(appeal):
         return False
-    key = f"appeal-told:{appeal.pk}:{appeal.outcome}"
-    if not cache.add(key, 1, timeout=REMEMBERED):
+    before, news = appeal.told, appeal.outcome or Appeal.Told.RECEIVED
+    if not _noted(appeal, before=["", Appeal.Told.RECEIVED] if appeal.outcome else [""], now=news):
         return False
     try:
         _send(appeal, gateway=gateway)
     except NotReady:
-        cache.delete(key)
+        _noted(appeal, before=[news], now=before)
         raise
     return True
+
+
+def _noted(appeal: Appeal, *, before: list[str], now: str) -> bool:
+    """Write down what is told of an appeal, unless something else was: of two who tell it at a time, one does."""
+    return Appeal.objects.filter(pk=appeal.pk, told__in=before).update(told=now) == 1
 
 
 def _is_taken_back(appeal: Appeal) -> bool:

@@ -68,7 +68,6 @@ def test_the_same_message_is_sent_however_often_it_is_tried(site: Site) -> None:
 
 
 def test_the_marketplace_is_told_of_an_appeal_and_that_a_rejection_stays_once(site: Site) -> None:
-    cache.clear()
     questionnaire = open_study(site)
     work(site, questionnaire, n_correct=1)
     sync_study(site, questionnaire)
@@ -76,10 +75,12 @@ def test_the_marketplace_is_told_of_an_appeal_and_that_a_rejection_stays_once(si
     Client(headers={"host": "127.0.0.1"}).post(f"/appeals/{appeal.code}/", {"text": "I did look."})
     for _ in range(2):
         sync.tell_of_appeal(appeal.pk)
+        cache.clear()  # what has been said is known by the appeal
     appeal.refresh_from_db()
     answer_appeal(appeal, outcome="upheld", answer="We looked again.", by=User.objects.create_user("carla"))
     for _ in range(2):
         sync.tell_of_appeal(appeal.pk)
+        cache.clear()  # what has been said is known by the appeal
     title, address = questionnaire.batch.title, f"{appeal_codes.address()}{appeal.code}/"
     assert list(marketplace.Message.objects.order_by("pk").values_list("subject", "text")) == [
         (
@@ -97,7 +98,6 @@ def test_the_marketplace_is_told_of_an_appeal_and_that_a_rejection_stays_once(si
 def test_what_the_marketplace_did_not_take_is_said_again_and_what_is_taken_back_is_not_said_twice(
     site: Site,
 ) -> None:
-    cache.clear()
     questionnaire = open_study(site)
     work(site, questionnaire, n_correct=1)
     sync_study(site, questionnaire)
