@@ -209,7 +209,7 @@ def asked(client: Any, address: str) -> Any:
     answer = client.get(f"{parts.path}?{parts.query}", headers={"host": parts.netloc})
     answer.body = b"".join(answer) if answer.streaming else answer.content
     if answer.status_code >= 500:
-        print(f"{answer.status_code}: {address}")
+        raise SystemExit(f"{answer.status_code}: {address}")
     return answer if answer.status_code != 302 else moved(client, urljoin(address, answer["Location"]))
 
 
@@ -277,6 +277,8 @@ def worst_of(run: Callable[[], Any]) -> Statement:
 def show(few: Worst, many: Worst, *, n_assignments: int) -> list[str]:
     """Print what each touched among few and among many studies; return what is beyond the limits."""
     beyond = []
+    for kind in sorted(few.keys() ^ many.keys()):
+        print(f"Met at one size only: {' '.join(kind)}")
     for kind in sorted(few.keys() & many.keys()):
         less, more = few[kind], many[kind]
         print(f"{less.touched:>11,}{more.touched:>11,}{more.shown:>9,}{more.ms:>9.1f}  {' '.join(kind)}")

@@ -163,7 +163,7 @@ def look_again() -> None:
     """Walk through what the sweep has seen before: texts changed in the database are scored again, old HITs settled."""
     for pk in Survey.objects.values_list("pk", flat=True):
         score_outputs.delay(pk)
-    _enqueue(due_work.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2), within=None))
+    due_work.look_again()
 
 
 @shared_task

@@ -31,7 +31,7 @@ class OwnRequesters(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         asked = self.value() or ""
-        return queryset.filter(requester=asked) if asked.isdecimal() else queryset
+        return queryset.filter(requester__id=asked) if asked.isdecimal() else queryset
 
 
 @admin.register(HITType)

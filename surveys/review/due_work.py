@@ -33,7 +33,7 @@ from surveys.review.delivery import approved_late
 from surveys.review.replacements import unreplaced
 
 MOST_WAITING = 200
-LOOKED_AT_WITHIN = timedelta(days=8)  # however long a worker was away; once a day all are asked about
+LOOKED_AT_WITHIN = timedelta(days=8)
 Status = Assignment.Status
 
 
@@ -69,15 +69,16 @@ def moved_hits() -> QuerySet[HIT]:
 def due_hits(*, every: timedelta, within: timedelta | None = LOOKED_AT_WITHIN) -> QuerySet[HIT]:
     """Return the HITs to sync: not seen for `every`, and something about them is still to be done.
 
-    What the marketplace has decided otherwise, or without us, is looked for among the HITs seen `within` that time,
-    as it is a look that tells us so, and a task that stopped behind it leaves the rest; None: among all.
+    What the marketplace has decided otherwise, or without us, is looked for among the HITs seen `within` that time and
+    those whose task has not ended, as it is a look that tells us so; None: among all.
 
     HITs that nobody has touched are none of these. One seen in the future was seen before the clock was set back. One
     that the marketplace does not know any more is asked about once a day; what came by link is looked after as ever.
     """
     now = timezone.now()
     is_seen = Q(synced_at__gt=now - every, synced_at__lte=now + CLOCK_SKEW)
-    seen_lately = Q() if within is None else Q(hit__synced_at__gte=now - within)
+    is_stopped = Q(hit__enqueued_at__isnull=False)
+    seen_lately = Q() if within is None else Q(hit__synced_at__gte=now - within) | is_stopped
     works = [
         _to_settle(),
         _decided_elsewhere().filter(seen_lately),
@@ -95,6 +96,13 @@ def due_hits(*, every: timedelta, within: timedelta | None = LOOKED_AT_WITHIN) -
     to_do = _any([asked, _hits(_not_wanted_again()), *here])
     hits = HIT.objects.filter(Q(synced_at=None) | ~is_seen).filter(pk__in=to_do, questionnaire__isnull=False)
     return hits.order_by(F("synced_at").asc(nulls_first=True), "pk")
+
+
+def look_again() -> int:
+    """Have the HITs looked at that only a look at all of them finds: as what has moved, until it is done."""
+    everything = set(due_hits(every=timedelta(0), within=None).values_list("pk", flat=True))
+    rest = everything.difference(due_hits(every=timedelta(0)).values_list("pk", flat=True))
+    return HIT.objects.filter(pk__in=rest, moved_at=None).update(moved_at=timezone.now())
 
 
 def _hits(assignments: QuerySet[Assignment]) -> QuerySet[Any, Any]:

@@ -180,6 +180,7 @@ class QuestionnaireAdmin(OfTeams, LongListAdmin, ReadOnlyAdmin):
     view_on_site = False
     list_display = ["id", "batch", "position", "target_assignments", "hit", "sibling_of"]
     list_per_page = 15  # a row has three lines
+    ordering = ("-batch_id", "-position")  # its key is no number that counts up
     list_select_related = ["batch", "hit", "sibling_of__batch"]
     search_fields = ["id", "hit__hit_id", "batch__name"]
     inlines = [SlotRows]

@@ -28,7 +28,7 @@ class AuditEntryAdmin(OfTeams, LongListAdmin, ReadOnlyAdmin):
         "about_assignment",
     ]
     list_per_page = 12
-    list_filter = ["kind", "at", "actor"]
+    list_filter = ["kind", "at"]
     list_select_related = ["actor", "survey", "batch", "worker", "assignment"]
     search_fields = ["reason", "outcome", "batch__name", "worker__worker_id", "actor__username"]
     ordering = ("-at", "-pk")

@@ -3,7 +3,6 @@
 from datetime import timedelta
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from django.contrib.auth.models import User
@@ -90,21 +89,25 @@ def test_what_the_marketplace_approves_by_itself_is_due_once_its_time_has_come()
         assert due() == expected
 
 
-@pytest.mark.parametrize(("days", "is_due"), [(7, True), (9, False)])
 @pytest.mark.parametrize("verdict", ["", "flag"])
+@pytest.mark.parametrize(
+    ("days", "is_stopped", "is_due"),
+    [(7, False, True), (9, False, False), (9, True, True), (None, True, True)],
+)
 def test_what_it_decided_without_us_is_looked_for_where_we_have_looked_lately_and_once_a_day_everywhere(
-    verdict: str, days: int, is_due: bool
+    verdict: str, days: int | None, is_stopped: bool, is_due: bool
 ) -> None:
     now = timezone.now()
-    hit = hit_with(synced_at=now - timedelta(days=days))
+    hit = hit_with(
+        synced_at=now - timedelta(days=days) if days else None,
+        enqueued_at=now - timedelta(days=1) if is_stopped else None,
+    )
     approved = make_assignment(hit, status="Approved", approved_at=now)
     if verdict:
         Decision.objects.create(assignment=approved, verdict=verdict, reason="Why?", decided_at=now)
-    assert due() == [hit] * is_due
-    assert list(due_work.due_hits(every=EVERY, within=None)) == [hit]
-    with patch.object(sync.sync_hit, "apply_async") as enqueued:
-        sync.look_again()
-    assert [call.args[0][0] for call in enqueued.call_args_list] == [hit.pk]
+    assert (due(), moved()) == ([hit] * is_due, [])
+    sync.look_again()
+    assert moved() == [hit] * (not is_due)
 
 
 def test_what_the_marketplace_lists_anew_has_moved_until_it_is_looked_at() -> None:
