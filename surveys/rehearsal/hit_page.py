@@ -117,6 +117,7 @@ def _item(section: Element) -> ItemView:
     skip = next((group for part in section.all(css_class="skip") for group in _groups(part)), None)
     elsewhere = {group.name for output in outputs for group in output.groups}
     elsewhere |= {skip.name} if skip else set()
+    elsewhere |= {group.name for part in section.all(css_class="unseen") for group in _groups(part)}
     return ItemView(
         position=int(section.attributes["data-position"]),
         version=int(section.attributes["data-version"]),

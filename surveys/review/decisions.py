@@ -58,7 +58,8 @@ def _watched(verdict: Verdict) -> Verdict:
 
 
 def _by_rules(assignment: Assignment, *, batch: Batch) -> Verdict:
-    responses = [response for response in assignment.responses.all() if not response.is_repeat]
+    worked = assignment.responses.all()
+    responses = [response for response in worked if not response.is_repeat]
     if assignment.saved_at is None or not responses:
         return INCOMPLETE
     policy = read_policy(batch.review_policy, items_per_hit=batch.items_per_hit)
@@ -66,7 +67,7 @@ def _by_rules(assignment: Assignment, *, batch: Batch) -> Verdict:
     alone = Evidence(
         is_correct=tuple(response.is_correct for response in responses),
         n_gone=reasons.count(FILE_GONE),
-        n_unseen=reasons.count(FILE_UNSEEN),
+        n_unseen=sum(response.skip_reason == FILE_UNSEEN for response in worked),
     )
     if policy.kinds <= {"minimum_correct"}:
         return policy.judge(alone)
@@ -80,6 +81,10 @@ OVERTURNED_TOO_LATE = "Its rejection was overturned after its place had been giv
 OVERTURN = "overturn"
 UNDO, RELEASE = "undo", "release"
 TELLING = (Call.Operation.APPROVE, Call.Operation.REJECT, Call.Operation.OVERTURN)
+TELLS = {
+    APPROVE: Call.Operation.APPROVE,
+    REJECT: Call.Operation.REJECT,
+}  # a held one's refusal stays as it is
 Status = Assignment.Status
 
 
@@ -287,7 +292,8 @@ def _by_person(assignment: Assignment, verdict: str, *, by: AbstractBaseUser, re
             assignment=assignment, defaults=changes, create_defaults={**found_out, **changes}
         )
         audit_decision(decision, before=before.verdict if before else "")
-        _forget_refusal(assignment, Call.Operation.APPROVE if verdict == APPROVE else Call.Operation.REJECT)
+        if operation := TELLS.get(verdict):
+            _forget_refusal(assignment, operation)
     return decision
 
 

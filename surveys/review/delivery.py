@@ -14,7 +14,7 @@ from surveys.models import Batch, Decision
 from surveys.protocols.rules import APPROVE, FLAG, PROPOSE, REJECT
 from surveys.publishing import budget
 from surveys.review.appeal_codes import with_code
-from surveys.review.decisions import answer_for_late, audit_decision, late_reason, outdated
+from surveys.review.decisions import answer_for_late, audit_decision, decide, late_reason, outdated
 
 Status = Assignment.Status
 _HERE = {
@@ -97,6 +97,9 @@ def _accept(assignment: Assignment) -> None:
     """Make the decision what the marketplace made of it, once."""
     budget.lock(assignment.hit.questionnaire.batch_id)
     before = Decision.objects.get(assignment=assignment)
+    is_by_hand = before.verdict == FLAG and before.decided_by_id is not None
+    batch = assignment.hit.questionnaire.batch
+    wanted = decide(assignment, batch=batch).verdict if is_by_hand else before.verdict
     unapproved = Decision.objects.filter(pk=before.pk, verdict=before.verdict, overturned_at=None)
     is_first = unapproved.update(
         verdict=APPROVE,
@@ -108,7 +111,7 @@ def _accept(assignment: Assignment) -> None:
     if is_first:
         decision = Decision.objects.get(pk=before.pk)
         audit_decision(decision, before=before.verdict)
-        answer_for_late(decision, wanted=before.verdict, reason=before.reason)
+        answer_for_late(decision, wanted=wanted, reason=before.reason)
         reach("late.accepting")
 
 

@@ -246,7 +246,7 @@ class _Reader:
             "is_saved": handed.is_saved,
             "is_correct": tuple(is_correct for _, is_correct, *_ in responses),
             "n_gone": sum(reason == FILE_GONE for *_, reason in responses),
-            "n_unseen": sum(reason == FILE_UNSEEN for *_, reason in responses),
+            "n_unseen": sum(reason == FILE_UNSEEN for *_, reason, _ in self.rows.worked.get(handed.pk, [])),
         }
         if "too_fast" in self.kinds:
             known |= self._time(handed)

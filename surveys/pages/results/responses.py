@@ -7,7 +7,7 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -52,6 +52,7 @@ class BehindForm(forms.Form):
     preferred = forms.CharField(max_length=64, required=False)
     item = forms.CharField(max_length=255, required=False)
     answer = forms.ChoiceField(choices=[("right", "right"), ("wrong", "wrong")], required=False)
+    decided = forms.ChoiceField(choices=[("right", "right")], required=False)
     skipped = forms.CharField(max_length=200, required=False)
     worker = forms.CharField(max_length=12, required=False)
 
@@ -126,7 +127,9 @@ def answers_behind(batches: Sequence[Batch], chosen: Chosen, wanted: dict[str, A
         found = found.exclude(skip_reason="")
         found = found if wanted["skipped"] == "any" else found.filter(skip_reason=wanted["skipped"])
     if wanted.get("of"):
-        found = found.filter(Exists(_output(chosen, of=wanted["of"], batch=batches[0])))
+        output = _output(chosen, of=wanted["of"], batch=batches[0])
+        is_right = Q(answer=F("item__gold")) & ~Q(answer="")
+        found = found.filter(Exists(output.filter(is_right) if wanted.get("decided") else output))
     if wanted.get("preferred"):
         found = found.filter(_preferred(wanted["preferred"], definition))
     return found.filter(_rated(wanted, definition)) if wanted.get("criterion") else found

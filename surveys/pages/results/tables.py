@@ -189,7 +189,7 @@ def _evil_rows(selections: Selections, headline: str) -> Iterable[Row]:
     """Yield what a model answered, what was said of its explanations where that was right, and both."""
     rated = {"criterion": headline}
     yield row_of("S_T, answers of the model", selections, _task, rated)
-    yield row_of("S_E, explanations", selections, _explanation, {**rated, "stratum": "true"})
+    yield row_of("S_E, explanations", selections, _explanation, {**rated, "decided": "right"})
     yield row_of("S_O = S_T · S_E", selections, _overall, rated)
 
 

@@ -19,6 +19,7 @@ from surveys.enqueue import enqueue
 from surveys.pages.access import batch_for, researcher, study_for
 from surveys.pages.review.decision_forms import EXCLUDE, HOLD, RELEASE
 from surveys.pages.review.listing import of
+from surveys.protocols.rules import APPROVE, FLAG, REJECT
 from surveys.review import analysis_use, decisions
 from surveys.review.by_hand import UNRELEASED, undo
 from surveys.review.errors import CannotDecide
@@ -26,6 +27,7 @@ from surveys.review.errors import CannotDecide
 KEY = "decided_last"
 KEPT = timedelta(minutes=15)
 DONE = {"approve": "approved", "reject": "rejected", HOLD: "held", RELEASE: "released", EXCLUDE: "left out"}
+VERDICTS = {"approve": APPROVE, "reject": REJECT, HOLD: FLAG}
 Status = Assignment.Status
 
 
@@ -93,7 +95,8 @@ def _mine(request: HttpRequest, decided: dict[str, Any]) -> Q:
         return keys & Q(inclusion__is_included=False, inclusion__decided_by=request.user.pk)
     if decided.get("action") == RELEASE:
         return keys & Q(status=Status.SUBMITTED, decision__decided_by=None)
-    return keys & Q(decision__decided_by=request.user.pk)
+    verdict = VERDICTS.get(decided.get("action", ""), "")
+    return keys & Q(decision__decided_by=request.user.pk, decision__verdict=verdict)
 
 
 def _take_back(assignment: Assignment, action: str, *, by: Any) -> None:

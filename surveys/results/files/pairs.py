@@ -84,14 +84,19 @@ class Pairs:
         return self.ours("preference").notna()
 
     def prefers(self, values: pd.Series) -> pd.Series:
-        return values == PREFERRED
+        return self._judged(values == PREFERRED)
 
     def no_preference(self) -> pd.Series:
         neither = ~self.prefers(self.ours("preference")) & ~self.prefers(self.gt("preference"))
-        return self.has_preference() & neither
+        return self._judged(self.has_preference() & neither)
 
     def ticked(self, values: pd.Series) -> pd.Series:
-        return values == SELECTED
+        return self._judged(values == SELECTED)
+
+    def _judged(self, said: pd.Series) -> pd.Series:
+        """Return what was said, and nothing where an item was not judged."""
+        skipped = self.rows["is_skipped"]
+        return said.astype("boolean").mask(skipped) if skipped.any() else said
 
     def _of(self, system: str, name: str) -> pd.Series:
         found = self.rows.get(column(system, name))

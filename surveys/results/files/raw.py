@@ -21,7 +21,7 @@ from django.utils import timezone
 from annotators.models import HIT, SUBMITTED, Assignment, Worker
 from annotators.people.pseudonyms import without_id
 from surveys.models import Batch, Item, Output, Rating, Response
-from surveys.protocols.definition import Definition
+from surveys.protocols.definition import UNSEEN, Definition
 from surveys.results.files.input_sheet import InputPart, InputSheet
 from surveys.results.files.pairs import require_pairs
 from surveys.results.frames.base import PREFERRED, SELECTED
@@ -199,9 +199,10 @@ def _preference(task: str, *said: str | None) -> str:
 def _counted() -> QuerySet[Response]:
     """Return the responses of whoever submitted them; planted checks are no part of it.
 
-    A response's batch is its assignment's. To ask for it too would have the database read all of that batch.
+    Not what could not be seen: these files have a place for a question that was not shown, and none for one that was
+    not judged. A response's batch is its assignment's: to ask for it too would have the database read all of it.
     """
-    own = Response.objects.filter(worker=F("assignment__worker"))
+    own = Response.objects.filter(worker=F("assignment__worker")).exclude(skip_reason__in=UNSEEN)
     return own.exclude(item__payload__has_key=PLANTED)
 
 

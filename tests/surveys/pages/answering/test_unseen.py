@@ -22,9 +22,13 @@ from surveys.models import (
 from surveys.pages.review.answers import answered_items
 from surveys.protocols.policy import read_policy
 from surveys.protocols.rules import Evidence, Flag
+from surveys.rehearsal.hit_page import parse, read_hit_page
 from surveys.results.files.annotations import _lines
+from surveys.results.files.processed import processed_rows
+from surveys.results.files.raw import raw_lines
 from surveys.results.files.report import make_report
 from surveys.results.frames.database import read_batch
+from surveys.results.frames.mturk_csv import frame_from_csv
 from surveys.review import decisions
 from tests.answered import forget_answers
 from tests.builders import make_questionnaire
@@ -257,3 +261,44 @@ def test_review_says_so(visitor: Client, questionnaire: Questionnaire) -> None:
     assignment = submit_unseen(visitor, questionnaire, 2)
     items = answered_items(assignment, definition=questionnaire.batch.definition)
     assert items[1].skip_reason == "A file was not shown, the annotator says"
+
+
+@pytest.mark.django_db
+def test_what_is_shown_again_and_not_seen_waits_for_a_person_too(visitor: Client, own_pictures: None) -> None:
+    questionnaire = make_questionnaire(repeats_per_hit=2, review_policy=THREE_OF_FIVE)
+    answers = full_answers(open_page(visitor, questionnaire))
+    shown = QuestionnaireItem.objects.filter(questionnaire=questionnaire).select_related("item")
+    answers |= {f"i{one.position}-answer": one.item.gold for one in shown}
+    again = {"i6-skip-unseen": "file:unseen", "i7-skip-unseen": "file:unseen"}
+    assert post(visitor, questionnaire, without(answers, 6, 7) | again).status_code == 200
+    assignment = Assignment.objects.get()
+    Assignment.objects.update(status="Submitted", submitted_at=timezone.now())
+    assignment.refresh_from_db()
+    assert reasons(assignment) == ["", "", "", "", "", "file:unseen", "file:unseen"]
+    assert decisions.record_decision(assignment, batch=questionnaire.batch).verdict == "flag"
+
+
+def test_files_as_mturk_and_e_vil_write_them_have_no_wrong_answer_for_it(
+    visitor: Client, questionnaire: Questionnaire
+) -> None:
+    lose(questionnaire, 2)
+    submit_unseen(visitor, questionnaire, 2)
+    own = read_batch(questionnaire.batch)
+    raw = frame_from_csv("".join(raw_lines(questionnaire.batch)).encode(), study="x", system="ofa-x")
+    counts = [
+        (one.responses, one.correct.count)
+        for one in (make_report(own).summary.all, make_report(raw).summary.all)
+    ]
+    assert counts == [(4, 4), (4, 4)]
+    rows = processed_rows(own)
+    said = [name for name in rows if name.startswith(("confusing", "prefer_", "insufficient"))]
+    assert len(said) > 3
+    [unseen] = rows.index[rows[said].isna().any(axis=1)]
+    assert rows.loc[unseen, said].isna().all()
+    assert rows.drop(index=unseen)[said].notna().all().all()
+
+
+def test_simulated_people_take_it_for_no_question(visitor: Client, questionnaire: Questionnaire) -> None:
+    lose(questionnaire, 2)
+    page = read_hit_page(parse(open_page(visitor, questionnaire).content.decode()))
+    assert [group.name for item in page.items for group in item.all_groups() if "unseen" in group.name] == []

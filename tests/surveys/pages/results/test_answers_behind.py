@@ -227,14 +227,13 @@ def test_nothing_ticked_is_listed_by_its_name() -> None:
 
 def test_scores_of_e_vil_lead_to_what_was_said_of_explanations_of_right_answers() -> None:
     batch = evil()
-    Output.objects.filter(item__position=2, system="model").update(answer="no", model_correct=False)
-    Output.objects.filter(item__position__gt=2, system="model").update(model_correct=True)
+    Output.objects.filter(item__position=2, system="model").update(answer="no")
     found = results(batch)
     (block,) = [block for block in found.blocks if block.title == "e-ViL scores"]
     column = found.columns.index("model")
     links = [row.cells[column].link for row in block.rows]
     assert [behind(batch, link) for link in links] == [15, 9, 15]
-    assert parse_qs(links[1])["stratum"] == ["true"]
+    assert parse_qs(links[1])["decided"] == ["right"]
     TaskAccuracy.objects.create(survey=batch.survey, system="model", accuracy="0.25", source="A table.")
     (block,) = [block for block in results(batch).blocks if block.title == "e-ViL scores"]
     assert [bool(row.cells[column].link) for row in block.rows] == [False, True, True]

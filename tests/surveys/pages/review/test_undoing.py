@@ -154,6 +154,19 @@ def test_holding_and_releasing_are_taken_back(assistant, published):
     assert held(good) == ("flag", UNRELEASED, True)
 
 
+def test_undo_of_what_is_held_leaves_what_was_decided_of_it_since(assistant, published):
+    bad, other = (submitted(published, n_correct=2) for _ in range(2))
+    bulk(assistant, published, bad, other, action="hold")
+    decide = reverse("decide", args=[published.batch_id, bad.pk])
+    assistant.post(decide, {"action": "reject", "reason": "Guessed."})
+    Assignment.objects.filter(pk=bad.pk).update(
+        status="Rejected", rejected_at=timezone.now(), feedback="Guessed."
+    )
+    assert "1 taken back" in undo(assistant, published)
+    decision = Decision.objects.get(assignment=bad)
+    assert (decision.verdict, decision.overturned_at) == ("reject", None)
+
+
 def test_only_what_somebody_holds_is_released(assistant, published):
     bad = submitted(published, n_correct=2)
     before = decisions.record_decision(bad, batch=published.batch)
