@@ -177,7 +177,8 @@ class MinimumCorrect(Rule):
     """OFA-X's rule: fewer than `minimum` of `out_of` answers right.
 
     It judges only assignments whose every item has a gold answer; others wait for a person. An item that could not be
-    judged, as a file was missing, is neither right nor wrong: of the others the same share is asked for, rounded down.
+    judged, as a file was missing, is neither right nor wrong: of the others the same share is asked for, rounded down,
+    but of several at least one.
     Source: the published results of OFA-X (arXiv 2212.04231), where 22 assignments below 3 of 5 were rejected. An
     honest worker who has 74 % right fails 11 % of such HITs (binomial), so by itself it is hard on difficult items.
     """
@@ -203,7 +204,7 @@ class MinimumCorrect(Rule):
             n_items = len(evidence.is_correct)
             sentence = f"{n_graded} of {n_items} answers could be graded; the rule needs {self.out_of}."
             return Flag(self.kind, sentence, is_hit=False)
-        minimum = self.minimum * n_graded // self.out_of
+        minimum = max(self.minimum * n_graded // self.out_of, min(n_graded - 1, 1))
         if n_correct >= minimum:
             return None
         answered = f"You answered {n_correct} of {n_graded} questions correctly"

@@ -33,7 +33,7 @@ from surveys.review import decisions
 from tests.answered import forget_answers
 from tests.builders import make_questionnaire
 from tests.invented import TALE
-from tests.policy_data import NEVER, THREE_OF_FIVE, policy_of
+from tests.policy_data import NEVER, THREE_OF_FIVE, at_least, policy_of
 from tests.surveys.pages.hit_pages import draft, full_answers, open_page, post, token_of
 
 CONTROL = '<input type="checkbox" name="i{}-skip-unseen" value="file:unseen"'
@@ -201,6 +201,14 @@ def test_what_was_gone_is_neither_right_nor_wrong(
 ) -> None:
     answers = [True] * n_right + [False] * n_wrong + [None] * n_gone
     assert judged(*answers, n_gone=n_gone).verdict == verdict
+
+
+def test_of_several_that_could_be_judged_one_has_to_be_right() -> None:
+    found = [
+        judged(right, False, False, False, None, n_gone=1, policy=at_least(1, 5)).verdict
+        for right in (True, False)
+    ]
+    assert found == ["approve", "reject"]
 
 
 def test_the_worker_reads_what_was_counted() -> None:
