@@ -5,6 +5,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -55,6 +56,18 @@ def test_the_broker_is_a_redis_server() -> None:
 
 
 @pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder that is open to the account PostgreSQL runs under when root runs the tests.
+
+    Not pytest's own: what all of those lie in is closed again by each session that begins, and two run in the gate.
+    """
+    with tempfile.TemporaryDirectory(prefix="assent-services-", ignore_cleanup_errors=True) as name:
+        place = Path(name)
+        place.chmod(0o755)
+        yield place
+
+
+@pytest.fixture
 def session() -> Iterator[SimpleNamespace]:
     """What `services.start` asks of pytest's config, for a session that ends with the test."""
     with ExitStack() as stack:
@@ -64,7 +77,7 @@ def session() -> Iterator[SimpleNamespace]:
 @needs_services
 @pytest.mark.parametrize("server", ["redis", "postgres"])
 def test_a_port_that_is_taken_meanwhile_is_left_to_whoever_has_it(
-    server: str, session: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    server: str, folder: Path, session: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The port another server of that kind answers on, ours of this session, is offered first."""
     taken = {
@@ -74,7 +87,7 @@ def test_a_port_that_is_taken_meanwhile_is_left_to_whoever_has_it(
     ports = iter([taken])
     kind = {"redis": services_redis, "postgres": services_postgres}[server]
     monkeypatch.setattr(kind, "free_port", lambda: next(ports, None) or free_port())
-    places = services.start(readable(tmp_path), session)
+    places = services.start(folder, session)
     url = places["REDIS_URL" if server == "redis" else "DATABASE_URL"]
     assert f":{taken}/" not in url
     assert redis.Redis.from_url(places["REDIS_URL"]).ping()
@@ -121,12 +134,12 @@ def test_it_depends_on_our_migrations_applications_and_requirements() -> None:
 
 @needs_services
 def test_a_server_that_never_comes_up_says_why(
-    session: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    folder: Path, session: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken = int(settings.REDIS_URL.rsplit(":", 1)[1].split("/")[0])
     monkeypatch.setattr(services_redis, "free_port", lambda: taken)
     with pytest.raises(ProcessError, match="redis ended with exit code 1"):
-        services.start(readable(tmp_path), session)
+        services.start(folder, session)
 
 
 def test_data_lie_outside_the_project() -> None:
@@ -135,14 +148,14 @@ def test_data_lie_outside_the_project() -> None:
 
 
 @pytest.mark.processes
-def test_a_session_removes_what_it_made(tmp_path: Path) -> None:
+def test_a_session_removes_what_it_made(folder: Path) -> None:
     """A session inside the session, because its end can't be seen from within."""
-    inner = tmp_path / "test_inner.py"
+    inner = folder / "test_inner.py"
     inner.write_text("import os\ndef test_it(): print('PLACE', os.environ['ASSENT_DATA_DIR'])\n")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", f"--rootdir={settings.BASE_DIR}",
          "-c", str(settings.BASE_DIR / "pyproject.toml"), str(inner)],
-        env={**os.environ, "TMPDIR": str(readable(tmp_path))},
+        env={**os.environ, "TMPDIR": str(folder)},
         cwd=settings.BASE_DIR,
         capture_output=True,
         text=True,
@@ -155,9 +168,9 @@ def test_a_session_removes_what_it_made(tmp_path: Path) -> None:
 
 @pytest.mark.processes
 @pytest.mark.parametrize(("chosen", "engine"), [("sqlite", "sqlite3"), ("", "postgresql")])
-def test_the_workers_of_a_session_use_the_chosen_database(tmp_path: Path, chosen: str, engine: str) -> None:
+def test_the_workers_of_a_session_use_the_chosen_database(folder: Path, chosen: str, engine: str) -> None:
     outside = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    inner = tmp_path / "test_inner.py"
+    inner = folder / "test_inner.py"
     inner.write_text(
         "from django.conf import settings\n"
         f"def test_it(): assert settings.DATABASES['default']['ENGINE'].endswith('{engine}')\n"
@@ -165,20 +178,13 @@ def test_the_workers_of_a_session_use_the_chosen_database(tmp_path: Path, chosen
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-n", "1", "-p", "no:cacheprovider", f"--rootdir={settings.BASE_DIR}",
          "-c", str(settings.BASE_DIR / "pyproject.toml"), str(inner)],
-        env={**outside, "TMPDIR": str(readable(tmp_path)), "ASSENT_TEST_DATABASE": chosen},
+        env={**outside, "TMPDIR": str(folder), "ASSENT_TEST_DATABASE": chosen},
         cwd=settings.BASE_DIR,
         capture_output=True,
         text=True,
         check=False,
     )  # fmt: skip
     assert "1 passed" in done.stdout, done.stdout
-
-
-def readable(folder: Path) -> Path:
-    """Open `folder` to the account PostgreSQL runs under when root runs the tests."""
-    for place in [folder, *(parent for parent in folder.parents if "pytest-of-" in str(parent))]:
-        place.chmod(0o755)
-    return folder
 
 
 def test_a_machine_without_chromium_is_told_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
