@@ -92,7 +92,7 @@ class Rush:
         """What was left and given to others is finished by its authors after all."""
         late = [one for one in self.people if isinstance(one, LinkAnnotator) and one.left]
         self._at_once(late, LinkAnnotator.come_back_late)
-        while self.study.undecided() or self.study.is_calling():
+        while self.study.undecided() or self.study.is_reopening() or self.study.is_calling():
             self._look_on()
 
     def _look_on(self) -> None:

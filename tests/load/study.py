@@ -79,6 +79,10 @@ class Study:
         of_mine = Assignment.objects.filter(hit__questionnaire__batch__in=self.batches)
         return of_mine.filter(status=Assignment.Status.SUBMITTED).count()
 
+    def is_reopening(self) -> bool:
+        """Tell whether a place is still to be opened again: that comes after the decision, in the same task."""
+        return quota.to_reopen(Assignment.objects.filter(hit__questionnaire__batch__in=self.batches)).exists()
+
     def is_calling(self) -> bool:
         """Tell whether the marketplace is still told something."""
         return Call.objects.exclude(state__in=[Call.State.DONE, Call.State.REFUSED]).exists()
