@@ -205,18 +205,17 @@ def crawl(client: Any, start: str, *, n_pages: int) -> Iterator[tuple[str, Calla
 
 
 def asked(client: Any, address: str) -> Any:
+    """Return the answer, or the one it leads to."""
+    answer = fetched(client, address)
+    return fetched(client, urljoin(address, answer["Location"])) if answer.status_code == 302 else answer
+
+
+def fetched(client: Any, address: str) -> Any:
     parts = urlsplit(address)
     answer = client.get(f"{parts.path}?{parts.query}", headers={"host": parts.netloc})
     answer.body = b"".join(answer) if answer.streaming else answer.content
     if answer.status_code >= 500:
         raise SystemExit(f"{answer.status_code}: {address}")
-    return answer if answer.status_code != 302 else moved(client, urljoin(address, answer["Location"]))
-
-
-def moved(client: Any, address: str) -> Any:
-    parts = urlsplit(address)
-    answer = client.get(f"{parts.path}?{parts.query}", headers={"host": parts.netloc})
-    answer.body = b"".join(answer) if answer.streaming else answer.content
     return answer
 
 

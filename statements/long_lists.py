@@ -20,24 +20,29 @@ HELP = f"The latest {MOST:,} are listed; a search or a filter finds earlier ones
 
 
 class KeyPaginator(AnyPaginator):
-    """Pages of rows with much beside them: what is counted for each is asked of those of one page only."""
+    """Pages of rows with much beside them: what else is shown of each is asked of those of one page only."""
+
+    @cached_property
+    def count(self) -> int:
+        return int(self._keys().count())
 
     def page(self, number: int | str) -> AnyPage:
         found = super().page(number)
         rows: Any = self.object_list
-        first = (found.number - 1) * self.per_page
-        keys = list(rows.values_list("pk", flat=True)[first : first + self.per_page])
-        found.object_list = rows.filter(pk__in=keys)
+        shown: Any = found.object_list
+        found.object_list = rows.filter(pk__in=list(shown.values_list("pk", flat=True)))
         return found
+
+    def _keys(self) -> Any:
+        rows: Any = self.object_list
+        return rows.order_by().values("pk")
 
 
 class LatestPaginator(KeyPaginator):
     """Pages of the first MOST rows: counting them all would read them all."""
 
-    @cached_property
-    def count(self) -> int:
-        rows: Any = self.object_list
-        return int(rows.order_by()[:MOST].count())
+    def _keys(self) -> Any:
+        return super()._keys()[:MOST]
 
 
 class LongListAdmin(ModelAdmin):

@@ -81,10 +81,7 @@ OVERTURNED_TOO_LATE = "Its rejection was overturned after its place had been giv
 OVERTURN = "overturn"
 UNDO, RELEASE = "undo", "release"
 TELLING = (Call.Operation.APPROVE, Call.Operation.REJECT, Call.Operation.OVERTURN)
-TELLS = {
-    APPROVE: Call.Operation.APPROVE,
-    REJECT: Call.Operation.REJECT,
-}  # a held one's refusal stays as it is
+TELLS = {APPROVE: Call.Operation.APPROVE, REJECT: Call.Operation.REJECT}  # holding tells nothing
 Status = Assignment.Status
 
 

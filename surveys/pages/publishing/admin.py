@@ -53,14 +53,13 @@ class BatchAdmin(OfTeams):
     ]
     list_display_links = None
     list_per_page = 25
+    paginator = KeyPaginator
     list_filter = ["status", "endpoint", ("survey", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["survey"]
     search_fields = ["name", "survey__name"]
 
     def view_on_site(self, batch: Batch) -> str:
         return batch.get_absolute_url()
-
-    paginator = KeyPaginator
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Batch]:
         return with_counts(super().get_queryset(request))

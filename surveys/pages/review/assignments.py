@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import admin, messages
-from django.core.paginator import Page, Paginator
+from django.core.paginator import Page
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotators.crowds.base import crowd_of
 from annotators.models import Assignment
+from statements.long_lists import KeyPaginator
 from surveys import sync
 from surveys.enqueue import enqueue_in
 from surveys.models import Batch, Survey, is_held_by_hand, is_used
@@ -162,11 +163,11 @@ def _decide_one(assignment: Assignment, action: str, *, by: Any, reason: str, re
 
 def _page(assignments: QuerySet[Assignment], *, about: Batch | Survey, number: str) -> Page[Any]:
     """Return the assignments of one page; what else is shown of each is asked for these only."""
-    page: Page[Any] = Paginator(assignments.values_list("pk", flat=True), PER_PAGE).get_page(number)
+    page: Page[Any] = KeyPaginator(assignments, PER_PAGE).get_page(number)
     related = ("worker", "hit__questionnaire__batch", "decision__decided_by", "inclusion")
-    shown = assignments.filter(pk__in=list(page)).select_related(*related)
+    shown: Any = page.object_list
     page.object_list = list(
-        shown.annotate(
+        shown.select_related(*related).annotate(
             is_undecided=Exists(undecided().filter(pk=OuterRef("pk"))),
             is_held_by_hand=is_held_by_hand(),
             can_select=Q(status=Assignment.Status.SUBMITTED) | is_used(),

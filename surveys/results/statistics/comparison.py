@@ -201,10 +201,8 @@ def compare(frame: Frame, *, against: str = "", method: Method = CLUSTERED) -> C
     if against and against not in frame.systems:
         raise UnknownSystemError(f"There is no system {against!r}; there is {', '.join(frame.systems)}.")
     counted = frame.kept
-    if method.has_skips:
-        counted = counted[
-            ~counted["skip_reason"].isin(UNSEEN)
-        ]  # no reason of the authors', so none of their -1
+    if method.has_skips:  # the authors' -1 is for their own reasons
+        counted = counted[~counted["skip_reason"].isin(UNSEEN)]
     scores = _all_scores(frame, counted)
     estimates = {
         name: {key: _estimate(found, method=method) for key, found in of_system.items()}
