@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from botocore.exceptions import (
@@ -277,11 +278,18 @@ class Gateway:
         for page in self._whole_pages("list_hits"):
             yield [hit_record(hit) for hit in page["HITs"]]
 
-    def list_assignments(self, hit_id: str) -> list[AssignmentRecord]:
-        """Return every submitted, approved or rejected assignment of a HIT, through all pages."""
-        return [
-            assignment_record(a) for a in self._pages("list_assignments_for_hit", "Assignments", HITId=hit_id)
-        ]
+    def list_assignments(self, hit_id: str, *, most: float = inf) -> list[AssignmentRecord]:
+        """Return every submitted, approved or rejected assignment of a HIT, through all pages.
+
+        MTurk names a next page after one that is not full, too: where `most` are known to have been handed in, no page
+        is asked for beyond these.
+        """
+        records: list[AssignmentRecord] = []
+        for page in self._whole_pages("list_assignments_for_hit", HITId=hit_id):
+            records += [assignment_record(a) for a in page["Assignments"]]
+            if len(records) >= most:
+                break
+        return records
 
     def get_assignment(self, assignment_id: str) -> AssignmentRecord:
         return assignment_record(_call(self._client.get_assignment, AssignmentId=assignment_id)["Assignment"])

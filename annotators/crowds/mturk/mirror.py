@@ -42,7 +42,7 @@ def fetch(hit: HIT, *, gateway: Gateway) -> list[Assignment]:
     described = gateway.get_hit(hit.hit_id)
     mirror_hit(hit, described)
     reach("sync.hit_mirrored")
-    records = gateway.list_assignments(hit.hit_id)
+    records = gateway.list_assignments(hit.hit_id, most=described.most_handed_in)
     reach("sync.listed")
     mirrored = [mirror_assignment(hit, record) for record in records]
     has_expired = described.expires_at <= timezone.now()

@@ -98,6 +98,18 @@ def test_every_page_of_assignments_is_read(site: Site, monkeypatch: pytest.Monke
     assert site.wire.calls["ListAssignmentsForHIT"] >= 3
 
 
+@pytest.mark.parametrize(("most", "pages", "found"), [(0, 1, 2), (2, 1, 2), (3, 2, 3), (4, 3, 3)])
+def test_no_page_is_read_beyond_what_was_handed_in(
+    site: Site, monkeypatch: pytest.MonkeyPatch, most: int, pages: int, found: int
+) -> None:
+    monkeypatch.setattr(gateway_module, "PAGE", 2)
+    hit = offer(site, max_assignments=4)
+    for accepted in [site.accept(hit) for _ in range(3)]:
+        site.submit(accepted, answer="yes")
+    listed = site.gateway.list_assignments(hit.hit_id, most=most)
+    assert (len(listed), site.wire.calls["ListAssignmentsForHIT"]) == (found, pages)
+
+
 def test_accepted_work_is_not_listed(site: Site) -> None:
     hit = offer(site)
     accepted = site.accept(hit)
