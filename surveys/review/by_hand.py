@@ -95,12 +95,12 @@ def undo(assignment: Assignment, *, by: AbstractBaseUser) -> None:
 def _judge_again(
     assignment: Assignment, *, by: AbstractBaseUser, outcome: str = decisions.UNDO, reason: str = ""
 ) -> None:
-    decisions.lock_undecided(assignment)
+    locked = decisions.lock_undecided(assignment)
     decided = Decision.objects.filter(assignment=assignment, decided_by__isnull=False).first()
     if decided is None:
         return
     batch = assignment.hit.questionnaire.batch
-    by_rule = decisions.decide(assignment, batch=batch)
+    by_rule = decisions.decide(locked, batch=batch)
     values = {**decisions.from_rule(by_rule, batch=batch), "verdict": decisions.carried(by_rule, batch=batch)}
     before = decided.verdict
     Decision.objects.filter(pk=decided.pk).update(**values, reason=by_rule.reason, decided_by=None)

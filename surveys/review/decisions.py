@@ -86,23 +86,22 @@ Status = Assignment.Status
 
 
 def record_decision(assignment: Assignment, *, batch: Batch) -> Decision:
-    """Write down what the policy of this moment says, once; a decision that exists is not changed here.
+    """Write down what the policy of this moment says of the answers of this moment, once.
 
-    What the marketplace approved before we decided is written down as that. If the rule would have rejected it, it is
-    left out of the analysis and replaced where the batch says so.
+    A decision that exists is not changed here. What the marketplace approved before we decided is written down as
+    that. If the rule would have rejected it, it is left out of the analysis and replaced where the batch says so.
     """
-    if earlier := Decision.objects.filter(assignment=assignment).first():
-        return earlier
     verdict = decide(assignment, batch=batch)
     with transaction.atomic():
-        now = budget.lock(batch.pk)
-        if now.review_policy != batch.review_policy:
-            verdict = decide(assignment, batch=now)
-        values = {**from_rule(verdict, batch=now), **_first(assignment, verdict, batch=now)}
-        decision, is_new = Decision.objects.get_or_create(assignment=assignment, defaults=values)
-        if is_new:
-            audit_decision(decision, rule_said=verdict.verdict)
-        if is_new and decision.is_auto_approved:
+        now, locked = budget.lock(batch.pk), lock(assignment)
+        if earlier := Decision.objects.filter(assignment=assignment).first():
+            return earlier
+        if (now.review_policy, locked.saved_at) != (batch.review_policy, assignment.saved_at):
+            verdict = decide(locked, batch=now)  # by link, answers change until they are accepted
+        values = {**from_rule(verdict, batch=now), **_first(locked, verdict, batch=now)}
+        decision = Decision.objects.create(assignment=assignment, **values)
+        audit_decision(decision, rule_said=verdict.verdict)
+        if decision.is_auto_approved:
             answer_for_late(decision, wanted=verdict.verdict, reason=verdict.reason)
             reach("late.deciding")
     return decision
@@ -294,14 +293,23 @@ def _by_person(assignment: Assignment, verdict: str, *, by: AbstractBaseUser, re
     return decision
 
 
-def lock_undecided(assignment: Assignment) -> None:
-    """Lock what can still be decided. Raises CannotDecide for what is carried out, or on its way."""
-    status = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk).status
-    if status != Status.SUBMITTED:
-        raise CannotDecide(f"This assignment is {status} already.")
+def lock(assignment: Assignment) -> Assignment:
+    """Lock an assignment's row until the end of the transaction, and return it as it is now.
+
+    Whoever locks its batch too does so before.
+    """
+    return Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
+
+
+def lock_undecided(assignment: Assignment) -> Assignment:
+    """Lock what can still be decided, as `lock`. Raises CannotDecide for what is carried out, or on its way."""
+    locked = lock(assignment)
+    if locked.status != Status.SUBMITTED:
+        raise CannotDecide(f"This assignment is {locked.status} already.")
     calls = Call.objects.filter(assignment=assignment, operation__in=TELLING)
     if calls.exclude(state=Call.State.REFUSED).exists():
         raise CannotDecide("The marketplace is being told an earlier decision about this assignment.")
+    return locked
 
 
 def _check_can_overturn(assignment: Assignment) -> None:

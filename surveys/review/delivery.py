@@ -14,7 +14,7 @@ from surveys.models import Batch, Decision
 from surveys.protocols.rules import APPROVE, FLAG, PROPOSE, REJECT
 from surveys.publishing import budget
 from surveys.review.appeal_codes import with_code
-from surveys.review.decisions import answer_for_late, audit_decision, decide, late_reason, outdated
+from surveys.review.decisions import answer_for_late, audit_decision, decide, late_reason, lock, outdated
 
 Status = Assignment.Status
 _HERE = {
@@ -73,7 +73,7 @@ def _to_tell(assignment: Assignment) -> tuple[Call.Operation, str] | None:
 
     Call it in a transaction: the lock keeps a person from deciding otherwise in the same moment.
     """
-    status = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk).status
+    status = lock(assignment).status
     decision = Decision.objects.get(assignment=assignment)
     if status == Status.REJECTED and decision.overturned_at:
         return Call.Operation.OVERTURN, decision.overturn_reason

@@ -5,13 +5,20 @@ from typing import Any
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 
-from annotators.models import Assignment
 from surveys import audit
 from surveys.models import Batch, Decision
 from surveys.protocols.policy import parse, read_policy, rule_version
 from surveys.protocols.rules import Verdict
 from surveys.publishing import budget
-from surveys.review.decisions import audit_decision, by_rule_alone, carried, decide_all, from_rule, outdated
+from surveys.review.decisions import (
+    audit_decision,
+    by_rule_alone,
+    carried,
+    decide_all,
+    from_rule,
+    lock,
+    outdated,
+)
 from surveys.review.errors import CannotDecide, check_reason
 
 Data = dict[str, Any]
@@ -83,11 +90,11 @@ def _check(batch: Batch, *, instead_of: str) -> None:
 
 @transaction.atomic
 def _judged_again(decision: Decision, verdict: Verdict, batch: Batch) -> bool:
-    """Write what the new rule says, unless the decision or the policy has changed since they were read."""
+    """Write what the new rule says, unless the decision, answers or policy have changed since they were read."""
     now = budget.lock(batch.pk)
-    Assignment.objects.select_for_update(no_key=True).get(pk=decision.assignment_id)
+    has_changed = lock(decision.assignment).saved_at != decision.assignment.saved_at
     before = outdated(now).filter(pk=decision.pk).first()
-    if before is None or now.review_policy != batch.review_policy:
+    if before is None or has_changed or now.review_policy != batch.review_policy:
         return False
     values = {
         **from_rule(verdict, batch=now),

@@ -1,6 +1,8 @@
 """The limits of a call's way, each at its last and its first moment."""
 
 from datetime import timedelta
+from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -105,6 +107,7 @@ def test_a_call_is_taken_by_one_process_at_a_time() -> None:
     taken = {
         "in flight": stored("in flight", state=state.SENT, sent_at=now - 4 * MINUTE, attempts=1),
         "done": stored("done", state=state.DONE, sent_at=now, finished_at=now, attempts=1),
+        "done long ago": stored("old", state=state.DONE, sent_at=now - HOUR, finished_at=now, attempts=1),
     }
     stale = Call.objects.get(token="unknown")
     assert {name: _claim(call) for name, call in free.items()} == dict.fromkeys(free, True)
@@ -178,3 +181,85 @@ def test_bonuses_of_the_same_amount_explain_what_was_paid() -> None:
     assert outcomes.booked(call) == 2
     Call.objects.filter(pk=call.pk).update(state=Call.State.DONE, finished_at=timezone.now())
     assert outcomes.booked(call) == 2
+
+
+@pytest.mark.django_db
+def test_a_call_that_another_process_has_tried_since_is_not_taken() -> None:
+    call = stored("unknown", state=Call.State.UNKNOWN, sent_at=timezone.now(), attempts=2)
+    Call.objects.filter(pk=call.pk).update(attempts=3)
+    assert _claim(call) is False
+    assert (call.state, call.attempts) == ("unknown", 3)
+
+
+@pytest.mark.django_db
+def test_a_clock_that_was_set_back_changes_only_the_call_in_flight() -> None:
+    now, state = timezone.now(), Call.State
+    mine, _, done_since = (
+        stored(name, state=state.SENT, sent_at=now + HOUR, attempts=1) for name in ("mine", "other", "done")
+    )
+    Call.objects.filter(pk=done_since.pk).update(state=state.DONE, finished_at=now)
+    for call in (mine, done_since):
+        journal._forget_future(call, now=now)
+    at = dict(Call.objects.values_list("token", "sent_at"))
+    assert at == {"mine": now, "other": now + HOUR, "done": now + HOUR}
+
+
+@pytest.mark.django_db
+def test_only_who_still_has_a_call_may_finish_it() -> None:
+    now, state = timezone.now(), Call.State
+    names = ("mine", "beside it", "taken by another", "done meanwhile")
+    mine, _, taken, done = (stored(name, state=state.SENT, sent_at=now, attempts=1) for name in names)
+    Call.objects.filter(pk=taken.pk).update(attempts=2)
+    Call.objects.filter(pk=done.pk).update(state=state.DONE, finished_at=now)
+    for call in (mine, taken, done):
+        journal._finish(call, state.REFUSED, error="No.")
+    assert list(Call.objects.order_by("pk").values_list("token", "state", "error")) == [
+        ("mine", "refused", "No."),
+        ("beside it", "sent", ""),
+        ("taken by another", "sent", ""),
+        ("done meanwhile", "done", ""),
+    ]
+
+
+@pytest.mark.django_db
+def test_a_restore_distrusts_what_was_planned_and_never_sent() -> None:
+    now, state = timezone.now(), Call.State
+    stored("planned", state=state.PLANNED)
+    stored("sent before", state=state.PLANNED, sent_at=now - HOUR)
+    stored("found refused", state=state.REFUSED, finished_at=now)
+    journal.distrust_plans()
+    at = dict(Call.objects.values_list("token", "sent_at"))
+    assert now <= at.pop("planned") <= timezone.now()
+    assert at == {"sent before": now - HOUR, "found refused": None}
+
+
+@pytest.mark.django_db
+def test_why_it_waits_is_said_of_a_planned_call_alone() -> None:
+    read_before = stored("sent since", state=Call.State.PLANNED)
+    Call.objects.filter(pk=read_before.pk).update(state=Call.State.SENT, sent_at=timezone.now(), attempts=1)
+    holds.say_why(read_before)
+    assert (read_before.state, read_before.error) == ("sent", "")
+
+
+@pytest.mark.django_db
+def test_only_a_planned_expiration_waits_for_the_hold_to_end() -> None:
+    hit, expire, now = make_hit(), Call.Operation.EXPIRE, timezone.now()
+    waiting = stored("waits", state=Call.State.PLANNED, operation=expire, hit=hit)
+    stored("done", state=Call.State.DONE, operation=expire, hit=hit, finished_at=now)
+    stored("extend", state=Call.State.PLANNED, operation=Call.Operation.EXTEND, hit=hit)
+    holds.begin("restored")
+    assert market.move_expiration(hit, when=now + HOUR, gateway=None) == waiting  # it is not asked
+
+
+@pytest.mark.django_db
+def test_a_bonus_is_recognised_by_its_amount() -> None:
+    call = stored(
+        "bonus",
+        operation=Call.Operation.BONUS,
+        assignment=make_assignment(make_hit(), status="Submitted"),
+        arguments={"amount": "1.00", "reason": "Thanks"},
+    )
+    shown = SimpleNamespace(
+        list_bonuses=lambda _: [SimpleNamespace(amount=Decimal(n)) for n in ("0.5", "1", "2")]
+    )
+    assert outcomes._n_paid(call, shown) == 1

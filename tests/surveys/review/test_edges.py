@@ -14,13 +14,24 @@ from django.utils import timezone
 from annotators.models import HIT, Assignment, Call, Worker
 from surveys.answering import allocation
 from surveys.answering.orders import History, draw_responses
-from surveys.models import AnnotationSlot, Batch, Decision, Inclusion, PanelVisit, Replacement, Response
+from surveys.models import (
+    AnnotationSlot,
+    AuditEntry,
+    Batch,
+    Decision,
+    Inclusion,
+    PanelVisit,
+    Replacement,
+    Response,
+)
 from surveys.protocols.policy import parse
 from surveys.protocols.rules import RatedAlike
 from surveys.publishing import budget, quota
 from surveys.review import (
     analysis_use,
+    appeal_notes,
     appeals,
+    by_hand,
     decisions,
     delivery,
     due_work,
@@ -29,8 +40,10 @@ from surveys.review import (
     progress,
     replacements,
     second_look,
+    standing,
 )
 from surveys.review.decisions import AUTO_APPROVED, late_reason
+from surveys.review.errors import CannotDecide
 from surveys.review.evidence import evidence_of_batch, evidence_of_worker
 from tests.appeals import appealed, replaced
 from tests.factories import (
@@ -65,17 +78,22 @@ def test_what_would_have_been_decided_is_told_of_what_was_approved_late(wanted, 
     assert late_reason(wanted, reason) == told
 
 
-def refused_overturn(assignment: Assignment) -> Call:
+def told(assignment: Assignment, operation: Call.Operation, state: str) -> Call:
+    """A call about an assignment that the marketplace has answered."""
     return Call.objects.create(
-        token=f"overturn:{assignment.pk}",
-        operation=Call.Operation.OVERTURN,
+        token=f"{operation}:{assignment.pk}",
+        operation=operation,
         endpoint="embedded",
         assignment=assignment,
         hit=assignment.hit,
-        state=Call.State.REFUSED,
+        state=state,
         finished_at=timezone.now(),
         arguments={},
     )
+
+
+def refused_overturn(assignment: Assignment) -> Call:
+    return told(assignment, Call.Operation.OVERTURN, Call.State.REFUSED)
 
 
 def test_a_refusal_is_told_of_the_work_it_was_about() -> None:
@@ -805,3 +823,110 @@ def test_an_item_that_only_the_rejected_answered_says_nothing_of_them() -> None:
     batch = assignment.hit.questionnaire.batch
     record = evidence_of_batch(batch, kinds={"difficulty_adjusted"})[assignment.pk].worker
     assert (record.answers, record.n_others_graded, record.n_others_right) == ((), 0, 0)
+
+
+def decided(assignment: Assignment, verdict: str, **values: Any) -> Decision:
+    terms = {"verdict": verdict, "reason": "Letters.", "decided_at": timezone.now(), **values}
+    return Decision.objects.create(assignment=assignment, **terms)
+
+
+def test_only_an_overturning_that_was_refused_is_told_as_refused() -> None:
+    work = make_assignment(make_published().hit, status="Rejected")
+    told(work, Call.Operation.REJECT, Call.State.REFUSED)
+    assert decisions.overturn_refused(work) is None
+
+
+def test_only_a_decision_that_was_overturned_counts_as_taken_back(person: User) -> None:
+    work = make_assignment(make_published().hit, status="Approved")
+    decided(work, "approve")
+    with pytest.raises(CannotDecide, match="Only a rejected assignment"):
+        decisions.overturn(work, by=person, reason="Our mistake.", use_answers=True)
+
+
+def test_only_ones_own_batch_and_calls_make_a_decision_outdated() -> None:
+    one, other = make_published(), make_published()
+    mine, waits = (make_assignment(one.hit, status="Submitted") for _ in range(2))
+    elsewhere = make_assignment(other.hit, status="Submitted")
+    found = [decided(work, "approve", rule_version="0") for work in (mine, waits, elsewhere)]
+    told(waits, Call.Operation.APPROVE, Call.State.DONE)
+    told(elsewhere, Call.Operation.BONUS, Call.State.DONE)
+    assert list(decisions.outdated(one.batch)) == found[:1]
+    assert list(decisions.outdated(other.batch)) == found[2:]
+
+
+def test_a_rejection_that_was_carried_out_was_not_approved_before_we_decided() -> None:
+    hit = make_published().hit
+    untold, carried_out, of_another_call = (make_assignment(hit, status="Approved") for _ in range(3))
+    for work in (untold, carried_out, of_another_call):
+        decided(work, "reject")
+    Assignment.objects.filter(pk=carried_out.pk).update(rejected_at=timezone.now())
+    told(of_another_call, Call.Operation.APPROVE, Call.State.DONE)
+    assert set(delivery.approved_late()) == {untold, of_another_call}
+
+
+def test_what_the_marketplace_made_of_one_decision_is_accepted_of_no_other() -> None:
+    hit = make_published().hit
+    mine, other = (make_assignment(hit, status="Approved") for _ in range(2))
+    for work in (mine, other):
+        decided(work, "propose")
+    delivery._accept(mine)
+    assert dict(Decision.objects.values_list("assignment", "verdict")) == {
+        mine.pk: "approve",
+        other.pk: "propose",
+    }
+    written = AuditEntry.objects.order_by("pk").values_list("outcome", "assignment")
+    assert list(written) == [("approve", mine.pk), ("exclude", mine.pk)]
+
+
+def test_an_overturned_decision_is_not_made_an_approval() -> None:
+    work = make_assignment(make_published().hit, status="Approved")
+    decided(work, "reject", overturned_at=timezone.now(), overturn_reason="Our mistake.")
+    delivery._accept(work)
+    assert Decision.objects.get().verdict == "reject"
+
+
+def test_whom_nobody_holds_is_not_let_go_with_another(person: User) -> None:
+    questionnaire = make_published()
+    held, free = (submitted(questionnaire, n_correct=0) for _ in range(2))
+    decisions.hold(held, by=person, reason="Odd.")
+    decisions.record_decision(free, batch=questionnaire.batch)
+    with pytest.raises(CannotDecide, match="Nobody holds this assignment"):
+        by_hand.release(free, by=person)
+    assert by_hand.release(held, by=person).decided_by is None
+
+
+def test_what_a_rule_decided_is_not_undone(person: User) -> None:
+    questionnaire = make_published()
+    work = submitted(questionnaire)
+    before = decisions.record_decision(work, batch=questionnaire.batch)
+    by_hand.undo(work, by=person)
+    assert Decision.objects.get().decided_at == before.decided_at
+    assert list(AuditEntry.objects.values_list("outcome", flat=True)) == ["approve"]
+
+
+def test_of_two_who_tell_of_an_appeal_one_does_and_of_no_other_appeal() -> None:
+    questionnaire = make_published()
+    one, other = appealed(questionnaire), appealed(questionnaire)
+    news = one.Told.RECEIVED
+    assert [appeal_notes._noted(one, before=[""], now=news) for _ in range(2)] == [True, False]
+    other.refresh_from_db()
+    assert other.told == ""
+
+
+def test_answers_that_are_used_again_can_be_left_out_as_used(person: User) -> None:
+    work = submitted(make_published())
+    analysis_use.exclude(work, by=person, reason="Letters.", replace=False)
+    with pytest.raises(CannotDecide, match="left out already"):
+        analysis_use.exclude_used(work, by=person, reason="Letters.", replace=False)
+    analysis_use.include(work, by=person, reason="They meant it.")
+    out = analysis_use.exclude_used(work, by=person, reason="No, letters.", replace=False)
+    assert (out.is_included, out.reason) == (False, "No, letters.")
+
+
+@pytest.mark.parametrize(
+    ("was", "to"), [("ok", "watch"), ("watch", "ok"), ("watch", "excluded"), ("excluded", "ok")]
+)
+def test_each_change_of_standing_is_written_down(was: str, to: str, person: User) -> None:
+    worker = make_worker(standing=was)
+    assert standing.change_standing(worker, to=to, was=was, reason="So.", by=person) is True
+    assert list(AuditEntry.objects.values_list("outcome", "details")) == [(to, {"was": was})]

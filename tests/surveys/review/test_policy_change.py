@@ -106,6 +106,26 @@ def test_what_comes_in_while_it_is_judged_again_is_judged_by_the_new_one(
     assert set(Decision.objects.values_list("rule_version", flat=True)) == {rule_version(NEVER)}
 
 
+def test_what_changes_while_it_is_judged_again_is_left_to_the_next_time(
+    cautious: Questionnaire, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By link, answers change until they are accepted."""
+    assignment = handed_in(cautious, n_correct=1)
+
+    def decided(batch: Batch, *, policy: Policy) -> dict[int, Verdict]:
+        found = decide_all(batch, policy=policy)
+        Response.objects.filter(assignment=assignment).update(is_correct=True)
+        Assignment.objects.filter(pk=assignment.pk).update(saved_at=timezone.now())
+        return found
+
+    with monkeypatch.context() as patched:
+        patched.setattr(policy_change, "decide_all", decided)
+        assert change(cautious, at_least(2, 5), person) == 0
+    assert (verdicts(), policy_change.to_judge_again()) == (["propose"], [cautious.batch])
+    assert policy_change.judge_again(Batch.objects.get()) == 1
+    assert verdicts() == ["approve"]
+
+
 def test_a_policy_changed_while_it_is_judged_again_is_left_to_the_next_time(
     cautious: Questionnaire, person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
