@@ -38,20 +38,21 @@ def with_counts(batches: QuerySet[Batch]) -> "QuerySet[CountedBatch]":
     What does not count is in, but not kept. What is held waits for a person.
     """
     questionnaires = Questionnaire.objects.filter(batch=OuterRef("pk"))
-    hits = Questionnaire.objects.filter(batch=OuterRef(OuterRef("pk"))).values("hit")
-    assignments = Assignment.objects.filter(
-        hit__in=hits
-    )  # by way of its HIT, the planner may read every HIT there is
     status = Assignment.Status
-    kept = assignments.exclude(does_not_count()).filter(status__in=[status.SUBMITTED, status.APPROVED])
+    of_hits = "hit__assignments"  # this way round: from assignments, a planner may read those of every batch
+    kept = ~does_not_count(of_hits) & Q(**{f"{of_hits}__status__in": [status.SUBMITTED, status.APPROVED]})
+
+    def assignments(which: Q) -> Coalesce:
+        return _number(questionnaires, Count(of_hits, filter=which))
+
     return batches.annotate(
         n_hits=_number(questionnaires, Count("pk")),
         n_published=_number(questionnaires, Count("hit")),
         n_wanted=_number(questionnaires.filter(sibling_of=None), Sum("target_assignments")),
-        n_kept=_number(kept, Count("pk")),
-        n_undecided=_number(assignments.filter(is_undecided()), Count("pk")),
-        n_held=_number(assignments.filter(is_held()), Count("pk")),
-        n_rejected=_number(assignments.filter(status=status.REJECTED), Count("pk")),
+        n_kept=assignments(kept),
+        n_undecided=assignments(is_undecided(of_hits)),
+        n_held=assignments(is_held(of_hits)),
+        n_rejected=assignments(Q(**{f"{of_hits}__status": status.REJECTED})),
     )
 
 

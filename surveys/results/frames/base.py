@@ -179,13 +179,16 @@ class Frame:
     @property
     def filtered(self) -> pd.DataFrame:
         """Kept rows whose answer was right. Where nothing can be graded, all kept rows."""
-        return self.rightly(self.kept)
+        return only(self.responses, self.responses["included"] & self._is_right(self.responses))
 
     def rightly(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return those of `rows` whose answer was right. Where nothing can be graded, all."""
+        return only(rows, self._is_right(rows))
+
+    def _is_right(self, rows: pd.DataFrame) -> "pd.Series[bool]":
         if not self.is_graded:
-            return rows
-        return only(rows, rows["answer_correct"].fillna(False).astype(bool))
+            return pd.Series(True, index=rows.index)
+        return rows["answer_correct"].fillna(False).astype(bool)
 
     @property
     def kept_repeats(self) -> pd.DataFrame:

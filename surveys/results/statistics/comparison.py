@@ -200,10 +200,7 @@ def compare(frame: Frame, *, against: str = "", method: Method = CLUSTERED) -> C
     """
     if against and against not in frame.systems:
         raise UnknownSystemError(f"There is no system {against!r}; there is {', '.join(frame.systems)}.")
-    counted = frame.kept
-    if method.has_skips:  # the authors' -1 is for their own reasons
-        counted = counted[~counted["skip_reason"].isin(UNSEEN)]
-    scores = _all_scores(frame, counted)
+    scores = _all_scores(frame, _compared_rows(frame, method))
     estimates = {
         name: {key: _estimate(found, method=method) for key, found in of_system.items()}
         for name, of_system in scores.items()
@@ -220,6 +217,12 @@ def compare(frame: Frame, *, against: str = "", method: Method = CLUSTERED) -> C
     p = {(found.system, found.criterion): found.corrected for found in kept}
     strangers = _strangers(frame, against)
     return Comparison(method, against, _with_p(estimates, p), kept, filtered, strangers, is_chosen)
+
+
+def _compared_rows(frame: Frame, method: Method) -> pd.DataFrame:
+    if method.has_skips:  # the authors' -1 is for their own reasons
+        return frame.kept[~frame.kept["skip_reason"].isin(UNSEEN)]
+    return frame.kept
 
 
 def _strangers(frame: Frame, against: str) -> tuple[Strangers, ...]:

@@ -467,6 +467,24 @@ def test_strengths_are_of_two_systems_that_were_ranked(preference, has_strengths
     assert strengths.strengths(frame) is None
 
 
+def test_two_systems_that_were_ranked_have_strengths() -> None:
+    preference = SimpleNamespace(by="ranking", key="place")
+    definition = SimpleNamespace(preference=preference, has_strengths=True)
+    given = pd.DataFrame(
+        {
+            "item_id": list("abc"),
+            "worker": list("xyz"),
+            "is_skipped": [False] * 3,
+            "s.place": ["1", "1", "2"],
+            "t.place": ["2", "2", "1"],
+        }
+    )
+    frame = SimpleNamespace(definition=definition, systems=("s", "t"), kept=given)
+    found = strengths.strengths(frame)
+    assert (found.rate("s", "t").wins, found.rate("s", "t").losses) == (2, 1)
+    assert found.counts == {"s": {"shown": 3, "mean_rank": 4 / 3}, "t": {"shown": 3, "mean_rank": 5 / 3}}
+
+
 def test_a_character_is_as_grave_as_its_gravest_mark() -> None:
     spans = Spans(
         (Choice("major", "Major", 5.0), Choice("trivial", "Trivial", 0.5), Choice("none", "Neutral"))
@@ -589,6 +607,22 @@ def test_answers_are_right_where_one_was_given_and_one_is_known() -> None:
         assert worker_quality._correct(frame, given) == Share("correct", "Answer right", 1, 2)
         assert worker_quality._correct(frame, given[1:2]) is None
         assert worker_quality._correct(frame, given[3:]) is None
+
+
+@pytest.mark.parametrize(("choices", "way"), [(("1", "2"), "dawid_skene"), ((), "one_coin")])
+def test_only_choices_are_confused_with_one_another(monkeypatch, choices, way) -> None:
+    """Of numbers and texts each may be an answer of its own: what is taken for what can't be told of them."""
+    used = []
+    for name in ("dawid_skene", "one_coin"):
+        step = getattr(worker_quality, name)
+        noted = lambda *args, name=name, step=step, **how: used.append(name) or step(*args, **how)  # noqa: E731
+        monkeypatch.setattr(worker_quality, name, noted)
+    frame = SimpleNamespace(definition=SimpleNamespace(answer=SimpleNamespace(choices=choices)))
+    given = pd.DataFrame(
+        {"item_id": ["a", "a"], "worker": ["x", "y"], "answer": ["1", "2"], "gold": ["1", "1"]}
+    )
+    worker_quality._correct(frame, given)
+    assert used == [way]
 
 
 def test_it_ends_with_the_first_step_that_moves_nothing(monkeypatch) -> None:
