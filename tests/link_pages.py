@@ -21,7 +21,7 @@ def target(response: Any) -> tuple[int, str]:
 
 def listed(response: Any) -> list[tuple[str, str]]:
     """The annotations of the list, with their states."""
-    return re.findall(r'>(Annotation \d+)</a> <span class="mark \w+">(\w+)<', response.content.decode())
+    return re.findall(r'>(Annotation \d+)</a> <span class="mark \w+">([^<]+)<', response.content.decode())
 
 
 def checked(page: Any) -> list[tuple[str, str]]:

@@ -1,12 +1,15 @@
 """Where people who come by link come in, see what is theirs, and go out again."""
 
 from django import forms
+from django.core.paginator import Page, Paginator
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
+from annotators.models import Assignment
 from surveys.answering import consents
 from surveys.answering.admissions import Admission, NotAdmitted, admit_by_code, admit_panel
+from surveys.answering.allocation import Annotation
 from surveys.answering.presentation import shown_definition
 from surveys.pages.answering.consent import shown, to_link_consent
 from surveys.pages.answering.link_page import admitted, linked, on_to_next, render, surroundings, to
@@ -14,6 +17,7 @@ from surveys.pages.answering.work_page import pay_rule, time_allowed
 from surveys.review.panels import completion
 
 NUMBER_MAX = 2**31 - 1
+SHOWN_PER_PAGE = 50
 NO_NUMBER = gettext_lazy("An annotation id is a whole number from 1.")
 
 
@@ -83,12 +87,20 @@ def panel(request: HttpRequest, code: str) -> HttpResponse:
     return to("link", admit_panel(code, request.GET.dict()).token)
 
 
+def _page(mine: list[Annotation], *, number: str | None, just_saved: int | None) -> Page[Annotation]:
+    """Return a page of the list, what was not accepted first; unless one is asked for, that of what was just saved."""
+    listed = sorted(mine, key=lambda one: one.assignment.status != Assignment.Status.REJECTED)
+    at = next((n for n, one in enumerate(listed) if one.number == just_saved), 0)
+    return Paginator(listed, SHOWN_PER_PAGE).get_page(number or 1 + at // SHOWN_PER_PAGE)
+
+
 def _home(request: HttpRequest, admission: Admission, form: NumberForm) -> HttpResponse:
     around = surroundings(admission, just_saved=request.GET.get("saved", ""))
     return render(
         "home",
         status=422 if form.is_bound else 200,
         **around,
+        page=_page(around["mine"], number=request.GET.get("page"), just_saved=around["just_saved"]),
         form=form,
         number=form["number"].value() if form.is_bound else around["suggested"],
         instructions=shown_definition(admission.batch).instructions,

@@ -8,6 +8,7 @@ from django.utils import timezone
 from annotators.crowds.links import work as link_work
 from annotators.models import Assignment
 from surveys.models import Appeal, Batch
+from surveys.pages.answering import link_home
 from surveys.pages.answering.styles import style_sources
 from surveys.protocols.registry import get_definition
 from tests.link_pages import listed, target, text
@@ -31,6 +32,40 @@ def test_home_says_what_it_is_and_offers_the_first_annotation(ada: Visitor) -> N
     assert 'name="number" value="1"' in page.content.decode()
     assert listed(page) == []
     assert Assignment.objects.count() == 0
+
+
+def test_a_long_list_has_pages(ada: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link_home, "SHOWN_PER_PAGE", 2)
+    for number in (1, 2):
+        ada.answer(number)
+    assert 'class="pages"' in ada.open().content.decode()  # the third is open
+    assert [[name for name, _ in listed(ada.open(page=page))] for page in ("1", "2", "9", "x")] == [
+        ["Annotation 1", "Annotation 2"],
+        ["Annotation 3"],
+        ["Annotation 3"],
+        ["Annotation 1", "Annotation 2"],
+    ]
+    pages = [re.findall(r'<a rel="(\w+)" href="([^"]+)"', ada.open(page=n).content.decode()) for n in "12"]
+    assert pages == [[("next", "?page=2#mine")], [("prev", "?page=1#mine")]]
+    monkeypatch.setattr(link_home, "SHOWN_PER_PAGE", 3)
+    assert 'class="pages"' not in ada.open().content.decode()
+
+
+def test_what_was_not_accepted_comes_first_and_what_was_just_saved_is_shown(
+    ada: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link_home, "SHOWN_PER_PAGE", 1)
+    for number in (1, 2):
+        ada.answer(number)
+    Assignment.objects.filter(annotation_slot__number=2).update(status="Rejected", rejected_at=timezone.now())
+    pages = [listed(ada.open(page=page)) for page in ("1", "2", "3")]
+    assert pages == [
+        [("Annotation 2", "not accepted")],
+        [("Annotation 1", "answered")],
+        [("Annotation 3", "open")],
+    ]
+    assert listed(ada.open(saved="1")) == pages[1]
+    assert listed(ada.open(saved="1", page="3")) == pages[2]
 
 
 def test_home_lists_what_is_done_and_offers_the_next(ada: Visitor) -> None:
