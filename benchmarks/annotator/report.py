@@ -1,8 +1,9 @@
 """What does a HIT cost the person who does it? Taps, keys, heights, bars, bytes and first paint, in real Chromium.
 
-Run `python benchmarks/annotator/report.py [--checkout DIR] [--only taps heights ...]`. The pages are served by
-`serve.py` in `--checkout` (any commit's worktree with an environment in `.venv`, or this one's); the browser is the
-machine's Chromium or CHROMIUM. It prints one table for each question and leaves nothing behind.
+Run `python benchmarks/annotator/report.py [--checkout DIR] [--only taps heights ...] [--pictures DIR]`. The pages
+are served by `serve.py` in `--checkout` (any commit's worktree with an environment in `.venv`, or this one's); the
+browser is the machine's Chromium or CHROMIUM. It prints one table for each question and leaves nothing behind;
+`--pictures` keeps what each question of the first item looks like when its turn has come.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from playwright.sync_api import Error as PlaywrightError
 
 HERE = Path(__file__).resolve().parent
 TYPES = ("evil", "xai", "vtt")
+OTHERS = ("pairwise", "ranking", "translation", "arabic")  # where the checkout has them
 # A zoom of 400 % in a window of 1280 x 800 leaves 320 x 200 CSS pixels.
 SIZES = {
     "390x844": (390, 844),
@@ -65,6 +67,30 @@ BARS = """() => {
     for (let y = Math.max(0, Math.round(box.top)); y < Math.min(innerHeight, box.bottom); y += 1) rows.add(y);
   }
   return rows.size;
+}"""
+
+# Of a question whose turn it is: which of what is judged can be seen from it, in its place, repeated or in the bar.
+SEEN = """(name) => {
+  const group = document.querySelector(`[name="${name}"]`).closest(".group"), item = group.closest(".item");
+  const bar = document.querySelector(".bar"), isStuck = getComputedStyle(bar).position === "sticky";
+  const edge = isStuck ? bar.getBoundingClientRect().bottom : 0, glance = document.querySelector(".glance");
+  const inView = (node) => {
+    const { top, bottom } = node.getBoundingClientRect();
+    return Math.min(bottom, innerHeight) - Math.max(top, edge) >= Math.min(20, bottom - top);
+  };
+  const isGlance = glance && !glance.hidden && glance.getBoundingClientRect().bottom > 0;
+  const part = group.closest(".ranked") ?? group, small = [...part.querySelectorAll("small, .help")];
+  const again = small.filter(inView).map((one) => one.textContent);
+  const repeated = [isGlance ? glance.textContent : "", ...again];
+  const isTold = (node) => inView(node) || repeated.some((text) => text.includes(node.textContent.trim().slice(0, 40)));
+  const pictures = [...item.querySelectorAll(":is(.look, .states, .block, .output) img")];
+  const judged = name.endsWith("-answer") ? null : (group.closest(".output") ?? item);
+  const texts = [...(judged?.querySelectorAll(".output > blockquote, :scope > blockquote") ?? [])];
+  const asked = item.querySelector(".asked"), hasAsked = Boolean(asked?.textContent.trim());
+  return {
+    picture: pictures.every(inView) || Boolean(isGlance && glance.querySelector("img")),
+    text: texts.every(isTold) && (!hasAsked || isTold(asked)),
+  };
 }"""
 
 
@@ -136,14 +162,19 @@ def tab(browser: Browser, size: tuple[int, int], *, touch: bool = False) -> Iter
 
 def tap(page: Page, target: Locator, hands: Hands) -> None:
     """Bring a control into view as a finger would, and tap it."""
+    _bring(page, target, hands).tap()
+    hands.taps += 1
+
+
+def _bring(page: Page, target: Locator, hands: Hands) -> Locator:
+    """Wait until the page has moved by itself, and move it where that did not bring the control into view."""
     label = target.locator("xpath=ancestor-or-self::*[self::label or self::button or self::summary][1]")
-    page.wait_for_timeout(600)  # the page may be moving by itself
+    page.wait_for_timeout(600)
     if not _is_in_view(label):
         hands.flicks += 1
         label.evaluate("node => node.scrollIntoView({block: 'center', behavior: 'instant'})")
         page.wait_for_timeout(100)
-    label.tap()
-    hands.taps += 1
+    return label
 
 
 def _is_in_view(label: Locator) -> bool:
@@ -271,6 +302,47 @@ def height(browser: Browser, url: str, size: tuple[int, int]) -> Extent:
         return Extent(sum(heights) / len(heights), max(heights), step, asked_at, skip_at, worst)
 
 
+# -- What is in view --------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Views:
+    """Of an item's questions: how many there are, from how many one sees the pictures and the texts; moves by hand."""
+
+    questions: int = 0
+    picture: int = 0
+    text: int = 0
+    flicks: int = 0
+
+
+def views(browser: Browser, url: str, size: tuple[int, int], *, keep: Path | None = None) -> Views:
+    """Answer the first item by finger, and look from each question at what is judged before answering it."""
+    hands, found = Hands(), Views()
+    with tab(browser, size, touch=True) as page:
+        page.goto(url)
+        page.wait_for_selector("html.js")
+        if (begin := page.locator("[data-begin]")).is_visible():
+            begin.tap()
+        item = page.locator(".item").first
+        for name in [one for one in page.evaluate(UNANSWERED) if one.startswith(_prefix(item))]:
+            choice = page.locator(f'input[name="{name}"]').first
+            before = hands.flicks
+            _bring(page, choice, hands)
+            seen = page.evaluate(SEEN, name)
+            found.questions += 1
+            found.picture += seen["picture"]
+            found.text += seen["text"]
+            found.flicks += hands.flicks - before
+            if keep:
+                page.screenshot(path=keep.with_name(f"{keep.name}-{found.questions}.png"))
+            tap(page, choice, hands)
+    return found
+
+
+def _prefix(item: Locator) -> str:
+    return f"i{item.get_attribute('data-position')}-"
+
+
 # -- Bytes and paint --------------------------------------------------------------------------------------------------
 
 
@@ -352,7 +424,7 @@ def _scrolls(part: Page | Frame) -> bool:
 # -- The tables -------------------------------------------------------------------------------------------------------
 
 
-def show_taps(browser: Browser, serving: Serving) -> None:
+def show_taps(browser: Browser, serving: Serving, **_: object) -> None:
     print(f"\n{'a whole HIT':16}{'taps':>8}{'flicks':>8}{'keys':>8}{'ms a key':>10}")
     for kind in TYPES:
         by_hand, by_key = taps(browser, serving.frame(kind)), keys(browser, serving.frame(kind))
@@ -360,10 +432,22 @@ def show_taps(browser: Browser, serving: Serving) -> None:
         print(f"{kind:16}{by_hand.taps:>8}{by_hand.flicks:>8}{by_key.keys:>8}{wait:>10.0f}")
 
 
-def show_heights(browser: Browser, serving: Serving) -> None:
+def show_views(
+    browser: Browser, serving: Serving, *, studies: list[str], pictures: Path | None = None
+) -> None:
+    names = "window", "questions", "picture", "text", "flicks"
+    print(f"\n{'in view from':16}" + "".join(f"{name:>11}" for name in names))
+    for kind in studies:
+        for name, size in SIZES.items():
+            keep = pictures / f"{kind}-{size[0]}x{size[1]}" if pictures else None
+            n = views(browser, serving.frame(kind), size, keep=keep)
+            print(f"{kind:16}{name:>11}{n.questions:>11}{n.picture:>11}{n.text:>11}{n.flicks:>11}")
+
+
+def show_heights(browser: Browser, serving: Serving, *, studies: list[str], **_: object) -> None:
     names = "window", "px", "tallest", "screens", "a step", "asked at", "skip at", "bars px", "bars %"
     print(f"\n{'an item':16}" + "".join(f"{name:>10}" for name in names))
-    for kind in TYPES:
+    for kind in studies:
         for name, size in SIZES.items():
             px = height(browser, serving.frame(kind), size)
             print(
@@ -373,7 +457,7 @@ def show_heights(browser: Browser, serving: Serving) -> None:
             )
 
 
-def show_paint(browser: Browser, serving: Serving) -> None:
+def show_paint(browser: Browser, serving: Serving, **_: object) -> None:
     print(f"\n{'first visit':16}{'paint s':>9}{'HTML kB':>9}{'CSS':>7}{'scripts':>9}{'pictures':>10}")
     pages: dict[str, Callable[[], str]] = {
         "link, e-ViL": lambda: first_annotation(browser, serving.link()),
@@ -388,14 +472,20 @@ def show_paint(browser: Browser, serving: Serving) -> None:
         )
 
 
-def show_market(browser: Browser, serving: Serving) -> None:
+def show_market(browser: Browser, serving: Serving, **_: object) -> None:
     print(f"\n{'in the market':16}{'scrollers':>10}{'bars px':>9}{'bars %':>8}")
     for name, size in SIZES.items():
         found, bars = scrollers(browser, serving, size)
         print(f"{name:16}{found:>10}{bars:>9.0f}{100 * bars / size[1]:>8.0f}")
 
 
-TABLES = {"taps": show_taps, "heights": show_heights, "paint": show_paint, "market": show_market}
+TABLES = {
+    "taps": show_taps,
+    "views": show_views,
+    "heights": show_heights,
+    "paint": show_paint,
+    "market": show_market,
+}
 
 
 def chromium() -> str:
@@ -413,11 +503,16 @@ def main() -> None:
         "--checkout", type=Path, default=HERE.parent.parent, help="whose pages (default: these)"
     )
     parser.add_argument("--only", nargs="+", choices=list(TABLES), default=list(TABLES))
+    parser.add_argument("--studies", nargs="+", default=[*TYPES, *OTHERS], help="of which (heights, views)")
+    parser.add_argument("--pictures", type=Path, help="a folder for what the questions look like (views)")
     chosen = parser.parse_args()
+    if chosen.pictures:
+        chosen.pictures.mkdir(parents=True, exist_ok=True)
     with served(chosen.checkout.resolve()) as serving, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         for name in chosen.only:
-            TABLES[name](browser, serving)
+            studies = [one for one in chosen.studies if one in serving.addresses]
+            TABLES[name](browser, serving, studies=studies, pictures=chosen.pictures)
         browser.close()
 
 

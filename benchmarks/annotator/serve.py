@@ -1,10 +1,13 @@
-"""One HIT of each demo study and one personal link, served from an empty database until standard input closes.
+"""One HIT of each study, and personal links, served from an empty database until standard input closes.
+
+Studies are those of the demo, three templates, and one whose items are Arabic.
 
 It runs in the checkout that is its working folder, with that checkout's code; `report.py` starts it and reads the
 addresses it prints as one line of JSON. Pictures are photographs as large as VQA-X's, drawn here, so that bytes and
 times are those of a study and not of our small drawings.
 """
 
+import csv
 import json
 import os
 import random
@@ -25,6 +28,11 @@ STUDIES = {
     "evil": ("evil-vqax", "items.csv"),
     "xai": ("xai", "xai/items.csv"),
     "vtt": ("vtt", "vtt/items.jsonl"),
+}
+TEMPLATES = "pairwise", "ranking", "translation"
+ARABIC = {
+    "label": "إبريق شاي",
+    "explanation": "جسم أزرق له قاعدة مسطحة، ومقبض منحنٍ على اليمين، وبخار يتصاعد من أعلاه فوق شراب داكن.",
 }
 
 
@@ -57,14 +65,56 @@ def with_photographs(items: Path, folder: Path) -> Path:
     return copy
 
 
-def drafted(protocol: str, items: Path, *, seed: int = 1, **terms: object):
-    from surveys.models import Survey
+def in_arabic(items: Path) -> Path:
+    """Write the XAI study's items in Arabic beside them."""
+    with items.open(newline="") as file:
+        rows = [row | ARABIC for row in csv.DictReader(file)]
+    copy = items.with_name("arabic.csv")
+    with copy.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return copy
+
+
+def others(folder: Path) -> dict[str, tuple[str, str, Path]]:
+    """Return {study: (protocol, its document, items)} of what is not built in; none in a commit without templates."""
+    try:
+        from surveys.protocols.templates import templates
+    except ImportError:
+        return {}
+    found = {}
+    for key in TEMPLATES:
+        items = folder / f"{key}.csv"
+        items.write_text(templates()[key].items)
+        found[key] = key, templates()[key].document, items
+    document = (ROOT / "surveys/protocols/builtin/xai.yaml").read_text()
+    for ours in ("protocol: xai", 'name: "XAI', "title: Rate explanations"):
+        document = document.replace(ours, f"{ours}-arabic")
+    return found | {"arabic": ("xai-arabic", document, in_arabic(folder / "xai" / "items.csv"))}
+
+
+def material(protocol: str, items: Path, document: str = ""):
     from surveys.protocols.registry import get_definition
+    from surveys.protocols.uploads import read
+    from surveys.rehearsal.study import Material
+    from surveys.studies.packages import Package
+
+    folder = items.parent / "pictures"
+    pictures = str(folder) if folder.exists() else ""
+    if not document:
+        return Material(get_definition(protocol), items, pictures)
+    package = Package(f"{protocol}.yaml", document.encode())
+    return Material(read(document, name=package.name), items, pictures, package=package)
+
+
+def drafted(protocol: str, items: Path, *, document: str = "", seed: int = 1, **terms: object):
+    from surveys.models import Survey
     from surveys.publishing.questionnaires import start_publishing
-    from surveys.rehearsal.study import Material, draft_batch, import_material
+    from surveys.rehearsal.study import draft_batch, import_material
 
     survey = Survey.objects.filter(slug=protocol).first() or import_material(
-        Material(get_definition(protocol), items, str(items.parent / "pictures"))
+        material(protocol, items, document)
     )
     batch = draft_batch(survey, seed=seed, **terms)
     batch.uses_quiz = False
@@ -150,6 +200,8 @@ def main() -> None:
         addresses: dict[str, object] = {
             key: offered(drafted(protocol, items[key])) for key, (protocol, _) in STUDIES.items()
         }
+        for key, (protocol, document, file) in others(folder).items():
+            addresses[key] = offered(drafted(protocol, file, document=document))
         addresses["worker"] = worker()
         addresses["links"] = links(items["evil"], 40)
         port = int(settings.APP_URL.rsplit(":", 1)[1])

@@ -66,6 +66,7 @@ def scores_of(number: int) -> list[str]:
 def choose(page: Page, *values: str) -> None:
     for group, value in zip(page.locator(".output .group").all(), values, strict=True):
         group.locator(f"input[value='{value}']").check()
+        expect(page.locator("#hit")).not_to_have_attribute("data-settles", "")  # until then a tap is none
 
 
 def tab_to(page: Page, target: Locator) -> None:
@@ -168,6 +169,18 @@ def test_second_tab_is_shown_what_the_first_saved(context: BrowserContext, link:
     second.get_by_role("button", name="Replace them with what I have just sent").click()
     expect(second.get_by_text("Annotation 1 is saved.")).to_be_visible()
     assert scores_of(1) == ["1", "1", "1"]
+
+
+def test_the_next_one_is_shown_from_its_top(new_context: CreateContextCallback, link: str) -> None:
+    page = new_context(viewport=PHONE).new_page()
+    page.goto(f"{link}1/")
+    choose(page, "5", "4", "3")
+    page.locator("[data-go=submit]").scroll_into_view_if_needed()
+    assert page.evaluate("scrollY") > PHONE["height"]
+    page.locator("[data-go=submit]").click()
+    expect(page.locator("h1")).to_have_text("Annotation 2")
+    expect(page.locator("h1")).to_be_in_viewport()
+    assert page.evaluate("scrollY") == 0
 
 
 def test_changed_answers_are_not_saved_before_they_are_sent(page: Page, link: str) -> None:

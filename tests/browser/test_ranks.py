@@ -45,6 +45,25 @@ def begin(context: BrowserContext, address: str) -> Page:
     return page
 
 
+@pytest.mark.parametrize("address", [RANKING], indirect=True)
+@pytest.mark.parametrize("size", [(390, 844), (844, 390)])
+def test_all_places_of_a_ranking_stay_together_on_a_small_screen(
+    new_context: CreateContextCallback, address: str, size: tuple[int, int]
+) -> None:
+    width, height = size
+    phone = {"has_touch": True, "is_mobile": True, "viewport": {"width": width, "height": height}}
+    page = begin(new_context(**phone), address)
+    groups = page.locator(".ranked").first.locator(".group")
+    for n in range(3):
+        groups.nth(n).locator("label").first.tap()
+        expect(page.locator("#hit")).not_to_have_attribute("data-settles", "")
+        if n < 2:
+            boxes = [group.bounding_box() for group in groups.all()]
+            bar = page.locator(".bar").bounding_box()["height"]
+            assert [bar <= box["y"] and box["y"] + box["height"] <= height for box in boxes] == [True] * 3
+    assert page.locator(".item").nth(1).bounding_box()["y"] < height / 2  # the next item's turn
+
+
 def places() -> list[list[str]]:
     """Return what was given to the outputs of each item, sorted."""
     found: dict[str, list[str]] = {}

@@ -174,20 +174,25 @@
   }
 
   // A first answer by finger on a small screen brings the next question to the top: whatever was answered, so that no
-  // answer is quicker than another; nothing is hidden, and a correction moves nothing. While the page moves, a second
-  // tap is none: it was meant for what has just been there.
+  // answer is quicker than another; nothing is hidden, and a correction moves nothing. Places of a ranking stay together
+  // where the screen holds them. While the page moves, a second tap is none: it was meant for what has just been there.
   const answered = new Set();
   let isByFinger = false, settling;
   form.addEventListener("pointerdown", () => (isByFinger = true));
   form.addEventListener("keydown", () => (isByFinger = false));
   form.addEventListener("click", (event) => "settles" in form.dataset && event.preventDefault(), { capture: true });
 
+  function together(group) {
+    const ranked = group?.closest(".ranked"), { scrollPaddingTop } = getComputedStyle(document.documentElement);
+    return ranked?.offsetHeight <= innerHeight - parseFloat(scrollPaddingTop) ? ranked : undefined;
+  }
+
   function bringNext(group) {
     const all = items.flatMap(({ fields }) => fields).filter((one) => !one.hidden && !isAside(one));
     const following = all[all.indexOf(group) + 1], output = following?.closest(".output");
     const isFirst = (part) => part && following && all.find((one) => part.contains(one)) === following;
-    const places = [following && itemOf(following).node, output, following];
-    const target = following ? places.find((part) => part === following || isFirst(part)) : comment;
+    const places = [following && itemOf(following).node, output, together(following), following];
+    const target = following ? places.find((part, n) => n >= 2 ? part : isFirst(part)) : comment;
     form.dataset.settles = "";
     clearTimeout(settling);
     settling = setTimeout(() => delete form.dataset.settles, SETTLING_MS);

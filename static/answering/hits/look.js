@@ -25,7 +25,7 @@
     const note = document.createElement("p"), name = media.alt || media.ariaLabel || media.getAttribute("aria-label");
     const item = media.closest(".item"), skip = find(".skip", item);
     const others = skip ? gettext("If you need it, choose “Skip: it can’t be judged” below.") : "";
-    if (!skip && !find(".unseen", item)) offerUnseen(item);
+    if (!skip && !find(".unseen", item) && !("judged" in item.dataset)) offerUnseen(item);
     note.className = "missing";
     note.setAttribute("role", "status");
     const lost = gettext("{name} can’t be loaded.", { name });
@@ -105,10 +105,9 @@
 
   // -- What has scrolled away ----------------------------------------------------------------------------
   const glance = button("glance", "", () => open(seen.pictures, seen.texts.map((text) => text.cloneNode(true))));
-  const thumbnails = document.createElement("span"), words = document.createElement("span");
-  thumbnails.className = "thumbnails";
-  words.className = "words";
-  glance.append(thumbnails, words);
+  const [thumbnails, words, given] = [["span", "thumbnails"], ["span", "words"], ["b", "given"]].map(([tag, className]) => Object.assign(document.createElement(tag), { className }));
+  given.dir = "auto";
+  glance.append(thumbnails, words, given);
   glance.hidden = true;
   bar.prepend(glance);
   let seen = { pictures: [], texts: [] }, shown = "";
@@ -119,22 +118,29 @@
   // The first output with a question that has not gone by.
   const judgedOutput = (item) => all(".output", item).find((output) => all(".group", output).some((group) => !isAbove(group)));
 
+  // What was answered first: what is asked later may be about that.
+  const answerOf = (item) => find(`[name="i${item.dataset.position}-answer"]:checked`, item)?.closest("label").querySelector("span");
+
+  const lineOf = (textContent) => Object.assign(document.createElement("span"), { textContent, dir: "auto" });
+
   function look() {
     const item = all(".item:not([hidden])").find((one) => !isAbove(one));
     if (!item) return;
-    const asked = find(".asked", item), quote = judgedOutput(item)?.querySelector("blockquote");
-    const texts = [asked, ...all(".block :is(p, li, tr), .step bdi", item), quote].filter((text) => text?.textContent.trim());
-    const gone = texts.filter(isAbove), away = gone.filter((text) => [asked, quote].includes(text));
-    const there = picturesOf(item), pictures = there.filter(isAbove), lines = (away.length ? away : gone.slice(-1)).map(({ textContent }) => textContent);
+    const asked = find(".asked", item), quote = judgedOutput(item)?.querySelector("blockquote"), answer = answerOf(item);
+    const texts = [asked, answer, ...all(".block :is(p, li, tr), .step bdi", item), quote].filter((text) => text?.textContent.trim());
+    const gone = texts.filter((text) => text !== answer && isAbove(text)), away = gone.filter((text) => [asked, quote].includes(text));
+    const there = picturesOf(item), pictures = there.filter(isAbove), answered = answer && isAbove(answer) ? answer.textContent.trim() : "";
+    const lines = (away.length ? away : gone.slice(-1)).map(({ textContent }) => textContent);
     seen = { pictures: there, texts };
-    const now = JSON.stringify([pictures.map(({ src }) => src), lines]);
-    glance.hidden = !pictures.length && !lines.length;
+    const now = JSON.stringify([pictures.map(({ src }) => src), lines, answered]);
+    glance.hidden = !pictures.length && !lines.length && !answered;
     if (now === shown) return;
     shown = now;
     thumbnails.replaceChildren(...pictures.slice(0, MOST).map(({ currentSrc, src }) => Object.assign(new Image(), { src: currentSrc || src, alt: "" })));
-    words.replaceChildren(...lines.map((line) => Object.assign(document.createElement("span"), { textContent: line, dir: "auto" })));
+    words.replaceChildren(...lines.map(lineOf));
+    given.textContent = answered;
     if (glance.hidden) return;
-    glance.setAttribute("aria-label", gettext("Look again: {text}", { text: lines.join(" ") || pictures[0].alt }));
+    glance.setAttribute("aria-label", gettext("Look again: {text}", { text: [...lines, answered].filter(Boolean).join(" ") || pictures[0].alt }));
   }
 
   let frame = 0;

@@ -54,6 +54,7 @@ window.send = (() => {
       here.has(file) ? style : `<link rel="stylesheet" href="${file}">`,
     );
     document.open();
+    scrollTo({ top: 0, behavior: "instant" }); // it would stay where the page before was left
     document.write(known);
     document.close();
   }
