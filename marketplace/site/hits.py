@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -88,10 +88,16 @@ def accept(request: HttpRequest, worker: Worker, identifier: str) -> HttpRespons
 
 def _wanted(hit_id: str, identifier: str) -> tuple[HITType, HIT] | None:
     """Return the HIT that the page showed, and its type; None where it showed none, or it is gone."""
-    hits = HIT.objects.filter(hit_id=documents.legal(hit_id)).select_related("hit_type__requester")
-    hit = hits.first() if hit_id else None
+    hit = NAMED.first(hit_id=documents.legal(hit_id)) if hit_id else None
     is_of_type = hit is not None and identifier in {hit.hit_type.type_id, hit.hit_type.group_id}
     return (hit.hit_type, hit) if hit and is_of_type else None
+
+
+NAMED = Statement(
+    lambda: HIT.objects.filter(hit_id=Hole("hit_id", HIT._meta.get_field("hit_id"))).select_related(
+        "hit_type__requester"
+    )
+)
 
 
 def _may_accept(request: HttpRequest, hit_type: HITType) -> bool:
@@ -130,21 +136,21 @@ def _chosen_language(request: HttpRequest) -> str:
     return str(getattr(request, "chosen_language", ""))
 
 
-LATEST_OF_HIT = Statement(
-    lambda: (
-        Assignment.objects.filter(
-            worker=Hole("worker", Worker._meta.pk), hit__hit_id=Hole("hit_id", HIT._meta.get_field("hit_id"))
-        )
-        .select_related("hit__hit_type__requester", "worker")
-        .order_by("-pk")[:1]
-    )
+def _theirs(**lookup: Hole) -> QuerySet[Assignment]:
+    """Return a worker's own latest go."""
+    rows = Assignment.objects.filter(worker=Hole("worker", Worker._meta.pk), **lookup)
+    return rows.select_related("hit__hit_type__requester", "worker").order_by("-pk")[:1]
+
+
+LATEST_OF_HIT = Statement(lambda: _theirs(hit__hit_id=Hole("hit_id", HIT._meta.get_field("hit_id"))))
+LATEST = Statement(
+    lambda: _theirs(assignment_id=Hole("assignment_id", Assignment._meta.get_field("assignment_id")))
 )
 
 
-def _latest(worker: Worker, **lookup: str) -> Assignment:
+def _latest(worker: Worker, *, assignment_id: str) -> Assignment:
     """Return the worker's own latest go; the same AssignmentId may by now be another worker's."""
-    rows = Assignment.objects.filter(worker=worker, **lookup).order_by("-pk")
-    found = rows.select_related("hit__hit_type__requester", "worker").first()
+    found = LATEST.first(worker=worker.pk, assignment_id=assignment_id)
     if found is None:
         raise Http404("You have no such assignment.")
     return found
@@ -252,8 +258,16 @@ def after(request: HttpRequest, worker: Worker, assignment_id: str) -> HttpRespo
 
 def _queued(worker: Worker) -> Assignment | None:
     """Return the open assignment that has to be done first."""
-    rows = Assignment.objects.filter(worker=worker, status=Assignment.Status.OPEN)
-    return rows.select_related("hit__hit_type").order_by("deadline", "pk").first()
+    return QUEUED.first(worker=worker.pk)
+
+
+QUEUED = Statement(
+    lambda: (
+        Assignment.objects.filter(worker=Hole("worker", Worker._meta.pk), status=Assignment.Status.OPEN)
+        .select_related("hit__hit_type")
+        .order_by("deadline", "pk")[:1]
+    )
+)
 
 
 def _goes_on(request: HttpRequest, assignment: Assignment, *, now: datetime) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Exists, F, Model, OuterRef, Q
+from django.db.models import Count, Exists, F, Model, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -21,6 +21,7 @@ from annotators.crowds.base import by_market, crowd_of
 from annotators.crowds.links import work as link_work
 from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Worker
+from statements import Hole, Statement
 from surveys.answering.orders import draw_responses
 from surveys.models import AnnotationSlot, Batch, PanelVisit, Picture, Questionnaire, Response, skips
 from surveys.publishing import budget, pilots, quota
@@ -127,21 +128,48 @@ def coming_after(assignment: Assignment) -> list[Picture]:
 
     What others claim in this worker's name tells nobody anything, as elsewhere (`is_borne_out`).
     """
-    theirs = quota.is_borne_out(assignment.claimed_from, assignment="assignment__") | Q(assignment=assignment)
-    seen = Response.objects.filter(
-        theirs, worker=assignment.worker_id, item__slots__questionnaire=OuterRef("pk")
+    following = FOLLOWING.first(
+        batch=assignment.hit.questionnaire.batch_id,
+        now=timezone.now(),
+        worker=assignment.worker_id,
+        claimed_from=assignment.claimed_from,
+        assignment=assignment.pk,
     )
-    offered = assignment.hit.questionnaire.batch.questionnaires.filter(
-        ~Exists(seen), hit__status=HIT.Status.ASSIGNABLE, hit__expires_at__gt=timezone.now()
+    return _pictures_of(following.pk) if following else []
+
+
+def _offered_next() -> QuerySet[Questionnaire]:
+    """Return the oldest that a marketplace still offers to a worker who has seen none of its items."""
+    claimed_from = Hole("claimed_from", Assignment._meta.get_field("claimed_from"))
+    theirs = quota.is_borne_out(claimed_from, assignment="assignment__")
+    this, worker = Q(assignment=Hole("assignment", Assignment._meta.pk)), Hole("worker", Worker._meta.pk)
+    seen = Response.objects.filter(theirs | this, worker=worker, item__slots__questionnaire=OuterRef("pk"))
+    offered = Questionnaire.objects.filter(
+        ~Exists(seen),
+        batch=Hole("batch", Batch._meta.pk),
+        hit__status=HIT.Status.ASSIGNABLE,
+        hit__expires_at__gt=Hole("now", HIT._meta.get_field("expires_at")),
     )
     wanting = offered.annotate(n=Count("hit__assignments")).filter(n__lt=F("hit__max_assignments"))
-    following = wanting.order_by("hit").values_list("pk", flat=True).first()
-    return _pictures_of(following) if following else []
+    return wanting.order_by("hit")[:1]
+
+
+FOLLOWING = Statement(_offered_next)
 
 
 def _pictures_of(questionnaire: UUID) -> list[Picture]:
-    shown = Picture.objects.filter(item__slots__questionnaire=questionnaire).exclude(file="")
-    return list(shown.filter(content_type__startswith="image/").order_by("item", "position")[:MOST_COMING])
+    return COMING.all(questionnaire=questionnaire)
+
+
+def _coming() -> QuerySet[Picture]:
+    of_items = Picture.objects.filter(
+        item__slots__questionnaire=Hole("questionnaire", Questionnaire._meta.pk)
+    )
+    images = of_items.exclude(file="").filter(content_type__startswith="image/")
+    return images.order_by("item", "position")[:MOST_COMING]
+
+
+COMING = Statement(_coming)
 
 
 def keep(assignment: Assignment) -> None:

@@ -315,9 +315,14 @@ def _fill_in(response: Response, answer: ItemAnswer) -> None:
 
 
 def _borne_out(skip_reason: str, response: Response) -> str:
-    """Return why an item was not judged: that a file is gone is ours to say, not a browser's or a copy's."""
+    """Return why an item was not judged: that a file is gone is ours to say, not a browser's or a copy's.
+
+    We look when it is first said: what is sent again is about what was, or was not, to be seen then.
+    """
     if skip_reason not in UNSEEN:
         return skip_reason
+    if response.skip_reason in UNSEEN:
+        return response.skip_reason
     files = files_shown(response.item, response.shown_outputs, response.batch.definition)
     return FILE_UNSEEN if all(file.is_there for file in files) else FILE_GONE
 

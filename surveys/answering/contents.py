@@ -1,24 +1,43 @@
-"""What belongs to the items of a page, their outputs and files, read with one statement each."""
+"""What belongs to the items of a page, their outputs and files, read in the statement that reads the items."""
 
-from collections import defaultdict
 from collections.abc import Iterable
-from functools import cache
-from typing import Any
+from typing import Any, TypeVar, cast
 
-from statements import Fetched, Hole, Statement
+from django.db.models import Model, QuerySet
+
+from statements import Statement
+from statements.gathered import Gathered
 from surveys.models import Item, Output, Picture
 from surveys.protocols.blocks import OF_OUTPUT
 from surveys.protocols.definition import Definition
 
+M = TypeVar("M", bound=Model)
+OUTPUTS, PICTURES = "outputs", "pictures"
+CONTENTS: dict[str, Gathered[Any]] = {
+    OUTPUTS: Gathered(Output, by="item", order="pk"),  # the order of import
+    PICTURES: Gathered(Picture, by="item", order="position"),
+}
 
-def fetch_outputs(items: Iterable[Item]) -> None:
-    """Have `item.outputs.all()` ask no more, in the order of import."""
-    _fetch("outputs", Output, items)
+
+def with_contents(rows: "QuerySet[M]", *names: str) -> "QuerySet[M]":
+    """Read rows that have an item with it and what belongs to it, for `contents_of`."""
+    columns: dict[str, Any] = {f"item_{name}": CONTENTS[name].column("item") for name in names}
+    return cast("QuerySet[M]", rows.select_related("item").annotate(**columns))
 
 
-def fetch_pictures(items: Iterable[Item]) -> None:
-    """Have `item.pictures.all()` ask no more, in their order."""
-    _fetch("pictures", Picture, items)
+def contents_of(statement: Statement[M], *names: str, **values: Any) -> list[M]:
+    """Return the rows of a statement `with_contents`, so that `item.outputs.all()` of each, as named, asks no more."""
+    rows = statement.all(**values)
+    for row in rows:
+        _take(row, names)
+    return rows
+
+
+def _take(row: Any, names: Iterable[str]) -> None:
+    item: Item = row.item
+    cached = item.__dict__.setdefault("_prefetched_objects_cache", {})
+    for name in names:
+        cached[name] = CONTENTS[name].read(getattr(row, f"item_{name}"))
 
 
 def files_shown(item: Item, outputs: Iterable[Output], definition: Definition) -> list[Picture]:
@@ -26,23 +45,3 @@ def files_shown(item: Item, outputs: Iterable[Output], definition: Definition) -
     blocks = {"", *(block.column for block in definition.blocks if block.file_kind)}
     blocks |= {f"{OF_OUTPUT}{output.system}" for output in outputs}
     return [file for file in item.pictures.all() if file.block in blocks]
-
-
-def _fetch(name: str, model: type[Output] | type[Picture], items: Iterable[Item]) -> None:
-    by_key = defaultdict[int, list[Item]](list)
-    for item in items:
-        by_key[item.pk].append(item)
-    rows = defaultdict[int, list[Output | Picture]](list)
-    for row in _of_items(model, len(by_key)).all(**{f"item_{n}": pk for n, pk in enumerate(by_key)}):
-        rows[row.item_id].append(row)
-    for pk, same in by_key.items():
-        for item in same:
-            cached = item.__dict__.setdefault("_prefetched_objects_cache", {})
-            cached[name] = Fetched.of(model, rows[pk])
-
-
-@cache
-def _of_items(model: type[Output] | type[Picture], n_items: int) -> Statement[Output | Picture]:
-    """Return the statement for so many items."""
-    keys: list[Any] = [Hole(f"item_{n}", Item._meta.pk) for n in range(n_items)]
-    return Statement(lambda: model._default_manager.filter(item__pk__in=keys))

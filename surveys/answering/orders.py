@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from annotators.models import Assignment, Worker
 from statements import Hole, Statement, insert
-from surveys.answering.contents import fetch_outputs, fetch_pictures
+from surveys.answering.contents import OUTPUTS, PICTURES, contents_of, with_contents
 from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, Response
 from surveys.protocols.definition import Definition
 from surveys.publishing.design import repeated, williams
@@ -227,21 +227,18 @@ def items_again(page: Sequence[Item], *, batch: Batch) -> list[Item]:
 
 SLOTS = Statement(
     lambda: (
-        QuestionnaireItem.objects.filter(questionnaire=Hole("questionnaire", Questionnaire._meta.pk))
-        .select_related("item")
+        with_contents(QuestionnaireItem.objects.all(), OUTPUTS, PICTURES)
+        .filter(questionnaire=Hole("questionnaire", Questionnaire._meta.pk))
         .order_by("position")
     )
 )
 
 
 def slots_in_order(questionnaire: Questionnaire) -> list[QuestionnaireItem]:
-    """Return what a questionnaire shows, with pictures and outputs, in a constant number of queries."""
-    slots = SLOTS.all(questionnaire=questionnaire.pk)
+    """Return what a questionnaire shows, with pictures and outputs, in one query, or two where outputs are drawn."""
+    slots = contents_of(SLOTS, OUTPUTS, PICTURES, questionnaire=questionnaire.pk)
     for slot in slots:
         slot.questionnaire = questionnaire
-    items = [slot.item for slot in slots]
-    fetch_pictures(items)
-    fetch_outputs(items)
     if questionnaire.batch.definition.is_drawn:
         prefetch_related_objects(slots, "outputs")
     return slots

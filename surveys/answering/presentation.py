@@ -21,7 +21,7 @@ from annotators.people.pseudonyms import locked_worker_of, names_of
 from statements import Hole, Statement, insert
 from surveys.answering import claiming
 from surveys.answering.answer_copy import NOT_XML
-from surveys.answering.contents import fetch_outputs, fetch_pictures
+from surveys.answering.contents import OUTPUTS, PICTURES, contents_of, with_contents
 from surveys.answering.orders import (
     base_values,
     draw_responses,
@@ -150,7 +150,8 @@ class ShownItem:
     """All that a browser may know about an item, in the order it is shown.
 
     `position` names it, as in the questionnaire; `place` is where, from 1, this worker's page has it. `markable`
-    are the exact texts of those blocks, by column, in which something is marked.
+    are the exact texts of those blocks, by column, in which something is marked. What `stays_judged` was accepted
+    with its answers: they may change, but nobody can say any more that it could not be seen.
     """
 
     position: int
@@ -162,6 +163,7 @@ class ShownItem:
     draft: dict[str, Any]
     blocks: tuple[tuple[ShownBlock, ...], ...] = ()
     markable: Mapping[str, str] = field(default_factory=dict)
+    stays_judged: bool = False
 
     @property
     def files(self) -> tuple[ShownPicture, ...]:
@@ -177,7 +179,7 @@ class ShownItem:
 
 
 def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
-    """Read MTurk's query. Keys that arrive as `amp;hitId` are real traffic (Dallinger#1963).
+    """Read MTurk's query.
 
     Raises CannotServe where turkSubmitTo is none of the endpoint's own addresses, and where there is no marketplace
     that could have sent anybody.
@@ -186,7 +188,7 @@ def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
         raise CannotServe(
             "unknown", gettext("People come to this study by a personal link. Please use yours.")
         )
-    given = {key.removeprefix("amp;"): value.strip() for key, value in params.items()}
+    given = _given(params)
     submit_to = given.get("turkSubmitTo", "").rstrip("/")
     if submit_to and submit_to not in settings.MTURK_ENDPOINTS[endpoint]["submit_origins"]:
         raise CannotServe(
@@ -199,6 +201,17 @@ def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
         worker_id=given.get("workerId", "")[:64],
         submit_to=submit_to,
     )
+
+
+def named_assignment(params: Mapping[str, str]) -> str:
+    """Return the AssignmentId of MTurk's query, whoever sent it; "" where it has none that MTurk could have given."""
+    named = _given(params).get("assignmentId", "")[:64]
+    return named if is_entity_id(named) else ""
+
+
+def _given(params: Mapping[str, str]) -> dict[str, str]:
+    """Keys that arrive as `amp;hitId` are real traffic (Dallinger#1963)."""
+    return {key.removeprefix("amp;"): value.strip() for key, value in params.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,24 +231,23 @@ class Opened:
 
 
 def open_assignment(
-    questionnaire: Questionnaire, *, claims: Claims, user_agent: str = "", address: str = ""
+    questionnaire: Questionnaire,
+    *,
+    claims: Claims,
+    user_agent: str = "",
+    address: str = "",
+    is_new: bool = False,
 ) -> Opened:
     """Return the assignment that is claimed, with its orders drawn; opened anew for each AssignmentId.
 
     What was claimed under another AssignmentId is neither shown nor changed: nobody has said yet that both are one
-    person's. `address` is the visitor's network address, "" where it is not known. Raises CannotServe; a worker who is
-    turned away is asked to return the HIT and loses nothing by it. Who was excluded after they began may finish what
-    they began.
+    person's. `address` is the visitor's network address, "" where it is not known. `is_new`: a moment ago nobody had
+    opened the HIT under this AssignmentId, so that it is not looked for before a lock is taken. Raises CannotServe; a
+    worker who is turned away is asked to return the HIT and loses nothing by it. Who was excluded after they began may
+    finish what they began.
     """
     hit = _check_claims(questionnaire, claims)
-    names = names_of(claims.worker_id)
-    opened = _opened_before(len(names)).first(
-        hit=hit.pk,
-        source=questionnaire.batch.endpoint,
-        assignment_id=claims.assignment_id,
-        **{f"name_{n}": name for n, name in enumerate(names)},
-    )
-    if opened:
+    if not is_new and (opened := _opened_earlier(questionnaire, claims)):
         return Opened(opened, [])  # a reload takes no lock
     claim = Assignment(
         hit=hit,
@@ -250,6 +262,16 @@ def open_assignment(
         if any(is_about(error, model, name) for model, name in ONCE_EACH):
             raise CannotServe("seen_before", SEEN_BEFORE) from error
         raise
+
+
+def _opened_earlier(questionnaire: Questionnaire, claims: Claims) -> Assignment | None:
+    names = names_of(claims.worker_id)
+    return _opened_before(len(names)).first(
+        hit=questionnaire.hit_id,
+        source=questionnaire.batch.endpoint,
+        assignment_id=claims.assignment_id,
+        **{f"name_{n}": name for n, name in enumerate(names)},
+    )
 
 
 @cache
@@ -283,35 +305,37 @@ def is_entity_id(text: str) -> bool:
     return text.isascii() and text.isalnum()
 
 
-def opened_responses(
-    assignment: Assignment, *, batch: Batch, position: int | None = None, with_files: bool = True
-) -> list[Response]:
-    """Return the responses of an opened assignment of the batch, or the one at `position`, in this worker's order.
+def opened_responses(assignment: Assignment, *, batch: Batch) -> list[Response]:
+    """Return the responses of an opened assignment of the batch in this worker's order, in one query.
 
-    Three queries; `shown_item` needs no more. Two without files.
+    `shown_item` needs no more.
     """
-    if position is None:
-        opened = RESPONSES.all(assignment=assignment.pk)
-    else:
-        opened = RESPONSE_AT.all(assignment=assignment.pk, position=position)
+    opened = contents_of(RESPONSES, OUTPUTS, PICTURES, assignment=assignment.pk)
     for response in opened:
         response.batch, response.assignment = batch, assignment
-    items = [response.item for response in opened]
-    if items:
-        fetch_outputs(items)
-    if items and with_files:
-        fetch_pictures(items)
     return by_place(opened)
 
 
-def _responses() -> QuerySet[Response]:
-    of_assignment = Response.objects.filter(assignment=Hole("assignment", Assignment._meta.pk))
-    return of_assignment.select_related("item").order_by("position")
+def opened_response(assignment: Assignment, *, batch: Batch, position: int) -> Response | None:
+    """Return the one at a position as a draft needs it: `shown_item` without files needs no more."""
+    for response in contents_of(RESPONSE_AT, OUTPUTS, assignment=assignment.pk, position=position):
+        response.batch, response.assignment = batch, assignment
+        return response
+    return None
 
 
-RESPONSES = Statement(_responses)
 RESPONSE_AT = Statement(
-    lambda: _responses().filter(position=Hole("position", Response._meta.get_field("position")))
+    lambda: with_contents(Response.objects.all(), OUTPUTS).filter(
+        assignment=Hole("assignment", Assignment._meta.pk),
+        position=Hole("position", Response._meta.get_field("position")),
+    )
+)
+RESPONSES = Statement(
+    lambda: (
+        with_contents(Response.objects.all(), OUTPUTS, PICTURES)
+        .filter(assignment=Hole("assignment", Assignment._meta.pk))
+        .order_by("position")
+    )
 )
 
 
@@ -450,14 +474,30 @@ def _existing(claim: Assignment, here: list[Assignment]) -> Assignment | None:
 
 def _check_not_seen(questionnaire: Questionnaire, claim: Assignment) -> None:
     """Somebody else's claim to be this worker closes no HIT to them, nor does their own of before a return."""
-    seen = Response.objects.filter(
-        quota.is_borne_out(claim.claimed_from, assignment="assignment__"),
-        batch_id=questionnaire.batch_id,
-        worker=claim.worker,
-        item__slots__questionnaire=questionnaire,
-    )
-    if seen.exclude(is_claim=True, assignment__hit=claim.hit).exists():
+    if SEEN.rows(
+        claimed_from=claim.claimed_from,
+        batch=questionnaire.batch_id,
+        worker=claim.worker_id,
+        questionnaire=questionnaire.pk,
+        hit=claim.hit_id,
+    ):
         raise CannotServe("seen_before", SEEN_BEFORE)
+
+
+def _seen() -> QuerySet[Response, Any]:
+    """Return one of what counts as seen of a questionnaire's items; a claim to its own HIT does not."""
+    claimed_from = Hole("claimed_from", Assignment._meta.get_field("claimed_from"))
+    responses = Response.objects.filter(
+        quota.is_borne_out(claimed_from, assignment="assignment__"),
+        batch=Hole("batch", Batch._meta.pk),
+        worker=Hole("worker", Worker._meta.pk),
+        item__slots__questionnaire=Hole("questionnaire", Questionnaire._meta.pk),
+    )
+    elsewhere = responses.exclude(is_claim=True, assignment__hit=Hole("hit", HIT._meta.pk))
+    return elsewhere.order_by().values_list("pk")[:1]
+
+
+SEEN = Statement(_seen)
 
 
 def _check_share(questionnaire: Questionnaire, claim: Assignment) -> None:

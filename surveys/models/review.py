@@ -179,6 +179,12 @@ def is_rejected(assignment: str = "") -> Q:
     return _at(assignment, status=Status.REJECTED, decision__overturned_at=None)
 
 
+def is_accepted(assignment: str = "") -> Q:
+    """Tell whether work is paid, or will be as far as is decided."""
+    is_decided = _at(assignment, decision__verdict=Decision.Verdict.APPROVE)
+    return _at(assignment, status=Status.APPROVED) | is_decided
+
+
 def is_undecided(assignment: str = "") -> Q:
     """Tell whether the marketplace approves work by itself unless it hears from us.
 

@@ -18,6 +18,7 @@ from django.utils import timezone
 from annotators.crowds.base import by_market
 from annotators.failpoints import reach
 from annotators.models import IS_CLAIM, Assignment, Worker
+from statements import Hole
 from surveys.models import (
     AnnotationSlot,
     Batch,
@@ -262,7 +263,7 @@ def n_wanted(batch: Batch) -> int:
     return int(roots.aggregate(n=Sum("target_assignments"))["n"] or 0)
 
 
-def is_borne_out(claimed_from: str, *, assignment: str = "") -> Q:
+def is_borne_out(claimed_from: str | Hole, *, assignment: str = "") -> Q:
     """Tell, in a query, which work counts for a visitor: what is known, and what was claimed from where they are.
 
     `assignment` leads to the assignment. Work that anybody can claim in a worker's name is held against nobody else.

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -21,6 +22,7 @@ from surveys.answering.collection import task_answers, write_answers
 from surveys.answering.consents import has_consent
 from surveys.answering.presentation import (
     CannotServe,
+    named_assignment,
     open_assignment,
     opened_responses,
     preview_items,
@@ -56,7 +58,13 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     if claims.is_preview:
         return _preview(request, questionnaire)
     agent = request.headers.get("User-Agent", "")
-    opened = open_assignment(questionnaire, claims=claims, user_agent=agent, address=address_of(request))
+    opened = open_assignment(
+        questionnaire,
+        claims=claims,
+        user_agent=agent,
+        address=address_of(request),
+        is_new=not getattr(questionnaire, "is_claimed", True),
+    )
     assignment = opened.assignment
     log_context.bind(assignment=assignment.pk)
     bearer = tokens.Bearer(assignment, claims.submit_to)
@@ -82,7 +90,11 @@ def _asked_first(request: HttpRequest, batch: Batch, bearer: tokens.Bearer) -> H
 @require_POST
 def draft(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     """Keep one item's draft."""
-    return draft_answer(request, author=lambda token: _author(request, pk, token=token))
+    return draft_answer(
+        request,
+        author=lambda token: _author(request, pk, token=token),
+        response=lambda token, position: _response(request, pk, token=token, position=position),
+    )
 
 
 @framed
@@ -97,6 +109,18 @@ def coming(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 def _author(request: HttpRequest, pk: uuid.UUID, *, token: str) -> Assignment:
     questionnaire, issued_to = _posted_to(request, pk, token=token)
     return tokens.read(token, questionnaire=questionnaire, issued_to=issued_to).assignment
+
+
+def _response(request: HttpRequest, pk: uuid.UUID, *, token: str, position: int) -> Response | None:
+    """Return what the author of a page of this HIT has at a position; None where anything is not as it should be."""
+    try:
+        found = tokens.response(token, questionnaire=pk, position=position)
+    except tokens.TokenError:
+        return None
+    if found:
+        questionnaire = _followed(found.assignment.hit.questionnaire, request)
+        tokens.read(token, questionnaire=questionnaire, issued_to=found.assignment)
+    return found
 
 
 def _submit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
@@ -185,16 +209,19 @@ def _who_asks(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]:
 
 
 def _questionnaire(request: HttpRequest, pk: uuid.UUID) -> Questionnaire:
-    found = QUESTIONNAIRE.first(pk=pk)
+    found = QUESTIONNAIRE.first(pk=pk, assignment_id=named_assignment(request.GET.dict()))
     if found is None:
         raise CannotServe("unknown", gettext("There is no such HIT here. Please return it."))
     return _followed(found, request)
 
 
+CLAIMED = Assignment.objects.filter(
+    hit=OuterRef("hit"), assignment_id=Hole("assignment_id", Assignment._meta.get_field("assignment_id"))
+)
 QUESTIONNAIRE = Statement(
     lambda: (
         Questionnaire.objects.select_related("batch__survey", "hit")
-        .annotate(has_consent=has_consent("batch__survey"))
+        .annotate(has_consent=has_consent("batch__survey"), is_claimed=Exists(CLAIMED))
         .filter(pk=Hole("pk", Questionnaire._meta.pk))
     )
 )

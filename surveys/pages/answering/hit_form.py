@@ -55,6 +55,10 @@ CLASHES: dict[By, Any] = {
     "ranking": gettext_lazy("Another one has this place already. Choose another place."),
     "best_worst": gettext_lazy("The best one can’t be the worst as well. Choose another one."),
 }
+JUDGED = gettext_lazy(
+    "What you answered here has been accepted, so it can’t become something that you could not see. "
+    "Nothing was changed."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +164,7 @@ class HitForm(forms.Form):
         """Leave out what is wrong in an item that is skipped, where only the reason counts, and in what isn't asked."""
         for item in self.items:
             self._check_places(item)
+            self._check_judged(item)
             prefix = f"i{item.position}-"
             wrong = [name.removeprefix(prefix) for name in self.errors if name.startswith(prefix)]
             for name in self._not_counting(item, wrong):
@@ -180,6 +185,13 @@ class HitForm(forms.Form):
             return
         for part in way.clashes(self._parts_given(item, preference), has_ties=preference.has_ties):
             self.add_error(f"i{item.position}-{preference.key}-{part}", CLASHES[preference.by])
+
+    def _check_judged(self, item: ShownItem) -> None:
+        """Refuse, at its first question, that what was accepted was not seen: a page made before may say so."""
+        if item.stays_judged and self._says_unseen(item):
+            first = next(name for name in self.fields if name.startswith(f"i{item.position}-"))
+            self.errors.pop(first, None)
+            self.add_error(first, JUDGED)
 
     def _parts_given(self, item: ShownItem, preference: Preference) -> dict[str, str]:
         """Return {part: what was chosen} of a preference in parts, as far as it was answered."""
@@ -248,8 +260,11 @@ class HitForm(forms.Form):
         return not all(file.url for file in item.files) or bool(self[f"i{item.position}-{UNSEEN}"].value())
 
     def _is_unseen(self, item: ShownItem) -> bool:
+        return can_be_unseen(self.definition, item) and self._says_unseen(item)
+
+    def _says_unseen(self, item: ShownItem) -> bool:
         given = self.data.get(f"i{item.position}-{UNSEEN}")
-        return can_be_unseen(self.definition, item) and given in (FILE_UNSEEN, [FILE_UNSEEN])
+        return not self.definition.skip_reasons and given in (FILE_UNSEEN, [FILE_UNSEEN])
 
     def _item_block(self, item: ShownItem) -> ItemBlock:
         progress = self.progress.get(item.position, Progress())
@@ -325,7 +340,7 @@ class HitForm(forms.Form):
 
 def can_be_unseen(definition: Definition, item: ShownItem) -> bool:
     """Tell whether an item may lack a file, and the survey type has no words of its own for that."""
-    return bool(item.files) and not definition.skip_reasons
+    return bool(item.files) and not definition.skip_reasons and not item.stays_judged
 
 
 def unasked(definition: Definition, item: ShownItem, *, given: Mapping[str, Any]) -> set[str]:

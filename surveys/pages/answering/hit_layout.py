@@ -278,7 +278,8 @@ class ItemBlock:
 
     def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
         inner = _join(self.parts, form, context)
-        if self.version or self.active_seconds or self.saved_at or self.told:
+        has_begun = self.version or self.active_seconds or self.saved_at
+        if has_begun or self.told or self.item.stays_judged:
             return _render("item", block=self, item=self.item, definition=self.definition, inner=inner)
         around = _around_item(_Around.of_block(self), _Same(self.definition), get_language())
         return mark_safe(around.replace(A_NAME, inner))  # noqa: S308

@@ -16,7 +16,7 @@ from surveys.answering.admissions import Admission, NotAdmitted, admit
 from surveys.answering.allocation import NothingLeft, NotYours, coming, keep, settle, take_number
 from surveys.answering.answer_copy import content
 from surveys.answering.collection import given_answers, revise_answers, save_answers
-from surveys.models import Batch, Picture
+from surveys.models import Batch, Picture, is_accepted
 from surveys.operations import log_context
 from surveys.pages.answering import consent, language, problems, quiz, tokens
 from surveys.pages.answering.hit_form import HitForm
@@ -37,6 +37,7 @@ from surveys.pages.answering.work_page import (
     draft_answer,
     keep_what_was_given,
 )
+from surveys.protocols.definition import UNSEEN
 from surveys.protocols.policy import judges
 
 Status = Assignment.Status
@@ -188,13 +189,20 @@ def _keep(assignment: Assignment, form: HitForm, *, revision: str, batch: Batch)
 def _save(assignment: Assignment, form: HitForm, *, revision: str, batch: Batch) -> bool:
     """Write the answers. False, and no change, if others were written since the page was made, or they are final."""
     locked = Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
-    if revision != _revision(locked) or _is_closed(locked, batch):
+    if revision != _revision(locked) or _is_closed(locked, batch) or _takes_back(locked, form):
         return False
     locked.hit = assignment.hit
     write = revise_answers if locked.saved_at else save_answers
     comment, language = form.cleaned_data["comment"], answered_in(assignment)
     write(locked, answers=form.answers(), comment=comment, language=language)
     return True
+
+
+def _takes_back(locked: Assignment, form: HitForm) -> bool:
+    """Tell whether what was accepted, after this form was made too, would now not have been seen (ADR 25)."""
+    unseen = {answer.position for answer in form.answers() if answer.skip_reason in UNSEEN}
+    judged = locked.responses.filter(is_accepted("assignment"), position__in=unseen, skip_reason="")
+    return bool(unseen and locked.saved_at) and judged.exists()
 
 
 def _revision(assignment: Assignment) -> str:
@@ -212,10 +220,13 @@ def _not_saved(
     request: HttpRequest, admission: Admission, assignment: Assignment, posted: HitForm
 ) -> HttpResponse:
     """Show what is written and can't be changed any more, or ask about it."""
-    if not _is_closed(assignment, admission.batch):
-        return _overtaken(request, admission, assignment, posted)
-    form = assignment_form(assignment, batch=admission.batch)
-    return _page(admission, assignment, form, status=403)
+    if _is_closed(assignment, admission.batch):
+        form = assignment_form(assignment, batch=admission.batch)
+        return _page(admission, assignment, form, status=403)
+    form = assignment_form(assignment, batch=admission.batch, data=request.POST)
+    if not form.is_valid():  # what it changes was accepted in the meantime
+        return _page(admission, assignment, form, status=422)
+    return _overtaken(request, admission, assignment, posted)
 
 
 def _overtaken(

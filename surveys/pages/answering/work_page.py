@@ -6,21 +6,32 @@ from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext, ngettext
 
 from annotators.failpoints import reach
-from annotators.models import Assignment
+from annotators.models import Assignment, Worker
+from statements import Hole, Statement
 from surveys.answering.collection import draft_there, given_answers, save_draft
-from surveys.answering.presentation import ShownItem, opened_responses, shown_definition, shown_item
-from surveys.models import Batch, Response
+from surveys.answering.presentation import (
+    ShownItem,
+    opened_response,
+    opened_responses,
+    shown_definition,
+    shown_item,
+)
+from surveys.models import Batch, Response, is_accepted
 from surveys.pages.answering.hit_form import DraftForm, HitForm, Progress, draft_from
 from surveys.pages.answering.tokens import TokenError
 from surveys.protocols import policy
 from surveys.publishing.quota import is_borne_out
 
 DRAFT_STATUS = {"": 200, "unreadable": 400, "expired": 403, "outdated": 409}
+# OverflowError: SQLite is asked for no number beyond 64 bits.
+UNREADABLE = (ValueError, AttributeError, KeyError, OverflowError, RecursionError, RequestDataTooBig)
+AuthorOf = Callable[[str], Assignment]
+ResponseOf = Callable[[str, int], Response | None]
 
 
 def assignment_form(
@@ -41,19 +52,23 @@ def assignment_form(
     )
 
 
-def _form_of_one(assignment: Assignment, *, position: int) -> HitForm:
+def _form_of_one(response: Response) -> HitForm:
     """Return the form of one item: a draft is of one, and needs no other."""
-    batch = batch_of(assignment)
-    responses = opened_responses(assignment, batch=batch, position=position, with_files=False)
-    items = [shown_item(response, with_files=False) for response in responses]
-    return HitForm(definition=shown_definition(batch), items=items)
+    item = shown_item(response, with_files=False)
+    return HitForm(definition=shown_definition(response.batch), items=[item])
 
 
 def _as_answered(items: list[ShownItem], assignment: Assignment, batch: Batch) -> list[ShownItem]:
     given = {answer.position: answer for answer in given_answers(assignment)}
     comment = {"comment": assignment.comment}
+    is_paid = Assignment.objects.filter(is_accepted(), pk=assignment.pk).exists()
     return [
-        replace(item, draft=draft_from(given[item.position], batch.definition) | comment) for item in items
+        replace(
+            item,
+            draft=draft_from(given[item.position], batch.definition) | comment,
+            stays_judged=is_paid and not given[item.position].skip_reason,
+        )
+        for item in items
     ]
 
 
@@ -68,41 +83,53 @@ def answered_in(assignment: Assignment) -> str:
     return shown_definition(batch).language if batch.definition.translations else ""
 
 
-def draft_answer(request: HttpRequest, *, author: Callable[[str], Assignment]) -> JsonResponse:
+def draft_answer(
+    request: HttpRequest, *, author: AuthorOf, response: ResponseOf = lambda token, position: None
+) -> JsonResponse:
     """Keep one item's draft: 200 saved, 409 a newer one is there or the answers are complete, 400, 403.
 
     The body is JSON: token, position, version, after, seconds, answers. `author` reads the token or raises TokenError.
+    `response` returns in one query what a token's author has at a position; where that is None, `author` is asked.
     With a 409 comes the draft that is there, `version` and `answers`: it may be the page's own, sent on leaving.
     """
-    why, there = _save_posted_draft(request, author=author)
+    why, there = _save_posted_draft(request, author=author, response=response)
     return JsonResponse({"saved": not why, "why": why} | there, status=DRAFT_STATUS[why])
 
 
 def _save_posted_draft(
-    request: HttpRequest, *, author: Callable[[str], Assignment]
+    request: HttpRequest, *, author: AuthorOf, response: ResponseOf
 ) -> tuple[str, dict[str, Any]]:
     """Return why the draft could not be saved, "" if it was, and the one that is there instead."""
     try:
         posted = DraftForm(json.loads(request.body))
         sent = posted.cleaned_data if posted.is_valid() else {}
-        assignment = author(sent["token"])
-        form = _form_of_one(assignment, position=sent["position"])
-        item = form.item_at(sent["position"])
+        token, position = sent["token"], sent["position"]
+        drafted = response(token, position) or _response_at(position, author=author(token))
+        form = _form_of_one(drafted)
+        item = form.item_at(position)
     except TokenError:
         return "expired", {}
-    except (ValueError, AttributeError, KeyError, RecursionError, RequestDataTooBig):
+    except UNREADABLE:
         return "unreadable", {}
     reach("draft.received")
     is_saved = save_draft(
-        assignment,
-        position=item.position,
+        drafted.assignment,
+        position=position,
         data=form.draft_of(item, sent["answers"]),
         version=sent["version"],
         active_seconds=sent["seconds"],
         after=sent["after"],
     )
     reach("draft.saved")
-    return ("", {}) if is_saved else ("outdated", draft_there(assignment, position=item.position))
+    return ("", {}) if is_saved else ("outdated", draft_there(drafted.assignment, position=position))
+
+
+def _response_at(position: int, *, author: Assignment) -> Response:
+    """Return what the author of a page has at a position. Raises KeyError where that is nothing."""
+    found = opened_response(author, batch=batch_of(author), position=position)
+    if found is None:
+        raise KeyError(position)
+    return found
 
 
 def keep_what_was_given(form: HitForm, assignment: Assignment) -> None:
@@ -121,11 +148,19 @@ def keep_what_was_given(form: HitForm, assignment: Assignment) -> None:
 
 def is_first_visit(assignment: Assignment) -> bool:
     """True until this worker has begun to answer, here or in another HIT."""
-    theirs = is_borne_out(assignment.claimed_from, assignment="assignment__") | Q(assignment=assignment)
-    begun = Response.objects.filter(theirs, worker=assignment.worker_id).exclude(
-        draft_version=0, saved_at=None
-    )
-    return not begun.exists()
+    known = {"worker": assignment.worker_id, "claimed_from": assignment.claimed_from}
+    return not BEGUN.rows(**known, assignment=assignment.pk)
+
+
+def _begun() -> QuerySet[Response, Any]:
+    claimed_from = Hole("claimed_from", Assignment._meta.get_field("claimed_from"))
+    theirs = is_borne_out(claimed_from, assignment="assignment__")
+    this = Q(assignment=Hole("assignment", Assignment._meta.pk))
+    responses = Response.objects.filter(theirs | this, worker=Hole("worker", Worker._meta.pk))
+    return responses.exclude(draft_version=0, saved_at=None).order_by().values_list("pk")[:1]
+
+
+BEGUN = Statement(_begun)
 
 
 def spoken(minutes: int) -> str:

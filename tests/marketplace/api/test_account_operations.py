@@ -161,3 +161,61 @@ def test_accounts_that_no_requester_knows_are_erased_by_the_marketplace_itself(
     tasks.forget_unused()
     assert Worker.objects.get(pk=unused.pk).worker_id.startswith("ADELETED")
     assert not is_erased(work)
+
+
+def handed_back(hit_id: str, *, worker: Worker) -> Assignment:
+    row = assignments.accept(HIT.objects.get(hit_id=hit_id), worker=worker, now=clock.now())
+    assignments.give_back(row, now=clock.now())
+    return row
+
+
+def ids_now(*workers: Worker) -> list[str]:
+    """The ids of accounts, "erased" for those that are."""
+    ids = [Worker.objects.get(pk=worker.pk).worker_id for worker in workers]
+    return ["erased" if name.startswith("ADELETED") else name for name in ids]
+
+
+def test_only_who_handed_the_work_in_is_erased(requester: Requester, new_hit: Any) -> None:
+    """Who gave the same AssignmentId back before, or never was at this requester's, is none of them."""
+    hit_id = new_hit(MaxAssignments=2)
+    before, bystander = keys.create_worker()[0], keys.create_worker()[0]
+    handed_back(hit_id, worker=before)
+    work = paid_work(hit_id)
+    long_ago()
+    assert erased(requester, work) == {"NumErased": 1, "Kept": []}
+    names = [before.worker_id, "erased", bystander.worker_id]
+    assert ids_now(before, work.worker, bystander) == names
+
+
+def test_work_of_others_elsewhere_and_work_given_back_there_keep_nobody(
+    requester: Requester, stranger: Requester, work: Assignment, new_hit: Any
+) -> None:
+    elsewhere = new_hit(Title="Something else", MaxAssignments=9)
+    handed_back(elsewhere, worker=work.worker)
+    other = paid_work(elsewhere)
+    HIT.objects.filter(hit_id=elsewhere).update(requester=stranger)
+    long_ago()
+    assert erased(requester, work) == {"NumErased": 1, "Kept": []}
+    assert ids_now(work.worker, other.worker) == ["erased", other.worker.worker_id]
+
+
+def test_a_rejection_keeps_whom_it_is_about_as_long_as_it_stands(
+    requester: Requester, work: Assignment, new_hit: Any
+) -> None:
+    long_ago()
+    of_another = paid_work(new_hit(Title="Another"))
+    Assignment.objects.filter(pk=of_another.pk).update(status="Rejected", rejected_at=timezone.now())
+    # Rejected yesterday, and paid after all.
+    Assignment.objects.filter(pk=work.pk).update(rejected_at=timezone.now() - timedelta(days=1))
+    Worker.objects.filter(pk=of_another.worker_id).update(created_at=timezone.now() - YEAR)
+    assert forgetting._holding_back(work.worker, now=clock.now()) == []
+    (reason,) = forgetting._holding_back(of_another.worker, now=clock.now())
+    assert reason == "1 HIT is rejected, which can still be overturned."
+
+
+def test_who_only_gave_work_back_is_known_to_no_requester(new_hit: Any) -> None:
+    worker = keys.create_worker()[0]
+    handed_back(new_hit(), worker=worker)
+    long_ago()
+    assert forgetting.erase_unused(timezone.now(), now=clock.now()).n_erased == 1
+    assert ids_now(worker) == ["erased"]

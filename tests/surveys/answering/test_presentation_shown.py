@@ -64,6 +64,7 @@ def test_nothing_shown_tells_gold_system_or_id(settings: Any, tmp_path: Any) -> 
                 "choices",
                 "outputs",
                 "draft",
+                "stays_judged",
                 "markable",
             )
         }

@@ -66,6 +66,7 @@ def test_late_draft_can_not_win(visitor: Client, questionnaire: Questionnaire) -
         ({"token": None}, 400),
         ({"position": 6}, 400),
         ({"position": "one"}, 400),
+        ({"position": 2**63}, 400),
         ({"version": None}, 400),
         ({"answers": 5}, 400),
         ({"answers": None}, 400),

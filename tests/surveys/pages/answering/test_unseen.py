@@ -1,17 +1,26 @@
 """An item of which a file is gone, or was never shown, can't be judged: it is neither an answer nor a skip of a HIT."""
 
 import json
+import re
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from threading import Event
+from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
+from annotators.crowds.links import work as link_work
 from annotators.models import Assignment
-from surveys.answering.collection import recover, task_answers
+from surveys.answering.collection import given_answers, recover, task_answers
 from surveys.models import (
     AnswerRevision,
+    Batch,
     Decision,
     Picture,
     Questionnaire,
@@ -19,9 +28,13 @@ from surveys.models import (
     Rating,
     is_skipped,
 )
+from surveys.pages.answering.hit_form import HitForm
+from surveys.pages.answering.work_page import batch_of
 from surveys.pages.review.answers import answered_items
 from surveys.protocols.policy import read_policy
+from surveys.protocols.registry import get_definition
 from surveys.protocols.rules import Evidence, Flag
+from surveys.publishing import budget
 from surveys.rehearsal.hit_page import parse, read_hit_page
 from surveys.results.files.annotations import _lines
 from surveys.results.files.processed import processed_rows
@@ -31,8 +44,10 @@ from surveys.results.frames.database import read_batch
 from surveys.results.frames.mturk_csv import frame_from_csv
 from surveys.review import decisions
 from tests.answered import forget_answers
-from tests.builders import make_questionnaire
+from tests.builders import PIXEL, make_questionnaire
 from tests.invented import TALE
+from tests.link_people import invite_one
+from tests.link_study import Visitor, make_link_batch, path_of
 from tests.policy_data import NEVER, THREE_OF_FIVE, at_least, policy_of
 from tests.surveys.pages.hit_pages import draft, full_answers, open_page, post, token_of
 
@@ -310,3 +325,144 @@ def test_simulated_people_take_it_for_no_question(visitor: Client, questionnaire
     lose(questionnaire, 2)
     page = read_hit_page(parse(open_page(visitor, questionnaire).content.decode()))
     assert [group.name for item in page.items for group in item.all_groups() if "unseen" in group.name] == []
+
+
+# -- Changed afterwards
+
+
+def by_link(answers: dict[str, str]) -> tuple[Visitor, Assignment]:
+    """Somebody who came by link, has sent this and was paid for it, as everybody is."""
+    batch = make_link_batch(n_items=1, definition=get_definition("xai"), review_policy=NEVER)
+    visitor = Visitor(path_of(invite_one(batch)))
+    resend(visitor, answers)
+    assignment = Assignment.objects.get()
+    assert assignment.saved_at is not None
+    return visitor, assignment
+
+
+def resend(visitor: Visitor, answers: dict[str, str]) -> HttpResponse:
+    """Post the page with its first choices, as it does beside a tick too, and with these answers."""
+    page = visitor.open(1)
+    names = re.findall(r'type="radio" name="([^"]+)" value="([^"]+)"', page.content.decode())
+    first = dict(reversed(names))
+    return visitor.client.post(visitor.at(1), visitor.scores(page) | first | answers)
+
+
+def paid(assignment: Assignment) -> None:
+    decision = decisions.record_decision(assignment, batch=batch_of(assignment))
+    assert decision.verdict == "approve"
+    assert link_work.approve(assignment, feedback="") is True
+
+
+STAYS = "What you answered here has been accepted, so it can’t become something that you could not see."
+
+
+def refused(response: HttpResponse) -> tuple[int, bool]:
+    return response.status_code, STAYS in response.content.decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_told", [True, False])
+def test_what_was_judged_and_accepted_can_not_become_unseen(own_pictures: None, is_told: bool) -> None:
+    visitor, assignment = by_link({})
+    paid(assignment) if is_told else decisions.record_decision(assignment, batch=batch_of(assignment))
+    judged_before = given_answers(assignment)
+    assert "data-judged" in visitor.open(1).content.decode()
+    assert refused(resend(visitor, {"i1-skip-unseen": "file:unseen"})) == (422, True)
+    assert (reasons(assignment), given_answers(assignment)) == ([""], judged_before)
+    lose(assignment.hit.questionnaire, 1)
+    assert controls(visitor.open(1).content.decode()) == []
+    assert refused(resend(visitor, {"i1-skip-unseen": "file:unseen"})) == (422, True)
+    assert reasons(assignment) == [""]
+
+
+@pytest.mark.django_db
+def test_what_is_accepted_while_a_change_is_on_its_way_stays_judged(
+    own_pictures: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor, assignment = by_link({})
+    is_valid = HitForm.is_valid
+
+    def accepted(form: HitForm) -> bool:
+        monkeypatch.undo()
+        paid(assignment)
+        return is_valid(form)
+
+    monkeypatch.setattr(HitForm, "is_valid", accepted)
+    assert refused(resend(visitor, {"i1-skip-unseen": "file:unseen"})) == (422, True)
+    assert reasons(assignment) == [""]
+
+
+@pytest.mark.django_db
+def test_what_becomes_unseen_while_it_is_judged_is_judged_as_that(
+    own_pictures: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    visitor, assignment = by_link({})
+    lock = budget.lock
+
+    def changed(batch_pk: int) -> Batch:
+        monkeypatch.undo()
+        assert resend(visitor, {"i1-skip-unseen": "file:unseen"}).status_code == 303
+        return lock(batch_pk)
+
+    monkeypatch.setattr(budget, "lock", changed)
+    assert decisions.record_decision(assignment, batch=batch_of(assignment)).verdict == "flag"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_sent_while_its_acceptance_is_written_down_waits_for_it(
+    own_pictures: None, monkeypatch: pytest.MonkeyPatch, in_parallel: Callable[..., list[Any]]
+) -> None:
+    visitor, assignment = by_link({})
+    is_written, is_answered, audit = Event(), Event(), decisions.audit_decision
+
+    def written(decision: Decision, **details: object) -> None:
+        audit(decision, **details)
+        is_written.set()
+        is_answered.wait(0.5)
+
+    def sent() -> HttpResponse:
+        is_written.wait(10)
+        response = resend(visitor, {"i1-skip-unseen": "file:unseen"})
+        is_answered.set()
+        return response
+
+    monkeypatch.setattr(decisions, "audit_decision", written)
+    decide = partial(decisions.record_decision, assignment, batch=batch_of(assignment))
+    decision, response = in_parallel(decide, sent)
+    assert (decision.verdict, refused(response)) == ("approve", (422, True))
+    assert reasons(assignment) == [""]
+
+
+@pytest.mark.django_db
+def test_before_it_is_accepted_it_can_and_a_person_looks(own_pictures: None) -> None:
+    visitor, assignment = by_link({})
+    assert "data-judged" not in visitor.open(1).content.decode()
+    assert resend(visitor, {"i1-skip-unseen": "file:unseen"}).status_code == 303
+    assert reasons(assignment) == ["file:unseen"]
+    assignment.refresh_from_db()
+    assert decisions.record_decision(assignment, batch=batch_of(assignment)).verdict == "flag"
+
+
+@pytest.mark.django_db
+def test_what_was_gone_when_it_was_said_stays_gone(own_pictures: None) -> None:
+    batch = make_link_batch(n_items=1, definition=get_definition("xai"), review_policy=NEVER)
+    visitor = Visitor(path_of(invite_one(batch)))
+    visitor.open(1)
+    picture = Picture.objects.get()
+    default_storage.delete(picture.file.name)
+    unseen = {"i1-skip-unseen": "file:unseen"}
+    assert resend(visitor, unseen).status_code == 303
+    default_storage.save(picture.file.name, ContentFile(PIXEL))
+    assert resend(visitor, unseen | {"comment": "It was not there."}).status_code == 303
+    assignment = Assignment.objects.get()
+    assert (reasons(assignment), assignment.comment) == (["file:gone"], "It was not there.")
+
+
+@pytest.mark.django_db
+def test_what_was_there_when_it_was_said_does_not_become_gone(own_pictures: None) -> None:
+    unseen = {"i1-skip-unseen": "file:unseen"}
+    visitor, assignment = by_link(unseen)
+    lose(assignment.hit.questionnaire, 1)
+    assert resend(visitor, unseen | {"comment": "Really."}).status_code == 303
+    assert reasons(assignment) == ["file:unseen"]

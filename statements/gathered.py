@@ -1,0 +1,80 @@
+"""Rows of a relation in one column of their owner's row, as JSON: what belongs together comes in one statement.
+
+A join would repeat the owner for each of them, and two joins each row of the one for each of the other.
+"""
+
+from collections.abc import Sequence
+from operator import attrgetter
+from typing import Any, Generic, TypeVar
+
+from django.db import connection
+from django.db.models import (
+    Aggregate,
+    BooleanField,
+    CharField,
+    F,
+    FileField,
+    ForeignKey,
+    IntegerField,
+    JSONField,
+    Model,
+    OuterRef,
+    Subquery,
+    TextField,
+)
+from django.db.models.functions import Cast
+
+from statements import Fetched
+
+M = TypeVar("M", bound=Model)
+# What comes back from JSON as it was, and what is still to be read. Moments and fractions differ by database.
+SAME = (CharField, FileField, ForeignKey, IntegerField, TextField)
+OTHER = (BooleanField, JSONField)
+
+
+class _Rows(Aggregate):
+    """These columns of all rows of a group, in no order. Django's own function asks SQLite first if it knows JSON."""
+
+    template = "JSON_GROUP_ARRAY(JSON_ARRAY(%(expressions)s))"
+    output_field = JSONField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        of_rows = "JSONB_AGG(JSONB_BUILD_ARRAY(%(expressions)s))"
+        return self.as_sql(compiler, connection, template=of_rows, **context)
+
+
+class Gathered(Generic[M]):
+    """The rows of a model by a foreign key of it, sorted by another column."""
+
+    def __init__(self, model: type[M], *, by: str, order: str) -> None:
+        self.model, self.by, self.order = model, by, attrgetter(order)
+        self.fields: Sequence[Any] = model._meta.local_concrete_fields
+        self.names = [field.attname for field in self.fields]
+        self.to_read = {n: field for n, field in enumerate(self.fields) if isinstance(field, OTHER)}
+        if unlike := [field.name for field in self.fields if not isinstance(field, (*SAME, *OTHER))]:
+            raise TypeError(f"Not every database writes {unlike} into JSON alike.")
+
+    def column(self, owner: str) -> Subquery:
+        """Return the column, to annotate rows with that have the key of the owner at `owner`."""
+        rows = self.model._default_manager.filter(**{self.by: OuterRef(owner)}).order_by().values(self.by)
+        return Subquery(rows.annotate(rows=_Rows(*map(_plain, self.fields))).values("rows"))
+
+    def read(self, column: list[list[Any]] | None) -> Fetched[M]:
+        """Return what was read of the column as models."""
+        rows = [self._model(row) for row in column or []]
+        return Fetched.of(self.model, sorted(rows, key=self.order))
+
+    def _model(self, row: list[Any]) -> M:
+        for n, field in self.to_read.items():
+            row[n] = _value(field, row[n])
+        return self.model.from_db(connection.alias, self.names, row)
+
+
+def _plain(field: Any) -> Any:
+    """SQLite's JSON is text, which would stand in JSON as such."""
+    return Cast(field.name, TextField()) if isinstance(field, JSONField) else F(field.attname)
+
+
+def _value(field: Any, value: Any) -> Any:
+    is_json = isinstance(field, JSONField)
+    return field.from_db_value(value, None, connection) if is_json else field.to_python(value)

@@ -1,0 +1,81 @@
+"""What somebody does with an assignment concerns that one alone, in the state that they saw."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from marketplace.accounts import keys
+from marketplace.engine import assignments
+from marketplace.models import Assignment, Requester
+from marketplace.refusals import Refusal, WorkerRefusal
+from tests.marketplace.batches.batches_made import hits, published
+
+NOW = timezone.now()
+LAST_SECOND = timedelta(hours=1) - timedelta(seconds=1)
+
+
+@pytest.fixture
+def two(requester: Requester) -> tuple[Assignment, Assignment]:
+    """Two workers' open assignments of one HIT, accepted at one moment."""
+    hit = hits(published(requester, max_assignments=3))[0]
+    one, other = (assignments.accept(hit, worker=keys.create_worker()[0], now=NOW) for _ in range(2))
+    return one, other
+
+
+def again(assignment: Assignment) -> Assignment:
+    return Assignment.objects.get(pk=assignment.pk)
+
+
+def test_more_time_is_given_once_and_to_nobody_else(two: tuple[Assignment, Assignment]) -> None:
+    one, other = two
+    read_before = again(one)
+    assignments.extend(one, now=NOW + LAST_SECOND)
+    assert again(one).deadline == one.deadline + timedelta(minutes=30)
+    assert again(other).deadline == other.deadline
+    with pytest.raises(WorkerRefusal, match="no more time"):
+        assignments.extend(read_before, now=NOW + LAST_SECOND)
+    assert again(one).deadline == one.deadline + timedelta(minutes=30)
+
+
+def test_what_was_given_back_gets_no_more_time(two: tuple[Assignment, Assignment]) -> None:
+    one, other = two
+    read_before = again(one)
+    assignments.give_back(one, now=NOW)
+    with pytest.raises(WorkerRefusal, match="no more time"):
+        assignments.extend(read_before, now=NOW)
+    assert (again(one).deadline, again(other).status) == (one.deadline, "Open")
+
+
+def test_a_submission_is_of_one_open_assignment_in_its_time(two: tuple[Assignment, Assignment]) -> None:
+    one, _ = two
+    with pytest.raises(WorkerRefusal, match="not open any more"):
+        assignments.submit(one, answer="<late/>", now=one.deadline)
+    assignments.submit(one, answer="<a/>", now=NOW + LAST_SECOND)
+    with pytest.raises(WorkerRefusal, match="not open any more"):
+        assignments.submit(one, answer="<b/>", now=NOW + LAST_SECOND)
+    assert [(row.status, row.answer) for row in map(again, two)] == [("Submitted", "<a/>"), ("Open", "")]
+
+
+def test_a_hit_is_offered_to_whoever_does_not_have_it(two: tuple[Assignment, Assignment]) -> None:
+    """Neither what others do with it counts, nor what somebody gave back."""
+    one, other = two
+    newcomer = keys.create_worker()[0]
+    assignments.give_back(one, now=NOW)
+    offers = [assignments.offered(worker).filter(pk=one.hit_id).exists() for worker in (one.worker, newcomer)]
+    assert (offers, assignments.offered(other.worker).filter(pk=one.hit_id).exists()) == ([True, True], False)
+    assert assignments.accept(one.hit, worker=one.worker, now=NOW).worker == one.worker
+    with pytest.raises(WorkerRefusal, match="already have"):
+        assignments.accept(one.hit, worker=other.worker, now=NOW)
+
+
+def test_an_assignment_is_found_by_its_own_requester_alone(two: tuple[Assignment, Assignment]) -> None:
+    one, _ = two
+    requester = one.hit.requester
+    assert assignments.find_assignment(one.assignment_id, requester=requester) == one
+    stranger = Requester.objects.create(name="Other Lab")
+    with pytest.raises(Refusal, match="does not exist"):
+        assignments.find_assignment(one.assignment_id, requester=stranger)
+    assignments.give_back(one, now=NOW)
+    with pytest.raises(Refusal, match="does not exist"):
+        assignments.find_assignment(one.assignment_id, requester=requester)
