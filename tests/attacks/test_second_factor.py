@@ -123,8 +123,8 @@ def test_of_two_who_send_a_code_at_once_one_is_let_in(app: TOTPDevice) -> None:
 def test_a_hundred_wrong_codes_are_not_all_looked_at(app: TOTPDevice) -> None:
     client = with_password()
     answers = [client.post(CODE, {"code": wrong()}).status_code for _ in range(100)]
-    assert (answers[0], answers[-1]) == (200, 429)
-    assert TOTPDevice.objects.get().throttling_failure_count < 10
+    assert (answers[0], set(answers)) == (200, {200, 429})
+    assert answers.count(200) == TOTPDevice.objects.get().throttling_failure_count < 10
     app.refresh_from_db()
     app.throttling_failure_count, app.throttling_failure_timestamp = 10, timezone.now()
     app.save()

@@ -13,7 +13,7 @@ from annotators.models import HIT, Assignment, Call, Channel
 from marketplace import models as marketplace
 from surveys.models import AnnotationSlot, Batch, Replacement, Response
 from surveys.rehearsal.report import PAYING
-from surveys.simulating.people import Given
+from surveys.simulating.people import Answers, Given
 from tests.load.records import Draft, Receipt, Records, Sheet
 
 Status = Assignment.Status
@@ -93,7 +93,10 @@ def _drafts(records: Records) -> Iterator[str]:
                 if response.item.payload["question"] == question
             ]
             is_done = (draft.worker_id, draft.batch, question) in done
-            if not is_done and not any(sent.items() <= fields.items() for fields in found):
+            empty: Answers = {
+                name: [] for name in sent
+            }  # a list without a tick is no answer yet, and no draft keeps it
+            if not is_done and not any(sent.items() <= (empty | fields).items() for fields in found):
                 yield f"{draft.worker_id}'s draft {sent} is kept as {found}."
 
 

@@ -103,6 +103,16 @@ def test_a_lost_draft_is_found(questionnaire: Questionnaire, records: Records) -
     assert found(records) == ["ATWO's draft {'answer': 'yes'}"]
 
 
+def test_a_list_without_a_tick_is_in_no_draft(questionnaire: Questionnaire, records: Records) -> None:
+    opened = factories.open_for(questionnaire, worker="ATWO")
+    opened.responses.filter(position=1).update(draft={"answer": "yes"})
+    sent = {"Question 1?": {"answer": "yes", "out-shortcomings": []}}
+    records.drafts.append(Draft("ATWO", questionnaire.batch_id, sent))
+    assert found(records) == []
+    opened.responses.filter(position=1).update(draft={"answer": "yes", "out-shortcomings": ["confusing"]})
+    assert found(records) == ["ATWO's draft {'answer': 'yes',"]
+
+
 def test_a_rejection_without_a_replacement_is_found(questionnaire: Questionnaire, records: Records) -> None:
     factories.make_assignment(questionnaire.hit, status="Rejected", channel="link")
     assert found(records)[1:] == ["1 were rejected, but"]

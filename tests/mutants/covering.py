@@ -7,9 +7,11 @@ folder MUTANTS_FOLDER.
 import ast
 import json
 import os
+import sys
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, get_origin
 
 import pytest
 
@@ -32,9 +34,11 @@ class Recorder:
 
         self.coverage = coverage.Coverage(data_file=str(folder / LINES), include=files, config_file=False)
         self.coverage.start()
+        self.compiled = Compiled()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        self.compiled.forget()
         self.coverage.switch_context(item.nodeid)
         result = yield
         self.coverage.switch_context("")
@@ -47,6 +51,33 @@ class Recorder:
         self.coverage.stop()
         self.coverage.save()
         (self.folder / SECONDS).write_text(json.dumps(self.seconds))
+
+
+class Compiled:
+    """Queries that a process compiles once: the test that comes first would be the only one to pass through them."""
+
+    PACKAGES = ("surveys.", "annotators.", "marketplace.")
+
+    def __init__(self) -> None:
+        self.n_modules = 0
+        self.kept: list[Any] = []
+
+    def forget(self) -> None:
+        if self.n_modules != len(sys.modules):
+            self.n_modules = len(sys.modules)
+            self.kept = list(self._find())
+        for one in self.kept:
+            one.cache_clear()
+
+    def _find(self) -> Iterator[Any]:
+        from statements import Change, Statement  # once Django is set up
+
+        ours = [module for name, module in list(sys.modules.items()) if name.startswith(self.PACKAGES)]
+        for value in (value for module in ours for value in vars(module).values()):
+            if isinstance(value, Statement | Change):
+                yield value._compiled
+            elif get_origin(getattr(value, "__annotations__", {}).get("return")) is Statement:
+                yield value
 
 
 @dataclass(frozen=True)
@@ -83,11 +114,16 @@ class Passes:
     def through(self, path: Path, lines: Iterable[int]) -> list[str]:
         """Return the tests that pass through any of the lines, the quick ones first.
 
-        Without lines, and where none does: those that pass through anything of the file.
+        Without lines, and where none does: those that pass through anything of the file, and those of its folder:
+        who looks at a constant passes through nothing.
         """
         of_file = self.tests.get(path, {})
-        passing = _named(of_file, lines) or _named(of_file, of_file)
+        passing = _named(of_file, lines) or _named(of_file, of_file) | self._beside(path)
         return sorted(passing, key=lambda test: (self.seconds.get(test, 0), test))
+
+    def _beside(self, path: Path) -> set[str]:
+        folder = (Path("tests") / path.parent).as_posix()
+        return {test for test in self.seconds if test.startswith(f"{folder}/test_")}
 
 
 def _named(of_file: dict[int, list[str]], lines: Iterable[int]) -> set[str]:

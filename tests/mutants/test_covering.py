@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.covering import Passes, runs_at_import, statement
+from marketplace.engine import assignments
+from tests.mutants.covering import Compiled, Passes, runs_at_import, statement
 
 CODE = """\
 def price(
@@ -45,12 +46,20 @@ def test_tests_that_pass_through_a_line_come_with_the_quick_ones_first() -> None
     assert passes.through(path, [7, 8, 9]) == ["quick", "slow"]
 
 
-def test_what_runs_at_import_is_tried_on_all_that_pass_through_the_file(tmp_path: Path) -> None:
-    path = Path("a.py")
-    Passes({path: {1: [""], 7: ["slow", "quick"], 8: ["slow"]}}, {"slow": 2.0, "quick": 0.1}).save(
-        tmp_path / "passes"
-    )
+def test_what_runs_at_import_is_tried_on_all_that_could_see_it(tmp_path: Path) -> None:
+    path = Path("room/a.py")
+    reading, other = "tests/room/test_a.py::test_limit", "tests/rooms/test_a.py::test_limit"
+    seconds = {"slow": 2.0, "quick": 0.1, reading: 1.0, other: 1.0}
+    Passes({path: {1: [""], 7: ["slow", "quick"], 8: ["slow"]}}, seconds).save(tmp_path / "passes")
     kept = Passes.load(tmp_path / "passes")
-    assert kept.through(path, [1]) == kept.through(path, []) == ["quick", "slow"]
+    assert kept.through(path, [1]) == kept.through(path, []) == ["quick", reading, "slow"]
     assert kept.through(path, [8]) == ["slow"]
-    assert kept.through(Path("b.py"), [1]) == []
+    assert kept.through(Path("room/b.py"), [1]) == [reading]
+
+
+def test_queries_that_are_compiled_once_are_compiled_for_each_test() -> None:
+    made = assignments._oldest(True, False, is_timed=False)
+    compiled = assignments.RECORD._compiled("any")
+    Compiled().forget()
+    assert assignments._oldest(True, False, is_timed=False) is not made
+    assert assignments.RECORD._compiled("any") is not compiled
