@@ -132,12 +132,18 @@ STUCK = f"{BARS}.filter((bar) => getComputedStyle(bar).position === 'sticky')"
 SHARE = f"{STUCK}.reduce((sum, bar) => sum + bar.offsetHeight, 0) / innerHeight"
 
 
+def resize(page: Page, frame: Frame, width: int, height: int) -> None:
+    """Make the window so large, and wait until the frame, which fills it, has seen that."""
+    page.set_viewport_size({"width": width, "height": height})
+    wait_until(lambda: bool(frame.evaluate(f"innerHeight === {height}")), page=page)
+
+
 def test_what_is_judged_stays_in_view_on_a_phone(market: Market) -> None:
     page, frame = market.open()
     frame.frame_element().evaluate(WHOLE_WINDOW)
     shares = []
     for width, height in ((320, 200), (844, 390), (390, 844)):
-        page.set_viewport_size({"width": width, "height": height})
+        resize(page, frame, width, height)
         shares.append(0 < frame.evaluate(SHARE) <= 0.15)
     assert shares == [True, True, True]
     glance, last = frame.locator(".glance"), frame.locator("#i1 .output").first.locator(".checkbox")
@@ -170,7 +176,7 @@ def test_what_is_judged_stays_in_view_on_a_phone(market: Market) -> None:
     answer = frame.locator("#i1 .group").first.locator("label").nth(1)
     answer.locator("input").evaluate("(input) => input.click()")
     expect(glance.locator("b")).to_have_text(answer.inner_text())  # what an explanation is about
-    page.set_viewport_size({"width": 320, "height": 200})
+    resize(page, frame, 320, 200)
     last.evaluate("(group) => group.scrollIntoView({ block: 'start' })")
     expect(glance.locator(".words > *").last).to_be_visible()
     expect(glance.locator("b")).to_be_visible()
@@ -404,7 +410,7 @@ def plain_market(
 def test_hit_works_without_javascript(plain_market: Market) -> None:
     page, frame = plain_market.open()
     frame.frame_element().evaluate(WHOLE_WINDOW)
-    page.set_viewport_size({"width": 320, "height": 200})
+    resize(page, frame, 320, 200)
     assert frame.evaluate(SHARE) == 0  # nothing that has scrolled away is in the bar
     groups = frame.locator(".group")
     for n in range(groups.count() - 1):
@@ -413,6 +419,11 @@ def test_hit_works_without_javascript(plain_market: Market) -> None:
     frame.get_by_role("button", name="Submit").click()
     expect(frame.locator("#errors li")).to_have_count(1)
     assert frame.locator(".group input:checked").count() == 11
+    page.goto("about:blank")
+    page.go_back()  # the frame goes on where it was, too
+    frame = page.frames[1]
+    expect(frame.locator("#errors li")).to_have_count(1)
+    expect(frame.locator("#id_comment")).to_have_value("No script here")
     frame.locator("#i2-preference-1").check()
     frame.get_by_role("button", name="Submit").click()
     frame.get_by_role("button", name="Send to the marketplace").click()

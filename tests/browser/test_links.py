@@ -278,6 +278,27 @@ def test_everything_works_without_javascript(plain: Page, link: str) -> None:
     assert [scores_of(n) for n in (1, 2, 3)] == [["3", "4", "2"], [], ["1", "1", "1"]]
 
 
+def test_without_javascript_one_comes_back_to_what_was_missing(plain: Page, link: str) -> None:
+    plain.goto(f"{link}1/")
+    plain.locator(".output input[value='5']").first.check()
+    plain.locator(".skip summary").click()
+    plain.get_by_role("button", name="Skip", exact=True).click()
+    missing = plain.locator("#errors li")
+    expect(missing).to_have_text(["Why can’t it be judged?"])
+    plain.get_by_role("link", name="Your list").click()
+    plain.go_back()
+    expect(missing).to_have_count(1)
+    plain.reload()
+    expect(missing).to_have_count(1)
+    expect(plain.locator(".output input:checked")).to_have_value("5")
+    plain.get_by_role("button", name="Submit").click()
+    expect(missing).to_have_count(2)
+    choose(plain, "5", "4", "2")
+    plain.get_by_role("button", name="Submit").click()
+    expect(plain.locator("#state")).to_have_text("Annotation 1 is saved")
+    assert scores_of(1) == ["5", "4", "2"]
+
+
 def test_enter_without_javascript_submits_and_never_skips(plain: Page, link: str) -> None:
     plain.goto(f"{link}1/")
     choose(plain, "5", "4", "2")

@@ -16,7 +16,6 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotators.failpoints import reach
 from annotators.models import Assignment
 from statements import Hole, Statement
-from surveys.answering import quizzes
 from surveys.answering.allocation import coming_after
 from surveys.answering.collection import task_answers, write_answers
 from surveys.answering.consents import has_consent
@@ -44,6 +43,8 @@ from surveys.pages.answering.work_page import (
     keep_what_was_given,
     pay_rule,
     time_allowed,
+    to_gaps,
+    with_gaps,
 )
 
 
@@ -73,17 +74,15 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     batch = questionnaire.batch
     if asked := _asked_first(request, batch, bearer):
         return asked
-    form = assignment_form(assignment, batch=batch, responses=opened.responses(batch))
+    form = with_gaps(request, assignment_form(assignment, batch=batch, responses=opened.responses(batch)))
     is_first = opened.is_newcomer or is_first_visit(assignment)
     return _page(request, questionnaire, bearer, form, is_first_visit=is_first)
 
 
 def _asked_first(request: HttpRequest, batch: Batch, bearer: tokens.Bearer) -> HttpResponse | None:
     """Return what stands before the work: whether they agree, then the quiz; None once it is behind them."""
-    who: dict[str, Any] = {"worker": bearer.assignment.worker, "claimed_from": bearer.assignment.claimed_from}
-    if asked := consent.ask(batch, **_who_asks(request, bearer)):
-        return asked
-    return quiz.ask(batch, **_who_asks(request, bearer)) if quizzes.is_due(batch, **who) else None
+    who = _who_asks(request, bearer)
+    return consent.ask(batch, **who) or quiz.asked(request, batch, **who)
 
 
 @framed
@@ -150,7 +149,8 @@ def _submit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         record_fault(request)
         return _page(request, questionnaire, bearer, form, status=503, is_not_kept=True)
     if not form.is_valid():
-        return _page(request, questionnaire, bearer, form, status=422)
+        gaps = to_gaps(request, bearer.assignment)
+        return gaps or _page(request, questionnaire, bearer, form, status=422)
     reach("submit.saved")
     problems.take_along(request, bearer.assignment, positions=[one.position for one in responses])
     if written is None:
@@ -203,7 +203,7 @@ def _who_asks(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]:
     return {
         "worker": bearer.assignment.worker,
         "claimed_from": bearer.assignment.claimed_from,
-        "action": request.get_full_path(),
+        "action": quiz.plain_address(request),
         "token": tokens.issue(bearer.assignment, submit_to=bearer.submit_to),
     }
 

@@ -233,6 +233,10 @@ class HitForm(forms.Form):
         last = {"comment": self["comment"].data} if item is self.items[-1] else {}
         return self.draft_of(item, posted | last)
 
+    def drafted(self, *, skipping: str) -> dict[str, Any]:
+        """Return the drafts as a browser would post them; `skipping`: the position of what can't be judged, or ""."""
+        return {**self.initial, SKIP: skipping}
+
     def _groups(self) -> Iterator[tuple[str, GroupField]]:
         for name, group in self.fields.items():
             if isinstance(group, GroupField):

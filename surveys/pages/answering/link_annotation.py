@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotators.failpoints import reach
 from annotators.models import Assignment
-from surveys.answering import consents, quizzes
+from surveys.answering import consents
 from surveys.answering.admissions import Admission, NotAdmitted, admit
 from surveys.answering.allocation import NothingLeft, NotYours, coming, keep, settle, take_number
 from surveys.answering.answer_copy import content
@@ -36,6 +36,8 @@ from surveys.pages.answering.work_page import (
     batch_of,
     draft_answer,
     keep_what_was_given,
+    to_gaps,
+    with_gaps,
 )
 from surveys.protocols.definition import UNSEEN
 from surveys.protocols.policy import judges
@@ -59,10 +61,11 @@ def work(request: HttpRequest, token: str, number: int) -> HttpResponse:
         return to("link_work", token, current)
     if assignment.saved_at:
         settle(assignment)
-    elif quizzes.is_due(admission.batch, worker=admission.worker):
-        return quiz.ask(admission.batch, **_quiz_context(admission, assignment))
+    elif asked := quiz.asked(request, admission.batch, **_quiz_context(admission, assignment)):
+        return asked
     form = assignment_form(assignment, batch=admission.batch)
-    return _page(admission, assignment, form, just_saved=request.GET.get("saved", ""))
+    shown = form if assignment.saved_at else with_gaps(request, form)
+    return _page(admission, assignment, shown, just_saved=request.GET.get("saved", ""))
 
 
 def _has_to_agree(admission: Admission, number: int) -> bool:
@@ -165,7 +168,7 @@ def _answered(
         record_fault("work", request)
         return _page(admission, assignment, form, status=503, is_not_kept=True)
     if not form.is_valid():
-        return _page(admission, assignment, form, status=422)
+        return to_gaps(request, assignment) or _page(admission, assignment, form, status=422)
     if not is_saved and not _is_repeated(assignment, form):
         return _not_saved(request, admission, assignment, form)
     reach("link.saved")

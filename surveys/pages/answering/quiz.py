@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from crispy_forms.helper import FormHelper
 from django import forms
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.loader import render_to_string
 
 from annotators.models import Worker
@@ -16,7 +17,13 @@ from surveys.models import Batch, QuizAttempt
 from surveys.pages.answering.hit_fields import OneOf
 from surveys.pages.answering.hit_form import Problem
 from surveys.pages.answering.hit_layout import QuizBlock, helper_of
+from surveys.pages.answering.link_page import SeeOther
 from surveys.protocols.definition import QuizQuestion
+
+
+QUIZ = "quiz"  # in an address: what was posted where that has gaps, or DONE
+DONE = "done"
+CHOICE_MAX = 100  # characters of what was posted that an address takes along
 
 
 class QuizForm(forms.Form):
@@ -66,10 +73,33 @@ def is_quiz(request: HttpRequest) -> bool:
     return request.method == "POST" and "quiz" in request.POST
 
 
-def ask(
+def plain_address(request: HttpRequest) -> str:
+    """Return the address without what is said in it of the quiz."""
+    query = request.GET.copy()
+    query.pop(QUIZ, None)
+    return f"{request.path}?{query.urlencode()}" if query else request.path
+
+
+def asked(
+    request: HttpRequest, batch: Batch, *, worker: Worker, action: str, token: str, claimed_from: str = ""
+) -> HttpResponse | None:
+    """Return what stands before the work, or is still to be said about it; None once that is behind them.
+
+    `action` is the `plain_address`.
+    """
+    who: dict[str, Any] = {"worker": worker, "claimed_from": claimed_from}
+    said = request.GET.get(QUIZ, "")
+    if quizzes.is_due(batch, **who):
+        posted = QueryDict(said) if said and said != DONE else None
+        return _ask(batch, **who, action=action, token=token, data=posted)
+    attempt = quizzes.last_try(batch, **who) if said == DONE else None
+    return _done(batch, attempt, action=action) if attempt else None
+
+
+def _ask(
     batch: Batch, *, worker: Worker, action: str, token: str, claimed_from: str = "", data: Any = None
 ) -> HttpResponse:
-    """Return the page with the questions of the next try; bound to `data`, with what is missing there (422)."""
+    """Return the page with the questions of the next try; bound to `data`, with what is missing there."""
     attempt = quizzes.last_try(batch, worker=worker, claimed_from=claimed_from)
     before = quizzes.marked(attempt) if attempt else []
     definition = shown_definition(batch)
@@ -83,26 +113,30 @@ def ask(
         "number": attempt.number + 1 if attempt else 1,
         "instructions": definition.instructions,
     }
-    return HttpResponse(
-        render_to_string("answering/hits/quiz.html", context), status=422 if form.is_bound else 200
-    )
+    return HttpResponse(render_to_string("answering/hits/quiz.html", context))
 
 
 def answered(
-    request: HttpRequest, batch: Batch, *, worker: Worker, action: str, token: str, claimed_from: str = ""
+    request: HttpRequest, batch: Batch, *, worker: Worker, action: str, claimed_from: str = "", **_: str
 ) -> HttpResponse:
-    """Mark what was posted, and show what there is to say: the questions again, or the way to the work."""
+    """Mark what was posted, and lead to what there is to say: the questions again, or the way to the work.
+
+    A page that answers a post is none that Back can come back to.
+    """
     who: dict[str, Any] = {"worker": worker, "claimed_from": claimed_from}
     if quizzes.is_due(batch, **who):
         form = QuizForm(request.POST, questions=shown_definition(batch).quiz)
         if not form.is_valid():
-            return ask(batch, **who, action=action, token=token, data=request.POST)
+            posted = {name: request.POST.get(name, "")[:CHOICE_MAX] for name in form.fields}
+            return SeeOther(_address(action, urlencode(posted)))
         number = form.cleaned_data["number"]
         quizzes.mark(batch, **who, number=number, answers=form.answers())
-    if quizzes.is_due(batch, **who):
-        return ask(batch, **who, action=action, token=token)
-    attempt = quizzes.last_try(batch, **who)
-    return _done(batch, attempt, action=action) if attempt else HttpResponseRedirect(action)
+    is_over = not quizzes.is_due(batch, **who) and quizzes.last_try(batch, **who)
+    return SeeOther(_address(action, DONE) if is_over else action)
+
+
+def _address(action: str, said: str) -> str:
+    return f"{action}{'&' if '?' in action else '?'}{urlencode({QUIZ: said})}"
 
 
 def _done(batch: Batch, attempt: QuizAttempt, *, action: str) -> HttpResponse:

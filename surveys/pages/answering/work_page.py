@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.exceptions import RequestDataTooBig
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils.translation import gettext, ngettext
 
 from annotators.failpoints import reach
@@ -22,11 +22,13 @@ from surveys.answering.presentation import (
     shown_item,
 )
 from surveys.models import Batch, Response, is_accepted
-from surveys.pages.answering.hit_form import DraftForm, HitForm, Progress, draft_from
+from surveys.pages.answering.hit_form import SKIP, DraftForm, HitForm, Progress, draft_from
+from surveys.pages.answering.link_page import SeeOther
 from surveys.pages.answering.tokens import TokenError
 from surveys.protocols import policy
 from surveys.publishing.quota import is_borne_out
 
+GAPS = "gaps"  # in an address: show what is missing; its value is the position that was being skipped
 DRAFT_STATUS = {"": 200, "unreadable": 400, "expired": 403, "outdated": 409}
 # OverflowError: SQLite is asked for no number beyond 64 bits.
 UNREADABLE = (ValueError, AttributeError, KeyError, OverflowError, RecursionError, RequestDataTooBig)
@@ -144,6 +146,32 @@ def keep_what_was_given(form: HitForm, assignment: Assignment) -> None:
             version=progress.version + 1,
             active_seconds=progress.active_seconds,
         )
+
+
+def to_gaps(request: HttpRequest, assignment: Assignment) -> HttpResponse | None:
+    """Return the way to the page that shows what is missing in what was kept; None where the answer is that page (422).
+
+    A page that answers a post is none that Back or Reload can come back to. A script has kept the page it posted from,
+    and answers that were complete before have no draft.
+    """
+    if request.headers.get("Sec-Fetch-Mode") != "navigate" or assignment.saved_at:
+        return None
+    query = request.GET.copy()
+    query[GAPS] = request.POST.get(SKIP, "")
+    return SeeOther(f"{request.path}?{query.urlencode()}")
+
+
+def with_gaps(request: HttpRequest, form: HitForm) -> HitForm:
+    """Return the form with what is missing in its drafts, where the address asks for that."""
+    if GAPS not in request.GET:
+        return form
+    return HitForm(
+        form.drafted(skipping=request.GET[GAPS]),
+        definition=form.definition,
+        items=form.items,
+        progress=form.progress,
+        takes_reports=form.takes_reports,
+    )
 
 
 def is_first_visit(assignment: Assignment) -> bool:

@@ -4,6 +4,7 @@ import json
 import re
 from datetime import timedelta
 from html import unescape
+from urllib.parse import urlencode
 
 import pytest
 from django.test import Client
@@ -170,3 +171,35 @@ def test_work_goes_on_at_a_reload_and_begins_anew_after_a_return(
     assert 'value="rainy"' not in "".join(re.findall(r"<input[^>]+ checked>", page.content.decode()))
     response = post(visitor, questionnaire, full_answers(page))
     assert 'name="assignmentId" value="3ASSIGNMENT2"' in response.content.decode()
+
+
+# -- What is missing --------------------------------------------------------------------------------------------------
+
+
+def navigate(visitor: Client, questionnaire: Questionnaire, data: dict[str, object]):
+    """Post as a browser without scripts does, which goes where the answer is."""
+    path = f"{url(questionnaire)}?{urlencode(frame_query(questionnaire))}"
+    return visitor.post(path, data, headers={"Sec-Fetch-Mode": "navigate"})
+
+
+def test_what_is_missing_has_an_address_of_its_own(visitor: Client, questionnaire: Questionnaire) -> None:
+    answers = full_answers(open_page(visitor, questionnaire))
+    del answers["i2-preference"]
+    sent = navigate(visitor, questionnaire, answers | {"comment": "=1+1 🙂"})
+    assert sent.status_code == 303
+    page = visitor.get(sent["Location"])
+    html = page.content.decode()
+    assert (page.status_code, re.findall(r'<li><a href="#([^"]+)"', html)) == (200, ["i2-preference-1"])
+    assert full_answers(page)["token"]
+    assert html.count(" checked>") == len(answers)  # with the keys, without the token
+    assert "=1+1 🙂" in html
+    again = navigate(visitor, questionnaire, answers | {"i2-preference": "no_preference"})
+    assert (again.status_code, Assignment.objects.filter(saved_at=None).count()) == (200, 0)
+    assert 'id="errors"' not in visitor.get(sent["Location"]).content.decode()
+
+
+def test_a_script_is_answered_with_the_page(visitor: Client, questionnaire: Questionnaire) -> None:
+    answers = full_answers(open_page(visitor, questionnaire))
+    del answers["i2-preference"]
+    for headers in ({}, {"Sec-Fetch-Mode": "cors"}):
+        assert visitor.post(url(questionnaire), answers, headers=headers).status_code == 422

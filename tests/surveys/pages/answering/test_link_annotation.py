@@ -274,7 +274,7 @@ def test_the_quiz_comes_first_where_the_batch_asks_for_it(db) -> None:
     page = visitor.open(1)
     assert "A few questions first" in text(page)
     right = {f"q{n}": question.answer for n, question in enumerate(batch.definition.quiz, 1)}
-    done = visitor.client.post(visitor.at(1), visitor.scores(page) | right)
+    done = visitor.client.post(visitor.at(1), visitor.scores(page) | right, follow=True)
     assert "You are ready to begin." in text(done)
     assert f'href="{visitor.at(1)}"' in done.content.decode()
     assert QuizAttempt.objects.get().is_passed

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 
 import pytest
 from django.test import Client
@@ -31,7 +32,10 @@ def open_page(visitor: Client, work: Questionnaire, **query: str) -> str:
 def answer(visitor: Client, work: Questionnaire, page: str, **given: str) -> str:
     token, number = (re.search(rf'name="{n}" value="([^"]+)"', page) for n in ("token", "number"))
     data = {"quiz": "1", "token": token and token[1], "number": number[1] if number else "1", **given}
-    return visitor.post(f"/hits/{work.pk}/", data).content.decode()
+    action = re.search(r'<form [^>]*method="post" action="([^"#]+)', page)
+    response = visitor.post(unescape(action[1]) if action else f"/hits/{work.pk}/", data, follow=True)
+    assert not response.redirect_chain or response.redirect_chain[0][1] == 303
+    return response.content.decode()
 
 
 def tries() -> list[tuple[int, list[str], int, bool]]:
@@ -68,6 +72,16 @@ def test_feedback_after_the_first_try_and_a_second(visitor: Client, work: Questi
     assert re.findall(r'name="(q\d)" value="(\w+)"[^>]* checked', page) == [("q1", "cat")]
     assert heading(answer(visitor, work, page, **RIGHT)) == "All right"
     assert tries() == [(1, ["cat", "cat"], 1, False), (2, ["cat", "dog"], 2, True)]
+
+
+def test_what_there_was_to_say_is_come_back_to(visitor: Client, work: Questionnaire) -> None:
+    page = open_page(visitor, work)
+    assert 'id="hit"' not in open_page(visitor, work, quiz="done")  # nobody says so before it is
+    answer(visitor, work, page, **RIGHT)
+    said = open_page(visitor, work, quiz="done")
+    assert heading(said) == "All right"
+    begin = re.search(r'<a class="main" href="([^"]+)">Begin', said)
+    assert begin and 'id="hit"' in visitor.get(unescape(begin[1])).content.decode()
 
 
 def test_after_two_tries_the_work_begins_whatever_was_right(visitor: Client, work: Questionnaire) -> None:

@@ -133,7 +133,9 @@ def test_the_quiz_is_asked_and_explained_in_the_language_of_the_page(russian: Cl
         "q2": "both",
         "q3": "seen",
     }
-    assert "Довод может казаться нам правдоподобным." in post(russian, work, given).content.decode()
+    assert post(russian, work, given).status_code == 303
+    said = open_page(russian, work, quiz="done").content.decode()
+    assert "Довод может казаться нам правдоподобным." in said
 
 
 def test_whoever_comes_by_link_reads_the_list_and_the_work_in_their_language(russian: Client) -> None:
