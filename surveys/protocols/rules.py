@@ -1,6 +1,6 @@
 """What a policy looks at, what a rule notices, and what comes out of both."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import floor, sqrt
@@ -8,6 +8,7 @@ from statistics import StatisticsError, correlation
 from typing import ClassVar
 
 Say = Callable[[str], str]  # puts an English text into somebody's language
+gettext_noop: Say = str  # marks a text that is put into somebody's language later
 
 PRIOR = 1.0  # answers' worth of the batch's overall share: nobody is certain to be right, or wrong
 JEFFREYS = 0.5
@@ -115,11 +116,22 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """Something a rule noticed, said to the worker. Without `is_hit` it only asks for a person."""
+    """Something a rule noticed, said to the worker. Without `is_hit` it only asks for a person.
+
+    `sentence` is what the record says, in English; `text` with its `values` is what a worker reads of it in their
+    language, where that may be a rejection.
+    """
 
     kind: str
     sentence: str
     is_hit: bool = True
+    text: str = field(default="", compare=False)
+    values: Mapping[str, str | int] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def told(cls, kind: str, text: str, *, is_hit: bool = True, **values: str | int) -> "Flag":
+        """Return a flag that says `text`, marked by `gettext_noop`, with its values."""
+        return cls(kind, text % values, is_hit, text, values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +219,10 @@ class MinimumCorrect(Rule):
         minimum = max(self.minimum * n_graded // self.out_of, min(n_graded - 1, 1))
         if n_correct >= minimum:
             return None
-        answered = f"You answered {n_correct} of {n_graded} questions correctly"
-        return Flag(self.kind, f"{answered}; at least {minimum} are needed.")
+        words = gettext_noop(
+            "You answered %(n_correct)s of %(n_graded)s questions correctly; at least %(minimum)s are needed."
+        )
+        return Flag.told(self.kind, words, n_correct=n_correct, n_graded=n_graded, minimum=minimum)
 
     def in_words(self) -> str:
         return f"fewer than {self.minimum} of {self.out_of} answers right"
@@ -253,9 +267,11 @@ class DifficultyAdjusted(Rule):
             return None
         if sum(worker.expected) - worker.n_right < self.margin * n:
             return None
-        got = f"You answered {worker.n_right} of {n} questions correctly in these HITs"
-        usual = f"other people have about {sum(worker.expected):.0f} of the same questions right"
-        return Flag(self.kind, f"{got}; {usual}.")
+        words = gettext_noop(
+            "You answered %(n_right)s of %(n)s questions correctly in these HITs; "
+            "other people have about %(expected)s of the same questions right."
+        )
+        return Flag.told(self.kind, words, n_right=worker.n_right, n=n, expected=round(sum(worker.expected)))
 
     def in_words(self) -> str:
         return f"right answers more than {-self.below:g} deviations below what others reach on the same items"
@@ -294,8 +310,10 @@ class TooFast(Rule):
         floor = self.floor(evidence)
         if evidence.seconds >= floor:
             return None
-        took = f"Your answers took {evidence.seconds:.0f} seconds"
-        return Flag(self.kind, f"{took}; reading and answering this takes at least {floor:.0f}.")
+        words = gettext_noop(
+            "Your answers took %(seconds)s seconds; reading and answering this takes at least %(floor)s."
+        )
+        return Flag.told(self.kind, words, seconds=round(evidence.seconds), floor=round(floor))
 
     def floor(self, evidence: Evidence) -> float:
         """Return the seconds below which an assignment is too fast."""
@@ -335,7 +353,7 @@ class StraightLining(Rule):
         n = len(evidence.scores)
         if n < self.at_least or len(set(evidence.scores)) > 1:
             return None
-        return Flag(self.kind, f"You gave the same rating {n} times out of {n}.")
+        return Flag.told(self.kind, gettext_noop("You gave the same rating %(n)s times out of %(n)s."), n=n)
 
     def in_words(self) -> str:
         return f"the same rating everywhere, with {self.at_least} ratings or more"
@@ -373,8 +391,11 @@ class Agreement(Rule):
         n, r = len(evidence.worker.ratings), evidence.worker.correlation
         if n < self.at_least or r is None or r >= self.below:
             return None
-        unlike = f"Your {n} ratings have hardly anything in common with those that other people gave"
-        return Flag(self.kind, f"{unlike} (correlation {r:.2f}).".replace("-", "−"))
+        words = gettext_noop(
+            "Your %(n)s ratings have hardly anything in common with those that other people gave "
+            "(correlation %(correlation)s)."
+        )
+        return Flag.told(self.kind, words, n=n, correlation=f"{r:.2f}".replace("-", "−"))
 
     def in_words(self) -> str:
         return f"ratings that correlate less than {self.below:g} with everybody else’s"
@@ -408,8 +429,11 @@ class PlantedChecks(Rule):
         n_failed = sum(not is_passed for is_passed in evidence.worker.checks)
         if n_failed < self.failed:
             return None
-        shown = f"{n_failed} of {len(evidence.worker.checks)} questions that check attention were answered wrongly."
-        return Flag(self.kind, shown, is_hit=n_failed >= LEAST_FAILED)
+        n_checks, is_hit = len(evidence.worker.checks), n_failed >= LEAST_FAILED
+        words = gettext_noop(
+            "%(n_failed)s of %(n_checks)s questions that check attention were answered wrongly."
+        )
+        return Flag.told(self.kind, words, is_hit=is_hit, n_failed=n_failed, n_checks=n_checks)
 
     def in_words(self) -> str:
         return f"{self.failed} or more planted checks failed"

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext, gettext_noop
 
 from annotators.crowds.links.addresses import CODE_ALPHABET
 from annotators.models import Assignment
@@ -22,19 +23,21 @@ REASON_MAX = 800  # what of FEEDBACK_MAX a reason may take, so that the sentence
 TEXT_MAX = 4000
 GROUPS, GROUP_LENGTH = 4, 5  # 99 bits
 CODE = re.compile(rf"[{CODE_ALPHABET}]{{{GROUPS * GROUP_LENGTH}}}")
-CUT = " […] The whole reason is at the address below."
+CUT = gettext_noop(" […] The whole reason is at the address below.")
 
 
 def with_code(assignment: Assignment, reason: str) -> str:
     """Return the message a rejected worker reads: the reason, then the address, with its code, at which to appeal.
 
-    The same message however often it is asked for, at most 1,024 characters. A reason longer than fits is cut, and
+    In the language that is active. The same message however often it is asked for, at most 1,024 characters. A reason longer than fits is cut, and
     says so; the page of the appeal shows it whole.
     """
-    sentence = f" If you think this is wrong, write to us at {address()}{_code_of(assignment)}/."
+    there = f"{address()}{_code_of(assignment)}/"
+    sentence = " " + gettext("If you think this is wrong, write to us at %(address)s.") % {"address": there}
+    cut = gettext(CUT)
     room = FEEDBACK_MAX - len(sentence)
     if len(reason) > room:
-        reason = reason[: room - len(CUT)].rstrip() + CUT
+        reason = reason[: room - len(cut)].rstrip() + cut
     return reason + sentence
 
 

@@ -8,6 +8,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from annotators.failpoints import reach
 from annotators.models import Assignment, Call, Worker
@@ -203,7 +204,7 @@ def audit_decision(decision: Decision, outcome: str = "", **details: Any) -> Non
         reason=decision.overturn_reason if is_overturned else decision.reason,
         rule_version=decision.rule_version,
         details={
-            "flags": decision.flags,
+            "flags": [{"kind": flag["kind"], "sentence": flag["sentence"]} for flag in decision.flags],
             "n_correct": decision.n_correct,
             "n_graded": decision.n_graded,
             "is_auto_approved": decision.is_auto_approved,
@@ -266,11 +267,28 @@ def from_rule(verdict: Verdict, *, batch: Batch) -> dict[str, Any]:
     return {
         "n_correct": verdict.n_correct,
         "n_graded": verdict.n_graded,
-        "flags": [{"kind": flag.kind, "sentence": flag.sentence} for flag in verdict.flags],
+        "flags": [_stored(flag) for flag in verdict.flags],
         "policy": batch.review_policy,
         "rule_version": rule_version(batch.review_policy),
         "decided_at": timezone.now(),
     }
+
+
+def reason_told(decision: Decision) -> str:
+    """Return the reason as a worker reads it: what rules say in the language that is active, a person's words as they
+    are. The record stays English.
+    """
+    reason = decision.reason
+    for flag in decision.flags:
+        if text := flag.get("text"):
+            reason = reason.replace(flag["sentence"], gettext(text) % flag["values"])
+    return reason
+
+
+def _stored(flag: Flag) -> dict[str, Any]:
+    """Return a flag as it is kept: what the record says, and what a worker may read of it in their language."""
+    kept: dict[str, Any] = {"kind": flag.kind, "sentence": flag.sentence}
+    return kept | {"text": flag.text, "values": dict(flag.values)} if flag.text else kept
 
 
 def _by_person(assignment: Assignment, verdict: str, *, by: AbstractBaseUser, reason: str) -> Decision:

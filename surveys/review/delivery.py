@@ -1,8 +1,9 @@
 """Telling the marketplace what is decided, and writing down where it was quicker."""
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils import timezone
+from django.utils import timezone, translation
 
 from annotators.crowds.base import by_market, crowd_of
 from annotators.crowds.links import work as link_work
@@ -10,11 +11,19 @@ from annotators.crowds.mturk.gateway import Gateway
 from annotators.failpoints import reach
 from annotators.models import Assignment, Call
 from annotators.outbox import market
-from surveys.models import Batch, Decision
+from surveys.models import Batch, Decision, Response
 from surveys.protocols.rules import APPROVE, FLAG, PROPOSE, REJECT
 from surveys.publishing import budget
 from surveys.review.appeal_codes import with_code
-from surveys.review.decisions import answer_for_late, audit_decision, decide, late_reason, lock, outdated
+from surveys.review.decisions import (
+    answer_for_late,
+    audit_decision,
+    decide,
+    late_reason,
+    lock,
+    outdated,
+    reason_told,
+)
 
 Status = Assignment.Status
 _HERE = {
@@ -82,8 +91,20 @@ def _to_tell(assignment: Assignment) -> tuple[Call.Operation, str] | None:
     if decision.verdict == APPROVE:
         return Call.Operation.APPROVE, decision.reason
     if decision.verdict == REJECT and not _is_outdated(decision):
-        return Call.Operation.REJECT, with_code(assignment, decision.reason)
+        return Call.Operation.REJECT, _rejection(decision)
     return None
+
+
+def _rejection(decision: Decision) -> str:
+    """Return what the worker reads of a rejection, in the language of their answers."""
+    with translation.override(_language_of(decision.assignment)):
+        return with_code(decision.assignment, reason_told(decision))
+
+
+def _language_of(assignment: Assignment) -> str:
+    """Return what somebody read the questions in; where there was no choice, what the batch's pages are in."""
+    read_in = Response.objects.filter(assignment=assignment).values_list("shown__language", flat=True).first()
+    return read_in or assignment.hit.questionnaire.batch.page_language or settings.LANGUAGE_CODE
 
 
 def _is_outdated(decision: Decision) -> bool:

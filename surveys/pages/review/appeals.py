@@ -111,7 +111,7 @@ def _show(appeal: Appeal, form: AppealForm, *, status: int = 200, is_sent: bool 
         "appeal": appeal,
         "assignment": assignment,
         "title": assignment.hit.questionnaire.batch.title,
-        "reason": decision.reason if decision else assignment.feedback,
+        "reason": decisions.reason_told(decision) if decision else assignment.feedback,
         "overturned": decision if decision and decision.overturned_at else None,
         "is_refused": decisions.overturn_refused(assignment) is not None,
         "form": form,

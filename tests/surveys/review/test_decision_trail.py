@@ -20,7 +20,9 @@ from tests.link_people import make_batch as make_link_batch
 
 pytestmark = pytest.mark.django_db
 REASON = "You answered 2 of 5 questions correctly; at least 3 are needed."
-FLAGS = [{"kind": "minimum_correct", "sentence": REASON}]
+NOTICED = [{"kind": "minimum_correct", "sentence": REASON}]
+TEXT = "You answered %(n_correct)s of %(n_graded)s questions correctly; at least %(minimum)s are needed."
+FLAGS = [{**NOTICED[0], "text": TEXT, "values": {"n_correct": 2, "n_graded": 5, "minimum": 3}}]
 
 
 def trail(assignment: Assignment, kind: str = "payment") -> list[tuple[Any, ...]]:
@@ -61,7 +63,7 @@ def test_what_the_rule_decides(n_correct: int, rejects_automatically: bool, outc
     assert (decision.flags, decision.rule_version) == (flags, version)
     assert AuditEntry.objects.get().rule_version == version
     assert details(assignment) == {
-        "flags": flags,
+        "flags": NOTICED if is_bad else [],
         "n_correct": n_correct,
         "n_graded": 5,
         "is_auto_approved": False,

@@ -14,8 +14,10 @@ from annotators.crowds.mturk.mirror import fetch
 from annotators.models import Assignment, Call
 from annotators.outbox import market
 from marketplace import models as marketplace
-from surveys.models import AuditEntry, Batch, Decision, Replacement
+from surveys.models import Appeal, AuditEntry, Batch, Decision, Replacement, Response
+from surveys.protocols.rules import Flag, Verdict
 from surveys.review import decisions, delivery, due_work, errors
+from surveys.review.decisions import from_rule
 from tests.link_people import answered, make_batch, make_person, take
 from tests.market_site import Site
 from tests.market_study import (
@@ -55,6 +57,33 @@ def test_what_came_by_link_is_decided_here_beside_any_marketplace(site: Site) ->
     Decision.objects.create(assignment=assignment, verdict="approve", reason="", decided_at=timezone.now())
     assert delivery.carry_out(assignment, gateway=site.gateway) is None
     assert (Assignment.objects.get().status, Call.objects.count()) == ("Approved", 0)
+
+
+MINIMUM = "You answered %(n_correct)s of %(n_graded)s questions correctly; at least %(minimum)s are needed."
+RUSSIAN = "Правильных ответов: 2 из 5; нужно не меньше 3."
+
+
+@pytest.mark.parametrize(
+    ("language", "pages", "words"), [("", "", REASON), ("ru", "", RUSSIAN), ("", "ru", RUSSIAN), ("en", "ru", REASON)]
+)
+def test_a_rule_speaks_the_language_of_the_answers_and_a_person_theirs(
+    site: Site, language: str, pages: str, words: str
+) -> None:
+    assignment = answered(take(make_batch(), make_person()))
+    assignment.refresh_from_db()
+    Batch.objects.update(page_language=pages)
+    Response.objects.update(shown={"language": language} if language else {})
+    flag = Flag.told("minimum_correct", MINIMUM, n_correct=2, n_graded=5, minimum=3)
+    said = from_rule(Verdict("reject", flags=(flag,)), batch=assignment.hit.questionnaire.batch)
+    reason = f"{flag.sentence} I looked, too."
+    decision = Decision.objects.create(assignment=assignment, verdict="reject", reason=reason, **said)
+    Batch.objects.update(rejects_automatically=True)
+    delivery.carry_out(assignment, gateway=site.gateway)
+    told = Assignment.objects.get().feedback
+    assert told.startswith(f"{words} I looked, too. ")
+    assert told.endswith(f"/appeals/{Appeal.objects.get().code}/.")
+    decision.refresh_from_db()
+    assert (flag.sentence, decision.reason) == (REASON, reason)
 
 
 def test_a_batch_is_complete_when_every_questionnaire_is_filled(site: Site) -> None:

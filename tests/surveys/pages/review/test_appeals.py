@@ -52,6 +52,15 @@ def test_the_page_tells_what_was_rejected_when_and_why(visitor, appeal):
     assert f"{appeal.assignment.rejected_at:%Y, %H:%M} UTC" in page
 
 
+def test_what_a_rule_said_is_told_in_the_language_of_the_page(visitor, appeal):
+    words, values = "You gave the same rating %(n)s times out of %(n)s.", {"n": 8}
+    flag = {"kind": "straight_lining", "sentence": words % values, "text": words, "values": values}
+    Decision.objects.update(reason=f"{words % values} I looked, too.", flags=[flag])
+    russian = page_of(visitor, appeal, headers={"accept-language": "ru"})
+    assert "Все ваши оценки одинаковы: 8 из 8. I looked, too." in russian
+    assert "You gave the same rating 8 times out of 8. I looked, too." in page_of(visitor, appeal)
+
+
 def test_the_page_tells_nobody_who_the_worker_is_nor_what_is_right(visitor, questionnaire):
     assignment = factories.submitted(questionnaire, n_correct=1)
     appeal_codes.with_code(assignment, REASON)
