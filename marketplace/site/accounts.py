@@ -80,11 +80,16 @@ def _back(request: HttpRequest) -> str:
     return given if url_has_allowed_host_and_scheme(given, allowed_hosts=None) else "/"
 
 
-@require_POST
+@require_http_methods(["GET", "HEAD", "POST"])
 def join(request: HttpRequest) -> HttpResponse:
-    """Make a worker in one click, and show the access code this once."""
+    """Make a worker in one click, and show the access code this once; sent again, it makes no second one."""
     if not settings.MARKETPLACE_OPEN_SIGNUP:
         raise Http404
+    if request.method != "POST":
+        return redirect("sign-in")
+    if (worker := current_worker(request)) is not None:
+        messages.info(request, gettext("You are signed in already, as %(worker)s.") % {"worker": worker.worker_id})
+        return redirect(_back(request))
     return _welcome(request, *keys.create_worker())
 
 

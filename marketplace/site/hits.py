@@ -168,9 +168,16 @@ def _work_context(assignment: Assignment, *, now: datetime) -> dict[str, Any]:
 
 
 def _work_page(request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
-    """Answer with the page of an accepted HIT."""
+    """Answer with the page of an accepted HIT.
+
+    Where the task is in a frame, the page that Back comes to is asked for again: the time goes on, and the HIT may be
+    submitted. A form of our own stays in the browser, with what was typed into it (countdown.js).
+    """
     template = "marketplace/site/work_form.html" if "form" in context else "marketplace/site/work.html"
-    return frames.page(request, template, context | {"accepts_next": _goes_to_next(request)})
+    response = frames.page(request, template, context | {"accepts_next": _goes_to_next(request)})
+    if "frame" in context:
+        response["Cache-Control"] = "no-store"
+    return response
 
 
 @require_POST

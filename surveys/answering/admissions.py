@@ -132,7 +132,11 @@ def _invitations() -> QuerySet[Invitation]:
 def _admitted(invitation: Invitation | None) -> Admission:
     if invitation is None:
         raise NotAdmitted(
-            "revoked", gettext("This address was replaced by a newer one. Please use the newest you got.")
+            "revoked",
+            gettext(
+                "This address is not in use any more: a newer one took its place, or what leads to its person was "
+                "deleted. If you got a newer one, please use that."
+            ),
         )
     if invitation.revoked_at:
         raise NotAdmitted(

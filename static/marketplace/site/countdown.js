@@ -1,7 +1,7 @@
 // The countdown counts, and says when it is nearly over. It is a comfort: the page works without.
 const clock = document.getElementById("countdown");
 const note = document.getElementById("time-note");
-let end = performance.now() + Number(clock.dataset.seconds) * 1000;
+let end = performance.now() + secondsFirst() * 1000;
 const secondsLeft = () => (end - performance.now()) / 1000;
 const more = document.getElementById("more-time"), WARNED_SECONDS = 300;
 let calm = ""; // what is said when nothing has to be
@@ -10,6 +10,24 @@ const WARNINGS = [
   [60, gettext("Less than a minute is left.")],
   [WARNED_SECONDS, gettext("Less than five minutes are left.")],
 ];
+
+// A page that Back takes from the browser's cache is as old as it is there: its time ends when it did at first.
+function secondsFirst() {
+  const given = Number(clock.dataset.seconds), visit = performance.getEntriesByType("navigation")[0];
+  if (visit?.type !== "back_forward" || visit.transferSize > 0) return given;
+  try {
+    const kept = Number(sessionStorage.getItem(`end:${location.href}`));
+    return kept ? (kept - Date.now()) / 1000 : given;
+  } catch {
+    return given; // the browser keeps nothing
+  }
+}
+
+function keepEnd() {
+  try {
+    sessionStorage.setItem(`end:${location.href}`, Date.now() + secondsLeft() * 1000);
+  } catch {}
+}
 
 function show() {
   const left = Math.max(0, Math.round(secondsLeft()));
@@ -36,6 +54,7 @@ more?.addEventListener("submit", async (event) => {
     const response = await fetch(more.action, { method: "POST", body: new FormData(more), headers: { Accept: "application/json" } });
     const { seconds } = await response.json();
     end = performance.now() + 1000 * seconds;
+    keepEnd();
     calm = gettext("You have more time.");
     document.querySelector("iframe#task")?.contentWindow.postMessage({ seconds }, "*");
     show();
@@ -45,4 +64,5 @@ more?.addEventListener("submit", async (event) => {
 });
 
 const timer = setInterval(show, 1000);
+keepEnd();
 show();

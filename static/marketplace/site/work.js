@@ -8,6 +8,13 @@ window.addEventListener("message", (event) => {
   if (isOurs && event.data === "submitted") Promise.resolve(window.switching).then(goOn, goOn);
 });
 
+// Back may show this page as it was left: what was submitted meanwhile is open no more.
+window.addEventListener("pageshow", async ({ persisted }) => {
+  if (!persisted) return;
+  const { redirected } = await fetch(location.href, { cache: "no-store" });
+  if (redirected) location.reload();
+});
+
 // A browser may deny storage to a frame of another site: what was answered there and has not arrived is kept here,
 // for this assignment alone and whoever knows the key it was kept under: AssignmentIds are given out again. A message
 // is {keep: "put" | "drop", key, record} or {keep: "all" | "forget", key}; the answer is {records} or {error}.

@@ -1,5 +1,6 @@
 """A QuestionForm HIT and a qualification test in a real browser, by keyboard alone, and under axe."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -111,6 +112,19 @@ def test_a_form_is_answered_by_keyboard_alone(arrive, hit_type):
     assert "<SelectionIdentifier>winter</SelectionIdentifier>" in row.answer
     assert "<FreeText>12</FreeText>" in row.answer
     assert (row.status, "<FreeText>None.</FreeText>" in row.answer) == ("Submitted", True)
+
+
+def test_back_to_a_form_keeps_what_was_typed_and_the_time(arrive, hit_type):
+    page = arrive(f"/projects/{hit_type.type_id}/tasks")
+    go(page, "Accept")
+    page.locator("#q3").select_option(index=1)
+    chosen = page.locator("#q3").input_value()
+    page.wait_for_timeout(2100)
+    page.locator(".logo, header a").first.click()
+    page.wait_for_load_state()
+    page.go_back()
+    expect(page.locator("#q3")).to_have_value(chosen)
+    expect(page.locator("#countdown")).to_have_text(re.compile("00:59:(5[0-7]|[0-4].)"))
 
 
 def test_a_qualification_test_is_taken_by_keyboard_alone(arrive, kind):

@@ -98,6 +98,19 @@ def test_a_task_on_another_site_submits_and_the_page_moves_on(worker_page):
     expect(worker_page.locator("#task")).to_be_visible()
 
 
+def test_back_comes_to_the_time_that_is_left_and_to_what_became_of_it(worker_page, later):
+    start(worker_page)
+    worker_page.get_by_role("link", name="My work").click()
+    later(seconds=1200)
+    worker_page.go_back()
+    see_task(worker_page)
+    expect(worker_page.locator("#countdown")).to_have_text(re.compile(r"00:39:\d\d"))
+    worker_page.frame_locator("#task").get_by_role("button", name="Send").press("Enter")
+    expect(worker_page.get_by_role("heading", name="Submitted")).to_be_visible()
+    worker_page.go_back()
+    expect(worker_page.locator("#countdown")).to_have_count(0)
+
+
 def test_a_submission_after_the_time_says_so_in_the_frame(worker_page, later):
     start(worker_page)
     later(seconds=3601)

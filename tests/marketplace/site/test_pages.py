@@ -258,7 +258,7 @@ def test_who_signs_out_leaves_no_answers_in_the_browser(new_worker):
     assert (response.status_code, response.headers["Clear-Site-Data"]) == (302, '"storage"')
 
 
-@pytest.mark.parametrize("address", ["accept_random", "return", "sign-out", "join"])
+@pytest.mark.parametrize("address", ["accept_random", "return", "sign-out"])
 def test_state_changes_need_the_token_and_a_post(visitor, kind, new_worker, address):
     worker = new_worker()
     assignment_id = worker.accept(kind)
@@ -269,6 +269,28 @@ def test_state_changes_need_the_token_and_a_post(visitor, kind, new_worker, addr
     visitor.cookies = worker.client.cookies
     assert (visitor.get(full).status_code, visitor.post(full).status_code) == (405, 403)
     assert 'id="queue"' in text(worker.client.get("/work"))
+
+
+def test_an_assignments_page_says_what_became_of_it(kind, new_worker, mturk):
+    paid, unpaid = new_worker(), new_worker()
+    for worker, decide in ((paid, mturk.approve_assignment), (unpaid, mturk.reject_assignment)):
+        worker.assignment_id = worker.accept(kind)
+        worker.submit(worker.assignment_id)
+        decide(AssignmentId=worker.assignment_id, RequesterFeedback="See https://lab.example/appeals/1")
+    pages = [text(worker.client.get(f"/assignments/{worker.assignment_id}")) for worker in (paid, unpaid)]
+    assert [re.search(r"<h1>([^<]+)", page)[1] for page in pages] == ["Approved", "Rejected"]
+    assert ["once it is approved" in page for page in pages] == [False, False]
+    assert 'href="https://lab.example/appeals/1"' in pages[1]
+
+
+def test_joining_needs_the_token_and_a_post_and_makes_nobody_twice(visitor, db):
+    assert (visitor.get("/join")["Location"], visitor.post("/join").status_code) == ("/sign-in", 403)
+    page = visitor.get("/sign-in")
+    first, again = post_form(visitor, page, "/join"), post_form(visitor, page, "/join", {"next": "/work"})
+    (worker,) = Worker.objects.all()
+    assert worker.worker_id in text(first)
+    assert again.redirect_chain == [("/work", 302)]
+    assert f"You are signed in already, as {worker.worker_id}." in text(again)
 
 
 @pytest.mark.parametrize(

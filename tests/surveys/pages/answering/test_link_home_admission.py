@@ -41,7 +41,8 @@ def test_refused_links_say_what_to_do(link_batch: Batch) -> None:
         "This link has expired This invitation has expired. Please ask whoever sent it to you. "
         "What is kept about you",
         "This link was withdrawn This invitation was taken back. Please ask whoever sent it to you.",
-        "This link was withdrawn This address was replaced by a newer one. Please use the newest you got.",
+        "This link was withdrawn This address is not in use any more: a newer one took its place, or what leads to "
+        "its person was deleted. If you got a newer one, please use that.",
     ]
 
 
