@@ -89,9 +89,12 @@ class _Read:
     systems: tuple[str, ...] = ()
     rated: tuple[str, ...] = ()
 
-    def of(self, path: str) -> Q:
-        """Choose the rows that belong to what is read; `path` leads to their assignment."""
-        return Q() if self.keys is None else Q(**{f"{path}__in": self.keys})
+    def of(self, path: str, batch: Batch, *, whole: str) -> Q:
+        """Choose the rows that belong to what is read: `path` leads to their assignment, `whole` to their batch.
+
+        Where there are keys, by these alone: given both, SQLite reads the whole batch for each part of it.
+        """
+        return Q(**({whole: batch} if self.keys is None else {f"{path}__in": self.keys}))
 
 
 def _frame(batch: Batch, read: _Read, pseudonyms: Pseudonyms) -> Frame:
@@ -146,7 +149,7 @@ def _responses(batch: Batch, read: _Read) -> _Rows:
     """Read what responses stand beside, then the responses: of what came in or went meanwhile there are none."""
     assignments, items = _assignments(batch, read), _items(batch, read)
     workers = _workers(batch) if read.workers is None else read.workers
-    own = Response.objects.filter(read.of("assignment"), batch=batch)
+    own = Response.objects.filter(read.of("assignment", batch, whole="batch"))
     shown = own.annotate(shown_text=Cast("shown", TextField())).order_by()
     given = _columns(shown, RESPONSE)
     of_assignment, of_item, of_worker = (
@@ -168,8 +171,7 @@ def _responses(batch: Batch, read: _Read) -> _Rows:
 
 
 def _submitted(batch: Batch, read: _Read) -> QuerySet[Assignment]:
-    """Return what of a batch is read; the database goes by keys alone where there are any."""
-    own = Q(hit__questionnaire__batch=batch) if read.keys is None else read.of("pk")
+    own = read.of("pk", batch, whole="hit__questionnaire__batch")
     return Assignment.objects.filter(own, status__in=SUBMITTED)
 
 
@@ -186,7 +188,8 @@ def _items(batch: Batch, read: _Read) -> Columns:
     """Without planted checks, which are no part of the results."""
     own = Item.objects.filter(survey=batch.survey)
     if read.keys is not None:
-        own = own.filter(pk__in=Response.objects.filter(read.of("assignment")).values("item"))
+        shown = Response.objects.filter(read.of("assignment", batch, whole="batch"))
+        own = own.filter(pk__in=shown.values("item"))
     return _columns(own.exclude(payload__has_key=COLUMN).order_by(), ITEM)
 
 
@@ -315,10 +318,10 @@ class _Outputs:
 
 
 def _outputs(batch: Batch, rows: _Rows, read: _Read) -> _Outputs:
-    found = _shown_outputs(batch)
+    shown = _shown_outputs(batch).distinct()
     if read.keys is not None:
-        found = found.filter(item__in=rows.items["pk"])
-    given = _columns(found.order_by("pk").distinct(), OUTPUT)
+        shown = Output.objects.filter(item__in=rows.items["pk"])
+    given = _columns(shown.order_by("pk"), OUTPUT)
     return _Outputs(given, read.systems or _systems(given["system"], batch), rows)
 
 
@@ -369,7 +372,7 @@ def _said_columns(outputs: _Outputs, shown: dict[str, Any], *, is_drawn: bool) -
 def _rating_columns(rows: _Rows, outputs: _Outputs, batch: Batch, read: _Read) -> dict[str, Any]:
     """Return a column for every criterion anybody rated, about each system or (system "") the item."""
     names, values = Numbered(), Numbered()
-    given = Rating.objects.filter(read.of("response__assignment"), response__batch=batch).order_by()
+    given = Rating.objects.filter(read.of("response__assignment", batch, whole="response__batch")).order_by()
     about, places, codes = (np.concatenate(parts) for parts in _coded(rows, outputs, given, names, values))
     texts = list(values)
     columns = {}

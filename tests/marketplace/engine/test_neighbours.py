@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 
 from marketplace.accounts import keys
-from marketplace.engine import assignments
-from marketplace.models import Assignment, Requester
+from marketplace.engine import assignments, deadlines
+from marketplace.models import HIT, Assignment, Requester
 from marketplace.refusals import Refusal, WorkerRefusal
 from tests.marketplace.batches.batches_made import hits, published
 
@@ -55,6 +55,20 @@ def test_a_submission_is_of_one_open_assignment_in_its_time(two: tuple[Assignmen
     with pytest.raises(WorkerRefusal, match="not open any more"):
         assignments.submit(one, answer="<b/>", now=NOW + LAST_SECOND)
     assert [(row.status, row.answer) for row in map(again, two)] == [("Submitted", "<a/>"), ("Open", "")]
+
+
+def test_a_hit_with_work_to_decide_is_not_disposed(two: tuple[Assignment, Assignment]) -> None:
+    one, other = two
+    read_before = one.hit
+    assignments.give_back(other, now=NOW)
+    assignments.submit(one, answer="<a/>", now=NOW)
+    late = NOW + timedelta(days=400)
+    deadlines._expire_due(now=late)
+    deadlines._dispose_by_time(read_before, now=late)
+    assert HIT.objects.get(pk=read_before.pk).disposed_at is None
+    assignments.approve(again(one), now=NOW)
+    deadlines._dispose_by_time(read_before, now=late)
+    assert HIT.objects.get(pk=read_before.pk).disposed_at is not None
 
 
 def test_a_hit_is_offered_to_whoever_does_not_have_it(two: tuple[Assignment, Assignment]) -> None:

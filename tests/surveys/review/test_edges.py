@@ -604,6 +604,8 @@ def test_half_took_longer_than_the_median_of_those_who_were_measured() -> None:
 
     Assignment.objects.filter(pk=works[5].pk).update(status="Rejected", rejected_at=timezone.now())
     assert median_of((0.5, 0.25), (0, 1), (2, 2), (3, 3), (4, 4), (9, 9)) == [4.0]
+    works[5].responses.all().delete()  # whose answers never reached us: all of the work, as far as we know
+    assert median_of() == [4.0]
     assert median_of((0, 0)) == [None]
     assert evidence_of_batch(questionnaire.batch, kinds={"agreement"})[works[0].pk].median_seconds is None
 
