@@ -83,7 +83,7 @@ def test_by_keys_alone(new_context: CreateContextCallback, address: str) -> None
     page.get_by_role("button", name="There is nothing to mark").locator("visible=true").click()
     page.reload()
     expect(page.locator(".marks li")).to_have_count(2)
-    page.locator("[data-go=submit]").click()
+    page.get_by_role("button", name="There is nothing to mark").locator("visible=true").press("Enter")
     page.wait_for_url("**/mturk/externalSubmit")  # the receipt's page goes on by itself
     assert marked() == {"a": [("на ковре\u0301", "major")], "b": [("القطُّ", "minor")]}
 

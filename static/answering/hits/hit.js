@@ -275,7 +275,8 @@
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || isTyping(event.target)) return;
     if (find("dialog[open]")) return;
-    if (event.key === "Enter" && !event.target.closest("button, a, summary, audio, video")) {
+    // Once it is said that there is nothing to mark, Enter goes on, as from any answer.
+    if (event.key === "Enter" && !event.target.closest("button:not(.nothing[aria-pressed=true]), a, summary, audio, video")) {
       event.preventDefault();
       return keysAreOn() && !event.repeat && (event.shiftKey ? goBack() : goOn());
     }

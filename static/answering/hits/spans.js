@@ -202,7 +202,7 @@
     const how = [gettext("Click or tap the first word that is wrong, then the last one."), gettext("By keys: arrows move, Shift and arrows take more, Enter marks.")];
     hint.textContent = how.join(" ");
     const status = make("p", { className: "help", aria: { role: "status" } }), list = make("ol", { className: "marks" });
-    const nothing = make("button", { textContent: gettext("There is nothing to mark"), onclick: () => write([], { isNothing: field.value !== "[]" }) });
+    const nothing = make("button", { className: "nothing", textContent: gettext("There is nothing to mark"), onclick: () => write([], { isNothing: field.value !== "[]" }) });
     const whole = make("button", { textContent: gettext("Mark the whole text"), onclick: () => open({ text: "" }) });
     const back = make("button", { textContent: gettext("Undo"), onclick: undo });
     const bar = make("div", { className: "chosen", hidden: true });

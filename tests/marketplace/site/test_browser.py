@@ -185,6 +185,9 @@ def test_more_time_is_asked_for_without_leaving_the_task(worker_page):
     worker_page.clock.fast_forward("56:00")
     expect(worker_page.locator("#time-note")).to_have_text("Less than five minutes are left.")
     seen = faults(worker_page)
+    worker_page.set_viewport_size({"width": 390, "height": 844})
+    expect(button).to_be_visible()
+    assert 844 - worker_page.locator("#task").bounding_box()["height"] <= 56
     button.click()
     expect(worker_page.locator("#time-note")).to_have_text("You have more time.")
     expect(worker_page.locator("#countdown")).to_have_text(re.compile("^01:2"))
