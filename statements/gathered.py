@@ -28,7 +28,7 @@ from statements import Fetched
 
 M = TypeVar("M", bound=Model)
 # What comes back from JSON as it was, and what is still to be read. Moments and fractions differ by database.
-SAME = (CharField, FileField, ForeignKey, IntegerField, TextField)
+SAME = (CharField, FileField, IntegerField, TextField)
 OTHER = (BooleanField, JSONField)
 
 
@@ -51,7 +51,7 @@ class Gathered(Generic[M]):
         self.fields: Sequence[Any] = model._meta.local_concrete_fields
         self.names = [field.attname for field in self.fields]
         self.to_read = {n: field for n, field in enumerate(self.fields) if isinstance(field, OTHER)}
-        if unlike := [field.name for field in self.fields if not isinstance(field, (*SAME, *OTHER))]:
+        if unlike := [field.name for field in self.fields if not isinstance(_stored(field), (*SAME, *OTHER))]:
             raise TypeError(f"Not every database writes {unlike} into JSON alike.")
 
     def column(self, owner: str) -> Subquery:
@@ -68,6 +68,11 @@ class Gathered(Generic[M]):
         for n, field in self.to_read.items():
             row[n] = _value(field, row[n])
         return self.model.from_db(connection.alias, self.names, row)
+
+
+def _stored(field: Any) -> Any:
+    """Return the field whose values are in the column: of a foreign key, the one it leads to."""
+    return _stored(field.target_field) if isinstance(field, ForeignKey) else field
 
 
 def _plain(field: Any) -> Any:

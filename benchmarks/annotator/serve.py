@@ -96,14 +96,15 @@ def others(folder: Path) -> dict[str, tuple[str, str, Path]]:
 
 def material(protocol: str, items: Path, document: str = ""):
     from surveys.protocols.registry import get_definition
-    from surveys.protocols.uploads import read
     from surveys.rehearsal.study import Material
-    from surveys.studies.packages import Package
 
     folder = items.parent / "pictures"
     pictures = str(folder) if folder.exists() else ""
     if not document:
         return Material(get_definition(protocol), items, pictures)
+    from surveys.protocols.uploads import read
+    from surveys.studies.packages import Package
+
     package = Package(f"{protocol}.yaml", document.encode())
     return Material(read(document, name=package.name), items, pictures, package=package)
 

@@ -88,7 +88,9 @@ def join(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return redirect("sign-in")
     if (worker := current_worker(request)) is not None:
-        messages.info(request, gettext("You are signed in already, as %(worker)s.") % {"worker": worker.worker_id})
+        messages.info(
+            request, gettext("You are signed in already, as %(worker)s.") % {"worker": worker.worker_id}
+        )
         return redirect(_back(request))
     return _welcome(request, *keys.create_worker())
 

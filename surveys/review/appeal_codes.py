@@ -29,8 +29,8 @@ CUT = gettext_noop(" […] The whole reason is at the address below.")
 def with_code(assignment: Assignment, reason: str) -> str:
     """Return the message a rejected worker reads: the reason, then the address, with its code, at which to appeal.
 
-    In the language that is active. The same message however often it is asked for, at most 1,024 characters. A reason longer than fits is cut, and
-    says so; the page of the appeal shows it whole.
+    In the language that is active. The same message however often it is asked for, at most 1,024 characters. A reason
+    longer than fits is cut, and says so; the page of the appeal shows it whole.
     """
     there = f"{address()}{_code_of(assignment)}/"
     sentence = " " + gettext("If you think this is wrong, write to us at %(address)s.") % {"address": there}

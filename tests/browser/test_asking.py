@@ -183,6 +183,11 @@ def test_a_picture_that_does_not_load_is_named_and_can_be_loaded_again(market: M
     note = frame.locator("#i1 .missing")
     expect(note).to_contain_text("Picture (Question 1) can’t be loaded.")
     assert frame.locator("#i1 .look img").is_hidden()
+    frame.locator("#i1 .group input").first.check()
+    frame.get_by_label("Without it this can’t be judged").first.check()
+    frame.evaluate("scrollTo(0, 0)")
+    expect(frame.locator(".glance")).to_be_hidden()  # the answer is withdrawn
+    frame.get_by_label("Without it this can’t be judged").first.uncheck()
     page.unroute("**/pictures/**")
     note.get_by_role("button", name="Load it again").click()
     expect(frame.locator("#i1 .look img")).to_be_visible()

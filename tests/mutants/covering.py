@@ -76,8 +76,13 @@ class Compiled:
         for value in (value for module in ours for value in vars(module).values()):
             if isinstance(value, Statement | Change):
                 yield value._compiled
-            elif get_origin(getattr(value, "__annotations__", {}).get("return")) is Statement:
+            elif callable(getattr(value, "cache_clear", None)) and _makes(value) in {Statement, Change}:
                 yield value
+
+
+def _makes(function: Any) -> Any:
+    made = getattr(function, "__annotations__", {}).get("return")
+    return get_origin(made) or made
 
 
 @dataclass(frozen=True)

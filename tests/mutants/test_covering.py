@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from marketplace.engine import assignments
+from surveys.answering import collection
 from tests.mutants.covering import Compiled, Passes, runs_at_import, statement
 
 CODE = """\
@@ -60,6 +61,8 @@ def test_what_runs_at_import_is_tried_on_all_that_could_see_it(tmp_path: Path) -
 def test_queries_that_are_compiled_once_are_compiled_for_each_test() -> None:
     made = assignments._oldest(True, False, is_timed=False)
     compiled = assignments.RECORD._compiled("any")
+    kept = collection._keep_draft(1)
     Compiled().forget()
+    assert collection._keep_draft(1) is not kept
     assert assignments._oldest(True, False, is_timed=False) is not made
     assert assignments.RECORD._compiled("any") is not compiled

@@ -119,7 +119,11 @@
   const judgedOutput = (item) => all(".output", item).find((output) => all(".group", output).some((group) => !isAbove(group)));
 
   // What was answered first: what is asked later may be about that.
-  const answerOf = (item) => find(`[name="i${item.dataset.position}-answer"]:checked`, item)?.closest("label").querySelector("span");
+  // Not what is withdrawn, as an item that can't be judged has no answer.
+  function answerOf(item) {
+    const label = find(`[name="i${item.dataset.position}-answer"]:checked`, item)?.closest("label");
+    return label?.getClientRects().length ? find("span", label) : undefined;
+  }
 
   const lineOf = (textContent) => Object.assign(document.createElement("span"), { textContent, dir: "auto" });
 

@@ -111,7 +111,10 @@ def _author(request: HttpRequest, pk: uuid.UUID, *, token: str) -> Assignment:
 
 
 def _response(request: HttpRequest, pk: uuid.UUID, *, token: str, position: int) -> Response | None:
-    """Return what the author of a page of this HIT has at a position; None where anything is not as it should be."""
+    """Return what the author of a page of this HIT has at a position; None where there is nothing.
+
+    Raises TokenError of a token that has expired, or whose page is outdated.
+    """
     try:
         found = tokens.response(token, questionnaire=pk, position=position)
     except tokens.TokenError:

@@ -55,6 +55,7 @@ CLASHES: dict[By, Any] = {
     "ranking": gettext_lazy("Another one has this place already. Choose another place."),
     "best_worst": gettext_lazy("The best one can’t be the worst as well. Choose another one."),
 }
+REFUSED = "refused"
 JUDGED = gettext_lazy(
     "What you answered here has been accepted, so it can’t become something that you could not see. "
     "Nothing was changed."
@@ -147,6 +148,11 @@ class HitForm(forms.Form):
         return word_of(self.definition)
 
     @property
+    def is_refused(self) -> bool:
+        """True where nothing is missing, and what was posted is not taken all the same."""
+        return any(problem.code == REFUSED for _, entries in self.problems for problem in entries)
+
+    @property
     def problems(self) -> list[tuple[int, list[Problem]]]:
         """The error summary: what is wrong in each item, by its place, in the order of the page."""
         found = [
@@ -191,7 +197,7 @@ class HitForm(forms.Form):
         if item.stays_judged and self._says_unseen(item):
             first = next(name for name in self.fields if name.startswith(f"i{item.position}-"))
             self.errors.pop(first, None)
-            self.add_error(first, JUDGED)
+            self.add_error(first, forms.ValidationError(JUDGED, code=REFUSED))
 
     def _parts_given(self, item: ShownItem, preference: Preference) -> dict[str, str]:
         """Return {part: what was chosen} of a preference in parts, as far as it was answered."""

@@ -20,7 +20,6 @@ from surveys.pages.answering.hit_layout import QuizBlock, helper_of
 from surveys.pages.answering.link_page import SeeOther
 from surveys.protocols.definition import QuizQuestion
 
-
 QUIZ = "quiz"  # in an address: what was posted where that has gaps, or DONE
 DONE = "done"
 CHOICE_MAX = 100  # characters of what was posted that an address takes along

@@ -88,3 +88,8 @@ def test_saved_rows_know_that_they_are_there() -> None:
 def test_moments_are_not_gathered() -> None:
     with pytest.raises(TypeError, match="created_at"):
         Gathered(Worker, by="source", order="pk")
+
+
+def test_keys_that_are_no_numbers_are_not_gathered() -> None:
+    with pytest.raises(TypeError, match="questionnaire"):
+        Gathered(QuestionnaireItem, by="item", order="position")

@@ -18,7 +18,9 @@ pytestmark = [
         connection.vendor != "sqlite", reason="plans of SQLite; PostgreSQL's are in tests/marketplace/api"
     ),
 ]
-BY_BATCH = re.compile(r"(?:surveys_response|surveys_questionnaire|U\d) USING \S+ \S+ \((?:batch_id|worker_id)=")
+BY_BATCH = re.compile(
+    r"(?:surveys_response|surveys_questionnaire|U\d) USING \S+ \S+ \((?:batch_id|worker_id)="
+)
 
 
 @pytest.fixture

@@ -64,7 +64,8 @@ RUSSIAN = "Правильных ответов: 2 из 5; нужно не мен
 
 
 @pytest.mark.parametrize(
-    ("language", "pages", "words"), [("", "", REASON), ("ru", "", RUSSIAN), ("", "ru", RUSSIAN), ("en", "ru", REASON)]
+    ("language", "pages", "words"),
+    [("", "", REASON), ("ru", "", RUSSIAN), ("", "ru", RUSSIAN), ("en", "ru", REASON)],
 )
 def test_a_rule_speaks_the_language_of_the_answers_and_a_person_theirs(
     site: Site, language: str, pages: str, words: str

@@ -81,7 +81,8 @@ def test_what_there_was_to_say_is_come_back_to(visitor: Client, work: Questionna
     said = open_page(visitor, work, quiz="done")
     assert heading(said) == "All right"
     begin = re.search(r'<a class="main" href="([^"]+)">Begin', said)
-    assert begin and 'id="hit"' in visitor.get(unescape(begin[1])).content.decode()
+    assert begin
+    assert 'id="hit"' in visitor.get(unescape(begin[1])).content.decode()
 
 
 def test_after_two_tries_the_work_begins_whatever_was_right(visitor: Client, work: Questionnaire) -> None:

@@ -358,7 +358,9 @@ STAYS = "What you answered here has been accepted, so it can’t become somethin
 
 
 def refused(response: HttpResponse) -> tuple[int, bool]:
-    return response.status_code, STAYS in response.content.decode()
+    html = response.content.decode()
+    assert ("<title>This was not saved" in html, "Some answers are missing" in html) == (STAYS in html, False)
+    return response.status_code, STAYS in html
 
 
 @pytest.mark.django_db
