@@ -10,8 +10,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Frame, Page, Playwright, expect
+from playwright.sync_api import Browser, BrowserContext, Frame, Page, Playwright, Route, expect
 from playwright.sync_api import Error as PlaywrightError
+from playwright.sync_api import Response as Answer
 from pytest_django import Settings
 
 from annotators.models import Assignment
@@ -63,7 +64,9 @@ def mains(
     """Start a browser of our own on a profile, which can be ended as an empty battery ends one."""
     port = profile / "DevToolsActivePort"
     port.unlink(missing_ok=True)
-    options = ["--headless=new", "--no-first-run", "--remote-debugging-port=0", f"--user-data-dir={profile}"]
+    # Without a first window: one that is just being opened keeps whoever connects in that moment waiting for ever.
+    alone = ["--headless=new", "--no-first-run", "--no-startup-window"]
+    options = [*alone, "--remote-debugging-port=0", f"--user-data-dir={profile}"]
     process = subprocess.Popen(
         [launch["executable_path"], *launch["args"], *options], stderr=subprocess.DEVNULL
     )
@@ -254,6 +257,33 @@ def test_a_page_loaded_again_goes_on_from_what_it_sent_on_leaving(
     first = labels.nth(0).locator("input")
     name = str(first.get_attribute("name")).removeprefix("i1-")
     assert Response.objects.get().draft[name] == first.input_value()
+
+
+def test_a_page_made_before_the_last_answer_arrived_shows_it_all_the_same(
+    site: Site, settings: Settings, tmp_path: Path, page: Page
+) -> None:
+    """Loaded again within a moment of an answer: the server makes the page, has the answer, then the page is shown."""
+    settings.MEDIA_ROOT = tmp_path
+    page.goto(f"{site.app_url}{path_of(invite_one(make_link_batch(), 'Ada'))}")
+    page.get_by_role("button", name="Start").click()
+    label = page.locator("#i1 .group").first.locator("label").first
+    made_before = page.context.request.get(page.url).text()
+    arrived: list[Answer] = []
+    page.on("response", lambda answer: arrived.append(answer) if answer.url.endswith("draft") else None)
+
+    def late(route: Route) -> None:
+        while not any(answer.request.resource_type == "fetch" for answer in arrived):
+            page.wait_for_timeout(50)
+        page.wait_for_timeout(300)  # in which the old page forgets what has arrived
+        route.fulfill(body=made_before, content_type="text/html; charset=utf-8")
+
+    page.route(page.url, late, times=1)
+    label.click()
+    page.reload()
+    expect(label.locator("input")).to_be_checked()
+    expect(page.locator("#state")).to_have_text(SAVED)
+    wait_until(lambda: page.evaluate(STORED) == 0, page=page)
+    expect(page.locator(".other")).to_have_count(0)
 
 
 def test_submitting_into_a_cut_network_is_tried_until_there_is_a_receipt(

@@ -55,7 +55,7 @@
   const keepsDrafts = Boolean(form.dataset.draft); // answers that were complete before are changed by submitting
   const tab = Math.random().toString(36).slice(2), key = form.dataset.kept;
   const revision = form.elements.revision?.value ?? "";
-  let current = 0, isSubmitting = false, isOver = false, refusal = "", trouble = "", lastSign = Date.now(), lastTick = Date.now();
+  let current = 0, isSubmitting = false, isLeaving = false, isOver = false, refusal = "", trouble = "", lastSign = Date.now(), lastTick = Date.now();
 
   // -- What can't be judged for want of a file -------------------------------------------------------------
   const isUnseen = (node) => Boolean(find(".unseen :checked", node));
@@ -353,6 +353,7 @@
 
   function changed(item) {
     item.isDirty = true;
+    isLeaving = false;
     keep(item);
     tell();
     if (keepsDrafts && !refusal) wait(item, DEBOUNCE_MS);
@@ -426,7 +427,8 @@
     item.sent = item.sent.filter((later) => later > version);
     trouble = "";
     if (item.isDirty) return wait(item, 0);
-    [{ key, position: item.position, tab }, ...item.adopted.splice(0)].forEach((record) => kept.drop(record).catch(() => {}));
+    // The page that comes next may have been made before this arrived: it has what is kept.
+    if (!isLeaving) [{ key, position: item.position, tab }, ...item.adopted.splice(0)].forEach((record) => kept.drop(record).catch(() => {}));
     if (isOver || items.some((other) => other.isDirty || other.isSending)) return tell();
     const time = new Date().toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     say("saved", gettext("Saved {time}", { time }));
@@ -455,6 +457,7 @@
   window.addEventListener("pagehide", flush);
   window.addEventListener("beforeunload", (event) => {
     if (isSubmitting) return;
+    isLeaving = true;
     const isLost = (item) => item.isDirty && !(keepsDrafts && (item.isKept || !trouble));
     if (items.some(isLost)) event.preventDefault();
   });
