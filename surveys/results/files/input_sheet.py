@@ -5,15 +5,14 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from django.db.models import Count, Max, Min, Q
+from django.db.models import Count, Max, Min, Q, QuerySet
 
-from surveys.models import Batch, Item, QuestionnaireItem, Response
+from surveys.models import Batch, Item, Output, Picture, QuestionnaireItem, Response
 from surveys.protocols.definition import Definition
 
 ROWS = 2000  # fetched at a time
-BESIDE = ("outputs", "pictures")
 WITHOUT_HEADER = Q(payload__header__isnull=True) | Q(payload__header=None) | Q(payload__header=[])
 SLOTTED = re.compile(r"(.+)_(0|[1-9][0-9]{0,3})")
 OPTION_COLUMN = re.compile(r"answer|other_answer[0-9]+")
@@ -28,6 +27,24 @@ class Columns:
     header: tuple[str, ...]
     cells: dict[str, str]
     row: dict[str, str]
+
+
+class Said(NamedTuple):
+    """An output: its primary key, and what it says."""
+
+    pk: int
+    system: str
+    answer: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An item, what was said of it, and the name of its own picture, "" without one."""
+
+    item: Item
+    outputs: list[Said]
+    picture: str
 
 
 class InputSheet:
@@ -52,10 +69,10 @@ class InputSheet:
         again = self._most_repeats()
         n = (size["most"] or 0) + again
         positions = [*self._first_with_header(), *self._first_with_choices()]
-        items = self._items.filter(position__in=positions).order_by("position").prefetch_related(*BESIDE)
+        questions = _loaded(self._items.filter(position__in=positions).order_by("position"))
         names: dict[str, None] = {}
-        for item in items:
-            names |= dict.fromkeys(_widened(_columns(item, definition=self.definition).header, n=n))
+        for question in questions.values():
+            names |= dict.fromkeys(_widened(_columns(question, definition=self.definition).header, n=n))
         if again:
             names |= dict.fromkeys(REPEAT_OF.format(slot=slot) for slot in range(size["least"], n))
         return list(names)
@@ -75,9 +92,11 @@ class InputSheet:
     def _first_with_choices(self) -> list[int]:
         """Return where the first item with each number of wrong choices stands: OFA-X would have a column for each."""
         found: dict[int, int] = {}
-        items = self._items.filter(WITHOUT_HEADER).order_by("position")
-        for position, gold, choices in items.values_list("position", "gold", "choices").iterator(ROWS):
-            item = Item(gold=gold, choices=choices)
+        rows = (
+            self._items.filter(WITHOUT_HEADER).order_by("position").values_list("position", "gold", "choices")
+        )
+        item = Item()  # one for all rows: the first byte of the file waits for them
+        for position, item.gold, item.choices in rows.iterator(ROWS):
             found.setdefault(len(_wrong(item, definition=self.definition)), position)
         return list(found.values())
 
@@ -95,14 +114,14 @@ class InputSheet:
         for hit, item in slots.values_list("questionnaire__hit__pk", "item__pk"):
             of_hit[hit].append(item)
         shown = {item for items in of_hit.values() for item in items}
-        items = self._loaded(shown)
+        questions = _loaded(Item.objects.filter(pk__in=shown))
         return InputPart(
             self.header,
             of_hit,
-            items,
+            questions,
             repeats=self._repeated(assignments),
             definition=self.definition,
-            spelled_by=self._spellers(items),
+            spelled_by=self._spellers(questions),
         )
 
     def _repeated(self, assignments: Collection[int]) -> dict[int, tuple[int, ...]]:
@@ -114,45 +133,53 @@ class InputSheet:
                 found[assignment] += (item,)
         return found
 
-    def _loaded(self, keys: Collection[int]) -> dict[int, Item]:
-        return {item.pk: item for item in Item.objects.filter(pk__in=keys).prefetch_related(*BESIDE)}
+    def _spellers(self, questions: Mapping[int, Question]) -> dict[str, Question]:
+        """Return {subject: the question whose spelling of the answers counts}, where it is not the only one."""
+        subjects = {question.item.subject for question in questions.values()}
+        wanted = [self._spelled_by[subject] for subject in subjects if subject in self._spelled_by]
+        found = _loaded(self._items.filter(position__in=wanted)) if wanted else {}
+        return {question.item.subject: question for question in found.values()}
 
-    def _spellers(self, items: Mapping[int, Item]) -> dict[str, Item]:
-        wanted = {
-            item.subject: self._spelled_by[item.subject]
-            for item in items.values()
-            if item.subject in self._spelled_by
-        }
-        if not wanted:
-            return {}
-        found = self._items.filter(position__in=wanted.values()).prefetch_related(*BESIDE)
-        return {item.subject: item for item in found}
+
+def _loaded(items: QuerySet[Item]) -> dict[int, Question]:
+    """Return {primary key: question} in the order of `items`; three queries."""
+    found = {item.pk: item for item in items.only("subject", "payload", "choices", "gold")}
+    pictures = Picture.objects.filter(item__in=found.keys(), block="").order_by(
+        "-position"
+    )  # the first one stays
+    names = dict(pictures.values_list("item__pk", "name"))
+    said: dict[int, list[Said]] = defaultdict(list)
+    outputs = Output.objects.filter(item__in=found.keys())
+    for item, pk, system, answer, text in outputs.values_list("item__pk", "pk", "system", "answer", "text"):
+        said[item].append(Said(pk, system, answer, text))
+    return {pk: Question(item, said[pk], names.get(pk, "")) for pk, item in found.items()}
 
 
 class InputPart:
-    """The input of a few HITs, and what their items are. `repeats`: {assignment: items that were asked again}."""
+    """The input of a few HITs, and their questions. `repeats`: {assignment: items that were asked again}."""
 
     def __init__(
         self,
         header: list[str],
         slots: Mapping[int, list[int]],
-        items: Mapping[int, Item],
+        questions: Mapping[int, Question],
         *,
         repeats: Mapping[int, tuple[int, ...]],
         definition: Definition,
-        spelled_by: Mapping[str, Item],
+        spelled_by: Mapping[str, Question],
     ) -> None:
-        self._header, self._slots, self.items, self.definition = header, slots, items, definition
+        self._header, self._slots, self.questions, self.definition = header, slots, questions, definition
         self.repeats = repeats
-        self._columns = {pk: _columns(item, definition=definition) for pk, item in items.items()}
+        self._columns = {pk: _columns(question, definition=definition) for pk, question in questions.items()}
         self.options = {
-            pk: self._spelled(item, spelled_by.get(item.subject, item)) for pk, item in items.items()
+            pk: self._spelled(pk, spelled_by.get(question.item.subject, question))
+            for pk, question in questions.items()
         }
 
-    def _spelled(self, item: Item, speller: Item) -> dict[str, str]:
-        is_own = speller.pk == item.pk
-        columns = self._columns[item.pk] if is_own else _columns(speller, definition=self.definition)
-        return _options(speller, columns.cells, definition=self.definition)
+    def _spelled(self, item: int, speller: Question) -> dict[str, str]:
+        is_own = speller.item.pk == item
+        columns = self._columns[item] if is_own else _columns(speller, definition=self.definition)
+        return _options(speller.item, columns.cells, definition=self.definition)
 
     def cells(self, hit: int, *, again: Sequence[int] = ()) -> list[str]:
         """Return the row of a HIT, given by primary key, with the items that were asked `again`.
@@ -189,16 +216,17 @@ def _widened(header: tuple[str, ...], *, n: int) -> list[str]:
     return list(names)
 
 
-def _columns(item: Item, *, definition: Definition) -> Columns:
-    payload: dict[str, Any] = item.payload
+def _columns(question: Question, *, definition: Definition) -> Columns:
+    payload: dict[str, Any] = question.item.payload
     if payload.get("header"):
         return Columns(tuple(payload["header"]), payload["columns"], payload.get("row", {}))
-    cells = _as_ofax(item, definition=definition)
+    cells = _as_ofax(question, definition=definition)
     return Columns(tuple(f"{name}_0" for name in cells), cells, {})
 
 
-def _as_ofax(item: Item, *, definition: Definition) -> dict[str, str]:
-    outputs = {output.system: output for output in item.outputs.all()}
+def _as_ofax(question: Question, *, definition: Definition) -> dict[str, str]:
+    item = question.item
+    outputs = {output.system: output for output in question.outputs}
     reference = outputs.pop(definition.reference_system, None)
     model = next(iter(outputs.values()), None)
     return {
@@ -209,7 +237,7 @@ def _as_ofax(item: Item, *, definition: Definition) -> dict[str, str]:
         "output_explanation": model.text if model else "",
         "explanation": reference.text if reference else "",
         **{DISTRACTOR.format(n=n): value for n, value in enumerate(_wrong(item, definition=definition), 1)},
-        "img_name": next((picture.name for picture in item.pictures.all() if not picture.block), ""),
+        "img_name": question.picture,
     }
 
 

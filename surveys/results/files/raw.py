@@ -20,9 +20,9 @@ from django.utils import timezone
 
 from annotators.models import HIT, SUBMITTED, Assignment, Worker
 from annotators.people.pseudonyms import without_id
-from surveys.models import Batch, Item, Output, Rating, Response
+from surveys.models import Batch, Output, Rating, Response
 from surveys.protocols.definition import UNSEEN, Definition
-from surveys.results.files.input_sheet import InputPart, InputSheet
+from surveys.results.files.input_sheet import InputPart, InputSheet, Question
 from surveys.results.files.pairs import require_pairs
 from surveys.results.frames.base import PREFERRED, SELECTED
 from surveys.results.frames.pseudonyms import Pseudonyms, names_for_raw
@@ -107,7 +107,9 @@ class TaskAnswers:
         question = part.definition.answer
         self._part = part
         self._field = RELATIONSHIP if question and question.choices else ANSWER
-        self._sides = {pk: _sides(item, part.definition, systems) for pk, item in part.items.items()}
+        self._sides = {
+            pk: _sides(question, part.definition, systems) for pk, question in part.questions.items()
+        }
         self._members: dict[int, dict[int, list[str]]] = defaultdict(dict)
         self._shared: dict[tuple[int, str, str], tuple[str, str]] = {}
 
@@ -148,7 +150,7 @@ class TaskAnswers:
         if key not in self._shared:
             options = self._part.options[item].items()
             chosen = {option: bool(answer) and value == answer for value, option in options}
-            subject = self._part.items[item].subject
+            subject = self._part.questions[item].item.subject
             self._shared[key] = (
                 _member(f"{task}_{self._field}", chosen),
                 _member(f"{task}_image_id", subject),
@@ -156,9 +158,9 @@ class TaskAnswers:
         return self._shared[key]
 
 
-def _sides(item: Item, definition: Definition, systems: Sequence[str]) -> list[list[tuple[int, str]]]:
+def _sides(question: Question, definition: Definition, systems: Sequence[str]) -> list[list[tuple[int, str]]]:
     """Return what is asked of explanation 1 and 2: where models differ by item, 1 is the item's own."""
-    outputs = {output.system: output.pk for output in item.outputs.all()}
+    outputs = {output.system: output.pk for output in question.outputs}
     models = [system for system in systems if system != definition.reference_system]
     ours = next((system for system in reversed(models) if system in outputs), models[0])
     shown = (ours, definition.reference_system)
@@ -216,6 +218,10 @@ FIXED = (
 )  # fmt: skip
 COLUMN = "Answer.taskAnswers"
 REVIEW = ("Approve", "Reject")
+OF_ASSIGNMENT = (
+    "hit", "worker", "assignment_id", "status", "accepted_at", "submitted_at", "auto_approval_at", "approved_at",
+    "rejected_at", "feedback", "comment",
+)  # fmt: skip
 PACIFIC = ZoneInfo("America/Los_Angeles")
 
 
@@ -284,7 +290,7 @@ def _part(
 
 def _read(keys: Sequence[int]) -> list[Assignment]:
     """Return some assignments in the order of the file, with what many of them share read once."""
-    found = Assignment.objects.defer("answer_xml").in_bulk(keys)
+    found = Assignment.objects.only(*OF_ASSIGNMENT).in_bulk(keys)
     assignments = [found[key] for key in keys if key in found]
     hits = HIT.objects.select_related("hit_type").in_bulk({a.hit_id for a in assignments})
     workers = Worker.objects.in_bulk({a.worker_id for a in assignments})
