@@ -6,7 +6,7 @@ read: the server does that beside its pages (config.streams). With worker ids, a
 beforehand is written by a page's thread first: the audit trail has its rows before it is sent.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +36,16 @@ from surveys.results import kept
 from surveys.results.files.layouts import Layout, count_rows, layouts_for
 from surveys.results.files.pairs import LayoutError
 from surveys.results.files.prepared import has_many_answers, path_of, takes_long
-from surveys.results.files.taking import EXPORT_RAW, headers, layout_of, may_have, parts, read, written
+from surveys.results.files.taking import (
+    EXPORT_RAW,
+    headers,
+    joined,
+    layout_of,
+    may_have,
+    parts,
+    read,
+    written,
+)
 from surveys.results.reports import Kept, Prepared, wait_for
 
 BATCHES_PER_PAGE = 5  # each asks what its files are
@@ -236,10 +245,10 @@ def _confirm(request: HttpRequest, batch: Batch, layout: Layout, form: WorkerIds
     return render(request, "people/worker_ids.html", context, status=status)
 
 
-def _with_ids(batch: Batch, layout: Layout) -> tuple[Iterable[str | bytes], int]:
+def _with_ids(batch: Batch, layout: Layout) -> tuple[Iterator[bytes], int]:
     """Return a raw file with worker ids, and how many rows it has."""
     if layout.lines and layout.count:
-        return layout.lines(batch, worker_ids=True), layout.count(batch)
+        return joined(layout.lines(batch, worker_ids=True)), layout.count(batch)
     assert layout.write_with_ids  # noqa: S101 (whoever asks has looked)
     file = written(batch, layout.write_with_ids)
     n_rows = count_rows(file, content_type=layout.content_type)
@@ -247,5 +256,5 @@ def _with_ids(batch: Batch, layout: Layout) -> tuple[Iterable[str | bytes], int]
     return read(file), n_rows
 
 
-def _sent(sent: Iterable[str | bytes], batch: Batch, layout: Layout) -> StreamingHttpResponse:
+def _sent(sent: Iterator[bytes], batch: Batch, layout: Layout) -> StreamingHttpResponse:
     return StreamingHttpResponse(sent, headers=headers(batch, layout))

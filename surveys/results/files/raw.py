@@ -10,12 +10,12 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from annotators.models import HIT, SUBMITTED, Assignment, Worker
@@ -92,8 +92,11 @@ SIDES = (1, 2)
 
 CRITERIA = ("justifies", "preference", *(f"shortcomings.{option}" for option in OPTIONS))
 NONE = -1  # the primary key of an output that an item does not have
+NOTHING = (None,) * len(CRITERIA)  # is said of it
+# By the database, which reads five rows for one: a value for each of CRITERIA.
+SAID = {f"said_{n}": Max("value", filter=Q(criterion=name)) for n, name in enumerate(CRITERIA)}
 ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-Given = Mapping[tuple[int | None, str], str]
+Given = Mapping[int | None, tuple[str | None, ...]]  # of each output
 
 
 class TaskAnswers:
@@ -115,12 +118,11 @@ class TaskAnswers:
 
     def read(self, assignments: Sequence[int]) -> None:
         """Add what was answered in these assignments; two queries."""
-        ratings: dict[int, dict[tuple[int | None, str], str]] = defaultdict(dict)
+        ratings: dict[int, dict[int | None, tuple[str | None, ...]]] = defaultdict(dict)
         given = Rating.objects.filter(response__assignment__in=assignments, criterion__in=CRITERIA).order_by()
-        for response, output, criterion, value in given.values_list(
-            "response", "output", "criterion", "value"
-        ).iterator(ROWS):
-            ratings[response][output, criterion] = value
+        by_output = given.values("response", "output").annotate(**SAID)
+        for response, output, *said in by_output.values_list("response", "output", *SAID).iterator(ROWS):
+            ratings[response][output] = tuple(said)
         rows = _counted().filter(assignment__in=assignments).order_by("assignment", "position")
         for pk, assignment, item, position, answer in rows.values_list(
             "pk", "assignment__pk", "item__pk", "position", "answer"
@@ -137,7 +139,7 @@ class TaskAnswers:
         return f"[{{{','.join(sorted(members))}}}]"
 
     def _task(self, item: int, task: str, answer: str, ratings: Given) -> list[str]:
-        said = [tuple(map(ratings.get, keys)) for keys in self._sides[item]]
+        said = [ratings.get(output, NOTHING) for output in self._sides[item]]
         return [
             *self._about(item, task, answer),
             *(_ratings(task, side, of_side) for side, of_side in zip(SIDES, said, strict=True)),
@@ -158,13 +160,13 @@ class TaskAnswers:
         return self._shared[key]
 
 
-def _sides(question: Question, definition: Definition, systems: Sequence[str]) -> list[list[tuple[int, str]]]:
-    """Return what is asked of explanation 1 and 2: where models differ by item, 1 is the item's own."""
+def _sides(question: Question, definition: Definition, systems: Sequence[str]) -> list[int]:
+    """Return the outputs that explanation 1 and 2 are: where models differ by item, 1 is the item's own."""
     outputs = {output.system: output.pk for output in question.outputs}
     models = [system for system in systems if system != definition.reference_system]
     ours = next((system for system in reversed(models) if system in outputs), models[0])
     shown = (ours, definition.reference_system)
-    return [[(outputs.get(system, NONE), name) for name in CRITERIA] for system in shown]
+    return [outputs.get(system, NONE) for system in shown]
 
 
 def _member(key: str, value: Any) -> str:
@@ -360,7 +362,16 @@ def _rate_cells(rates: ApprovalRates) -> list[str]:
 
 def _time(moment: datetime | None) -> str:
     """Return MTurk's form of a time, `Tue Nov 08 08:45:27 PST 2022`."""
-    return f"{moment.astimezone(PACIFIC):%a %b %d %H:%M:%S %Z %Y}" if moment else ""
+    if not moment:
+        return ""
+    here = moment.astimezone(PACIFIC)
+    time = f"{here.hour:02}:{here.minute:02}:{here.second:02}"
+    return f"{_day(here.date())} {time} {here.tzname()} {here.year}"
+
+
+@lru_cache
+def _day(day: date) -> str:
+    return f"{day:%a %b %d}"
 
 
 def _line(cells: list[str]) -> str:

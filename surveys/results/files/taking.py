@@ -36,9 +36,23 @@ def headers(batch: Batch, layout: Layout) -> dict[str, str]:
     }
 
 
-def parts(batch: Batch, layout: Layout) -> Iterable[str | bytes]:
+def parts(batch: Batch, layout: Layout) -> Iterator[bytes]:
     """Return a file under pseudonyms, made when it is read."""
-    return layout.lines(batch) if layout.lines else _blocks(batch, layout.write)
+    return joined(layout.lines(batch)) if layout.lines else _blocks(batch, layout.write)
+
+
+def joined(lines: Iterable[str]) -> Iterator[bytes]:
+    """Yield a file's lines in blocks, as each block is sent on its own; the first line at once."""
+    block: list[str] = []
+    size = BLOCK
+    for line in lines:
+        block.append(line)
+        size += len(line)
+        if size >= BLOCK:
+            yield "".join(block).encode()
+            block, size = [], 0
+    if block:
+        yield "".join(block).encode()
 
 
 def _blocks(batch: Batch, write: Callable[[Batch, IO[str]], None]) -> Iterator[bytes]:
