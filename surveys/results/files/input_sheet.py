@@ -92,11 +92,10 @@ class InputSheet:
     def _first_with_choices(self) -> list[int]:
         """Return where the first item with each number of wrong choices stands: OFA-X would have a column for each."""
         found: dict[int, int] = {}
-        rows = (
-            self._items.filter(WITHOUT_HEADER).order_by("position").values_list("position", "gold", "choices")
-        )
+        items = self._items.filter(WITHOUT_HEADER).order_by("position")
+        rows = items.values_list("position", "gold", "choices").iterator(ROWS)
         item = Item()  # one for all rows: the first byte of the file waits for them
-        for position, item.gold, item.choices in rows.iterator(ROWS):
+        for position, item.gold, item.choices in rows:
             found.setdefault(len(_wrong(item, definition=self.definition)), position)
         return list(found.values())
 
@@ -144,10 +143,8 @@ class InputSheet:
 def _loaded(items: QuerySet[Item]) -> dict[int, Question]:
     """Return {primary key: question} in the order of `items`; three queries."""
     found = {item.pk: item for item in items.only("subject", "payload", "choices", "gold")}
-    pictures = Picture.objects.filter(item__in=found.keys(), block="").order_by(
-        "-position"
-    )  # the first one stays
-    names = dict(pictures.values_list("item__pk", "name"))
+    pictures = Picture.objects.filter(item__in=found.keys(), block="").order_by("-position")
+    names = dict(pictures.values_list("item__pk", "name"))  # of several the first one stays
     said: dict[int, list[Said]] = defaultdict(list)
     outputs = Output.objects.filter(item__in=found.keys())
     for item, pk, system, answer, text in outputs.values_list("item__pk", "pk", "system", "answer", "text"):
