@@ -37,7 +37,7 @@ def full(mturk, new_hit):
     )
     HIT.objects.filter(pk=hit.pk).update(max_assignments=MANY + 10, submitted=1000, approved=3950)
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+        cursor.execute(f"ANALYZE {TABLE}")  # of no other table: what is noted outlives the test
     return hit_id
 
 
