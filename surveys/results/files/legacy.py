@@ -66,7 +66,7 @@ def write_legacy(frame: Frame, stream: IO[str], *, filtered: bool = False) -> No
     Raises LayoutError for a survey type that layout has no columns for.
     """
     require_pairs(frame.definition, systems=frame.systems)
-    rows = frame.filtered if filtered else frame.kept
+    rows = frame.rightly(frame.kept) if filtered else frame.kept
     write_csv(legacy_table(frame, rows, formats=frame.kept), stream)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from surveys.protocols.definition import Definition
-from surveys.results.frames.base import PREFERRED, SELECTED, Frame, column, score_maps
+from surveys.results.frames.base import PREFERRED, SELECTED, Frame, column, score_maps, scored
 
 SHORTCOMINGS = {
     "confusing": "shortcomings.confusing_sentence",
@@ -78,7 +78,7 @@ class Pairs:
         return systems
 
     def scores(self, values: pd.Series) -> pd.Series:
-        return values.map(score_maps(self.frame.definition)["justifies"]).astype("float64")
+        return scored(values, by=score_maps(self.frame.definition)["justifies"])
 
     def has_preference(self) -> pd.Series:
         return self.ours("preference").notna()

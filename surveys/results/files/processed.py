@@ -7,7 +7,7 @@ import pandas as pd
 
 from surveys.results.files.csv_text import neutralised
 from surveys.results.files.pairs import SHORTCOMINGS, Pairs, is_paired
-from surveys.results.frames.base import REPEAT, Frame, column, rating_keys, score_maps
+from surveys.results.frames.base import REPEAT, Frame, column, rating_keys, score_maps, scored
 
 CONTEXT = (
     "worker", "hit_id", "position", "answer", "gold", "active_seconds", "work_seconds", "status", "decision",
@@ -92,7 +92,7 @@ def _given(
             values = _merged(rows, shown if criterion.per_output else {"": rows.index}, key)
             columns[f"{key}_value"] = values
             if not criterion.is_text:
-                columns[f"{key}_score"] = values.map(maps[key]).astype("float64")
+                columns[f"{key}_score"] = scored(values, by=maps[key])
     return columns
 
 
@@ -122,7 +122,7 @@ def _general(frame: Frame, rows: pd.DataFrame) -> pd.DataFrame:
             columns[f"{system}.{name}"] = rows[f"{system}.{name}"]
     for _, key, name in frame.rating_columns():
         columns[name] = rows[name]
-        columns[f"{name}.score"] = rows[name].map(maps[key]).astype("float64")
+        columns[f"{name}.score"] = scored(rows[name], by=maps[key])
     return pd.DataFrame(
         {**columns, "is_skipped": rows["is_skipped"], **{name: rows[name] for name in CONTEXT}}
     )

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from surveys.protocols.criteria import Criterion, Preference
 from surveys.protocols.definition import Definition
@@ -13,6 +14,9 @@ from surveys.protocols.preferences import NO_PREFERENCE as NO_PREFERENCE
 from surveys.protocols.preferences import OTHER as OTHER
 from surveys.protocols.preferences import PREFERRED as PREFERRED
 from surveys.protocols.preferences import WAYS
+
+# Texts are Arrow's, whose own allocator keeps what is freed; the system's gives large tables back.
+pa.set_memory_pool(pa.system_memory_pool())
 
 KEPT_STATUSES = ("Submitted", "Approved")
 SELECTED, NOT_SELECTED = "selected", "not_selected"
@@ -49,6 +53,11 @@ OUTPUT_COLUMNS: dict[str, str] = {
     "model_correct": "boolean",
 }
 ABOUT = ".about"  # what an item is about, as text, where a source has it: for items that two files name differently
+# What no number of the rows with right answers is made of.
+UNCOUNTED = (
+    "study", "batch", "hit_id", "assignment_id", "active_seconds", "work_seconds", "status", "decision", "channel",
+    "quiz_passed", "surplus", "position", "place", "is_repeat", "language",
+)  # fmt: skip
 SKIP = "skip"
 PART = 5_000  # rows
 TIDY_COLUMNS = (
@@ -112,6 +121,23 @@ def score_maps(definition: Definition) -> dict[str, dict[str, float]]:
     return maps
 
 
+def scored(values: "pd.Series[str]", *, by: Mapping[str, float]) -> "pd.Series[float]":
+    """Return the score of each value by a map of `score_maps`, looked up once for each that is said; a blank has none.
+
+    Many rows say few things, and `Series.map` would make a Python text of each row.
+    """
+    codes, said = pd.factorize(values)
+    scores = np.array([*(_score_in(by, value) for value in said.tolist()), np.nan], dtype=np.float64)
+    return pd.Series(scores[codes], index=values.index, name=values.name)  # a blank's code is -1, the last
+
+
+def _score_in(scores: Mapping[str, float], value: str) -> float:
+    try:
+        return scores[value]
+    except KeyError:
+        return np.nan
+
+
 def _places(preference: Preference) -> dict[str, float]:
     """Return the score of each place that an output can have."""
     way = WAYS[preference.by]
@@ -130,6 +156,11 @@ def used(statuses: Iterable[str], *, included: Iterable[bool | None]) -> list[bo
 def only(rows: pd.DataFrame, chosen: "pd.Series[bool]") -> pd.DataFrame:
     """Return the chosen rows; where that is all of them no copy of what may be a large table."""
     return rows if bool(chosen.all()) else rows[chosen]
+
+
+def _presence(texts: "pd.Series[str]") -> Any:
+    """Return True for each text, missing where there is none."""
+    return pd.arrays.BooleanArray(np.ones(len(texts), dtype=bool), texts.isna().to_numpy())
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +209,18 @@ class Frame:
 
     @property
     def filtered(self) -> pd.DataFrame:
-        """Kept rows whose answer was right. Where nothing can be graded, all kept rows."""
-        return only(self.responses, self.responses["included"] & self._is_right(self.responses))
+        """Kept rows whose answer was right, for numbers. Where nothing can be graded, all kept rows.
+
+        Columns that no number is made of are left out, and of a text stands only whether there is one: these rows are
+        a copy of what may be a large table.
+        """
+        chosen = self.responses["included"] & self._is_right(self.responses)
+        texts = {name: _presence(self.responses[name]) for name in self._of_outputs("text")}
+        left_out = [*UNCOUNTED, *self._of_outputs("shown_position")]
+        return only(self.responses.drop(columns=left_out, errors="ignore").assign(**texts), chosen)
+
+    def _of_outputs(self, name: str) -> list[str]:
+        return [column(system, name) for system in self.systems]
 
     def rightly(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return those of `rows` whose answer was right. Where nothing can be graded, all."""
@@ -289,7 +330,7 @@ class Frame:
 
     def _ratings(self, system: str, key: str, name: str) -> pd.DataFrame:
         values = self.responses[name]
-        scores = values.map(score_maps(self.definition)[key]).astype("float64")
+        scores = scored(values, by=score_maps(self.definition)[key])
         return self._long(system, key, values, scores, rows=values.notna())
 
     def _skips(self, system: str) -> pd.DataFrame:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from surveys.protocols.criteria import Criterion
-from surveys.results.frames.base import Frame, column
+from surveys.results.frames.base import Frame, column, only, scored
 from surveys.results.statistics.inference import (
     Effect,
     Interval,
@@ -127,13 +127,13 @@ def agreement(
 
 def firsts(rows: pd.DataFrame, *, name: str) -> pd.DataFrame:
     """Return `rows` with the first rating of each worker on each item; all of those whose worker is unknown."""
-    given = rows[rows[name].notna()]
-    return given[~given.duplicated(["item_id", "worker"]) | given["worker"].isna()]
+    given = only(rows, rows[name].notna())
+    return only(given, ~given.duplicated(["item_id", "worker"]) | given["worker"].isna())
 
 
 def within_raters(rows: pd.DataFrame, *, name: str, values: list[str]) -> Within | None:
     """Return how far people agree with themselves; None where nobody rated anything twice."""
-    given = rows[rows[name].notna() & rows["worker"].notna()]
+    given = only(rows, rows[name].notna() & rows["worker"].notna())
     given = given[given.duplicated(["item_id", "worker"], keep=False)]
     if given.empty:
         return None
@@ -163,7 +163,7 @@ def _of_share(ratings: Ratings) -> Interval | None:
 
 def count_table(rows: pd.DataFrame, *, name: str, values: list[str]) -> Table:
     """Return counts of shape (items, values): how many raters gave an item each value."""
-    given = rows[rows[name].notna()]
+    given = only(rows, rows[name].notna())
     if given.empty:
         return np.zeros((0, len(values)))
     items, names = pd.factorize(given["item_id"], sort=True)
@@ -176,7 +176,8 @@ def count_table(rows: pd.DataFrame, *, name: str, values: list[str]) -> Table:
 
 def _codes(said: "pd.Series[str]", values: list[str]) -> Codes:
     """Return the place of each value among `values`, -1 where it is none of them."""
-    return np.asarray(pd.Index(values).get_indexer(pd.Index(said)), dtype="intp")
+    places = {value: float(place) for place, value in enumerate(values)}
+    return np.asarray(scored(said, by=places).fillna(-1), dtype="intp")
 
 
 def krippendorff_alpha(counts: Table, *, level: Level = "ordinal") -> float | None:
@@ -298,7 +299,7 @@ def _alpha(sums: _Sums) -> Table:
 
 def _effects(rows: pd.DataFrame, *, name: str, values: list[str]) -> tuple[Effect | None, Effect | None]:
     """Return alpha and AC2 with their errors; None where leaving somebody out leaves nothing to compute."""
-    given = rows[rows[name].notna()]
+    given = only(rows, rows[name].notna())
     items, workers = pd.factorize(given["item_id"])[0], pd.factorize(given["worker"])[0]
     said = _codes(given[name], values)
     table = _counted(items, said, shape=(int(items.max()) + 1, len(values)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from surveys.results.frames.base import PREFERRED, Frame, column
+from surveys.results.frames.base import PREFERRED, Frame, column, only
 from surveys.results.statistics.comparison import Difference
 from surveys.results.statistics.criteria import coded, flags_of, ratings_of, values_of, where_asked
 from surveys.results.statistics.inference import (
@@ -110,7 +110,7 @@ def choices(frame: Frame, *, against: str) -> Choices:
 
 
 def _ticked(frame: Frame, rows: pd.DataFrame, *, against: str) -> tuple[Difference, ...]:
-    rows = rows[~rows["is_skipped"]]
+    rows = only(rows, ~rows["is_skipped"])
     names = coded(rows)
     theirs = dict(_flags(frame, rows, names, system=against))
     effects = {

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from surveys.protocols.criteria import Criterion
-from surveys.results.frames.base import SELECTED, Frame, column, only, rating_keys, score_maps
+from surveys.results.frames.base import SELECTED, Frame, column, only, rating_keys, score_maps, scored
 from surveys.results.statistics.inference import Interval, Ratings, mean_effect, unanimous_interval
 from surveys.results.statistics.numbers import BLANK, CriterionSummary, Score, Share
 
@@ -30,7 +30,7 @@ def values_of(rows: pd.DataFrame, name: str) -> "pd.Series[str]":
 def scores_of(frame: Frame, rows: pd.DataFrame, *, system: str, key: str = "") -> "pd.Series[float]":
     """Return a score per row on criterion `key` (default: the headline) about `system`; a blank is missing."""
     key = key or frame.definition.headline
-    return values_of(rows, column(system, key)).map(score_maps(frame.definition)[key]).astype("float64")
+    return scored(values_of(rows, column(system, key)), by=score_maps(frame.definition)[key])
 
 
 def coded(rows: pd.DataFrame) -> pd.DataFrame:
@@ -43,7 +43,8 @@ def coded(rows: pd.DataFrame) -> pd.DataFrame:
 def ratings_of(scores: "pd.Series[float]", names: pd.DataFrame) -> Ratings:
     """Return the scores given, with items and workers from `coded`; no workers where any of them is unknown."""
     given = scores.dropna()
-    of_given = names.loc[given.index]
+    is_whole = given.index.equals(names.index)  # then no copy of what many criteria share
+    of_given = names if is_whole else names.loc[given.index]
     workers = of_given["worker"].to_numpy()
     return Ratings(
         np.asarray(given, dtype=np.float64),

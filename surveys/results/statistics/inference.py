@@ -293,6 +293,8 @@ def _jackknife(shifts: Floats) -> float:
 
 def _only(ratings: Ratings, items: Labels) -> Ratings:
     is_in = np.isin(ratings.items, items)
+    if is_in.all():
+        return ratings
     workers = None if ratings.workers is None else ratings.workers[is_in]
     return Ratings(ratings.values[is_in], ratings.items[is_in], workers)
 

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from surveys.results.frames.base import Frame, column
+from surveys.results.frames.base import Frame, column, only
 from surveys.results.statistics.criteria import coded, ratings_of, scores_of
 from surveys.results.statistics.inference import Interval, difference_effect
 
@@ -51,7 +51,7 @@ def position_effects(frame: Frame) -> tuple[PositionEffect, ...]:
     """
     kept = frame.kept
     is_answered = ~kept["is_skipped"]
-    rows, half = kept[is_answered], halves(kept)[is_answered]
+    rows, half = only(kept, is_answered), halves(kept)[is_answered]
     effects: list[PositionEffect] = []
     names = coded(rows)
     for system in frame.systems:

@@ -26,7 +26,7 @@ import pandas as pd
 
 from surveys.protocols.preferences import BEST, WAYS, WORST, BestWorst, Choice, InParts, Ranking
 from surveys.publishing.drawing import parts
-from surveys.results.frames.base import Frame, column
+from surveys.results.frames.base import Frame, column, only
 from surveys.results.statistics.criteria import coded, values_of
 from surveys.results.statistics.davidson import NEAR, TIE, WIN, Compared, Likelihood, estimate, summed
 from surveys.results.statistics.inference import (
@@ -130,7 +130,7 @@ def strengths(frame: Frame, rows: pd.DataFrame | None = None) -> Strengths | Non
     if preference is None or not frame.definition.has_strengths or len(frame.systems) < 2:
         return None
     rows = frame.kept if rows is None else rows
-    rows = rows[~rows["is_skipped"]].reset_index(drop=True)
+    rows = only(rows, ~rows["is_skipped"]).reset_index(drop=True)
     way = WAYS[preference.by]
     places = {system: values_of(rows, column(system, preference.key)) for system in frame.systems}
     levels = [_of_places(given, way.level) for given in places.values()]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from surveys.results.frames.base import Frame, column, score_maps
+from surveys.results.frames.base import Frame, column, only, score_maps
 from surveys.results.statistics.criteria import values_of
 from surveys.results.statistics.numbering import Codes, numbered
 from surveys.results.statistics.numbers import Share
@@ -43,7 +43,7 @@ class ByQuality:
 
 def by_quality(frame: Frame) -> ByQuality | None:
     """Return what the kept rows say by worker quality; None where it is not known who rated what."""
-    rows = frame.kept[~frame.kept["is_skipped"]]
+    rows = only(frame.kept, ~frame.kept["is_skipped"])
     if rows.empty or rows["worker"].isna().any():
         return None
     means: dict[str, dict[str, float]] = {system: {} for system in frame.systems}
