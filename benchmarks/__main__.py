@@ -25,7 +25,7 @@ PROGRAMS: tuple[tuple[str, str, str, str], ...] = (
     ("publishing", "--hits 500", "", "--hits 15"),
     ("idle", "--seconds 60", "--seconds 600", "--seconds 1"),
     ("hit_page", "", "", "--rounds 1"),
-    ("evaluate_results", "--times 2", "--times 10", "--times 1"),
+    ("evaluate_results", "--times 2", "--times 10", "--times 1 --growing 20"),
     ("report", "--items 500", "--items 10000", "--items 4"),
     ("downloads", "--assignments 1000", "", "--assignments 4"),
     ("importing", "--rows 1000", "--rows 10000", "--rows 5"),
