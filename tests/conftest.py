@@ -38,6 +38,7 @@ PLAIN_STATIC = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.S
 # Files that take long, the longest first: one of them begun last would run on alone.
 LONG = (
     "faults/test_faults_points",
+    "benchmarks/",
     "test_rehearse_types",
     "faults/test_faults_services",
     "test_demo",
@@ -46,6 +47,9 @@ LONG = (
     "load/",
     "faults/",
     "test_services",
+    "test_backups_versions",
+    "test_reconciling",
+    "sync/test_sync",
     "browser/",
     "attacks/test_rights",
 )
