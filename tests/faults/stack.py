@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 import dj_database_url
 import redis
@@ -123,6 +124,22 @@ class Stack:
 
     def broker(self) -> "redis.Redis":
         return redis.Redis.from_url(self.redis.url)
+
+    def story(self) -> str:
+        """Say what each service last wrote, and what the broker holds: all that is left of it afterwards."""
+        broker = self.broker()
+        try:
+            sizes = [f"{key!r}: {_length(broker, key)}" for key in broker.scan_iter()]
+        except redis.RedisError as error:
+            sizes = [repr(error)]
+        ends = [f"{name}:\n{one.last_lines(name)}" for name, one in self.supervisors.items()]
+        return "\n".join([f"Broker: {', '.join(sizes)}", *ends])
+
+
+def _length(broker: "redis.Redis", key: bytes) -> str:
+    """Return how many messages wait in a queue, or are not acknowledged yet; nothing of what is neither."""
+    count = {b"list": broker.llen, b"hash": broker.hlen}.get(cast("bytes", broker.type(key)))
+    return str(count(cast("str", key))) if count else "-"
 
 
 def careful(postgres: Process) -> Process:

@@ -145,7 +145,8 @@ class Study:
         calls = self.open_calls()
         unsettled = [f"{call} tried {call.attempts} times: {call.error}" for call in calls]
         leased = HIT.objects.filter(leased_until__isnull=False).count()
-        return f"{study.waiting(self.batch)} {leased} HITs leased. {' '.join(unsettled)}"
+        told = f"{study.waiting(self.batch)} {leased} HITs leased. {' '.join(unsettled)}"
+        return f"{told}\n{self.lab.stack.story()}"
 
 
 def skip_waits() -> None:
