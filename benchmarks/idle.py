@@ -37,9 +37,8 @@ def memory(pid: int) -> dict[str, float]:
 
 
 def role(pid: int) -> str:
-    words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-    known = {"gunicorn": "web", "worker": "worker", "beat": "beat", "surveys.operations.processes": "demo"}
-    return next((known[word] for word in words if word in known), words[0])
+    """Return what a process is called: all but the first are copies of it, with its command line."""
+    return Path(f"/proc/{pid}/comm").read_text().strip().removeprefix("assent-")
 
 
 def wait_until_up(demo: "subprocess.Popen[str]") -> None:

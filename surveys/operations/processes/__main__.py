@@ -1,7 +1,8 @@
 """`python -m surveys.operations.processes`: run the site that standard input tells of, and greet, until a stop signal.
 
-It is all that `manage.py demo` leaves behind of itself: nothing here loads Django, which would stay in memory for as
-long as the demo runs. What it is told has a password in it, so it is no argument, which anybody could read.
+It is all that `manage.py demo` leaves behind of itself. On Linux it loads the site, and web and worker are copies of
+it; elsewhere each loads the site for itself, and nothing here does, as it would stay in memory for as long as the demo
+runs. What it is told has a password in it, so it is no argument, which anybody could read.
 """
 
 import json
@@ -11,6 +12,7 @@ import webbrowser
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from surveys.operations.processes.forked import forked, load
 from surveys.operations.processes.stack import stack
 from surveys.operations.processes.supervisor import STOP_SIGNALS, ProcessError, Supervisor
 
@@ -33,6 +35,10 @@ def run(wanted: Wanted) -> None:
     """Return when asked to stop; ProcessError as soon as a process ends by itself."""
     folder = Path(wanted.folder)
     processes = stack(port=wanted.port, environment=wanted.environment, state_dir=folder / "run")
+    if sys.platform == "linux":
+        *copied, beat = processes
+        load({name: value for process in copied for name, value in process.environment.items()})
+        processes = [*map(forked, copied), beat]
     Supervisor(processes, log_dir=folder / "logs").run(when_ready=lambda: _greet(wanted))
 
 

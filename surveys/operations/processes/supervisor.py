@@ -12,23 +12,57 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import IO, Any, Protocol, Self
 
 POLL_SECONDS = 0.1
+WATCH_SECONDS = 0.5  # how long a signal to stop may wait, and an end go unnoticed
 LAST_LINES = 20
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
+PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15  # linux/prctl.h
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Child(Protocol):
+    """A process that was begun: subprocess.Popen, or a fork."""
+
+    @property
+    def pid(self) -> int: ...
+
+    def poll(self) -> int | None: ...
+
+    def wait(self, timeout: float | None = None) -> int: ...
+
+    def send_signal(self, sig: int, /) -> None: ...
+
+    def terminate(self) -> None: ...
+
+    def kill(self) -> None: ...
 
 
 class ProcessError(Exception):
     """A process ended or did not become ready; the message holds the last lines it wrote."""
 
 
+def execute(process: "Process", log: IO[bytes]) -> "subprocess.Popen[bytes]":
+    """Run the program in a session of its own."""
+    return subprocess.Popen(
+        process.command,
+        env={**os.environ, **process.environment},
+        cwd=process.folder,
+        **identity(process.account),
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=die_with_parent if sys.platform == "linux" else None,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Process:
     """One program to keep running. `is_ready` is asked until it says yes; None means ready once started.
 
-    `account` (only root can choose one) and `folder` default to our own account and working directory.
+    `account` (only root can choose one) and `folder` default to our own account and working directory. `begin`
+    starts it, with what it writes going into the file given.
     """
 
     name: str
@@ -37,6 +71,7 @@ class Process:
     account: str | None = None
     folder: Path | None = None
     is_ready: Callable[[], bool] | None = None
+    begin: Callable[["Process", IO[bytes]], Child] = execute
 
 
 class Supervisor:
@@ -50,7 +85,7 @@ class Supervisor:
         self.processes = processes
         self.log_dir = log_dir
         self.grace_seconds = grace_seconds
-        self.children: dict[str, subprocess.Popen[bytes]] = {}
+        self.children: dict[str, Child] = {}
         self.is_stopping = False
 
     def __enter__(self) -> Self:
@@ -102,7 +137,7 @@ class Supervisor:
         """Return when asked to stop; ProcessError as soon as a process ends by itself."""
         while not self.is_stopping:
             self.check()
-            time.sleep(POLL_SECONDS)
+            time.sleep(WATCH_SECONDS)
 
     def check(self) -> None:
         """Raise ProcessError if a process has ended."""
@@ -126,21 +161,11 @@ class Supervisor:
         text = (self.log_dir / f"{name}.log").read_text(errors="replace")
         return "\n".join(text.splitlines()[-LAST_LINES:])
 
-    def _spawn(self, process: Process) -> subprocess.Popen[bytes]:
+    def _spawn(self, process: Process) -> Child:
         with (self.log_dir / f"{process.name}.log").open("ab") as log:
-            return subprocess.Popen(
-                process.command,
-                env={**os.environ, **process.environment},
-                cwd=process.folder,
-                **identity(process.account),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-                preexec_fn=die_with_parent if sys.platform == "linux" else None,
-            )
+            return process.begin(process, log)
 
-    def _wait(self, child: subprocess.Popen[bytes], *, until: float) -> None:
+    def _wait(self, child: Child, *, until: float) -> None:
         try:
             child.wait(timeout=max(0.0, until - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -168,6 +193,11 @@ def die_with_parent() -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
+def name_process(name: str) -> None:
+    """Have `ps` and `top` call this process assent-NAME. Linux only."""
+    ctypes.CDLL(None).prctl(PR_SET_NAME, f"assent-{name}".encode())
+
+
 def identity(account: str | None) -> dict[str, Any]:
     """Return what Popen needs to give up root for `account`, its groups included."""
     if account is None:
@@ -175,7 +205,7 @@ def identity(account: str | None) -> dict[str, Any]:
     return {"user": account, "group": pwd.getpwnam(account).pw_gid, "extra_groups": []}
 
 
-def _kill_session(child: subprocess.Popen[bytes]) -> None:
+def _kill_session(child: Child) -> None:
     try:
         os.killpg(child.pid, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

@@ -18,7 +18,7 @@ from surveys.operations.processes.stack import free_port
 
 pytestmark = pytest.mark.processes
 
-PROGRAMS = ["gunicorn", "worker", "beat"]
+COPIES = ["assent-web", "assent-worker"]
 MANAGE = [sys.executable, str(settings.BASE_DIR / "manage.py")]
 
 
@@ -77,7 +77,10 @@ def test_the_demo_serves_both_sites_and_leaves_nothing_behind(demo: Demo, data: 
     assert demo.get("/admin/login/", host="localhost") == 404
     assert demo.get("/", host="localhost") == 200
     children = demo.children()
-    assert [name for child in children for name in PROGRAMS if name in child.cmdline()] == PROGRAMS
+    *copies, beat = children
+    assert ("beat" in beat.cmdline(), len(copies)) == (True, len(COPIES))
+    if sys.platform == "linux":  # elsewhere they are programs of their own
+        assert [child.name() for child in copies] == COPIES
     demo.process.send_signal(signal.SIGINT)
     output, _ = demo.process.communicate(timeout=60)
     assert (demo.process.returncode, output.strip()) == (0, "Stopped.")

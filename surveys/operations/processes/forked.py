@@ -1,0 +1,121 @@
+"""Processes that begin as copies of one that has loaded the site: what it loaded they hold in memory together.
+
+Linux only: elsewhere libraries don't survive a fork that no exec follows.
+"""
+
+import gc
+import os
+import runpy
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from subprocess import TimeoutExpired
+from typing import IO, NoReturn
+
+from surveys.operations.processes.supervisor import STOP_SIGNALS, Process, die_with_parent, name_process
+
+# Every page, every task, and what serves and runs them.
+LOADED = ("config.wsgi", "marketplace.urls", "surveys.sync", "gunicorn.app.wsgiapp", "celery.apps.worker")
+FIRST_OPEN_FILE = 3  # after the three standard ones
+POLL_SECONDS = 0.05
+
+
+def load(environment: Mapping[str, str]) -> None:
+    """Load the site into this process, with `environment` for all that is forked from it. Nothing may be open yet."""
+    os.environ.update(environment)
+    for name in LOADED:
+        import_module(name)
+    gc.collect()
+    gc.freeze()  # else each child's first look for cycles would write to what is held together
+
+
+def forked(process: Process) -> Process:
+    """Return the same `python -m MODULE ...`, to begin as a copy of this process instead of loading everything anew."""
+    return replace(process, begin=_fork)
+
+
+@dataclass(slots=True)
+class Fork:
+    """A child of this process; what a supervisor uses of subprocess.Popen."""
+
+    pid: int
+    code: int | None = field(default=None, init=False)
+
+    def poll(self) -> int | None:
+        """Return the exit code, or minus the signal that ended it; None while it runs."""
+        if self.code is None:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            self.code = os.waitstatus_to_exitcode(status) if pid else None
+        return self.code
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit code; subprocess.TimeoutExpired if there is none after so many seconds."""
+        deadline = time.monotonic() + timeout if timeout is not None else float("inf")
+        while (code := self.poll()) is None:
+            if time.monotonic() >= deadline:
+                raise TimeoutExpired(str(self.pid), timeout or 0)
+            time.sleep(POLL_SECONDS)
+        return code
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+def _fork(process: Process, log: IO[bytes]) -> Fork:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # A signal that comes between the fork and the child's own handlers is to mean to it what it means to any program.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    try:
+        if pid := os.fork():
+            return Fork(pid)
+        _become(process, log)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _become(process: Process, log: IO[bytes]) -> NoReturn:
+    """Be what `exec` would have made of this process, but for what is loaded."""
+    code = 1
+    try:
+        _detach(process, log)
+        _, _, module, *arguments = process.command
+        sys.argv = [module, *arguments]
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)  # no handler that the parent left for its own end
+
+
+def _detach(process: Process, log: IO[bytes]) -> None:
+    os.setsid()
+    die_with_parent()
+    name_process(process.name)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    for opened, standard in enumerate((nothing, log.fileno(), log.fileno())):
+        os.dup2(standard, opened)
+    os.closerange(FIRST_OPEN_FILE, os.sysconf("SC_OPEN_MAX"))
+    os.environ.update(process.environment)
+    if process.folder:
+        os.chdir(process.folder)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
