@@ -29,6 +29,7 @@ from benchmarks.served_pages import Sitting, fill, frames, prepared
 
 WARM_UP = 2
 EACH = 9  # assignments of a HIT; three HITs have a page in the app
+PLACES = 3 * EACH
 CHUNK = 2_000
 STEPS = ("list", "preview", "accept", "work", "frame", "submit", "externalSubmit")
 PEER = Path(__file__).with_name("journey_turkle.py")
@@ -222,13 +223,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument(
-        "--rounds", type=int, default=10, help="journeys at each size (default: 10, at most 25 in all)"
-    )
+    parser.add_argument("--rounds", type=int, default=10, help="journeys at each size (default: 10)")
     parser.add_argument("--hits", type=int, nargs="+", default=[60, 1_000], help="open HITs")
     parser.add_argument("--peer", default="", help="a Python that has Turkle")
     parser.add_argument("--database", default="", help="URL of an empty database (default: SQLite)")
     given = parser.parse_args()
+    if (given.rounds + 1) * len(given.hits) > PLACES:
+        parser.error(f"There are places for {PLACES} journeys, and one at each size warms up.")
     with prepared(DATABASE_URL=given.database, MARKETPLACE_CONTROL_TOKEN=""):
         market = open_market()
         for hits in sorted(given.hits):

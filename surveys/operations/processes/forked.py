@@ -95,13 +95,21 @@ def _become(process: Process, log: IO[bytes]) -> NoReturn:
         runpy.run_module(module, run_name="__main__", alter_sys=True)
         code = 0
     except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        code = _code_of(end)
     except BaseException:
         traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)  # no handler that the parent left for its own end
+
+
+def _code_of(end: SystemExit) -> int:
+    """Return what an interpreter would end with, having written why where that is what was given (sys.exit)."""
+    if end.code is None or isinstance(end.code, int):
+        return end.code or 0
+    sys.stderr.write(f"{end.code}\n")
+    return 1
 
 
 def _detach(process: Process, log: IO[bytes]) -> None:

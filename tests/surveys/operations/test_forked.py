@@ -37,6 +37,8 @@ if sys.argv[2] == "fail":
     raise LookupError("the reason it died")
 if sys.argv[2] == "end":
     sys.exit(3)
+if sys.argv[2] == "tell":
+    sys.exit("what it ends with")
 time.sleep(600)
 """
 # Loads a module that takes long, has a file open, and runs a fork of each of what its arguments say.
@@ -111,7 +113,11 @@ def test_a_fork_finds_what_a_program_finds_and_what_was_loaded(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("deed", "code", "last"),
-    [("end", 3, "a word for the log"), ("fail", 1, "LookupError: the reason it died")],
+    [
+        ("end", 3, "a word for the log"),
+        ("tell", 1, "what it ends with"),
+        ("fail", 1, "LookupError: the reason it died"),
+    ],
 )
 def test_a_fork_that_ends_takes_the_others_along_and_says_why(
     tmp_path: Path, deed: str, code: int, last: str
