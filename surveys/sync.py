@@ -407,10 +407,16 @@ def _enqueue(hits: QuerySet[HIT]) -> None:
 
 
 def _enqueue_unpublished(batch: Batch) -> None:
-    """The next sweep enqueues them again, and more: what nobody took until then is dropped."""
-    expires = max(10, settings.SYNC_EVERY_SECONDS)
-    for pk in hits.to_publish(batch)[:PUBLISHED_AT_ONCE]:
-        publish_questionnaire.apply_async((str(pk),), expires=expires)
+    """The next sweep enqueues them again, and more: what nobody took until then is dropped.
+
+    But the first of them waits behind nothing that comes later, and is not dropped: where a worker is so slow that
+    something else is always due, no other is ever taken.
+    """
+    waiting = hits.to_publish(batch)[:PUBLISHED_AT_ONCE]
+    for pk in waiting[:1]:
+        publish_questionnaire.apply_async((str(pk),), priority=0)
+    for pk in waiting[1:]:
+        publish_questionnaire.apply_async((str(pk),), expires=max(10, settings.SYNC_EVERY_SECONDS))
 
 
 def _settle(hit: HIT, *, held: Lease[HIT]) -> None:

@@ -34,6 +34,18 @@ def test_no_more_tasks_wait_than_a_worker_takes_in_a_minute(monkeypatch: pytest.
     assert enqueued == [str(pk) for pk in first]
 
 
+def test_the_first_waits_behind_nothing_that_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has a lower priority is never taken from a worker that always has something else to do."""
+    batch, sent = waiting(), list[dict[str, Any]]()
+    monkeypatch.setattr(
+        sync.publish_questionnaire, "apply_async", lambda args, **options: sent.append(options)
+    )
+    sync._enqueue_unpublished(batch)
+    router, name = sync.publish_questionnaire.app.amqp.router, sync.publish_questionnaire.name
+    assert [router.route(options, name)["priority"] for options in sent] == [0, *[9] * (N_HITS - 1)]
+    assert ["expires" in options for options in sent] == [False, *[True] * (N_HITS - 1)]
+
+
 def test_what_did_not_fit_is_published_by_the_next_sweep(
     site: Site, eager: None, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
