@@ -4,9 +4,11 @@ No broker is trusted to keep a task: `sweep` finds all due work again in the dat
 """
 
 import logging
+import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
+from typing import Any
 
 from celery import shared_task
 from django.conf import settings
@@ -409,14 +411,14 @@ def _enqueue(hits: QuerySet[HIT]) -> None:
 def _enqueue_unpublished(batch: Batch) -> None:
     """The next sweep enqueues them again, and more: what nobody took until then is dropped.
 
-    But the first of them waits behind nothing that comes later, and is not dropped: where a worker is so slow that
-    something else is always due, no other is ever taken.
+    But one of them waits behind nothing that comes later, and is not dropped: where a worker is so slow that something
+    else is always due, no other is ever taken. It is drawn, as the first may have been refused.
     """
     waiting = hits.to_publish(batch)[:PUBLISHED_AT_ONCE]
-    for pk in waiting[:1]:
-        publish_questionnaire.apply_async((str(pk),), priority=0)
-    for pk in waiting[1:]:
-        publish_questionnaire.apply_async((str(pk),), expires=max(10, settings.SYNC_EVERY_SECONDS))
+    ahead = secrets.choice(waiting) if waiting else None
+    later: dict[str, Any] = {"expires": max(10, settings.SYNC_EVERY_SECONDS)}
+    for pk in waiting:
+        publish_questionnaire.apply_async((str(pk),), **({"priority": 0} if pk == ahead else later))
 
 
 def _settle(hit: HIT, *, held: Lease[HIT]) -> None:
