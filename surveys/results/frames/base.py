@@ -132,10 +132,7 @@ def scored(values: "pd.Series[str]", *, by: Mapping[str, float]) -> "pd.Series[f
 
 
 def _score_in(scores: Mapping[str, float], value: str) -> float:
-    try:
-        return scores[value]
-    except KeyError:
-        return np.nan
+    return scores[value] if value in scores or isinstance(scores, Computed) else np.nan
 
 
 def _places(preference: Preference) -> dict[str, float]:

@@ -3,12 +3,13 @@
 import json
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from surveys.protocols.documents import read
 from surveys.results.files.layouts import result_writers
 from surveys.results.files.report import make_report
-from surveys.results.frames.base import Frame, build_frame, column
+from surveys.results.frames.base import Frame, build_frame, column, score_maps, scored
 from surveys.results.statistics.spans import error_profiles
 from tests.surveys.protocols.test_spans import DOCUMENT
 
@@ -43,6 +44,14 @@ def frame(*rows: tuple[str, str, list[dict[str, Any]]]) -> Frame:
             column("m", "errors"): [json.dumps(marks) for _, _, marks in rows],
         },
     )  # fmt: skip
+
+
+def test_a_mark_that_is_none_of_the_scale_is_no_blank() -> None:
+    by = score_maps(read(DOCUMENT, name="marked.yaml"))["errors"]
+    known = json.dumps([mark("one", "minor")])
+    assert scored(pd.Series([known, None], dtype="str"), by=by).fillna(9).tolist() == [-1.0, 9.0]
+    with pytest.raises(KeyError, match="critical"):
+        scored(pd.Series([known, json.dumps([mark("two", "critical")])], dtype="str"), by=by)
 
 
 def test_what_marks_cost_and_where_they_are() -> None:
