@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -24,7 +25,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from surveys.operations.processes.stack import addresses, free_port, stack
-from surveys.operations.processes.supervisor import STOP_SIGNALS, Supervisor, die_with_parent
+from surveys.operations.processes.supervisor import STOP_SIGNALS, Supervisor, die_with
 
 FUNDS = "marketplace_demo"
 # What would make the stage reach into the data of whoever calls it.
@@ -69,7 +70,7 @@ def run_there(arguments: Sequence[str], *, folder: Path, seed: int) -> int:
             [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments],
             env=environment(folder, seed=seed),
             start_new_session=True,
-            preexec_fn=die_with_parent if sys.platform == "linux" else None,
+            preexec_fn=partial(die_with, os.getpid()) if sys.platform == "linux" else None,
         )
         pass_on.append(lambda: child.send_signal(signal.SIGINT))
         return child.wait()

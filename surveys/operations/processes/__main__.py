@@ -14,7 +14,7 @@ from pathlib import Path
 
 from surveys.operations.processes.forked import forked, load
 from surveys.operations.processes.stack import stack
-from surveys.operations.processes.supervisor import STOP_SIGNALS, ProcessError, Supervisor
+from surveys.operations.processes.supervisor import STOP_SIGNALS, ProcessError, Supervisor, name_process
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +36,10 @@ def run(wanted: Wanted) -> None:
     folder = Path(wanted.folder)
     processes = stack(port=wanted.port, environment=wanted.environment, state_dir=folder / "run")
     if sys.platform == "linux":
-        *copied, beat = processes
-        load({name: value for process in copied for name, value in process.environment.items()})
-        processes = [*map(forked, copied), beat]
+        name_process("demo")
+        web, worker, beat = processes
+        load(worker.environment)  # the site's, and by what file the worker says that it is ready
+        processes = [forked(web), forked(worker), beat]
     Supervisor(processes, log_dir=folder / "logs").run(when_ready=lambda: _greet(wanted))
 
 
@@ -52,6 +53,9 @@ def _greet(wanted: Wanted) -> None:
 def main() -> int:
     for number in STOP_SIGNALS:
         signal.signal(number, signal.default_int_handler)
+    signal.signal(
+        signal.SIGCHLD, signal.SIG_DFL
+    )  # who ignores it, and has us inherit that, would keep ends from us
     try:
         run(Wanted(**json.load(sys.stdin)))
     except ProcessError as error:

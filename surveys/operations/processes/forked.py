@@ -16,7 +16,7 @@ from importlib import import_module
 from subprocess import TimeoutExpired
 from typing import IO, NoReturn
 
-from surveys.operations.processes.supervisor import STOP_SIGNALS, Process, die_with_parent, name_process
+from surveys.operations.processes.supervisor import STOP_SIGNALS, Process, die_with, name_process
 
 # Every page, every task, and what serves and runs them.
 LOADED = ("config.wsgi", "marketplace.urls", "surveys.sync", "gunicorn.app.wsgiapp", "celery.apps.worker")
@@ -27,6 +27,8 @@ POLL_SECONDS = 0.05
 def load(environment: Mapping[str, str]) -> None:
     """Load the site into this process, with `environment` for all that is forked from it. Nothing may be open yet."""
     os.environ.update(environment)
+    # A thread of pyarrow's allocator would run in this process at the time of each fork. Copies have none in any case.
+    os.environ.setdefault("JE_ARROW_MALLOC_CONF", "background_thread:false")
     for name in LOADED:
         import_module(name)
     gc.collect()
@@ -34,7 +36,13 @@ def load(environment: Mapping[str, str]) -> None:
 
 
 def forked(process: Process) -> Process:
-    """Return the same `python -m MODULE ...`, to begin as a copy of this process instead of loading everything anew."""
+    """Return the same `python -m MODULE ...`, to begin as a copy of this process instead of loading everything anew.
+
+    Settings are those of `load`, whatever the process's environment says of them. What the program leaves for its own
+    end (atexit, threads that are to be joined) is not done. Raises ValueError for another kind of command, or account.
+    """
+    if process.account or list(process.command[:2]) != [sys.executable, "-m"]:
+        raise ValueError(f"{process.name} can't begin as a copy: {process.command} of {process.account}.")
     return replace(process, begin=_fork)
 
 
@@ -76,20 +84,20 @@ def _fork(process: Process, log: IO[bytes]) -> Fork:
     sys.stdout.flush()
     sys.stderr.flush()
     # A signal that comes between the fork and the child's own handlers is to mean to it what it means to any program.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+    before, parent = signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS), os.getpid()
     try:
         if pid := os.fork():
             return Fork(pid)
-        _become(process, log)
+        _become(process, log, parent=parent)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _become(process: Process, log: IO[bytes]) -> NoReturn:
+def _become(process: Process, log: IO[bytes], *, parent: int) -> NoReturn:
     """Be what `exec` would have made of this process, but for what is loaded."""
     code = 1
     try:
-        _detach(process, log)
+        _detach(process, log, parent=parent)
         _, _, module, *arguments = process.command
         sys.argv = [module, *arguments]
         runpy.run_module(module, run_name="__main__", alter_sys=True)
@@ -99,9 +107,11 @@ def _become(process: Process, log: IO[bytes]) -> NoReturn:
     except BaseException:
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)  # no handler that the parent left for its own end
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(code)  # nothing of what the parent does next, or left for its own end
 
 
 def _code_of(end: SystemExit) -> int:
@@ -112,9 +122,9 @@ def _code_of(end: SystemExit) -> int:
     return 1
 
 
-def _detach(process: Process, log: IO[bytes]) -> None:
+def _detach(process: Process, log: IO[bytes], *, parent: int) -> None:
     os.setsid()
-    die_with_parent()
+    die_with(parent)
     name_process(process.name)
     nothing = os.open(os.devnull, os.O_RDONLY)
     for opened, standard in enumerate((nothing, log.fileno(), log.fileno())):

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import IO, Any, Protocol, Self
@@ -53,7 +54,7 @@ def execute(process: "Process", log: IO[bytes]) -> "subprocess.Popen[bytes]":
         stdout=log,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        preexec_fn=die_with_parent if sys.platform == "linux" else None,
+        preexec_fn=partial(die_with, os.getpid()) if sys.platform == "linux" else None,
     )
 
 
@@ -188,9 +189,14 @@ class Supervisor:
                 signal.signal(number, handler)
 
 
-def die_with_parent() -> None:
-    """Have the kernel send this process SIGTERM when the one that started it dies. Linux only."""
+def die_with(parent: int) -> None:
+    """Have the kernel send this process SIGTERM when the one that started it dies. Linux only.
+
+    The kernel tells nothing of a death before that is asked for: then this process ends here.
+    """
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def name_process(name: str) -> None:
