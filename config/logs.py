@@ -8,10 +8,14 @@ from datetime import UTC, datetime
 from surveys.operations import log_context
 
 HIDDEN = "***"
-# Personal links, panels, staged imports, appeals, shared results and a marketplace's invitations: whoever knows the
-# address is let in.
+# Whoever knows such an address is let in. Numbers and words that follow are other pages of the same name.
 SECRET_PATH = re.compile(
-    r"(/(?:links/(?!sign-in/)|panel/|import/(?!pictures\b)|invitations/|appeals/|shared/))[^/\s?\"']+"
+    r"""(/(?:
+        links/(?!sign-in/) | panel/ | invitations/ | appeals/(?!open/|\d+/) | shared/ | samples/
+        | team/(?!\d+/|(?:invite|add)(?:[\s?"']|$))
+        | import/(?:pictures/)?(?!pictures(?:[\s?"']|$))
+    ))[^/\s?"']+""",
+    re.VERBOSE,
 )
 QUERY = re.compile(r"(/[^\s?\"']*)\?[^\s\"']+")
 # MTurk's WorkerIds and AWS's access key ids: a capital A, then capitals and digits.

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from urllib.request import Request, urlopen
 import pytest
 from django.conf import settings as django_settings
 from django.test import Client
+from django.urls import URLResolver, get_resolver
 from kombu import Message
 from kombu.simple import SimpleQueue
 
@@ -69,6 +71,16 @@ def lines() -> Any:
         ("https://app.example/hits/7b-1/?workerId=W", "https://app.example/hits/7b-1/?***"),
         ("/import/s3cret/", "/import/***/"),
         ("/import/pictures", "/import/pictures"),
+        ("/import/pictures/s3cret/progress", "/import/pictures/***/progress"),
+        ("/import/pictures-of-a-token/", "/import/***/"),
+        ("http://127.0.0.1:8000/team/t0ken/account", "http://127.0.0.1:8000/team/***/account"),
+        ("POST /studies/x/team/12/role", "POST /studies/x/team/12/role"),
+        ("POST /studies/x/team/invite HTTP/1.1", "POST /studies/x/team/invite HTTP/1.1"),
+        ("/team/invite-is-how-it-begins/", "/team/***/"),
+        ("/samples/t0ken/items.csv", "/samples/***/items.csv"),
+        ("/appeals/open/", "/appeals/open/"),
+        ("/appeals/12/answer", "/appeals/12/answer"),
+        ("/appeals/open-is-how-it-begins/", "/appeals/***/"),
         ("/invitations/t0ken", "/invitations/***"),
         ("GET /appeals/abcde-fghjk-mnpqr-stuvw/?sent", "GET /appeals/***/?***"),
         ("/appeals/", "/appeals/"),
@@ -84,6 +96,23 @@ def lines() -> Any:
 )
 def test_what_is_masked_and_what_is_not(text: str, masked: str) -> None:
     assert mask(text) == masked
+
+
+def routes(resolver: URLResolver, before: str = "/") -> Iterator[str]:
+    for pattern in resolver.url_patterns:
+        route = before + str(pattern.pattern)
+        yield from routes(pattern, route) if isinstance(pattern, URLResolver) else [route]
+
+
+@pytest.mark.parametrize(("module", "n_least"), [("config.urls", 20), ("marketplace.urls", 1)])
+def test_no_address_that_lets_somebody_in_is_written(module: str, n_least: int) -> None:
+    """Whatever page is added: of a token, and of a code but a picture's, nothing stands in the log."""
+    secret = re.compile(r"<\w+:(?:token|code)>")
+    found = [one for one in routes(get_resolver(module)) if secret.search(one)]
+    asked = [re.sub(r"<[^>]+>", "7", secret.sub("S3CRET", one)) for one in found]
+    told = [one for one in asked if "S3CRET" in mask(f"GET {one} HTTP/1.1")]
+    assert [one for one in told if not one.startswith("/pictures/")] == []
+    assert len(found) >= n_least
 
 
 def record(message: str, *args: object, **extra: object) -> logging.LogRecord:
