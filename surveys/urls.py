@@ -3,16 +3,16 @@
 from django.urls import URLPattern, URLResolver, path
 
 from surveys.pages import notes
-from surveys.pages.answering import consent, hit, link_annotation, link_home, own_data, pictures
+from surveys.pages.answering import appeal, consent, hit, link_annotation, link_home, own_data, pictures
 from surveys.pages.people import labels, people, study_people, workers
 from surveys.pages.publishing import batches, books, launch, pilot, running, simulating
-from surveys.pages.results import compare, downloads, dry_run, paper, responses, results_page, sharing
+from surveys.pages.results import compare, downloads, paper, responses, results_page, sharing
 from surveys.pages.review import (
-    appeals,
     assignments,
     bonus,
     decisions,
     open_appeals,
+    policy,
     trail,
     undoing,
 )
@@ -32,10 +32,10 @@ from surveys.pages.study import (
 from surveys.pages.study.builder import views as builder
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("appeals/", appeals.enter, name="appeals"),
+    path("appeals/", appeal.enter, name="appeals"),
     path("appeals/open/", open_appeals.open_appeals, name="open_appeals"),
     path("appeals/<int:appeal_pk>/answer", open_appeals.answer_appeal, name="answer_appeal"),
-    path("appeals/<str:code>/", appeals.appeal, name="appeal"),
+    path("appeals/<str:code>/", appeal.appeal, name="appeal"),
     path("batches/<int:pk>/", batches.batch, name="batch"),
     path("batches/<int:pk>/progress", batches.progress, name="batch_progress"),
     path("batches/<int:pk>/results/", results_page.batch_results, name="batch_results"),
@@ -78,7 +78,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("batches/<int:pk>/audit/", trail.batch_trail, name="batch_trail"),
     path("batches/<int:pk>/audit/trail.csv", trail.batch_trail_csv, name="batch_trail_csv"),
     path("batches/<int:pk>/assignments/<int:assignment_pk>/bonus", bonus.give_bonus, name="give_bonus"),
-    path("batches/<int:pk>/policy/", dry_run.policy, name="batch_policy"),
+    path("batches/<int:pk>/policy/", policy.policy, name="batch_policy"),
     path("batches/<int:pk>/people/", people.people, name="people"),
     path("batches/<int:pk>/people/invite", people.invite_people, name="invite_people"),
     path("batches/<int:pk>/people/links.csv", people.links_csv, name="links_csv"),

@@ -276,7 +276,7 @@ STYLES = [
         "answering/links/links.css",
         "marketplace/site/site.css",
         "marketplace/site/crowd.css",
-        "review/appeals.css",
+        "answering/appeals/appeals.css",
     )
 ]
 SIDES = re.compile(

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from django import forms
 from django.contrib import admin, messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
@@ -10,11 +11,12 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from annotators.outbox.market import FEEDBACK_MAX
 from surveys import sync
 from surveys.enqueue import enqueue
 from surveys.models import Appeal
 from surveys.pages.access import researcher
-from surveys.pages.review.appeal_forms import AnswerForm
+from surveys.pages.answering.appeal_forms import PlainText
 from surveys.review import appeal_codes, appeals
 from surveys.review.errors import CannotDecide
 from surveys.review.replacements import is_replaced
@@ -26,6 +28,18 @@ SAID = {
     Appeal.Outcome.OVERTURNED: "The rejection is overturned; the worker is paid next.",
     Appeal.Outcome.UPHELD: "The rejection stays. The worker reads your answer on their page.",
 }
+
+
+class AnswerForm(forms.Form):
+    """A researcher's answer to an appeal. The worker reads it; with an overturned rejection MTurk passes it on."""
+
+    outcome = forms.ChoiceField(choices=Appeal.Outcome.choices)
+    answer = PlainText(
+        max_length=FEEDBACK_MAX,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        error_messages={"required": "Write an answer: the worker reads it."},
+    )
+    use_answers = forms.BooleanField(required=False)
 
 
 @never_cache

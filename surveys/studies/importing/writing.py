@@ -16,10 +16,10 @@ from django.db.models import Max
 from surveys.models import Item, Output, Picture, Survey
 from surveys.protocols.blocks import OF_OUTPUT
 from surveys.studies.founding import NameTaken, save_new
+from surveys.studies.importing.bulk_insert import insert
 from surveys.studies.importing.pictures import CheckedPicture, PictureError, Pictures, check_file
 from surveys.studies.importing.plan import Plan, PlannedItem, Problem, Severity, pair_name
 from surveys.studies.importing.roles import remember
-from surveys.studies.importing.rows import insert
 from surveys.teams import Person
 
 AT_ONCE = 500  # items made together: a large file's rows never all stand in memory beside its plan

@@ -20,9 +20,9 @@ from surveys.enqueue import enqueue
 from surveys.models import Appeal
 from surveys.operations import log_context
 from surveys.pages.access import address_of
+from surveys.pages.answering.appeal_forms import AppealForm, CodeForm
 from surveys.pages.answering.framing import UNREADABLE_REQUEST
 from surveys.pages.answering.link_page import to, with_headers
-from surveys.pages.review.appeal_forms import AppealForm, CodeForm
 from surveys.review import appeal_codes, decisions
 
 logger = logging.getLogger(__name__)
@@ -157,4 +157,4 @@ def _failure(title: str, message: str | Promise, *, status: int) -> HttpResponse
 
 def _page(template: str, context: dict[str, Any], *, status: int) -> HttpResponse:
     """Render without the request: its context processors would bring the session, thus a cookie."""
-    return HttpResponse(render_to_string(f"review/appeals/{template}.html", context), status=status)
+    return HttpResponse(render_to_string(f"answering/appeals/{template}.html", context), status=status)

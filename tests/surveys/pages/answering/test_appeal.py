@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys.models import Appeal, Decision, Questionnaire
-from surveys.pages.review.appeals import FROM_ALL
+from surveys.pages.answering.appeal import FROM_ALL
 from surveys.review import appeal_codes
 from tests import factories
 from tests.appeals import REASON, rejected

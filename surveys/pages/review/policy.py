@@ -96,7 +96,7 @@ def _page(
         "run": run,
         **(_results(run, batch) if run else {}),
     }
-    return render(request, "publishing/policy.html", context, status=status)
+    return render(request, "review/policy.html", context, status=status)
 
 
 def _run(batch: Batch, *, policy: Policy) -> DryRun:

@@ -1,4 +1,4 @@
-"""What a rejected worker types, and what a researcher answers."""
+"""What a rejected worker types."""
 
 from typing import Any
 
@@ -6,9 +6,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy
 
-from annotators.outbox.market import FEEDBACK_MAX
 from surveys.answering.answer_copy import NOT_XML
-from surveys.models import Appeal
 from surveys.review import appeal_codes
 
 NO_CODE = gettext_lazy(
@@ -63,15 +61,3 @@ class AppealForm(forms.Form):
     def typed(self) -> str:
         """Return what is to be shown again: all that was typed, but for characters nobody can read."""
         return NOT_XML.sub("", self.data.get("text", "")) if self.is_bound else ""
-
-
-class AnswerForm(forms.Form):
-    """A researcher's answer to an appeal. The worker reads it; with an overturned rejection MTurk passes it on."""
-
-    outcome = forms.ChoiceField(choices=Appeal.Outcome.choices)
-    answer = PlainText(
-        max_length=FEEDBACK_MAX,
-        widget=forms.Textarea(attrs={"rows": 4}),
-        error_messages={"required": "Write an answer: the worker reads it."},
-    )
-    use_answers = forms.BooleanField(required=False)

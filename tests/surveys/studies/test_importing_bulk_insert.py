@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from surveys.models import Item, Output, Picture
 from surveys.studies.importing import writing
-from surveys.studies.importing.rows import insert
+from surveys.studies.importing.bulk_insert import insert
 from tests.factories import make_survey
 
 pytestmark = pytest.mark.django_db
