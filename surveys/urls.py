@@ -8,10 +8,10 @@ from surveys.pages.people import labels, people, study_people, workers
 from surveys.pages.publishing import batches, books, launch, pilot, running, simulating
 from surveys.pages.results import compare, downloads, paper, responses, results_page, sharing
 from surveys.pages.review import (
+    appeals,
     assignments,
     bonus,
     decisions,
-    open_appeals,
     policy,
     trail,
     undoing,
@@ -33,8 +33,8 @@ from surveys.pages.study.builder import views as builder
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("appeals/", appeal.enter, name="appeals"),
-    path("appeals/open/", open_appeals.open_appeals, name="open_appeals"),
-    path("appeals/<int:appeal_pk>/answer", open_appeals.answer_appeal, name="answer_appeal"),
+    path("appeals/open/", appeals.open_appeals, name="open_appeals"),
+    path("appeals/<int:appeal_pk>/answer", appeals.answer_appeal, name="answer_appeal"),
     path("appeals/<str:code>/", appeal.appeal, name="appeal"),
     path("batches/<int:pk>/", batches.batch, name="batch"),
     path("batches/<int:pk>/progress", batches.progress, name="batch_progress"),
