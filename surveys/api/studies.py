@@ -5,8 +5,6 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from django.db.models import Count, OuterRef, Subquery
-from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.datastructures import MultiValueDict
@@ -19,8 +17,9 @@ from surveys.api.problems import Mistake, invalid, mistake_of, of_form, of_rows
 from surveys.api.schemas import Strict, Text, study_for, url_of
 from surveys.api.security import Bearer, person
 from surveys.enqueue import enqueue
-from surveys.models import Batch, Item, Survey
+from surveys.models import Item, Survey
 from surveys.studies import founding
+from surveys.studies.counts import counted
 from surveys.studies.importing import uploads, writing
 from surveys.studies.importing.archive import ZipPictures
 from surveys.studies.importing.import_forms import ImportForm, PicturesForm
@@ -112,7 +111,7 @@ class Imported(Schema):
 @router.get("/studies", response=PageOf[Study], auth=Bearer("surveys.view_batch"))
 def list_studies(request: HttpRequest, paging: Paged) -> dict[str, Any]:
     """List the studies you see, the newest first."""
-    return page(seen_by(person(request), _counted()), paging, show=shown)
+    return page(seen_by(person(request), counted(Survey.objects.all())), paging, show=shown)
 
 
 @router.post("/studies", response={201: Study}, auth=Bearer("surveys.view_batch", "surveys.add_survey"))
@@ -125,13 +124,13 @@ def create_study(request: HttpRequest, new: NewStudy) -> Status[Study]:
         raise invalid([Mistake(detail=detail, field="survey_type")]) from None
     except founding.NameTaken as error:
         raise invalid([Mistake(detail=str(error), field="name")]) from None
-    return Status(HTTPStatus.CREATED, shown(_counted().get(pk=survey.pk)))
+    return Status(HTTPStatus.CREATED, shown(counted(Survey.objects.all()).get(pk=survey.pk)))
 
 
 @router.get("/studies/{slug:slug}", response=Study, auth=Bearer("surveys.view_batch"))
 def read_study(request: HttpRequest, slug: str) -> Study:
     """Return one study."""
-    return shown(_counted().get(pk=study_for(request, slug).pk))
+    return shown(counted(Survey.objects.all()).get(pk=study_for(request, slug).pk))
 
 
 @router.get(
@@ -207,16 +206,6 @@ def shown(survey: Any) -> Study:
         n_batches=survey.n_batches,
         url=url_of(reverse("study", args=[survey.slug])),
     )
-
-
-def _counted() -> Any:
-    """Return all studies with n_items and n_batches, each counted by itself: a study may have many of both."""
-    return Survey.objects.annotate(n_items=_number_of(Item), n_batches=_number_of(Batch))
-
-
-def _number_of(model: type[Item | Batch]) -> Coalesce:
-    rows = model._default_manager.filter(survey=OuterRef("pk")).order_by().values("survey")
-    return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
 
 
 def _shown_item(item: Item) -> StudyItem:

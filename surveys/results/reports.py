@@ -46,8 +46,9 @@ from surveys.studies.importing.attaching import Brought, bring
 from surveys.studies.importing.looking import Look, fetch_and_look, look_of, version_of
 from surveys.studies.importing.plan import Plan
 from surveys.studies.importing.staging import StagedGone, load
+from surveys.studies.kept_a_day import KEPT_SECONDS
 from surveys.studies.predictions import SamplingError
-from surveys.studies.sample_files import KEPT_SECONDS, SampleGone, draw_asked
+from surveys.studies.sample_files import SampleGone, draw_asked
 from surveys.teams import Person
 
 CHOICES_KEPT = timedelta(days=1)

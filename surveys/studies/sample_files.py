@@ -7,21 +7,19 @@ files and `facts.json`, for a day.
 import json
 import secrets
 import shutil
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TypeVar
 
 from django.conf import settings
 
+from surveys.studies.kept_a_day import forget_old
 from surveys.studies.predictions import read_earlier, read_predictions
 from surveys.studies.sampling import Sample, check, draw, write_batch, write_log
 
 LOG = "eligibility.csv"
 ALONE = "sample"  # what the file of predictions without data sets is called
-KEPT_SECONDS = 24 * 60 * 60
 ASKED, FACTS, UPLOADS = "asked.json", "facts.json", "uploads"
 ROWS_A_TELL = 20_000
 T = TypeVar("T")
@@ -111,7 +109,7 @@ class Asked:
 
 def new_folder() -> Path:
     """Make a folder for a sample and its uploads, and remove what is older than a day."""
-    _discard_old()
+    forget_old(_root())
     folder = _root() / secrets.token_hex(16)
     (folder / UPLOADS).mkdir(parents=True)
     return folder
@@ -171,13 +169,6 @@ def load_sample(name: str) -> KeptSample:
         raise SampleGone(name) from None
     lines = (Line(**{**line, "reasons": tuple(map(tuple, line["reasons"]))}) for line in facts["lines"])
     return KeptSample(folder, facts["system"], facts["seed"], tuple(lines))
-
-
-def _discard_old() -> None:
-    for folder in _root().glob("*"):
-        with suppress(FileNotFoundError):
-            if time.time() - folder.stat().st_mtime > KEPT_SECONDS:
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _root() -> Path:

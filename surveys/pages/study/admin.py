@@ -5,17 +5,17 @@ from typing import Any
 
 from django.contrib import admin
 from django.db import transaction
-from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import QuerySet
 from django.forms import CheckboxSelectMultiple, ChoiceField
 from django.http import HttpRequest
 from django.utils.html import format_html
 
 from annotators.admin import ReadOnlyAdmin
 from surveys import audit
-from surveys.models import Batch, Item, Output, Picture, Survey, TaskAccuracy
+from surveys.models import Item, Output, Picture, Survey, TaskAccuracy
 from surveys.pages.study.team_admin import OfTeams
 from surveys.protocols.registry import DEFINITIONS
+from surveys.studies.counts import counted
 from surveys.studies.protocols import newest, offered
 from surveys.teams import keep_access, may_join, where
 
@@ -52,12 +52,6 @@ class PictureRows(InlineRows):
         return format_html('<a href="{}">{}</a>', picture.get_absolute_url(), picture.file.name)
 
 
-def _number_of(model: type[Item | Batch]) -> Coalesce:
-    """Count by itself: joined, 300 batches of 10,000 items are three million rows."""
-    rows = model._default_manager.filter(survey=OuterRef("pk")).order_by().values("survey")
-    return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
-
-
 @admin.register(Survey)
 class SurveyAdmin(OfTeams):
     list_display = ["name", "survey_type", "n_items", "n_batches", "created_at"]
@@ -69,7 +63,7 @@ class SurveyAdmin(OfTeams):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Survey]:
         surveys: QuerySet[Survey] = super().get_queryset(request)
-        return surveys.annotate(n_items=_number_of(Item), n_batches=_number_of(Batch))
+        return counted(surveys)
 
     def save_model(self, request: HttpRequest, obj: Survey, form: Any, change: bool) -> None:
         """A type that is not built in is taken in its newest version."""

@@ -26,7 +26,6 @@ from surveys.studies.importing.looking import Look, look, takes_long, version_of
 from surveys.studies.importing.pictures import PictureError
 from surveys.studies.importing.plan import Problem
 from surveys.studies.importing.staging import (
-    KEPT_SECONDS,
     Staged,
     StagedGone,
     load,
@@ -37,6 +36,7 @@ from surveys.studies.importing.writing import (
     ImportRefused,
     attach_pictures,
 )
+from surveys.studies.kept_a_day import KEPT_SECONDS
 from surveys.teams import Person, enter, given_role, where
 
 SALT = "surveys.import"

@@ -26,8 +26,8 @@ from surveys.results.reports import Drawing, Kept
 from surveys.studies.importing.import_forms import ImportForm
 from surveys.studies.importing.plan import Layout
 from surveys.studies.importing.staging import Wish, stage
+from surveys.studies.kept_a_day import KEPT_SECONDS
 from surveys.studies.sample_files import (
-    KEPT_SECONDS,
     LOG,
     UPLOADS,
     Asked,

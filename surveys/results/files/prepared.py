@@ -4,18 +4,16 @@ What has a row for each answer starts at once, whatever its size, and is sent wh
 file is kept on the server for a day, and is taken only while nothing has changed since.
 """
 
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from django.conf import settings
 
 from surveys.models import Batch, Response
 from surveys.results.files.layouts import Layout
+from surveys.studies.kept_a_day import forget_old
 
 LARGE = 5_000  # answers, of which a report takes seconds
-KEPT_SECONDS = 24 * 60 * 60
 
 
 def takes_long(batch: Batch, layout: Layout) -> bool:
@@ -45,10 +43,7 @@ def prepare(batch: Batch, name: str, layout: Layout, *, version: str, tell: Call
 
 
 def discard_old() -> None:
-    for path in _root().glob("*"):
-        with suppress(FileNotFoundError):  # somebody else was faster
-            if time.time() - path.stat().st_mtime > KEPT_SECONDS:
-                path.unlink()
+    forget_old(_root())
 
 
 def _root() -> Path:

@@ -3,9 +3,8 @@
 import json
 import secrets
 import shutil
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO
@@ -15,8 +14,7 @@ from django.conf import settings
 from surveys.studies.importing.archive import ZipPictures
 from surveys.studies.importing.fetching import FetchedPictures
 from surveys.studies.importing.pictures import Pictures
-
-KEPT_SECONDS = 24 * 60 * 60
+from surveys.studies.kept_a_day import forget_old
 
 
 class StagedGone(LookupError):
@@ -72,7 +70,7 @@ class Staged:
 
 def stage(wish: Wish, *, items: bytes, archive: IO[bytes] | None) -> Staged:
     """Keep what was uploaded in a new folder with a name nobody can guess."""
-    discard_old()
+    forget_old(_root())
     folder = _root() / secrets.token_hex(16)
     folder.mkdir(parents=True)
     (folder / "items").write_bytes(items)
@@ -124,14 +122,6 @@ def claimed(staged: Staged) -> Iterator[Staged]:
 
 def discard(staged: Staged) -> None:
     shutil.rmtree(staged.folder, ignore_errors=True)
-
-
-def discard_old() -> None:
-    """Remove folders that nobody confirmed for a day."""
-    for folder in _root().glob("*"):
-        with suppress(FileNotFoundError):  # confirmed or discarded meanwhile
-            if time.time() - folder.stat().st_mtime > KEPT_SECONDS:
-                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _root() -> Path:

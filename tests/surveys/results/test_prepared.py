@@ -12,6 +12,7 @@ from surveys import sync
 from surveys.models import Batch, Note
 from surveys.results.files import prepared
 from surveys.results.files.layouts import LAYOUTS
+from surveys.studies.kept_a_day import KEPT_SECONDS
 from tests.factories import make_published, submitted
 from tests.people import client_of
 from tests.surveys.pages.study.import_pages import make_what_is_asked
@@ -83,7 +84,7 @@ def test_a_file_is_kept_for_a_day(batch: Batch, data: Path) -> None:
     (path,) = (data / "prepared").glob("*")
     sync.purge_workers()
     assert path.exists()
-    yesterday = time.time() - prepared.KEPT_SECONDS - 60
+    yesterday = time.time() - KEPT_SECONDS - 60
     os.utime(path, (yesterday, yesterday))
     sync.purge_workers()
     assert (path.exists(), client.get(address).status_code, make_what_is_asked()) == (False, 302, [True])
