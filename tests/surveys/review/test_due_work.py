@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Call
 from surveys import sync
-from surveys.models import Batch, Decision, Inclusion, Replacement
+from surveys.models import Batch, Decision, Inclusion, Note, Publishing, Replacement
 from surveys.review import analysis_use, due_work
 from surveys.review import due_work as due_module
 from tests.factories import (
@@ -289,6 +289,23 @@ def test_a_siblings_work_counts_for_its_root() -> None:
     assert due_work.finish(batch) is False
     make_assignment(sibling.hit, status="Approved")
     assert due_work.finish(batch) is True
+
+
+@pytest.mark.parametrize(
+    ("values", "n_told"), [({}, 1), ({"is_simulated": True, "endpoint": "link", "reward": 0}, 0)]
+)
+def test_who_published_a_batch_is_told_once_that_it_is_complete(values: dict[str, Any], n_told: int) -> None:
+    person, batch = User.objects.create(username="ada"), make_batch(make_survey(), name="Pilot", **values)
+    Publishing.objects.create(batch=batch, asked_by=person, n_hits=1, total=1, written_at=timezone.now())
+    hit = make_hit()
+    make_questionnaire(batch, items=[], hit=hit, target_assignments=1)
+    make_assignment(hit, status="Approved")
+    for _ in range(2):  # opened again, and full again
+        assert due_work.finish(batch) is True
+        Batch.objects.update(status=Batch.Status.OPEN)
+    text = f"{batch} is complete: all its annotations are in, and decided."
+    told = [(person.pk, text, batch.get_absolute_url())] * n_told
+    assert list(Note.objects.values_list("person", "text", "url")) == told
 
 
 @pytest.mark.parametrize("status", ["draft", "publishing", "stopped", "complete"])
