@@ -145,8 +145,9 @@ def hand_in(questionnaire: Any, *, saved: bool) -> None:
 
 def answered(questionnaire: Any, accepted: Any) -> dict[str, str]:
     """Open the assignment, answer it rightly and save it; return what its page hands in."""
+    from surveys.answering.arrival import Claims, open_assignment
     from surveys.answering.collection import save_answers, task_answers
-    from surveys.answering.presentation import Claims, open_assignment, shown_item
+    from surveys.answering.presentation import shown_item
     from surveys.simulating.people import Kind, Person, answers_for
     from surveys.simulating.seeing import answer_of, view_of
     from surveys.simulating.working import Known

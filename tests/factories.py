@@ -11,8 +11,9 @@ from django.utils import timezone
 from annotators.models import HIT, Assignment, HITType, Worker
 from marketplace.questions.answer_documents import document
 from surveys.answering.answer_copy import ItemAnswer
+from surveys.answering.arrival import Claims, open_assignment
 from surveys.answering.collection import save_answers
-from surveys.answering.presentation import Claims, ShownItem, open_assignment, opened_responses, shown_item
+from surveys.answering.presentation import ShownItem, opened_responses, shown_item
 from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, Survey
 from surveys.protocols.registry import get_definition
 from surveys.publishing.questionnaires import start_publishing

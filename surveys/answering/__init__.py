@@ -1,1 +1,1 @@
-"""One person, from opening to saved: presentation, orders, places, quiz, answers."""
+"""One person, from opening to saved: arrival, presentation, orders, places, quiz, answers."""

@@ -233,7 +233,7 @@ def _given_number(slot: AnnotationSlot, *, worker: Worker, channel: str, limit: 
 def _opened_within_budget(slot: AnnotationSlot, *, worker: Worker, channel: str) -> Assignment:
     """A place that somebody's draft still stands for, or that a HIT still offers, can come to cost twice.
 
-    Questionnaire before batch, the order in which `presentation` locks them.
+    Questionnaire before batch, the order in which `arrival` locks them.
     """
     if Batch.objects.values_list("budget", flat=True).get(pk=slot.batch_id) is None:
         return _opened(slot, worker=worker, channel=channel)

@@ -16,7 +16,7 @@ from django.utils.log import log_response
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 
-from surveys.answering.presentation import CannotServe
+from surveys.answering.arrival import CannotServe
 from surveys.pages.answering.styles import style_sources
 from surveys.pages.answering.tokens import TokenError, TokenExpired
 

@@ -17,17 +17,10 @@ from annotators.failpoints import reach
 from annotators.models import Assignment
 from statements import Hole, Statement
 from surveys.answering.allocation import coming_after
+from surveys.answering.arrival import CannotServe, named_assignment, open_assignment, read_claims
 from surveys.answering.collection import task_answers, write_answers
 from surveys.answering.consents import has_consent
-from surveys.answering.presentation import (
-    CannotServe,
-    named_assignment,
-    open_assignment,
-    opened_responses,
-    preview_items,
-    read_claims,
-    shown_definition,
-)
+from surveys.answering.presentation import opened_responses, preview_items, shown_definition
 from surveys.models import Batch, Questionnaire, Response
 from surveys.operations import log_context
 from surveys.pages.access import address_of

@@ -13,7 +13,7 @@ from annotators.crowds.mturk.mirror import fetch
 from annotators.models import HIT, Assignment, Call
 from annotators.outbox import market
 from marketplace import models as marketplace
-from surveys.answering.presentation import CannotServe
+from surveys.answering.arrival import CannotServe
 from surveys.models import Decision, Inclusion, Questionnaire, Replacement
 from surveys.publishing import stopping
 from surveys.review import decisions, delivery, due_work, replacements

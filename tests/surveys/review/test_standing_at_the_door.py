@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from annotators.models import Assignment, Worker
-from surveys.answering.presentation import CannotServe, open_assignment
+from surveys.answering.arrival import CannotServe, open_assignment
 from surveys.models import Decision
 from surveys.publishing import quota
 from surveys.review import decisions

@@ -6,8 +6,8 @@ import pytest
 
 from annotators.models import Assignment, Call
 from surveys import sync
+from surveys.answering.arrival import CannotServe
 from surveys.answering.collection import task_answers
-from surveys.answering.presentation import CannotServe
 from surveys.models import AnnotationSlot, Batch, Questionnaire, Replacement, Response
 from surveys.publishing import questionnaires
 from tests.factories import answer, make_draft, make_survey, open_for

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotators.models import Assignment, Worker
 from surveys.answering.admissions import admit, admit_panel
-from surveys.answering.presentation import CannotServe
+from surveys.answering.arrival import CannotServe
 from surveys.models import Batch, Questionnaire
 from tests.factories import make_batch, make_hit, make_questionnaire, make_survey, open_for
 from tests.link_people import from_prolific, invite_one, make_panel
