@@ -62,8 +62,9 @@ def test_what_stands_behind_results_and_what_is_shared_of_them_is_accessible(vis
     page.get_by_label("Whom is it for?").fill("Reviewers")
     page.get_by_label("Show the outputs").check()
     page.get_by_role("button", name="Make a link").click()
+    address = page.get_by_role("textbox", name="Link to the results").input_value()
     found["link"] = faults(page)
-    page.goto(page.get_by_role("textbox", name="Link to the results").input_value())
+    page.goto(address)
     for part in page.locator("details").all():
         part.locator("summary").first.click()
     assert page.get_by_role("heading", name="Outputs people disagree about most").is_visible()

@@ -148,6 +148,7 @@ def test_an_item_is_three_screens_high_at_most(
     page = new_context(viewport={"width": 390, "height": 844}).new_page()
     page.goto(app_url + make_link(key))
     page.get_by_role("button", name="Start").click()
+    page.locator("html.js #hit").wait_for()
     page.evaluate("() => document.querySelector('#instructions')?.removeAttribute('open')")
     too_high = []
     for width, height in SCREENS:
