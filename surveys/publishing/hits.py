@@ -129,16 +129,12 @@ def _finish(batch: Batch) -> bool:
     publishing = Batch.objects.filter(pk=batch.pk, status=Batch.Status.PUBLISHING)
     if not publishing.update(status=Batch.Status.OPEN, error=""):
         return False
-    _tell(batch)
+    notes.tell_publisher(batch, event="published", words=_n_published)
     return True
 
 
-def _tell(batch: Batch) -> None:
-    asked = Publishing.objects.filter(batch=batch).first()
-    if asked and not batch.is_simulated:
-        s = "" if asked.n_hits == 1 else "s"
-        text = f"{batch} is published: {asked.n_hits:,} HIT{s}."
-        notes.tell(asked.asked_by_id, about=f"published:{batch.pk}", text=text, url=batch.get_absolute_url())
+def _n_published(asked: Publishing) -> str:
+    return f"{asked.n_hits:,} HIT{'' if asked.n_hits == 1 else 's'}."
 
 
 @transaction.atomic

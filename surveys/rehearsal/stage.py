@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -25,7 +24,7 @@ from django.conf import settings
 from django.core.management import call_command
 
 from surveys.operations.processes.stack import addresses, free_port, stack
-from surveys.operations.processes.supervisor import STOP_SIGNALS, Supervisor, die_with
+from surveys.operations.processes.supervisor import STOP_SIGNALS, Supervisor, ending_with_us
 
 FUNDS = "marketplace_demo"
 # What would make the stage reach into the data of whoever calls it.
@@ -70,7 +69,7 @@ def run_there(arguments: Sequence[str], *, folder: Path, seed: int) -> int:
             [sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments],
             env=environment(folder, seed=seed),
             start_new_session=True,
-            preexec_fn=partial(die_with, os.getpid()) if sys.platform == "linux" else None,
+            preexec_fn=ending_with_us(),
         )
         pass_on.append(lambda: child.send_signal(signal.SIGINT))
         return child.wait()

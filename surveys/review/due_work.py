@@ -27,7 +27,7 @@ from annotators.models import HIT, IS_CLAIM, IS_LOST, Assignment, Call
 from annotators.outbox.journal import CLOCK_SKEW
 from surveys import notes
 from surveys.answering import claiming
-from surveys.models import Batch, Publishing, is_left_out, is_skipped
+from surveys.models import Batch, is_left_out, is_skipped
 from surveys.protocols.rules import APPROVE, REJECT
 from surveys.publishing import budget, quota
 from surveys.review.delivery import approved_late
@@ -231,15 +231,9 @@ def finish(batch: Batch) -> bool:
         if locked.status != Batch.Status.OPEN or not _can_finish(locked):
             return False
         Batch.objects.filter(pk=batch.pk).update(status=Batch.Status.COMPLETE)
-        _tell(batch)
+        words = "all its annotations are in, and decided."
+        notes.tell_publisher(batch, event="complete", words=lambda _: words)
     return True
-
-
-def _tell(batch: Batch) -> None:
-    asked = Publishing.objects.filter(batch=batch).first()
-    if asked and not batch.is_simulated:
-        text = f"{batch} is complete: all its annotations are in, and decided."
-        notes.tell(asked.asked_by_id, about=f"complete:{batch.pk}", text=text, url=batch.get_absolute_url())
 
 
 def _can_finish(batch: Batch) -> bool:

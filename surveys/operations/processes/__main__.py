@@ -53,9 +53,8 @@ def _greet(wanted: Wanted) -> None:
 def main() -> int:
     for number in STOP_SIGNALS:
         signal.signal(number, signal.default_int_handler)
-    signal.signal(
-        signal.SIGCHLD, signal.SIG_DFL
-    )  # who ignores it, and has us inherit that, would keep ends from us
+    # Who ignores it, and has us inherit that, would keep the ends of children from us.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         run(Wanted(**json.load(sys.stdin)))
     except ProcessError as error:

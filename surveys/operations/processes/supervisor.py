@@ -54,7 +54,7 @@ def execute(process: "Process", log: IO[bytes]) -> "subprocess.Popen[bytes]":
         stdout=log,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        preexec_fn=partial(die_with, os.getpid()) if sys.platform == "linux" else None,
+        preexec_fn=ending_with_us(),
     )
 
 
@@ -197,6 +197,11 @@ def die_with(parent: int) -> None:
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         os._exit(1)
+
+
+def ending_with_us() -> Callable[[], None] | None:
+    """Return what Popen is to run in a child so that it ends with this process; nothing does where not on Linux."""
+    return partial(die_with, os.getpid()) if sys.platform == "linux" else None
 
 
 def name_process(name: str) -> None:

@@ -149,7 +149,6 @@ def test_the_kernel_stops_the_forks_of_a_killed_parent(tmp_path: Path) -> None:
 # Is gone before its fork can ask to be told of it.
 SHORT = """
 import os, signal, sys, time
-from pathlib import Path
 from surveys.operations.processes import forked
 from surveys.operations.processes.supervisor import Process
 real = forked.die_with
@@ -161,7 +160,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
-def test_a_fork_whose_parent_is_gone_already_ends(tmp_path: Path) -> None:
+def test_a_fork_whose_parent_is_gone_already_ends() -> None:
     said = subprocess.run(
         [sys.executable, "-c", SHORT], stdout=subprocess.PIPE, text=True, check=False, timeout=30
     )
