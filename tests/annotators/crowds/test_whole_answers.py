@@ -53,6 +53,7 @@ def answering(settings: Settings) -> Iterator[Callable[[str], Gateway]]:
         return Gateway("embedded")
 
     yield answering
+    server.shutdown(socket.SHUT_RDWR)  # else who waits at it may go on to wait at the next of the same number
     server.close()
 
 

@@ -11,19 +11,31 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.backends.utils import CursorWrapper
+from django.db.models import Model
 
 from surveys.operations.backups import rows
 
-Everything = tuple[dict[str, list[list[Any]]], dict[str, bytes]]
+Everything = tuple[dict[str, list[tuple[Any, ...]]], dict[str, bytes]]
 Members = dict[str, bytes]
 
 
 def everything() -> Everything:
-    """Every row of every table, and every media file."""
-    tables = {model._meta.db_table: list(rows.read(model)) for model in rows.models()}
+    """Every row of every table as the database has it, which need not be made into models, and every media file."""
+    with connection.cursor() as cursor:
+        tables = {model._meta.db_table: stored(cursor, model) for model in rows.models()}
     root = Path(settings.MEDIA_ROOT)
     found = [path for path in root.rglob("*") if path.is_file()]
     return tables, {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
+
+
+def stored(cursor: CursorWrapper, model: type[Model]) -> list[tuple[Any, ...]]:
+    quote = connection.ops.quote_name
+    names = ", ".join(map(quote, rows.columns(model)))
+    key = quote(str(model._meta.pk.column))
+    cursor.execute(f"SELECT {names} FROM {quote(model._meta.db_table)} ORDER BY {key}")
+    return [*cursor.fetchall()]
 
 
 def destroy() -> None:
