@@ -2,7 +2,9 @@
 
 import os
 import shutil
+from pathlib import Path
 
+NAME = "db.sqlite3"  # in a data folder
 COPIED = "BENCHMARK_DATABASE"  # a variable: the file of a SQLite database that is migrated and empty
 
 
@@ -11,7 +13,12 @@ def migrate() -> None:
     from django.core.management import call_command
     from django.db import connection
 
-    made = os.environ.get(COPIED)
-    if made and connection.vendor == "sqlite":
-        shutil.copyfile(made, connection.settings_dict["NAME"])
+    if connection.vendor == "sqlite":
+        copy_to(Path(connection.settings_dict["NAME"]))
     call_command("migrate", verbosity=0)
+
+
+def copy_to(path: Path) -> None:
+    """Put the database that COPIED names where it is to be migrated; nothing where it names none."""
+    if made := os.environ.get(COPIED):
+        shutil.copyfile(made, path)

@@ -17,7 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.served_pages import cpu_seconds  # noqa: E402 (after the path)
+from benchmarks.database import NAME, copy_to  # noqa: E402 (after the path)
+from benchmarks.served_pages import cpu_seconds  # noqa: E402
 from surveys.operations.processes.stack import free_port  # noqa: E402
 
 MOST_CPU, MOST_MEMORY = 10.0, 450.0  # milliseconds a second, and MB
@@ -87,6 +88,7 @@ def main() -> int:
     seconds = parser.parse_args().seconds
     forget = {"DATABASE_URL", "REDIS_URL", "ASSENT_MEDIA_DIR"}
     with tempfile.TemporaryDirectory(prefix="assent-benchmark-") as folder:
+        copy_to(Path(folder, NAME))
         kept = {name: value for name, value in os.environ.items() if name not in forget}
         command = [sys.executable, "manage.py", "demo", "--no-browser", f"--port={free_port()}"]
         with subprocess.Popen(

@@ -13,6 +13,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.database import NAME, copy_to  # noqa: E402 (after the path)
+
 N_SLOTS = 5
 TEXTS = {
     "id": "item-{n}",
@@ -43,6 +47,7 @@ def main() -> None:
         folder = Path(name)
         fill(folder / "items.csv", rows=rows)
         fill(folder / "one.csv", rows=1)
+        copy_to(folder / NAME)
         ran(folder, "migrate", "--verbosity=0")
         plain, found = (imported(folder, name=name) for name in ("one", "items"))
     sys.stdout.write(f"{rows:,} rows, {rows * N_SLOTS:,} items\n")
@@ -71,7 +76,7 @@ def ran(folder: Path, *arguments: str) -> tuple[float, float]:
     """Run a command in a process of its own; return the seconds of CPU and the most memory in MB it took."""
     settings = {
         "DJANGO_SETTINGS_MODULE": "config.settings",
-        "DATABASE_URL": f"sqlite:///{folder / 'db.sqlite3'}",
+        "DATABASE_URL": f"sqlite:///{folder / NAME}",
         "ASSENT_DATA_DIR": str(folder),
     }
     code = MEASURE.format(root=str(ROOT), arguments=list(arguments))
