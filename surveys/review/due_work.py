@@ -27,7 +27,7 @@ from annotators.models import HIT, IS_CLAIM, IS_LOST, Assignment, Call
 from annotators.outbox.journal import CLOCK_SKEW
 from surveys import notes
 from surveys.answering import claiming
-from surveys.models import Batch, is_left_out, is_skipped
+from surveys.models import Batch, Replacement, is_left_out, is_skipped
 from surveys.protocols.rules import APPROVE, REJECT
 from surveys.publishing import budget, quota
 from surveys.review.delivery import approved_late
@@ -242,10 +242,17 @@ def _can_finish(batch: Batch) -> bool:
     return is_published and not _being_opened(batch).exists() and _is_filled(batch)
 
 
-def _being_opened(batch: Batch) -> QuerySet[Assignment]:
-    """Return the assignments whose replacement is planned and not known to be open; none of a HIT that is gone."""
-    planned = unreplaced().filter(replacement__isnull=False, hit__questionnaire__batch=batch)
-    return planned.filter(hit__gone_at=None)
+def _being_opened(batch: Batch) -> QuerySet[Replacement]:
+    """Return what is planned in an open batch and not known to be open, except in place of work on a HIT that is gone.
+
+    Nobody plans one for work that came by link.
+    """
+    return Replacement.objects.filter(
+        by_market("replaces__"),
+        opened_at=None,
+        replaces__hit__gone_at=None,
+        replaces__hit__questionnaire__batch=batch,
+    )
 
 
 def _not_wanted_again() -> QuerySet[Assignment]:
