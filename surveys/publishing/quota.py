@@ -44,10 +44,11 @@ UNTOUCHED = Q(
 SUPERSEDED = Exists(AnnotationSlot.objects.filter(reopens=OuterRef("pk")))
 SKIPPED = is_skipped("assignment")
 LEFT_OUT = is_left_out("assignment")
-# Of assignments: the place of an answer that did not count has gone to somebody else.
-GIVEN_AGAIN = Exists(
-    AnnotationSlot.objects.filter(reopens__assignment=OuterRef("pk"), assignment__isnull=False)
-)
+# Of assignments: the place of an answer that did not count is offered once more, and has gone to somebody else. These
+# are subqueries: of two joins more PostgreSQL would look for the best order longer than they take.
+_AGAIN = AnnotationSlot.objects.filter(reopens__assignment=OuterRef("pk"))
+OFFERED_AGAIN = Exists(_AGAIN)
+GIVEN_AGAIN = Exists(_AGAIN.filter(assignment__isnull=False))
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,10 +243,7 @@ def _can_finish(batch: Batch) -> bool:
 
 
 def _being_opened(batch: Batch) -> QuerySet[Replacement]:
-    """Return what is planned in an open batch and not known to be open, except in place of work on a HIT that is gone.
-
-    Nobody plans one for work that came by link.
-    """
+    """Return what is planned and not known to be open; nothing in place of work on a HIT that is gone."""
     return Replacement.objects.filter(
         by_market("replaces__"),
         opened_at=None,

@@ -14,7 +14,6 @@ from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Call
 from annotators.outbox import market
 from surveys.models import (
-    AnnotationSlot,
     Batch,
     Questionnaire,
     QuestionnaireItem,
@@ -29,8 +28,6 @@ from surveys.publishing import budget, quota
 LARGEST_GROWING_HIT = 9  # MTurk: a HIT created with fewer than 10 assignments can't be extended to 10
 _ONLY_SKIPPED = ~Q(status=Assignment.Status.REJECTED) & ~is_left_out()
 _PLANNED = Replacement.objects.filter(replaces=OuterRef("pk"))
-# Not two joins more, of which PostgreSQL would look for the best order longer than they take.
-_REOPENED = AnnotationSlot.objects.filter(assignment=OuterRef("pk"), reopened_as__isnull=False)
 REPLACED = Exists(_PLANNED) | quota.GIVEN_AGAIN
 Status = Assignment.Status
 
@@ -76,7 +73,7 @@ def unreplaced() -> QuerySet[Assignment]:
     assignments = Assignment.objects.filter(by_market(), **{f"{batch}__status": Batch.Status.OPEN}).exclude(
         replacement__opened_at__isnull=False
     )
-    is_wanted_again = Q(**{f"{batch}__takes_links": False}) | Exists(_REOPENED)
+    is_wanted_again = Q(**{f"{batch}__takes_links": False}) | quota.OFFERED_AGAIN
     is_missing = does_not_count() & (~_ONLY_SKIPPED | is_wanted_again)
     return assignments.filter(is_missing | Q(replacement__isnull=False))
 

@@ -31,10 +31,8 @@ def everything() -> Everything:
 
 
 def stored(cursor: CursorWrapper, model: type[Model]) -> list[tuple[Any, ...]]:
-    quote = connection.ops.quote_name
-    names = ", ".join(map(quote, rows.columns(model)))
-    key = quote(str(model._meta.pk.column))
-    cursor.execute(f"SELECT {names} FROM {quote(model._meta.db_table)} ORDER BY {key}")
+    table, key = map(connection.ops.quote_name, (model._meta.db_table, str(model._meta.pk.column)))
+    cursor.execute(f"SELECT * FROM {table} ORDER BY {key}")
     return [*cursor.fetchall()]
 
 
