@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import fmean
 
 from django.conf import settings
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from metrics import METRICS, Metric, MetricError
@@ -41,7 +41,7 @@ def score_next(survey: Survey, *, after: int = 0, size: int = CHUNK) -> int | No
 
 def unscored() -> list[Survey]:
     """Return the surveys with references of which outputs have no score of today's version."""
-    return [survey for survey in Survey.objects.all() if _n_missing(survey)]
+    return [survey for survey in Survey.objects.all() if _is_missing_some(survey)]
 
 
 def references(output: Output) -> list[str]:
@@ -67,24 +67,28 @@ def version_of(metric: Metric) -> str:
     return " ".join(parts)
 
 
-def _n_missing(survey: Survey) -> int:
-    current = Q()
+def _is_missing_some(survey: Survey) -> bool:
+    lacks = Q()
     for metric in metrics_in_use():
-        current |= Q(metric_scores__metric=metric.name, metric_scores__version=version_of(metric))
-    scored = _with_references(survey).annotate(n=Count("metric_scores", filter=current))
-    return scored.filter(n__lt=len(metrics_in_use())).count()
+        scored = MetricScore.objects.filter(output=OuterRef("pk"), metric=metric.name)
+        lacks |= ~Q(Exists(scored.filter(version=version_of(metric))))
+    return bool(lacks) and _measured(survey).filter(lacks).exists()
 
 
 def _with_references(survey: Survey) -> QuerySet[Output]:
+    return _measured(survey).select_related("item__survey").prefetch_related("item__outputs", "metric_scores")
+
+
+def _measured(survey: Survey) -> QuerySet[Output]:
+    """Return the outputs that have something to be measured against."""
     reference_system = survey.definition.reference_system
     outputs = Output.objects.filter(item__survey=survey).exclude(system=reference_system)
     if survey.definition.output_file_kind:  # what they say is in their files
         return outputs.none()
     has_some = ~Q(item__references=[])
     if reference_system:
-        has_some |= Q(item__outputs__system=reference_system)
-    found = outputs.filter(has_some).distinct()
-    return found.select_related("item__survey").prefetch_related("item__outputs", "metric_scores")
+        has_some |= Q(Exists(Output.objects.filter(item=OuterRef("item"), system=reference_system)))
+    return outputs.filter(has_some)
 
 
 def _stale(output: Output, is_sequence: bool) -> Iterator[MetricScore]:
