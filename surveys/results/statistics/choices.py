@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from surveys.results.frames.base import PREFERRED, Frame, column, only
+from surveys.results.frames.base import OTHER, PREFERRED, Frame, column, only
 from surveys.results.statistics.comparison import Difference
 from surveys.results.statistics.criteria import coded, flags_of, ratings_of, values_of, where_asked
 from surveys.results.statistics.inference import (
@@ -35,6 +35,8 @@ FAMILIES = (
 @dataclass(frozen=True, slots=True)
 class Preferred:
     """How often a system was preferred to the one compared with, over responses that showed both and were answered.
+
+    Where a third was preferred, nothing is said of these two: that is no tie, and not counted.
 
     `net` is (wins - losses) / all; its `interval` is at the level at which Holm's procedure tested it and leaves out 0
     exactly where there is a dagger. `decided` is wins / (wins + losses), ties told apart, with an interval at the same
@@ -162,10 +164,10 @@ def _preferred(frame: Frame, rows: pd.DataFrame, *, against: str) -> tuple[Prefe
 
 
 def _nets(rows: pd.DataFrame, key: str, *, system: str, against: str) -> "pd.Series[float]":
-    """Return 1, 0 or -1 for each response that showed both systems and has a preference."""
+    """Return 1, 0 or -1 for each response that showed both systems and says something of the two."""
     ours, theirs = (values_of(rows, column(name, key)) for name in (system, against))
-    is_asked = ours.notna() & theirs.notna()
-    return ((ours == PREFERRED).astype("float64") - (theirs == PREFERRED).astype("float64"))[is_asked]
+    tells = ours.notna() & theirs.notna() & ~((ours == OTHER) & (theirs == OTHER))
+    return ((ours == PREFERRED).astype("float64") - (theirs == PREFERRED).astype("float64"))[tells]
 
 
 def _of_pair(

@@ -7,9 +7,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from surveys.protocols.documents import read as document
+from surveys.protocols.preferences import OTHER, PREFERRED
 from surveys.results.files.report import make_report
 from surveys.results.files.report_text import report_text
 from surveys.results.files.table import write_table
+from surveys.results.frames.base import build_frame
 from surveys.results.frames.mturk_csv import read_mturk_csv
 from surveys.results.statistics.choices import FAMILIES, Choices, choices
 from surveys.results.statistics.inference import holm
@@ -95,6 +98,52 @@ def test_all_of_one_mind_are_not_tested():
     all_ours = dict.fromkeys(((w, n) for w in range(6) for n in range(1, 6)), "expl_1")
     (one,) = choices(study(all_ours), against="ground_truth").preferred
     assert (one.wins, one.net, one.p, one.interval, one.dagger) == (30, 1.0, None, None, False)
+
+
+def test_what_a_third_wins_is_no_tie_of_the_others():
+    """Of six choices among three outputs two say nothing of `a` and `b`: `c` is preferred to both."""
+    said = ["a", "a", "b", "c", "c", "no_preference"]
+    outputs = {
+        f"{system}.pick": [
+            one if one == "no_preference" else PREFERRED if one == system else OTHER for one in said
+        ]
+        for system in "abc"
+    }
+    definition = document(AMONG_THREE, name="three.yaml")
+    found = choices(
+        build_frame(definition=definition, systems="abc", responses=answers(6), outputs=outputs), against="b"
+    )
+    assert [(one.system, one.wins, one.ties, one.losses) for one in found.preferred] == [
+        ("a", 2, 1, 1),
+        ("c", 2, 1, 1),
+    ]
+    assert found.preferred[0].rate == 2.5 / 4
+
+
+AMONG_THREE = b"""
+protocol: three
+name: Three answers
+version: 1
+title: Which answer is best?
+question_label: Request
+output_label: Answer {n}
+outputs_per_item: 3
+pictures: none
+criteria: [{key: good, label: Good?, choices: [{value: 1, label: "No", score: 1}, {value: 2, label: "Yes", score: 2}]}]
+preference: {key: pick, label: Which is best?, output_label: "Answer {n}", none_label: No preference}
+headline: good
+instructions: {summary: Choose., steps: [Read.]}
+"""
+
+
+def answers(n):
+    """Columns of n answers, two people on an item."""
+    return {
+        "study": ["s"] * n, "batch": ["b"] * n, "hit_id": ["h"] * n, "position": [1] * n, "status": ["Approved"] * n,
+        "assignment_id": [f"a{k}" for k in range(n)], "worker": [f"w{k % 2}" for k in range(n)],
+        "item_id": [f"i{k // 2}" for k in range(n)], "is_skipped": [False] * n, "included": [True] * n,
+        "is_repeat": [False] * n,
+    }  # fmt: skip
 
 
 def test_options_are_corrected_for_each_other_and_agree_with_their_intervals(found):
