@@ -206,12 +206,15 @@ def _ratings(studies: dict[str, Study], party: Party, key: str, *, rows: str) ->
     chosen = frame.about(frame.filtered if rows == FILTERED else frame.kept, system=party.system)
     given = scores_of(frame, chosen, system=party.system, key=key).dropna()
     of_given = chosen.loc[given.index, ["item_id", "worker"]]
-    is_known = bool(of_given["worker"].notna().all())
+    is_known = bool(of_given["worker"].notna().any()) or of_given.empty
     return Ratings(
         np.asarray(given, dtype=np.float64),
         items=_labels(of_given["item_id"]),
-        workers=_labels(of_given["worker"]) if is_known else None,
+        workers=_labels(of_given["worker"].fillna(UNKNOWN)) if is_known else None,
     )
+
+
+UNKNOWN = ""  # whoever is not named where others are: one person, as `known_people` has it
 
 
 def _labels(names: "pd.Series[str]") -> Labels:

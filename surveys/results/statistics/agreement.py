@@ -19,6 +19,7 @@ import pandas as pd
 from surveys.protocols.criteria import Criterion
 from surveys.results.frames.base import Frame, column, only, scored
 from surveys.results.statistics.inference import (
+    NOTHING,
     Effect,
     Interval,
     Ratings,
@@ -28,7 +29,7 @@ from surveys.results.statistics.inference import (
     support_of,
     unanimous_interval,
 )
-from surveys.results.statistics.numbering import Codes, numbered
+from surveys.results.statistics.numbering import Codes, known_people, numbered
 
 Level = Literal["nominal", "ordinal", "interval"]
 Table = npt.NDArray[np.float64]
@@ -298,7 +299,9 @@ def _alpha(sums: _Sums) -> Table:
 
 
 def _effects(rows: pd.DataFrame, *, name: str, values: list[str]) -> tuple[Effect | None, Effect | None]:
-    """Return alpha and AC2 with their errors; None where leaving somebody out leaves nothing to compute."""
+    """Return alpha and AC2 with their errors; None where leaving somebody out leaves nothing to compute, or changes
+    nothing: that no spread was seen does not say that there is none.
+    """
     given = only(rows, rows[name].notna())
     items, workers = pd.factorize(given["item_id"])[0], pd.factorize(given["worker"])[0]
     said = _codes(given[name], values)
@@ -314,11 +317,12 @@ def _jackknifed(
     parts = _parts_of(kinds)
     whole = parts.times(times)
     left = [(whole.minus(parts), times)]
-    is_known = bool((workers >= 0).all())
-    if is_known:
-        keys, cells = numbered(items * (int(workers.max()) + 1) + workers)
+    width = int(workers.max()) + 2  # one more for whoever is unknown
+    known = known_people(workers, unknown=width - 1)
+    if known is not None:
+        keys, cells = numbered(items * width + known)
         own = _counted(cells, said, shape=(len(keys), table.shape[1]))
-        of_items, of_workers = keys // (int(workers.max()) + 1), keys % (int(workers.max()) + 1)
+        of_items, of_workers = keys // width, keys % width
         ways, way_of, _ = _kinds(np.column_stack([kind_of[of_items], own]))
         before = ways[:, 0].astype("intp")
         changes = _parts_of(kinds[before] - ways[:, 1:]).minus(parts.of(before))
@@ -326,7 +330,7 @@ def _jackknifed(
         n_ways = _counted(place_of, way_of, shape=(len(people), len(ways)))
         left.append((whole.plus(changes.times(n_ways)), np.ones(len(people))))
     sizes = table.sum(axis=1)
-    support = support_of(int((sizes >= 2).sum()), workers[sizes[items] >= 2] if is_known else None)
+    support = support_of(int((sizes >= 2).sum()), None if known is None else known[sizes[items] >= 2])
     return _effect(_alpha, whole, left, support), _effect(_ac2, whole, left, support)
 
 
@@ -344,7 +348,7 @@ def _effect(
     if not math.isfinite(value) or not all(np.isfinite(part).all() and n > 1 for part, _, n in shifts):
         return None
     variance = sum((n - 1) / n * float(np.sort(times * part**2).sum()) for part, times, n in shifts)
-    return Effect(value, math.sqrt(variance), freedom_of(support), support)
+    return Effect(value, math.sqrt(variance), freedom_of(support), support) if variance > NOTHING else None
 
 
 def _bounded(effect: Effect | None) -> Interval | None:

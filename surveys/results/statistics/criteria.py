@@ -8,6 +8,7 @@ import pandas as pd
 from surveys.protocols.criteria import Criterion
 from surveys.results.frames.base import SELECTED, Frame, column, only, rating_keys, score_maps, scored
 from surveys.results.statistics.inference import Interval, Ratings, mean_effect, unanimous_interval
+from surveys.results.statistics.numbering import known_people
 from surveys.results.statistics.numbers import BLANK, CriterionSummary, Score, Share
 
 GOOD = "good"
@@ -41,15 +42,14 @@ def coded(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def ratings_of(scores: "pd.Series[float]", names: pd.DataFrame) -> Ratings:
-    """Return the scores given, with items and workers from `coded`; no workers where any of them is unknown."""
+    """Return the scores given, with items and workers from `coded`; no workers where none of them is known."""
     given = scores.dropna()
     is_whole = given.index.equals(names.index)  # then no copy of what many criteria share
     of_given = names if is_whole else names.loc[given.index]
-    workers = of_given["worker"].to_numpy()
     return Ratings(
         np.asarray(given, dtype=np.float64),
         items=of_given["item_id"].to_numpy(),
-        workers=workers if (workers >= 0).all() else None,
+        workers=known_people(of_given["worker"].to_numpy(), unknown=len(names)),
     )
 
 

@@ -9,6 +9,18 @@ Codes = npt.NDArray[np.intp]
 SPREAD = 4  # numbers reach so many times as far as there are labels; beyond, sorting is quicker
 
 
+def known_people(workers: Codes, *, unknown: int) -> Codes | None:
+    """Return whose each rating is, shape (n,); None where that is known of none. Workers are numbers, -1 if unknown.
+
+    Where it is known of some, the others are one more person's, numbered `unknown`: what they may have in common then
+    widens an interval, and never narrows it.
+    """
+    is_unknown = workers < 0
+    if len(workers) and is_unknown.all():
+        return None
+    return np.where(is_unknown, unknown, workers)
+
+
 def numbered(labels: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Codes]:
     """Return the different labels in their order, and at which place of these each one is, shape (n,).
 

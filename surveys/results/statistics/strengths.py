@@ -41,7 +41,7 @@ from surveys.results.statistics.inference import (
     mean_effect,
     support_of,
 )
-from surveys.results.statistics.numbering import Codes, numbered
+from surveys.results.statistics.numbering import Codes, known_people, numbered
 
 METHOD = (
     "Bradley-Terry strengths with ties (Davidson), as logarithms of odds about a mean of 0; 95 % intervals by item and "
@@ -161,13 +161,13 @@ def _compared(levels: Sequence[Floats], names: pd.DataFrame, way: Choice | InPar
         kept = np.flatnonzero((difference > 0) | (difference < 0) | ((difference == 0) & np.isin(ours, tied)))
         rows.append((kept, i, j, (np.sign(difference[kept]) + 1) / 2))
     places = np.concatenate([kept for kept, *_ in rows])
-    workers = names["worker"].to_numpy()[places]
+    workers = known_people(names["worker"].to_numpy()[places], unknown=len(names))
     return Compared(
         np.concatenate([np.full(len(kept), i, "intp") for kept, i, _, _ in rows]),
         np.concatenate([np.full(len(kept), j, "intp") for kept, _, j, _ in rows]),
         np.concatenate([won for *_, won in rows]),
         numbered(names["item_id"].to_numpy()[places])[1],
-        numbered(workers)[1] if (workers >= 0).all() else None,
+        None if workers is None else numbered(workers)[1],
     )
 
 

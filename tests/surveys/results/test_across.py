@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from django.core.management import CommandError, call_command
 
@@ -224,11 +225,14 @@ def test_nobody_who_was_rated_nowhere_is_a_stranger() -> None:
         assert ([pairing.shared for pairing in found.pairings], found.strangers) == ([0, 0], ())
 
 
-def test_ratings_of_a_study_are_clustered_by_worker_where_all_are_known() -> None:
+def test_ratings_of_a_study_are_clustered_by_worker_where_any_is_known() -> None:
     one, other = study("one", ONE), study("two", TWO)
     party = compare_studies([one, other]).pairings[0].ours
     known = across._ratings({"two": other}, party, "justifies", rows=across.KEPT)
     assert known.workers.tolist() == other.frame.kept["worker"].tolist()
-    responses = other.frame.responses.assign(worker=[None, *other.frame.responses["worker"][1:]])
-    unknown = replace(other, frame=replace(other.frame, responses=responses))
-    assert across._ratings({"two": unknown}, party, "justifies", rows=across.KEPT).workers is None
+    names = other.frame.responses["worker"].tolist()
+    for workers, found in (([None, *names[1:]], ["", *names[1:]]), ([None] * len(names), None)):
+        responses = other.frame.responses.assign(worker=pd.Series(workers, dtype="str"))
+        told = replace(other, frame=replace(other.frame, responses=responses))
+        of_party = across._ratings({"two": told}, party, "justifies", rows=across.KEPT).workers
+        assert (None if of_party is None else of_party.tolist()) == found

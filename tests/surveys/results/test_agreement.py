@@ -117,6 +117,13 @@ def test_intervals_leave_out_each_item_and_each_worker(shared, name):
     assert (interval.low, interval.high) == pytest.approx((value - reach, value + reach), rel=1e-6)
 
 
+def test_where_all_agree_nothing_tells_how_sure_that_is():
+    """As of a mean: no spread was seen, and that is no interval without width."""
+    rows = repeated([(f"w{w}", f"i{n}", "4") for w in range(3) for n in range(20)]).kept
+    found = agreement(rows, system="a", criterion=get_definition("xai").output_criteria[0])
+    assert (found.ac2, found.ac2_interval, found.items, found.ratings) == (1.0, None, 20, 60)
+
+
 def repeated(pairs, *, definition="xai"):
     """Read a file in which each (worker, item, first, second) is rated twice, and once by somebody else."""
     keys = [c.key for c in get_definition(definition).output_criteria]

@@ -3,9 +3,11 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
+from surveys.results.statistics.criteria import ratings_of
 from surveys.results.statistics.inference import (
     ALPHA,
     Interval,
@@ -36,6 +38,20 @@ def crossed(table):
 def drawn(seed, *, n=200, items=40, workers=15, values=5):
     rng = np.random.default_rng(seed)
     return ratings(rng.integers(values, size=n), rng.integers(items, size=n), rng.integers(workers, size=n))
+
+
+def test_one_rating_of_nobody_known_leaves_the_others_with_their_workers():
+    """It is as one more person's. To take none of them for known would make p a hundredth of what it is."""
+    rng = np.random.default_rng(7)
+    names = pd.DataFrame({"item_id": np.repeat(np.arange(50), 3), "worker": rng.integers(8, size=150)})
+    tastes = rng.normal(0, 1, size=8)
+    scores = pd.Series(tastes[names["worker"]] + rng.normal(0.3, 0.5, size=150))
+    some = names.assign(worker=[-1, *names["worker"][1:]])
+    none = names.assign(worker=-1)
+    of_all, of_some, of_none = (mean_effect(ratings_of(scores, each)) for each in (names, some, none))
+    assert [one.support.workers for one in (of_all, of_some, of_none)] == [8, 9, 0]
+    assert of_some.error == pytest.approx(of_all.error, rel=0.1)
+    assert of_none.error < of_all.error / 2
 
 
 def test_equal_ratings_tell_no_spread():
