@@ -21,8 +21,10 @@ from surveys.protocols.spans import Mark, read
 from surveys.results.frames.base import Frame, column
 from surveys.results.statistics.agreement import krippendorff_alpha
 from surveys.results.statistics.criteria import coded, interval_of, values_of
-from surveys.results.statistics.inference import Interval, Ratings, mean_effect
+from surveys.results.statistics.inference import Effect, Interval, effect_of, support_of
+from surveys.results.statistics.numbering import Codes, known_people, numbered
 
+Floats = npt.NDArray[np.float64]
 Levels = npt.NDArray[np.intp]
 OTHER_SEVERITY = 0.5  # of a character, where two marked it with different severities
 
@@ -94,7 +96,7 @@ def _profile(frame: Frame, system: str, criterion: Criterion, spans: Spans) -> E
         cost_per_100=per_100,
         interval_per_100=interval_per_100,
         kinds=tuple(_kinds(marks, names, spans)),
-        agreement=_agreement(marks, texts, rows["item_id"], spans),
+        agreement=_agreement(marks, texts, names, spans),
     )
 
 
@@ -132,22 +134,27 @@ def _count(marks: tuple[Mark, ...], category: str, severity: str) -> int:
 
 
 def _agreement(
-    marks: "pd.Series[Any]", texts: "pd.Series[str]", items: "pd.Series[str]", spans: Spans
+    marks: "pd.Series[Any]", texts: "pd.Series[str]", names: pd.DataFrame, spans: Spans
 ) -> SpanAgreement:
-    scores, of_items, counts = list[float](), list[str](), list[npt.NDArray[np.float64]]()
+    """Return how far people mark alike; `names` are `coded`."""
+    people = known_people(names["worker"].to_numpy(), unknown=len(names))
+    of_people = pd.Series(names["item_id"] if people is None else people, index=names.index)
+    scores, of_items, met, counts = list[float](), list[int](), list[tuple[int, int]](), list[Floats]()
     n_levels = len(spans.severities) + 1
-    for item, index in items.groupby(items).groups.items():
+    for item, index in names.groupby("item_id").groups.items():
         levels = [_levels(m, len(t), spans) for m, t in zip(marks[index], texts[index], strict=True)]
         pairs = [_f1(ours, theirs) for ours, theirs in combinations(levels, 2)]
         scores += pairs
-        of_items += [str(item)] * len(pairs)
+        of_items += [int(str(item))] * len(pairs)
+        met += combinations(of_people[index].tolist(), 2)
         stacked = np.stack(levels)
         counts.append(
             np.stack([(stacked == n).sum(axis=0) for n in range(n_levels)], axis=1).astype("float64")
         )
     if not scores:
         return SpanAgreement(0)
-    effect = mean_effect(Ratings(np.asarray(scores), np.asarray(of_items), None))
+    of_pairs = None if people is None else np.asarray(met, "intp")
+    effect = _mean_of_pairs(np.asarray(scores), np.asarray(of_items, "intp"), of_pairs)
     interval = effect.interval() if effect else None
     return SpanAgreement(
         pairs=len(scores),
@@ -155,6 +162,34 @@ def _agreement(
         f1_interval=interval and interval.within(0.0, 1.0),
         alpha=krippendorff_alpha(np.concatenate(counts)),
     )
+
+
+def _mean_of_pairs(scores: Floats, items: Codes, people: Codes | None) -> Effect | None:
+    """Return the mean of scores of pairs, shape (n,), each of two `people`, shape (n, 2), on one item.
+
+    Somebody is left out with all the pairs they are in. None with fewer than two items.
+    """
+    order = np.argsort(scores, kind="stable")
+    scores, items = scores[order], items[order, None]
+    groups = [items]
+    if people is not None:
+        people = people[order]
+        groups += [people, items * (int(people.max()) + 1) + people]
+    n_items = len(np.unique(items))
+    if n_items < 2:
+        return None
+    shifts = [_shifts(scores, numbered(codes.ravel())[1].reshape(codes.shape)) for codes in groups]
+    support = support_of(n_items, None if people is None else numbered(people.ravel())[1])
+    return effect_of(float(scores.mean()), shifts, support)
+
+
+def _shifts(scores: Floats, codes: Codes) -> Floats:
+    """Return how the mean moves when all scores of one code are left out; a score has one code or two, shape (n, k)."""
+    is_first = np.column_stack([codes[:, 0] >= 0, *(codes[:, 1:] != codes[:, :1]).T])
+    sizes = np.bincount(codes.ravel(), weights=is_first.ravel())
+    sums = np.bincount(codes.ravel(), weights=(scores[:, None] * is_first).ravel())
+    with np.errstate(all="ignore"):
+        return np.asarray((scores.sum() - sums) / (len(scores) - sizes) - scores.mean(), dtype="float64")
 
 
 def _levels(marks: tuple[Mark, ...], length: int, spans: Spans) -> Levels:

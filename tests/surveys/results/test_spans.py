@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from scipy import stats
 
 from surveys.protocols.documents import read
 from surveys.results.files.layouts import result_writers
@@ -90,6 +91,55 @@ def test_what_marks_cost_and_where_they_are() -> None:
 def test_two_people_mark_so_far_alike(ours: Any, theirs: Any, f1: float) -> None:
     (profile,) = error_profiles(frame(("i", "v", ours), ("i", "w", theirs)))
     assert (profile.agreement.pairs, profile.agreement.f1) == (1, pytest.approx(f1))
+
+
+def some_marked() -> list[tuple[str, str, list[dict[str, Any]]]]:
+    """Four people, three of them on each of six items, who mark more the further back they stand."""
+    words = ["one", "two", "six", "ten"]
+    return [
+        (item, worker, [mark(word, "minor") for word in words[: (n * k + n) % 4 if k else 1]])
+        for n, item in enumerate("ijklmn")
+        for k, worker in enumerate("uvwx")
+        if k != n % 4
+    ]
+
+
+def test_the_interval_of_f1_leaves_out_each_item_each_person_and_each_on_an_item() -> None:
+    """By hand, with everything computed anew: who is left out takes all the pairs they are in with them."""
+    rows = some_marked()
+
+    def f1(left_out: Any) -> float:
+        (profile,) = error_profiles(frame(*(row for row in rows if not left_out(row))))
+        assert profile.agreement.f1 is not None
+        return profile.agreement.f1
+
+    whole = f1(lambda row: False)
+    variances = []
+    for parts in (slice(0, 1), slice(1, 2), slice(0, 2)):
+        units = sorted({row[parts] for row in rows})
+        shifts = [f1(lambda row, unit=unit, parts=parts: row[parts] == unit) - whole for unit in units]
+        variances.append((len(units) - 1) / len(units) * sum(shift**2 for shift in shifts))
+    items, people, both = variances
+    effective = (4 + 4 + 5 + 5) ** 2 / (4**2 + 4**2 + 5**2 + 5**2)  # Kish's, of what each of the four marked
+    reach = stats.t.ppf(0.975, effective - 1) * max(items, people, items + people - both) ** 0.5
+
+    (profile,) = error_profiles(frame(*rows))
+    interval = profile.agreement.f1_interval
+    assert interval is not None
+    assert interval.support.effective == pytest.approx(effective)
+    assert (interval.low, interval.high) == pytest.approx((max(whole - reach, 0), min(whole + reach, 1)))
+    assert people > 2 * items
+
+
+def test_one_who_is_not_known_leaves_the_others_apart() -> None:
+    """Whose marks nobody knows of are one more person's, and the interval is not that of items alone."""
+    rows = some_marked()
+    unknown: list[Any] = [(rows[0][0], None, rows[0][2]), *rows[1:]]
+    nobody: list[Any] = [(item, None, marks) for item, _, marks in rows]
+    known, some, none = (error_profiles(frame(*each))[0].agreement for each in (rows, unknown, nobody))
+    assert known.f1 == some.f1 == none.f1
+    workers = [one.f1_interval and one.f1_interval.support.workers for one in (known, some, none)]
+    assert workers == [4, 5, 0]
 
 
 def test_no_interval_holds_fewer_than_no_errors() -> None:
