@@ -8,6 +8,7 @@ from typing import Any
 import django
 from django.conf import settings
 from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
@@ -21,6 +22,22 @@ RELEASE = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})", re.ASCII)
 Migrations = set[tuple[str, str]]
 
 
+class SingleMigrations(MigrationLoader):
+    """The migrations of this version one by one, by which archives say where they stand; a squash is none of them.
+
+    A database has made the same tables by either, and records both: docs/adr/0027.
+    """
+
+    def __init__(self, connection: BaseDatabaseWrapper | None = None) -> None:
+        super().__init__(connection, replace_migrations=False)
+
+    def build_graph(self) -> None:
+        super().build_graph()
+        for squash, migration in self.replacements.items():
+            self.graph.remove_replacement_node(squash, migration.replaces)
+            del self.disk_migrations[squash]
+
+
 def describe() -> dict[str, Any]:
     """Return what the manifest says about the program and the database's shape."""
     versions = {"assent": settings.VERSION, "django": django.get_version()}
@@ -28,9 +45,7 @@ def describe() -> dict[str, Any]:
         "made_at": timezone.now().isoformat(timespec="seconds"),
         "versions": {**versions, "python": platform.python_version()},
         "database": connection.vendor,
-        "migrations": sorted(
-            ".".join(migration) for migration in MigrationRecorder(connection).applied_migrations()
-        ),
+        "migrations": sorted(".".join(migration) for migration in applied(SingleMigrations())),
         "columns": {model._meta.db_table: rows.columns(model) for model in rows.models()},
         "key": key_print(),
     }
@@ -47,10 +62,18 @@ def key_prints() -> list[str]:
     return [hmac.digest(key.encode(), b"backup", "sha256").hex()[:16] for key in keys]
 
 
-def migrations_of(manifest: dict[str, Any]) -> Migrations:
-    """Return (app, name) of the migrations an archive's tables are the result of."""
+def applied(loader: SingleMigrations) -> Migrations:
+    """Return (app, name) of the migrations the present database's tables are the result of."""
+    return set(MigrationRecorder(connection).applied_migrations()) - loader.replacements.keys()
+
+
+def migrations_of(manifest: dict[str, Any], *, loader: SingleMigrations) -> Migrations:
+    """Return (app, name) of the migrations an archive's tables are the result of.
+
+    It names a squash if an older version made it of a database that this one, or a later, had migrated.
+    """
     apps_and_names = [str(migration).partition(".") for migration in manifest["migrations"]]
-    return {(app, name) for app, _, name in apps_and_names}
+    return {(app, name) for app, _, name in apps_and_names} - loader.replacements.keys()
 
 
 def n_behind(manifest: dict[str, Any]) -> int:
@@ -58,8 +81,9 @@ def n_behind(manifest: dict[str, Any]) -> int:
 
     BackupError for an archive of a newer version, and where the present database is not at this version's migrations.
     """
-    known = set(MigrationLoader(connection).disk_migrations)
-    theirs, ours = migrations_of(manifest), set(MigrationRecorder(connection).applied_migrations())
+    loader = SingleMigrations()
+    known, ours = set(loader.disk_migrations), applied(loader)
+    theirs = migrations_of(manifest, loader=loader)
     check_not_newer(manifest, unknown=theirs - known)
     if ours != known:
         raise BackupError(

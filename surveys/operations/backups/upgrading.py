@@ -23,7 +23,7 @@ from django.db.utils import ConnectionHandler
 
 from surveys.operations.backups import rows
 from surveys.operations.backups.archive import OWN, BackupError, Reader
-from surveys.operations.backups.state import Migrations, migrations_of
+from surveys.operations.backups.state import Migrations, SingleMigrations, migrations_of
 
 # The database is gone in a minute, so nothing has to reach the disk.
 QUICK = "PRAGMA journal_mode=MEMORY; PRAGMA synchronous=OFF;"
@@ -77,8 +77,9 @@ def database_of_its_own(path: Path) -> Iterator[None]:
 
 
 def migrate_to(archive: Reader) -> Apps:
-    """Migrate the empty database to the archive's migrations; return the models as they were then."""
-    executor, theirs = MigrationExecutor(connection), migrations_of(archive.manifest)
+    """Migrate the empty database to the archive's migrations, one by one; return the models as they were then."""
+    executor, loader = MigrationExecutor(connection), SingleMigrations(connection)
+    executor.loader, theirs = loader, migrations_of(archive.manifest, loader=loader)
     targets = last_of_each_app(theirs, graph=executor.loader.graph)
     plan = executor.migration_plan(targets)
     if {(migration.app_label, migration.name) for migration, _ in plan} != theirs:

@@ -15,6 +15,7 @@ from surveys import migrations
 from surveys.models import Survey
 from surveys.operations.backups.making import backup
 from surveys.operations.backups.restoring import restore
+from surveys.operations.backups.state import SingleMigrations
 from tests.surveys.operations.backup_state import (
     destroy,
     everything,
@@ -173,6 +174,25 @@ def test_an_older_version_does_not_make_the_migrations_older(made: Path, later: 
     restore(remade(made, change=lambda _, manifest: manifest.pop("versions")), force=True)
     restore(remade(made, change=lambda _, manifest: manifest["versions"].update(assent="0.0.1")), force=True)
     assert without_hold(everything()) == before
+
+
+def test_an_archive_names_migrations_one_by_one(made: Path) -> None:
+    """As it did before there was a squash, which this database has recorded too."""
+
+    def check(members: Any, manifest: dict[str, Any]) -> None:
+        assert manifest["migrations"] == sorted(map(".".join, SingleMigrations().disk_migrations))
+
+    remade(made, change=check)
+    assert set(MigrationRecorder(connection).applied_migrations()) >= SingleMigrations().replacements.keys()
+
+
+def test_a_squash_in_an_archive_counts_for_nothing(made: Path, later: Later) -> None:
+    """An older version lists all that is recorded, such as after a return to it."""
+    squashes = list(map(".".join, SingleMigrations().replacements))
+    changed = remade(made, change=lambda _, manifest: manifest["migrations"].extend(squashes))
+    assert restore(changed, force=True).n_migrations == 0
+    later()
+    assert restore(changed, force=True).n_migrations == 1
 
 
 def test_migrations_that_others_need_are_left_out(made: Path) -> None:
