@@ -8,7 +8,7 @@ from io import StringIO
 from surveys.results.figures import criteria_of
 from surveys.results.files.csv_text import safe_text
 from surveys.results.files.report import Report
-from surveys.results.printed import NOTHING, number, p_value
+from surveys.results.printed import NOTHING, number, p_value, support_line
 from surveys.results.statistics.comparison import Comparison, Difference
 from surveys.results.statistics.inference import Interval
 from surveys.results.statistics.strengths import METHOD, Strength, Strengths, WinRate
@@ -115,7 +115,9 @@ def _mean_and_sd(mean: float | None, sd: float | None, *, has_dagger: bool) -> s
 def _daggers(comparison: Comparison) -> str:
     if len(comparison.estimates) < 2:
         return ""
-    return f" † differs from {comparison.against}, p < 0.05. {comparison.method.name} {comparison.caution}".rstrip()
+    supports = [one.support for one in comparison.differences if one.support]
+    said = (comparison.method.name, comparison.caution, support_line(supports) if supports else "")
+    return f" † differs from {comparison.against}, p < 0.05. {' '.join(filter(None, said))}"
 
 
 def differences(report: Report) -> PaperTable:
@@ -138,7 +140,7 @@ def differences(report: Report) -> PaperTable:
     return PaperTable(
         columns=columns,
         rows=tuple(tuple(_difference(one, report.comparison.against)) for one in found),
-        printed_columns=("System", "Criterion", "Difference", "Interval", "p", "d", "Items"),
+        printed_columns=("System", "Criterion", "Difference", "Interval, at its level", "p", "d", "Items"),
         printed=tuple(_printed(one, labels[one.criterion]) for one in found),
         caption=f"Differences of item means from {report.comparison.against}.{_daggers(report.comparison)}",
     )
@@ -159,7 +161,7 @@ def _printed(one: Difference, label: str) -> tuple[str, ...]:
         one.system,
         label,
         mean,
-        _between(one.interval, places),
+        f"{_between(one.interval, places)} ({100 * one.interval.level:.3g} %)" if one.interval else NOTHING,
         NOTHING if one.corrected is None else p_value(one.corrected),
         size,
         str(one.items),

@@ -1,6 +1,8 @@
 """How numbers of results are written, on pages and in tables for a paper."""
 
-from surveys.results.statistics.inference import ALPHA
+from collections.abc import Iterable
+
+from surveys.results.statistics.inference import ALPHA, FEW_WORKERS, Support
 
 NOTHING = "–"
 
@@ -14,3 +16,16 @@ def p_value(p: float) -> str:
     if p < 0.001:
         return "< 0.001"
     return f"{p:.4f}" if abs(p - ALPHA) < 0.0005 else f"{p:.3f}"
+
+
+def support_line(supports: Iterable[Support]) -> str:
+    """Return what the weakest of the tests rests on, and a warning where that is too little."""
+    support = min(supports, key=lambda s: s.effective or 0.0)
+    if support.effective is None or support.busiest is None:
+        return "Nobody knows who rated what: intervals and p values leave out how workers differ."
+    told = (
+        f"The thinnest side of a comparison has {support.workers} workers, as good as {support.effective:.1f} equally "
+        f"busy ones; the busiest three gave {support.busiest:.0%} of its ratings."
+    )
+    few = f" Fewer than {FEW_WORKERS:g} are few: do not lean on intervals and p values near the edge."
+    return told + (few if support.has_few_workers else "")

@@ -1,12 +1,13 @@
 """A report as text for a terminal: counts, means, differences, positions, agreement, each with what it rests on."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from surveys.results.files.report import Report
+from surveys.results.printed import support_line
 from surveys.results.statistics.agreement import Agreement, Within
 from surveys.results.statistics.choices import FAMILIES, Choices, Preferred
 from surveys.results.statistics.comparison import Comparison, Difference, Estimate
-from surveys.results.statistics.inference import ALPHA, FEW_WORKERS, Effect, Interval, Support
+from surveys.results.statistics.inference import ALPHA, Effect, Interval
 from surveys.results.statistics.numbers import Selection, Share, SystemSummary, TaskScores
 from surveys.results.statistics.positions import FIRST, PositionEffect
 from surveys.results.statistics.strengths import METHOD, Strengths
@@ -112,19 +113,6 @@ def _rounded(value: float, *, places: int) -> str:
     return f"{round(value, places) + 0.0:.{places}f}"
 
 
-def _support_line(supports: Iterable[Support]) -> str:
-    """Return what the weakest of the tests rests on, and a warning where that is too little."""
-    support = min(supports, key=lambda s: s.effective or 0.0)
-    if support.effective is None or support.busiest is None:
-        return "Nobody knows who rated what: intervals and p values leave out how workers differ."
-    told = (
-        f"The thinnest side of a comparison has {support.workers} workers, as good as {support.effective:.1f} equally "
-        f"busy ones; the busiest three gave {support.busiest:.0%} of its ratings."
-    )
-    few = f" Fewer than {FEW_WORKERS:g} are few: do not lean on intervals and p values near the edge."
-    return told + (few if support.has_few_workers else "")
-
-
 def _comparison_lines(comparison: Comparison) -> list[str]:
     """Return the table of means with daggers, a line per system."""
     rows = [
@@ -149,7 +137,7 @@ def _difference_lines(comparison: Comparison) -> list[str]:
             lines += ["", f"{name}, difference from {comparison.against}, on the items both were rated on:"]
             lines += [difference_line(difference) for difference in found]
     supports = [d.support for d in (*comparison.differences, *comparison.filtered) if d.support]
-    return lines + ([EFFECT_NOTE, _support_line(supports)] if supports else [])
+    return lines + ([EFFECT_NOTE, support_line(supports)] if supports else [])
 
 
 def _choice_lines(found: Choices, against: str) -> list[str]:

@@ -90,6 +90,31 @@ def test_a_table_in_latex_has_as_many_cells_in_every_line(report: Report, name: 
     assert [rule in text for rule in (r"\toprule", r"\midrule", r"\bottomrule")] == [True] * 3
 
 
+def test_differences_in_latex_say_their_level_and_what_they_rest_on() -> None:
+    """Holm's steps have levels of their own, and a reader takes an interval without one for 95 %."""
+    rows = [
+        Rated(
+            f"s{n}",
+            system,
+            worker,
+            {"clarity": str((n + place + step) % 5 + 1), "trust": str((n * place + step) % 5 + 1)},
+        )
+        for n in range(6)
+        for step, system in enumerate("ab")
+        for place, worker in enumerate("vwxyz")
+    ]
+    report = make_report(read_batch(rated_batch(rows)))
+    text = make_table(report, name="differences", form="tex")
+    levels = [one.interval.level for one in report.comparison.differences if one.interval]
+    assert len(set(levels)) > 1
+    assert re.findall(r"\] \(([\d.]+) \\%\)", text) == [f"{100 * level:.3g}" for level in levels]
+    few = report.comparison.differences[0].support
+    assert few is not None
+    assert few.has_few_workers
+    assert f"has {few.workers} workers" in text
+    assert "are few: do not lean on intervals" in text
+
+
 def test_texts_are_escaped_in_both_forms(report: Report) -> None:
     table = TABLES["systems"](report)
     evil = r"=1\input{/etc/passwd}&%$#_^~"
