@@ -2,8 +2,9 @@
 
 At item level a point is one output: its metric beside the mean of its ratings. At system level a point is one
 system: the means over its outputs. Intervals are the middle 95 % of a percentile bootstrap that draws items anew,
-all systems of an item together, because outputs about one item resemble each other. Kendall's tau-b after M. G.
-Kendall, "The treatment of ties in ranking problems", Biometrika 33, 1945.
+all systems of an item together, because outputs about one item resemble each other. Systems are not drawn: an interval
+over them is about these very systems, and no test of whether a metric goes with people at all. Kendall's tau-b after
+M. G. Kendall, "The treatment of ties in ranking problems", Biometrika 33, 1945.
 """
 
 from collections.abc import Iterator
