@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.urls import reverse
+from django.utils.functional import cached_property
 
 from surveys.protocols.criteria import Choice
 from surveys.protocols.definition import Definition
@@ -134,7 +135,31 @@ class Survey(models.Model):
 
     @property
     def definition(self) -> Definition:
-        return self.protocol.definition if self.protocol else get_definition(self.definition_key)
+        """Its survey type as it is today, or was when last published with, where it is not installed any more.
+
+        DefinitionError where nothing of it is known, which `has_type` tells.
+        """
+        if self.protocol:
+            return self.protocol.definition
+        is_known = self.definition_key in DEFINITIONS or not self._last_published
+        return get_definition(self.definition_key) if is_known else self._last_published[0]
+
+    @cached_property
+    def _last_published(self) -> list[Definition]:
+        if not self.pk:
+            return []
+        published = self.batches.filter(snapshot__isnull=False).order_by("-pk")
+        return [
+            Definition.from_snapshot(one) for one in published.values_list("snapshot", flat=True)[:1] if one
+        ]
+
+    @property
+    def has_type(self) -> bool:
+        return bool(self.protocol or self.definition_key in DEFINITIONS or self._last_published)
+
+    @property
+    def type_name(self) -> str:
+        return self.definition.name if self.has_type else f"{self.definition_key} (not installed)"
 
 
 class TaskAccuracy(models.Model):

@@ -41,7 +41,7 @@ def score_next(survey: Survey, *, after: int = 0, size: int = CHUNK) -> int | No
 
 def unscored() -> list[Survey]:
     """Return the surveys with references of which outputs have no score of today's version."""
-    return [survey for survey in Survey.objects.all() if _is_missing_some(survey)]
+    return [survey for survey in Survey.objects.all() if survey.has_type and _is_missing_some(survey)]
 
 
 def references(output: Output) -> list[str]:

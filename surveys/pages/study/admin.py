@@ -97,7 +97,7 @@ class SurveyAdmin(OfTeams):
 
     @admin.display(description="survey type", ordering="definition_key")
     def survey_type(self, survey: Survey) -> str:
-        return survey.definition.name
+        return survey.type_name
 
     @admin.display(description="items", ordering="n_items")
     def n_items(self, survey: Any) -> int:

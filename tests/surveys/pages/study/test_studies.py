@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from surveys.models import Batch, Decision, Output, Survey
 from surveys.pages.study.studies import BATCHES_PER_PAGE, STUDIES_PER_PAGE, listed
-from surveys.studies import protocols
+from surveys.studies import protocols, scoring
 from surveys.studies.packages import Package
-from tests.factories import make_draft, make_item, make_published, make_survey, submitted
+from tests.factories import make_batch, make_draft, make_item, make_published, make_survey, submitted
 from tests.people import client_of
 from tests.surveys.pages.pages import text_of
 from tests.surveys.protocols.test_blocks import DOCUMENT as TYPE
@@ -240,3 +240,17 @@ def test_the_admins_list_counts_items_and_batches_each_by_itself(admin_client: C
         rows = admin_client.get(reverse("admin:surveys_survey_changelist")).context["cl"].result_list
     assert {row.name: (row.n_items, row.n_batches) for row in rows} == {"Dogs": (3, 2), "Empty": (0, 0)}
     assert [query["sql"] for query in queries if 'JOIN "surveys_item"' in query["sql"]] == []
+
+
+def test_a_survey_type_that_is_gone_takes_no_page_from_other_studies(researcher: Client) -> None:
+    """Before 0.1.0 a type could be a file of Python: what was published with it is known, what never was is named."""
+    other = make_survey(n_items=1, name="As ever")
+    published, never = (make_survey(n_items=1, name=name) for name in ("Published", "Never published"))
+    make_batch(published)
+    make_draft(never)
+    Survey.objects.filter(pk__in=[published.pk, never.pk]).update(definition_key="haiku")
+    for page in ("admin:index", "new_batch", "admin:surveys_survey_changelist"):
+        text = text_of(researcher.get(reverse(page)))
+        assert [name in text for name in ("As ever", "haiku (not installed)")] == [True, True], page
+    assert "e-ViL: VQA-X" in study_page(researcher, published)
+    assert {survey.pk for survey in scoring.unscored()} == {other.pk, published.pk}
