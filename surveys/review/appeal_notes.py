@@ -14,22 +14,21 @@ from surveys.review import appeal_codes
 TEXT_MAX, SUBJECT_MAX = 4096, 200  # API reference: NotifyWorkers in characters
 
 
-def tell(appeal: Appeal, *, gateway: Gateway) -> bool:
+def tell(appeal: Appeal, *, gateway: Gateway) -> None:
     """Say that an appeal has come, or that the rejection stays: each once. What is taken back, the approval says.
 
     Raises MarketError where the marketplace was not told, or nobody knows; after NotReady it can be tried again.
     """
     if not crowd_of(appeal.assignment).has_market or not appeal.made_at or _is_taken_back(appeal):
-        return False
+        return
     before, news = appeal.told, appeal.outcome or Appeal.Told.RECEIVED
     if not _noted(appeal, before=["", Appeal.Told.RECEIVED] if appeal.outcome else [""], now=news):
-        return False
+        return
     try:
         _send(appeal, gateway=gateway)
     except NotReady:
         _noted(appeal, before=[news], now=before)
         raise
-    return True
 
 
 def _noted(appeal: Appeal, *, before: list[str], now: str) -> bool:

@@ -88,3 +88,16 @@ def test_the_quota_holds_whatever_happens(seed: int) -> None:
     skips = Counter(Response.objects.exclude(skip_reason="").values_list("item__position", flat=True))
     for position in (1, 2, 3):
         assert counted(batch)[position] + max(skips[position] - copies, 0) >= copies
+
+
+def test_a_place_is_worked_on_as_long_as_its_lease_runs() -> None:
+    """One whose time ran out handed in late, and it counts: the next one is waited for until their time is over too."""
+    batch = make_batch(n_items=1)
+    late = take(batch, make_person())
+    run_out(late)
+    second = take(batch, make_person())
+    answered(late)
+    Assignment.objects.filter(pk=late.pk).update(status="Approved", approved_at=timezone.now())
+    assert [one.pk for one in quota.unfilled(batch)] == [batch.questionnaires.get().pk]
+    run_out(second)
+    assert quota.unfilled(batch) == []

@@ -18,6 +18,7 @@ from surveys.publishing import budget
 from surveys.publishing.budget import LISTED_WITHIN, OVERTURNED, Money, OverBudget, Places
 from surveys.publishing.quota import Room
 from surveys.review import appeal_codes, due_work, evidence, progress, replacements
+from tests.factories import make_published, submitted
 from tests.link_people import make_batch
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -102,6 +103,17 @@ def test_places_are_over_once_their_hit_was_looked_at_after_its_last_deadline(
 ) -> None:
     found = of_hit(**values)
     assert (found.may_exist, found.is_over) == (may_exist, is_over)
+
+
+@pytest.mark.django_db
+def test_what_is_to_extend_are_the_planned_extensions_alone() -> None:
+    questionnaire = make_published(n_items=1)
+    plans = [("extend", None), ("extend", NOW), ("create", None)]
+    for opened_by, opened_at in plans:
+        replaced = submitted(questionnaire)
+        questionnaire.replacements.create(replaces=replaced, opened_by=opened_by, opened_at=opened_at)
+    (found,) = budget._questionnaires({questionnaire.batch_id: questionnaire.batch})
+    assert (found.n_extended, found.n_to_extend) == (2, 1)
 
 
 def test_a_hit_has_as_many_places_as_it_was_given_or_is_to_get() -> None:
