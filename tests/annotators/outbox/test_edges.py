@@ -205,6 +205,16 @@ def test_a_clock_that_was_set_back_changes_only_the_call_in_flight() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(("operation", "is_kept"), [("approve", True), ("bonus", False)])
+def test_only_a_decision_keeps_the_work_that_it_was_planned_with(operation: str, is_kept: bool) -> None:
+    """The work a bonus is for may have been read long ago; that of a decision was read with it."""
+    work = make_assignment(make_hit())
+    call = stored("one", operation=Call.Operation[operation.upper()], assignment=work)
+    journal._read_again(call)
+    assert (call.assignment is work) is is_kept
+
+
+@pytest.mark.django_db
 def test_only_who_still_has_a_call_may_finish_it() -> None:
     now, state = timezone.now(), Call.State
     names = ("mine", "beside it", "taken by another", "done meanwhile")

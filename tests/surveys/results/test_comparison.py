@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from surveys.protocols.definition import FILE_GONE
 from surveys.protocols.registry import get_definition
 from surveys.results.files.report import make_report
 from surveys.results.files.report_text import report_text
@@ -116,6 +117,15 @@ def test_a_skip_is_a_missing_value_and_minus_one_only_for_the_authors(tmp_path):
     assert (ours.mean, ours.n, ours.skipped) == (4.0, 2, 1)
     assert ours.sd == math.sqrt(2)
     assert (theirs.mean, theirs.n, theirs.skipped) == (7 / 3, 3, 1)
+
+
+def test_what_could_not_be_seen_is_no_skip_of_the_authors(tmp_path):
+    """Their -1 is for reasons of their own; a file that was gone is nobody's judgement."""
+    frame = study(
+        tmp_path, [line(1, "a", (5, 4, 3)), line(2, "a", None), line(3, "a", None, skip_reason=FILE_GONE)]
+    )
+    found = compare(frame, method=POOLED).estimates["a"]["fluency"]
+    assert (found.mean, found.n, found.skipped) == ((5 - 1) / 2, 2, 1)
 
 
 def test_only_items_both_were_rated_on_are_paired(tmp_path):

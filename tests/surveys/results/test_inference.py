@@ -317,7 +317,15 @@ def test_an_interval_leaves_out_no_effect_exactly_where_the_corrected_p_is_below
 
 @pytest.mark.parametrize(
     ("low", "high", "places"),
-    [(0.7, 0.88, 2), (-0.144, 0.026, 2), (0.80, 0.825, 3), (2.1, 4.9, 1), (0.5, 0.5, 4), (-0.3, -0.004, 3)],
+    [
+        (0.7, 0.88, 2),
+        (-0.144, 0.026, 2),
+        (0.80, 0.825, 3),
+        (2.1, 4.9, 1),
+        (0.5, 0.5, 4),
+        (-0.3, -0.004, 3),
+        (1.0, 1.041, 2),
+    ],
 )
 def test_as_many_places_as_are_known(low, high, places):
     assert Interval(low, high, Support(9, 9)).places == places

@@ -165,6 +165,7 @@ def test_a_win_rate_is_read_from_both_sides() -> None:
     assert (one.wins, one.ties, one.losses) == (other.losses, other.ties, other.wins)
     assert (one.rate + other.rate, one.expected + other.expected) == pytest.approx((1.0, 1.0))
     assert (one.interval.low, one.corrected) == pytest.approx((1 - other.interval.high, other.corrected))
+    assert 0 < one.interval.low < one.rate < one.interval.high < 1
     assert found.rate("a", "a") is None
 
 
