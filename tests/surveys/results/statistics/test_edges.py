@@ -720,8 +720,9 @@ def test_outputs_are_compared_where_both_were_judged(by, first, second, won) -> 
     found = strengths._compared(levels, names, WAYS[by])
     assert (found.first.tolist(), found.second.tolist(), found.won.tolist()) == (first, second, won)
     assert (found.items.tolist(), found.workers.tolist()) == ([0] * len(won), list(range(len(won))))
-    unknown = strengths._compared(levels, names.assign(worker=[-1, 0, 1]), WAYS[by])
-    assert unknown.workers is None
+    one_unknown = strengths._compared(levels, names.assign(worker=[-1, 0, 1]), WAYS[by])
+    assert one_unknown.workers is None if len(won) == 1 else one_unknown.workers.tolist() == [1, 0]
+    assert strengths._compared(levels, names.assign(worker=-1), WAYS[by]).workers is None
 
 
 def test_an_interval_of_preferences_is_between_minus_one_and_one() -> None:
@@ -747,7 +748,7 @@ def test_marks_of_one_person_alone_agree_with_nobodys() -> None:
 
     def of(*given: tuple[str, str, tuple[Mark, ...]]):
         items, texts, marks = (pd.Series(column, dtype=object) for column in zip(*given, strict=True))
-        return _agreement(marks, texts, items, spans)
+        return _agreement(marks, texts, coded(pd.DataFrame({"item_id": items, "worker": None})), spans)
 
     pair = [("a", "ab", (mark,)), ("a", "ab", (mark,))]
     both = of(*pair)
