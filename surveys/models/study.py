@@ -139,27 +139,29 @@ class Survey(models.Model):
 
         DefinitionError where nothing of it is known, which `has_type` tells.
         """
-        if self.protocol:
-            return self.protocol.definition
-        is_known = self.definition_key in DEFINITIONS or not self._last_published
-        return get_definition(self.definition_key) if is_known else self._last_published[0]
-
-    @cached_property
-    def _last_published(self) -> list[Definition]:
-        if not self.pk:
-            return []
-        published = self.batches.filter(snapshot__isnull=False).order_by("-pk")
-        return [
-            Definition.from_snapshot(one) for one in published.values_list("snapshot", flat=True)[:1] if one
-        ]
+        return self._type or get_definition(self.definition_key)
 
     @property
     def has_type(self) -> bool:
-        return bool(self.protocol or self.definition_key in DEFINITIONS or self._last_published)
+        return self._type is not None
 
     @property
     def type_name(self) -> str:
-        return self.definition.name if self.has_type else f"{self.definition_key} (not installed)"
+        return self._type.name if self._type else f"{self.definition_key} (not installed)"
+
+    @property
+    def _type(self) -> Definition | None:
+        if self.protocol:
+            return self.protocol.definition
+        return DEFINITIONS.get(self.definition_key) or self._last_published
+
+    @cached_property
+    def _last_published(self) -> Definition | None:
+        if not self.pk:
+            return None
+        published = self.batches.filter(snapshot__isnull=False).order_by("-published_at", "-pk")
+        snapshot = published.values_list("snapshot", flat=True).first()
+        return Definition.from_snapshot(snapshot) if snapshot else None
 
 
 class TaskAccuracy(models.Model):

@@ -34,7 +34,7 @@ Context = dict[str, Any]
 def choose_study(request: HttpRequest) -> HttpResponse:
     """Ask which study a new batch is of; where there is one with items, go on to it."""
     with_items = where(request.user, *MAY_LAUNCH).filter(Exists(Item.objects.filter(survey=OuterRef("pk"))))
-    studies = list(with_items.select_related("protocol").order_by("-pk"))
+    studies = [one for one in with_items.select_related("protocol").order_by("-pk") if one.has_type]
     if len(studies) == 1:
         return redirect("launch", studies[0].slug)
     context = {**admin.site.each_context(request), "title": "New batch", "studies": studies}
