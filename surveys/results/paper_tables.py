@@ -8,7 +8,7 @@ from io import StringIO
 from surveys.results.figures import criteria_of
 from surveys.results.files.csv_text import safe_text
 from surveys.results.files.report import Report
-from surveys.results.printed import NOTHING, number, p_value, support_line
+from surveys.results.printed import NOTHING, level_text, number, p_value, support_line
 from surveys.results.statistics.comparison import Comparison, Difference
 from surveys.results.statistics.inference import Interval
 from surveys.results.statistics.strengths import METHOD, Strength, Strengths, WinRate
@@ -161,7 +161,7 @@ def _printed(one: Difference, label: str) -> tuple[str, ...]:
         one.system,
         label,
         mean,
-        f"{_between(one.interval, places)} ({100 * one.interval.level:.3g} %)" if one.interval else NOTHING,
+        f"{_between(one.interval, places)} ({level_text(one.interval.level)})" if one.interval else NOTHING,
         NOTHING if one.corrected is None else p_value(one.corrected),
         size,
         str(one.items),

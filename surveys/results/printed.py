@@ -18,6 +18,12 @@ def p_value(p: float) -> str:
     return f"{p:.4f}" if abs(p - ALPHA) < 0.0005 else f"{p:.3f}"
 
 
+def level_text(level: float) -> str:
+    """Return a level as "95 %", with as many places as tell it from the whole: that of 100 tests is 99.95 %."""
+    text = f"{100 * level:.3g}"
+    return f"{100 * level:.6g} %" if text == "100" else f"{text} %"
+
+
 def support_line(supports: Iterable[Support]) -> str:
     """Return what the weakest of the tests rests on, and a warning where that is too little."""
     support = min(supports, key=lambda s: s.effective or 0.0)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from surveys.results.printed import NOTHING, number, p_value
+from surveys.results.printed import NOTHING, level_text, number, p_value
 from surveys.results.statistics.choices import Preferred
 from surveys.results.statistics.comparison import Difference
 from surveys.results.statistics.inference import Effect, Interval
@@ -70,7 +70,7 @@ def tested_cell(found: Difference) -> Cell:
         return Cell(NOTHING, f"not tested, {found.items} shared items{_as_two_samples(found.unpaired)}")
     mean = number(found.mean, places=interval.places)
     text = f"{mean}{DAGGER if found.dagger else ''} ({ends(interval)})"
-    tested = f"{probability(found.corrected)}, {100 * interval.level:.3g} %, {found.items} items"
+    tested = f"{probability(found.corrected)}, {level_text(interval.level)}, {found.items} items"
     return Cell(text, f"{tested}{few(found)}")
 
 
@@ -97,7 +97,7 @@ def between_percent(interval: Interval | None) -> str:
     """Return the interval of a share, in percent, as it stands behind its count."""
     if interval is None:
         return ""
-    return f"; {100 * interval.level:.3g} %: {100 * interval.low:.0f} to {100 * interval.high:.0f}"
+    return f"; {level_text(interval.level)}: {100 * interval.low:.0f} to {100 * interval.high:.0f}"
 
 
 def ends(interval: Interval) -> str:

@@ -21,7 +21,7 @@ from surveys.pages.results.cells import (
     tested_cell,
 )
 from surveys.results.frames.base import SELECTED
-from surveys.results.printed import NOTHING, number
+from surveys.results.printed import NOTHING, level_text, number
 from surveys.results.statistics.agreement import Agreement, Within
 from surveys.results.statistics.choices import Choices, Preferred
 from surveys.results.statistics.comparison import Comparison, Difference, Estimate
@@ -220,7 +220,7 @@ def _net(found: Preferred | None) -> Cell:
         return Cell(NOTHING, "not tested")
     net = number(found.net, places=found.interval.places)
     text = f"{net}{DAGGER if found.dagger else ''} ({ends(found.interval)})"
-    return Cell(text, f"{probability(found.corrected)}, {100 * found.interval.level:.3g} %{few(found)}")
+    return Cell(text, f"{probability(found.corrected)}, {level_text(found.interval.level)}{few(found)}")
 
 
 def _rate(found: Preferred | None) -> Cell:

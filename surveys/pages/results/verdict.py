@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from surveys.pages.results.cells import ends, few, probability
-from surveys.results.printed import number
+from surveys.results.printed import level_text, number
 from surveys.results.statistics.comparison import Comparison, Difference
 from surveys.results.statistics.numbers import CriterionSummary, Summary
 from surveys.results.statistics.strengths import Strengths
@@ -41,7 +41,7 @@ def _alone(summary: Summary, headline: CriterionSummary) -> Iterator[str]:
         if rated.score and rated.score.rating_mean is not None:
             mean = number(rated.score.rating_mean, places=rated.interval.places if rated.interval else 2)
             between = (
-                f" ({100 * rated.interval.level:.3g} %: {ends(rated.interval)})" if rated.interval else ""
+                f" ({level_text(rated.interval.level)}: {ends(rated.interval)})" if rated.interval else ""
             )
             yield f"{_about(headline)} ratings of {system.system} have a mean of {mean}{between}."
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from surveys.results.files.report import Report
-from surveys.results.printed import support_line
+from surveys.results.printed import level_text, support_line
 from surveys.results.statistics.agreement import Agreement, Within
 from surveys.results.statistics.choices import FAMILIES, Choices, Preferred
 from surveys.results.statistics.comparison import Comparison, Difference, Estimate
@@ -105,7 +105,7 @@ def _evil_lines(scores: TaskScores | None, *, selection: str) -> list[str]:
 
 def _between(interval: Interval) -> str:
     low, high = (_rounded(end, places=interval.places) for end in (interval.low, interval.high))
-    return f"{100 * interval.level:.3g} %: {low} to {high}"
+    return f"{level_text(interval.level)}: {low} to {high}"
 
 
 def _rounded(value: float, *, places: int) -> str:

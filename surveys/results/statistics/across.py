@@ -201,7 +201,10 @@ def _scales(*frames: Frame) -> list[str]:
 
 
 def _ratings(studies: dict[str, Study], party: Party, key: str, *, rows: str) -> Ratings:
-    """Return the ratings of a party by the names of items and workers, which are the same in every study."""
+    """Return the ratings of a party by the names of items and workers, which are the same in every study.
+
+    Whoever is not named where others are is one more person, as `known_people` has it, and another in every study.
+    """
     frame = studies[party.study].frame
     chosen = frame.about(frame.filtered if rows == FILTERED else frame.kept, system=party.system)
     given = scores_of(frame, chosen, system=party.system, key=key).dropna()
@@ -210,11 +213,8 @@ def _ratings(studies: dict[str, Study], party: Party, key: str, *, rows: str) ->
     return Ratings(
         np.asarray(given, dtype=np.float64),
         items=_labels(of_given["item_id"]),
-        workers=_labels(of_given["worker"].fillna(UNKNOWN)) if is_known else None,
+        workers=_labels(of_given["worker"].fillna(f"? {party.study}")) if is_known else None,
     )
-
-
-UNKNOWN = ""  # whoever is not named where others are: one person, as `known_people` has it
 
 
 def _labels(names: "pd.Series[str]") -> Labels:

@@ -12,8 +12,8 @@ SPREAD = 4  # numbers reach so many times as far as there are labels; beyond, so
 def known_people(workers: Codes, *, unknown: int) -> Codes | None:
     """Return whose each rating is, shape (n,); None where that is known of none. Workers are numbers, -1 if unknown.
 
-    Where it is known of some, the others are one more person's, numbered `unknown`: what they may have in common then
-    widens an interval, and never narrows it.
+    Where it is known of some, the others are one more person's, numbered `unknown`: an interval is then wider than if
+    nobody were known.
     """
     is_unknown = workers < 0
     if len(workers) and is_unknown.all():

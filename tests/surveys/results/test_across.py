@@ -231,7 +231,7 @@ def test_ratings_of_a_study_are_clustered_by_worker_where_any_is_known() -> None
     known = across._ratings({"two": other}, party, "justifies", rows=across.KEPT)
     assert known.workers.tolist() == other.frame.kept["worker"].tolist()
     names = other.frame.responses["worker"].tolist()
-    for workers, found in (([None, *names[1:]], ["", *names[1:]]), ([None] * len(names), None)):
+    for workers, found in (([None, *names[1:]], ["? two", *names[1:]]), ([None] * len(names), None)):
         responses = other.frame.responses.assign(worker=pd.Series(workers, dtype="str"))
         told = replace(other, frame=replace(other.frame, responses=responses))
         of_party = across._ratings({"two": told}, party, "justifies", rows=across.KEPT).workers

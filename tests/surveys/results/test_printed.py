@@ -2,7 +2,7 @@
 
 import pytest
 
-from surveys.results.printed import p_value
+from surveys.results.printed import level_text, p_value
 
 
 @pytest.mark.parametrize(
@@ -11,3 +11,8 @@ from surveys.results.printed import p_value
 )
 def test_a_p_value_is_not_rounded_across_the_limit(p: float, text: str) -> None:
     assert p_value(p) == text
+
+
+def test_a_level_is_told_from_the_whole() -> None:
+    found = [level_text(1 - 0.05 / n) for n in (1, 2, 6, 100, 1000)]
+    assert found == ["95 %", "97.5 %", "99.2 %", "99.95 %", "99.995 %"]
