@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,14 @@ from django.conf import settings
 from django.contrib.auth.models import Permission
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
-from django.db import connection, connections
+from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
-from django.db.utils import ConnectionHandler
 from pytest_django import DjangoDbBlocker
 
 from surveys.operations.backups.state import Migrations, SingleMigrations
+from surveys.operations.backups.upgrading import another_database, file_of_its_own
 from tests.services_template import migrated_file
 from tests.upgrade.installations import new_database
 from tests.upgrade.shapes import shape
@@ -58,7 +57,7 @@ def pair(
     blocker: DjangoDbBlocker = request.getfixturevalue("django_db_blocker")
     with blocker.unblock():
         fresh, empty = on_server(folder) if request.param == "postgresql" else in_files(folder)
-        with database(empty):
+        with another_database(empty):
             to_the_middle()
             behind = SingleMigrations().disk_migrations.keys() - applied()
             plan = planned()
@@ -74,25 +73,7 @@ def on_server(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def in_files(folder: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     shutil.copy(migrated_file(), folder / "fresh")
-    return file(folder / "fresh"), file(folder / "empty")
-
-
-def file(path: Path) -> dict[str, Any]:
-    return {"ENGINE": "django.db.backends.sqlite3", "NAME": str(path)}
-
-
-@contextmanager
-def database(place: dict[str, Any]) -> Iterator[None]:
-    """Let this thread work with another database in the block."""
-    own, other = connections["default"], ConnectionHandler({"default": dict(place)})["default"]
-    connections["default"] = other
-    ContentType.objects.clear_cache()
-    try:
-        yield
-    finally:
-        connections["default"] = own
-        other.close()
-        ContentType.objects.clear_cache()
+    return file_of_its_own(folder / "fresh"), file_of_its_own(folder / "empty")
 
 
 def to_the_middle() -> None:
@@ -113,9 +94,9 @@ def applied() -> Migrations:
 
 
 def test_both_have_the_same_shape(pair: Pair) -> None:
-    with database(pair.fresh):
+    with another_database(pair.fresh):
         fresh = shape()
-    with database(pair.upgraded):
+    with another_database(pair.upgraded):
         assert shape() == fresh
     assert len(fresh) > 1000
 
@@ -123,7 +104,7 @@ def test_both_have_the_same_shape(pair: Pair) -> None:
 def test_both_know_the_same_models_and_rights(pair: Pair) -> None:
     told = []
     for place in (pair.fresh, pair.upgraded):
-        with database(place):
+        with another_database(place):
             kinds = set(ContentType.objects.values_list("app_label", "model"))
             right = ("content_type__app_label", "content_type__model", "codename", "name")
             told.append((kinds, set(Permission.objects.values_list(*right))))
@@ -133,7 +114,7 @@ def test_both_know_the_same_models_and_rights(pair: Pair) -> None:
 def test_both_have_recorded_all_of_them(pair: Pair) -> None:
     """An older archive names the single ones, and so does whoever rolls back."""
     for place in (pair.fresh, pair.upgraded):
-        with database(place):
+        with another_database(place):
             assert applied() == SingleMigrations().disk_migrations.keys() | SQUASHES
 
 
@@ -143,7 +124,7 @@ def test_who_stands_in_the_middle_goes_on_one_by_one(pair: Pair) -> None:
 
 
 def test_who_has_all_single_ones_has_nothing_to_run(pair: Pair) -> None:
-    with database(pair.upgraded):
+    with another_database(pair.upgraded):
         for squash in SQUASHES:
             MigrationRecorder(connection).record_unapplied(*squash)
         call_command("migrate", check_unapplied=True, verbosity=0)
@@ -154,7 +135,7 @@ def test_who_has_all_single_ones_has_nothing_to_run(pair: Pair) -> None:
 
 @pytest.mark.django_db
 def test_an_empty_database_takes_the_short_way(tmp_path: Path) -> None:
-    with database(file(tmp_path / "empty")):
+    with another_database(file_of_its_own(tmp_path / "empty")):
         plan = planned()
     ours = {key for key in plan if key[0] in ("marketplace", "surveys")}
     assert ours == SQUASHES
@@ -163,7 +144,7 @@ def test_an_empty_database_takes_the_short_way(tmp_path: Path) -> None:
 @pytest.mark.django_db
 def test_the_short_way_leads_back(tmp_path: Path) -> None:
     shutil.copy(migrated_file(), tmp_path / "fresh")
-    with database(file(tmp_path / "fresh")):
+    with another_database(file_of_its_own(tmp_path / "fresh")):
         before = shape()
         call_command("migrate", "surveys", "zero", verbosity=0)
         assert [part for part in shape() if "surveys_" in repr(part)] == []

@@ -50,7 +50,7 @@ def migrated(archive: Reader, *, folder: Path) -> Iterator[Written]:
     """
     with tempfile.TemporaryDirectory(dir=folder, prefix=OWN) as name:
         database = Path(name) / "db.sqlite3"
-        with database_of_its_own(database):
+        with another_database(file_of_its_own(database)):
             load(archive, registry=migrate_to(archive))
             migrate_on()
             written = write(Path(name))
@@ -58,13 +58,17 @@ def migrated(archive: Reader, *, folder: Path) -> Iterator[Written]:
         yield written
 
 
+def file_of_its_own(path: Path) -> dict[str, Any]:
+    """Return the place of a database that is a file of nobody else's."""
+    return {"ENGINE": "django.db.backends.sqlite3", "NAME": str(path), "OPTIONS": {"init_command": QUICK}}
+
+
 @contextmanager
-def database_of_its_own(path: Path) -> Iterator[None]:
-    """Let this thread work in the block with an empty database, a file, instead of the present one."""
-    place = {"ENGINE": "django.db.backends.sqlite3", "NAME": str(path), "OPTIONS": {"init_command": QUICK}}
+def another_database(place: dict[str, Any]) -> Iterator[None]:
+    """Let this thread work in the block with the database at `place`, as settings name one, instead of the present."""
     live, other = (
         connections[DEFAULT_DB_ALIAS],
-        ConnectionHandler({DEFAULT_DB_ALIAS: place})[DEFAULT_DB_ALIAS],
+        ConnectionHandler({DEFAULT_DB_ALIAS: dict(place)})[DEFAULT_DB_ALIAS],
     )
     connections[DEFAULT_DB_ALIAS] = other
     ContentType.objects.clear_cache()
