@@ -28,7 +28,9 @@ def score_next(survey: Survey, *, after: int = 0, size: int = CHUNK) -> int | No
 
     Only what has no score yet is scored, or has one of another text or another version.
     """
-    outputs = list(_with_references(survey).filter(pk__gt=after).order_by("pk")[:size])
+    measured = _measured(survey).select_related("item__survey")
+    whole = measured.prefetch_related("item__outputs", "metric_scores")
+    outputs = list(whole.filter(pk__gt=after).order_by("pk")[:size])
     stale = [score for output in outputs for score in _stale(output, survey.definition.is_sequence)]
     MetricScore.objects.bulk_create(
         stale,
@@ -70,13 +72,9 @@ def version_of(metric: Metric) -> str:
 def _is_missing_some(survey: Survey) -> bool:
     lacks = Q()
     for metric in metrics_in_use():
-        scored = MetricScore.objects.filter(output=OuterRef("pk"), metric=metric.name)
-        lacks |= ~Q(Exists(scored.filter(version=version_of(metric))))
+        score = {"output": OuterRef("pk"), "metric": metric.name, "version": version_of(metric)}
+        lacks |= ~Q(Exists(MetricScore.objects.filter(**score)))
     return bool(lacks) and _measured(survey).filter(lacks).exists()
-
-
-def _with_references(survey: Survey) -> QuerySet[Output]:
-    return _measured(survey).select_related("item__survey").prefetch_related("item__outputs", "metric_scores")
 
 
 def _measured(survey: Survey) -> QuerySet[Output]:
