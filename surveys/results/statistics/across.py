@@ -17,6 +17,7 @@ from surveys.results.frames.base import ABOUT, Frame, column
 from surveys.results.statistics.comparison import Difference, Strangers, corrected
 from surveys.results.statistics.criteria import scores_of
 from surveys.results.statistics.inference import Labels, Ratings
+from surveys.results.statistics.numbering import known_people
 from surveys.results.statistics.numbers import Counts, Selection
 from surveys.results.statistics.summary import summarise
 
@@ -209,15 +210,17 @@ def _ratings(studies: dict[str, Study], party: Party, key: str, *, rows: str) ->
     chosen = frame.about(frame.filtered if rows == FILTERED else frame.kept, system=party.system)
     given = scores_of(frame, chosen, system=party.system, key=key).dropna()
     of_given = chosen.loc[given.index, ["item_id", "worker"]]
-    is_known = bool(of_given["worker"].notna().any()) or of_given.empty
+    codes, names = pd.factorize(of_given["worker"])
+    people = known_people(codes, unknown=len(names))
+    everybody = np.append(_labels(names), f"? {party.study}")
     return Ratings(
         np.asarray(given, dtype=np.float64),
         items=_labels(of_given["item_id"]),
-        workers=_labels(of_given["worker"].fillna(f"? {party.study}")) if is_known else None,
+        workers=None if people is None else everybody[people],
     )
 
 
-def _labels(names: "pd.Series[str]") -> Labels:
+def _labels(names: "pd.Series[str] | pd.Index[str]") -> Labels:
     return names.to_numpy(dtype=object).astype(np.str_)
 
 

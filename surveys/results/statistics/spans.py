@@ -137,24 +137,25 @@ def _agreement(
     marks: "pd.Series[Any]", texts: "pd.Series[str]", names: pd.DataFrame, spans: Spans
 ) -> SpanAgreement:
     """Return how far people mark alike; `names` are `coded`."""
-    people = known_people(names["worker"].to_numpy(), unknown=len(names))
-    of_people = pd.Series(names["item_id"] if people is None else people, index=names.index)
-    scores, of_items, met, counts = list[float](), list[int](), list[tuple[int, int]](), list[Floats]()
+    scores, met, counts = list[float](), list[tuple[int, int]](), list[Floats]()
     n_levels = len(spans.severities) + 1
-    for item, index in names.groupby("item_id").groups.items():
-        levels = [_levels(m, len(t), spans) for m, t in zip(marks[index], texts[index], strict=True)]
-        pairs = [_f1(ours, theirs) for ours, theirs in combinations(levels, 2)]
-        scores += pairs
-        of_items += [int(str(item))] * len(pairs)
-        met += combinations(of_people[index].tolist(), 2)
+    for _, places in sorted(names.groupby("item_id").indices.items()):
+        levels = [_levels(marks.iloc[k], len(texts.iloc[k]), spans) for k in places]
+        scores += [_f1(ours, theirs) for ours, theirs in combinations(levels, 2)]
+        met += combinations(map(int, places), 2)
         stacked = np.stack(levels)
         counts.append(
             np.stack([(stacked == n).sum(axis=0) for n in range(n_levels)], axis=1).astype("float64")
         )
     if not scores:
         return SpanAgreement(0)
-    of_pairs = None if people is None else np.asarray(met, "intp")
-    effect = _mean_of_pairs(np.asarray(scores), np.asarray(of_items, "intp"), of_pairs)
+    pairs = np.asarray(met, "intp")
+    people = known_people(names["worker"].to_numpy(), unknown=len(names))
+    effect = _mean_of_pairs(
+        np.asarray(scores),
+        names["item_id"].to_numpy()[pairs[:, 0]],
+        None if people is None else people[pairs],
+    )
     interval = effect.interval() if effect else None
     return SpanAgreement(
         pairs=len(scores),
@@ -185,9 +186,10 @@ def _mean_of_pairs(scores: Floats, items: Codes, people: Codes | None) -> Effect
 
 def _shifts(scores: Floats, codes: Codes) -> Floats:
     """Return how the mean moves when all scores of one code are left out; a score has one code or two, shape (n, k)."""
-    is_first = np.column_stack([codes[:, 0] >= 0, *(codes[:, 1:] != codes[:, :1]).T])
-    sizes = np.bincount(codes.ravel(), weights=is_first.ravel())
-    sums = np.bincount(codes.ravel(), weights=(scores[:, None] * is_first).ravel())
+    times = np.ones(codes.shape)
+    times[:, 1:] = codes[:, 1:] != codes[:, :1]  # a pair of one and the same goes once
+    sizes = np.bincount(codes.ravel(), weights=times.ravel())
+    sums = np.bincount(codes.ravel(), weights=(scores[:, None] * times).ravel())
     with np.errstate(all="ignore"):
         return np.asarray((scores.sum() - sums) / (len(scores) - sizes) - scores.mean(), dtype="float64")
 

@@ -710,10 +710,10 @@ def test_an_explanation_is_scored_where_its_answer_is_right(monkeypatch) -> None
 
 
 @pytest.mark.parametrize(
-    ("by", "first", "second", "won"),
-    [("best_worst", [0], [1], [1.0]), ("ranking", [0, 0], [1, 1], [1.0, 0.5])],
+    ("by", "first", "second", "won", "workers"),
+    [("best_worst", [0], [1], [1.0], None), ("ranking", [0, 0], [1, 1], [1.0, 0.5], [1, 0])],
 )
-def test_outputs_are_compared_where_both_were_judged(by, first, second, won) -> None:
+def test_outputs_are_compared_where_both_were_judged(by, first, second, won, workers) -> None:
     """Neither best nor worst is no tie; of a ranking the same place is one."""
     levels = [np.array([1.0, 0.0, math.nan]), np.array([-1.0, 0.0, 1.0])]
     names = coded(pd.DataFrame({"item_id": list("aab"), "worker": list("xyx")}))
@@ -721,7 +721,7 @@ def test_outputs_are_compared_where_both_were_judged(by, first, second, won) -> 
     assert (found.first.tolist(), found.second.tolist(), found.won.tolist()) == (first, second, won)
     assert (found.items.tolist(), found.workers.tolist()) == ([0] * len(won), list(range(len(won))))
     one_unknown = strengths._compared(levels, names.assign(worker=[-1, 0, 1]), WAYS[by])
-    assert one_unknown.workers is None if len(won) == 1 else one_unknown.workers.tolist() == [1, 0]
+    assert (None if one_unknown.workers is None else one_unknown.workers.tolist()) == workers
     assert strengths._compared(levels, names.assign(worker=-1), WAYS[by]).workers is None
 
 
