@@ -21,7 +21,7 @@ from surveys.models import Batch, KeptReport, MetricScore
 if TYPE_CHECKING:
     from surveys.results.chosen import Chosen
 
-VERSION = 2  # of what is kept: raise it when a number in it changes its meaning
+VERSION = 3  # of what is kept: raise it when a number in it changes its meaning
 LEASE = timedelta(minutes=2)  # the largest studies take seconds, and each step renews it
 FIRST_LOOK = timedelta(seconds=20)  # by then a task that was sent has been taken
 REST = 20  # an open batch is not counted anew before so many times what counting took

@@ -8,7 +8,7 @@ from io import StringIO
 from surveys.results.figures import criteria_of
 from surveys.results.files.csv_text import safe_text
 from surveys.results.files.report import Report
-from surveys.results.printed import NOTHING, level_text, number, p_value, support_line
+from surveys.results.printed import NOTHING, known, level_text, number, p_value, support_line
 from surveys.results.statistics.comparison import Comparison, Difference
 from surveys.results.statistics.inference import Interval
 from surveys.results.statistics.strengths import METHOD, Strength, Strengths, WinRate
@@ -155,7 +155,7 @@ def _difference(one: Difference, against: str) -> Iterator[Value]:
 
 def _printed(one: Difference, label: str) -> tuple[str, ...]:
     places = one.interval.places if one.interval else 2
-    mean = f"{number(one.mean, places=places)}{'†' if one.dagger else ''}"
+    mean = f"{known(one.mean, one.interval)}{'†' if one.dagger else ''}"
     size = number(one.standardised, places=2)
     return (
         one.system,
@@ -223,7 +223,7 @@ def _strength(rank: int, one: Strength) -> Iterator[Value]:
 def _printed_strength(rank: int, one: Strength) -> tuple[str, ...]:
     places = one.interval.places if one.interval else 2
     ranks = f"{one.best_rank}–{one.worst_rank}"
-    return (str(rank), one.system, number(one.value, places=places), _between(one.interval, places), ranks)
+    return (str(rank), one.system, known(one.value, one.interval), _between(one.interval, places), ranks)
 
 
 def wins(report: Report) -> PaperTable:

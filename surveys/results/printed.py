@@ -2,13 +2,21 @@
 
 from collections.abc import Iterable
 
-from surveys.results.statistics.inference import ALPHA, FEW_WORKERS, Support
+from surveys.results.statistics.inference import ALPHA, FEW_WORKERS, Interval, Support
 
 NOTHING = "–"
 
 
 def number(value: float | None, *, places: int = 4) -> str:
     return NOTHING if value is None else f"{round(value, places) + 0.0:.{places}f}".replace("-", "−")
+
+
+def known(value: float | None, interval: Interval | None) -> str:
+    """Return a number to as many places as its interval allows, and more where it would else be printed as 0."""
+    places = interval.places if interval else 2
+    while places < 4 and value and not round(value, places):
+        places += 1
+    return number(value, places=places)
 
 
 def p_value(p: float) -> str:

@@ -280,6 +280,12 @@ def _file(about: str, tell: Tell) -> tuple[str, Prepared]:
     return version, Prepared(path.stat().st_size)
 
 
+def forget_uploads() -> None:
+    """Do so for every kind."""
+    for kind in (SAMPLE, UPLOAD, BROUGHT):
+        _forget(kind)
+
+
 def _forget(kind: str) -> None:
     """Keep nothing of what was uploaded for longer than the upload itself."""
     old = timezone.now() - 2 * timedelta(seconds=KEPT_SECONDS)

@@ -43,7 +43,18 @@ def score_next(survey: Survey, *, after: int = 0, size: int = CHUNK) -> int | No
 
 def unscored() -> list[Survey]:
     """Return the surveys with references of which outputs have no score of today's version."""
-    return [survey for survey in Survey.objects.all() if survey.has_type and _is_missing_some(survey)]
+    return [survey for survey in Survey.objects.all() if awaits_scores(survey)]
+
+
+def awaits_scores(survey: Survey) -> bool:
+    """Tell whether there are outputs with references that have no score of today's version yet."""
+    if not survey.has_type:
+        return False
+    lacks = Q()
+    for metric in metrics_in_use():
+        score = {"output": OuterRef("pk"), "metric": metric.name, "version": version_of(metric)}
+        lacks |= ~Q(Exists(MetricScore.objects.filter(**score)))
+    return bool(lacks) and _measured(survey).filter(lacks).exists()
 
 
 def references(output: Output) -> list[str]:
@@ -67,14 +78,6 @@ def version_of(metric: Metric) -> str:
         thesaurus = _thesaurus()
         parts.append(thesaurus.name if thesaurus else "none")
     return " ".join(parts)
-
-
-def _is_missing_some(survey: Survey) -> bool:
-    lacks = Q()
-    for metric in metrics_in_use():
-        score = {"output": OuterRef("pk"), "metric": metric.name, "version": version_of(metric)}
-        lacks |= ~Q(Exists(MetricScore.objects.filter(**score)))
-    return bool(lacks) and _measured(survey).filter(lacks).exists()
 
 
 def _measured(survey: Survey) -> QuerySet[Output]:

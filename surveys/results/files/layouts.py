@@ -231,7 +231,16 @@ LAYOUTS: dict[str, Layout] = {
     },
     "metrics": Layout("Automatic metrics beside mean ratings", "metrics.csv", CSV, write_metrics),
     "correlations": Layout(
-        "Correlations of metrics and ratings", "correlations.csv", CSV, write_correlations
+        "Correlations of metrics and ratings",
+        "correlations.csv",
+        CSV,
+        partial(write_correlations, levels=("item", "system")),
+    ),
+    "correlations_within": Layout(
+        "Correlations within systems",
+        "correlations_within.csv",
+        CSV,
+        partial(write_correlations, levels=("within",)),
     ),
     "consents": Layout(
         "Consents, one line per person and version",
@@ -247,7 +256,8 @@ def layouts_for(batch: Batch) -> dict[str, Layout]:
     """Return the layouts this batch can be written in; every batch has one that is raw.
 
     MTurk's and OFA-X's need outputs of the ground truth, VTT's a sequence, the filtered ones answers to grade, the
-    metrics outputs that were scored, the spans a question that is answered by them, the panel's people a panel.
+    metrics outputs that were scored, those within systems outputs of two, the spans a question that is answered by
+    them, the panel's people a panel.
     """
     definition = batch.definition
     is_pair = has_pairs(definition) and _has_reference(batch)
@@ -257,7 +267,9 @@ def layouts_for(batch: Batch) -> dict[str, Layout]:
     left_out |= set() if definition.has_spans else {"spans"}
     left_out |= set() if Panel.objects.filter(batch=batch).exists() else {"panel"}
     left_out |= set() if has_consents(batch) else {"consents"}
-    left_out |= set() if _has_scores(batch) else {"metrics", "correlations"}
+    scored = _scored_systems(batch)
+    left_out |= set() if scored else {"metrics", "correlations"}
+    left_out |= set() if len(scored) > 1 else {"correlations_within"}
     return {name: layout for name, layout in LAYOUTS.items() if name not in left_out}
 
 
@@ -266,8 +278,13 @@ def _has_reference(batch: Batch) -> bool:
     return Output.objects.filter(item__survey=batch.survey_id, system=reference).exists()
 
 
-def _has_scores(batch: Batch) -> bool:
-    return MetricScore.objects.filter(output__item__survey=batch.survey_id).exists()
+def _scored_systems(batch: Batch) -> list[str]:
+    """Return a system whose outputs have scores, and another if there is one."""
+    systems = MetricScore.objects.filter(output__item__survey=batch.survey_id).values_list(
+        "output__system", flat=True
+    )
+    one = list(systems[:1])
+    return [*one, *systems.exclude(output__system__in=one)[:1]] if one else []
 
 
 def batch_report(batch: Batch) -> Report:

@@ -9,16 +9,17 @@ what is undefined):
   `n`, `skipped` (kept responses about the system without a rating there), `p` and `dagger` (p < 0.05), see `comparison`
 * `comparison`: `method`, `name`, `correction`, `source`, `alpha` of those p values; `against` (the system the others
   are compared with), `chosen` (true where that was found as the best after looking, which is no planned comparison);
-  `differences`: {system: {criterion: {`mean`, `items`, `p_uncorrected`, `p`, `dagger`, `interval`,
+  `differences`: {system: {criterion: {`mean`, `items`, `p_uncorrected`, `p`, `dagger`, `interval`, `why_not`,
   `standardised`, `superiority`, `unpaired`}}}, over the items both were rated on; empty where no items are known.
-  `standardised` and `superiority` are {`value`, `interval`}; `unpaired` is null, or where no item is shared
-  {`mean`, `p`, `interval`}, not corrected; `filtered`: the same of the rows whose answer was right, null where
-  nothing is graded; `not_comparable`: the systems that share no item with `against`, a list of {`system`, `against`,
-  `items`, `items_against`, `equal_texts`, `reason`}
+  `why_not` says why two items or more were not tested, "" where they were; `standardised` and `superiority` are
+  {`value`, `interval`}; `unpaired` is null, or where no item is shared {`mean`, `p`, `interval`}, not corrected;
+  `filtered`: the same of the rows whose answer was right, null where nothing is graded; `not_comparable`: the systems
+  that share no item with `against`, a list of {`system`, `against`, `items`, `items_against`, `equal_texts`, `reason`}
 * `choices`: what was ticked and preferred beside `comparison.against`: `family` (what is corrected for what), `kept`
   and `filtered` (null where nothing is graded), each with `ticked`: {system: {stored option: as in `differences`}} and
   `preferred`: {system: {`wins`, `ties`, `losses`, `net` ((wins - losses) / all), `p_uncorrected`, `p`, `dagger`,
-  `interval` (of `net`), `rate` (ties half), `rate_interval`, `decided` (wins of wins and losses), `decided_interval`}}
+  `why_not`, `interval` (of `net`), `rate` (ties half), `rate_interval`, `decided` (wins of wins and losses),
+  `decided_interval`}}
 * `errors`, only where a question is answered by marks: for each `system` and `criterion` its `label`, `answers`,
   `marks`, `cost` (per answer) with `interval`, `cost_per_100` (words) with `interval_per_100`, `kinds` (a list of
   {`category`, `severity`, `marks`, `per_answer`, `interval`}) and `agreement` ({`pairs`, `f1`, `f1_interval`, `alpha`})
@@ -29,9 +30,9 @@ what is undefined):
   `p` of equal strengths, by Holm over all pairs}
 * `positions`: {system: {criterion: {"side" | "page": {`difference`, `interval`, `first`, `later`, `items`}}}}: what was
   shown first, or early on a page, less the same shown later; kept rows, only what some saw first and others later
-* `by_quality`: the kept rows weighed by worker quality (Dawid & Skene), null where workers are unknown:
-  `answer_correct` (of how many items the likeliest answer is right, a share or null), `systems`: {system: {criterion:
-  mean over items of the expected score}}
+* `by_quality`: the kept rows weighed by worker quality, null where workers are unknown: `answer_correct` (of how many
+  items the likeliest answer is right by Dawid & Skene, a share or null), `systems`: {system: {criterion: mean over
+  items of ratings without mildness, weighed by how far their people follow the others}}
 * an `interval` is {`low`, `high`, `level`, `items`, `workers`, `effective_workers`, `busiest_three`, `few_workers`},
   `workers` 0 and the next two null where workers are unknown; null with fewer than two items or workers
 * `good_from`: the score from which ratings count as `good`, null where the survey type names none
@@ -295,6 +296,7 @@ def _preferred(found: Preferred) -> dict[str, Any]:
         "p_uncorrected": found.p,
         "p": found.corrected,
         "dagger": found.dagger,
+        "why_not": found.why_not,
         "interval": found.interval and interval_data(found.interval),
         "rate": found.rate,
         "rate_interval": found.rate_interval and interval_data(found.rate_interval),
@@ -351,6 +353,7 @@ def difference_data(found: Difference) -> dict[str, Any]:
         "p": found.corrected,
         "dagger": found.dagger,
         "interval": found.interval and interval_data(found.interval),
+        "why_not": found.why_not,
         "standardised": _effect_size(found.standardised, found.standardised_interval),
         "superiority": _effect_size(found.superiority, found.superiority_interval),
         "unpaired": found.unpaired and _unpaired(found.unpaired),

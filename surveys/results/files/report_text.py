@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from surveys.results.files.report import Report
-from surveys.results.printed import level_text, support_line
+from surveys.results.printed import known, level_text, support_line
 from surveys.results.statistics.agreement import Agreement, Within
 from surveys.results.statistics.choices import FAMILIES, Choices, Preferred
 from surveys.results.statistics.comparison import Comparison, Difference, Estimate
@@ -64,7 +64,7 @@ def _selection_lines(selection: Selection, *, headline: str) -> list[str]:
 
 def _quality_lines(found: ByQuality, *, headline: str) -> list[str]:
     correct = f": likeliest answer right {_percent(found.correct)} of items" if found.correct else ""
-    lines = [f"kept, by worker quality (Dawid & Skene){correct}"]
+    lines = [f"kept, by worker quality{correct}"]
     return lines + [
         f"  {system:<16} {headline} {_number(of.get(headline))}" for system, of in found.means.items()
     ]
@@ -113,6 +113,10 @@ def _rounded(value: float, *, places: int) -> str:
     return f"{round(value, places) + 0.0:.{places}f}"
 
 
+def _known(value: float, interval: Interval) -> str:
+    return known(value, interval).replace("−", "-")
+
+
 def _comparison_lines(comparison: Comparison) -> list[str]:
     """Return the table of means with daggers, a line per system."""
     rows = [
@@ -157,8 +161,8 @@ def _choice_lines(found: Choices, against: str) -> list[str]:
 def _preferred_line(found: Preferred) -> str:
     counts = f"{found.wins} won, {found.ties} tied, {found.losses} lost"
     if found.interval is None or found.net is None or found.corrected is None:
-        return f"  {found.system:<16} preference not tested ({counts})"
-    net = _rounded(found.net, places=found.interval.places)
+        return f"  {found.system:<16} preference {found.untested} ({counts})"
+    net = _known(found.net, found.interval)
     line = f"  {found.system:<16} preference net {net}{DAGGER if found.dagger else ''}"
     line += f" ({_between(found.interval)}), {_probability(found.corrected)}, {counts}"
     if found.rate is not None and found.decided is not None:
@@ -169,8 +173,8 @@ def _preferred_line(found: Preferred) -> str:
 def difference_line(found: Difference) -> str:
     name = f"  {found.system:<16} {found.criterion}"
     if found.interval is None or found.mean is None or found.corrected is None:
-        return f"{name} not tested ({found.items} shared items){_unpaired_text(found.unpaired)}"
-    mean = _rounded(found.mean, places=found.interval.places)
+        return f"{name} {found.untested}{_unpaired_text(found.unpaired)}"
+    mean = _known(found.mean, found.interval)
     line = f"{name} {mean}{DAGGER if found.dagger else ''} ({_between(found.interval)})"
     line += f", {_probability(found.corrected)}, {found.items} items"
     if found.standardised is not None:
@@ -189,7 +193,7 @@ def _unpaired_text(effect: Effect | None) -> str:
     interval = effect.interval() if effect else None
     if effect is None or effect.p is None or interval is None:
         return ""
-    difference = f"{effect.value:.{interval.places}f} ({_between(interval)}), {_probability(effect.p)}"
+    difference = f"{_known(effect.value, interval)} ({_between(interval)}), {_probability(effect.p)}"
     return f"; as two samples, not corrected: {difference}"
 
 
@@ -210,9 +214,9 @@ def _position_line(found: PositionEffect) -> str:
     name = f"position of {found.system}, {found.criterion}, {FIRST[found.kind]} less later"
     if found.difference is None:
         return f"{name}: not known, {found.reason}"
-    places = found.interval.places if found.interval else 4
     few = f"; {found.interval.support.warning}" if found.interval and found.interval.support.warning else ""
-    number = _rounded(found.difference, places=places)
+    interval, difference = found.interval, found.difference
+    number = _known(difference, interval) if interval else _rounded(difference, places=4)
     return f"{name}: {number}{_of(found.interval)}, {found.first} and {found.later} ratings, {found.items} items{few}"
 
 

@@ -1,6 +1,6 @@
 """The table of results: a line per system and criterion, of the kept rows and of each stratum."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import IO, Any
 
 import pandas as pd
@@ -11,7 +11,7 @@ from surveys.results.frames.base import Frame
 from surveys.results.frames.database import read_batch, read_scores
 from surveys.results.statistics.choices import Choices, choices
 from surveys.results.statistics.comparison import CLUSTERED, Comparison, Difference, Method, compare
-from surveys.results.statistics.correlation import STATISTICS, Correlation
+from surveys.results.statistics.correlation import STATISTICS, Correlation, Level
 from surveys.results.statistics.inference import Support
 from surveys.results.statistics.metrics import summarise_metrics
 from surveys.results.statistics.numbers import BLANK, CriterionSummary, Score, Selection, Share
@@ -214,10 +214,10 @@ def write_metrics(batch: Batch, stream: IO[str]) -> None:
     write_csv(neutralised(metrics_table(batch)), stream)
 
 
-def write_correlations(batch: Batch, stream: IO[str]) -> None:
-    """Write one line per metric, criterion, level and coefficient, with its 95 % interval."""
-    summary = summarise_metrics(read_batch(batch), read_scores([batch]))
-    lines = [line for correlation in summary.correlations for line in _metric_lines(correlation)]
+def write_correlations(batch: Batch, stream: IO[str], *, levels: Container[Level]) -> None:
+    """Write one line per metric, criterion, level of those asked for and coefficient, with its 95 % interval."""
+    summary = summarise_metrics(read_batch(batch), read_scores([batch]), levels=levels)
+    lines = [line for one in summary.correlations for line in _metric_lines(one)]
     write_csv(pd.DataFrame(lines, columns=list(LINE)), stream)
 
 

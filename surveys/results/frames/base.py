@@ -199,10 +199,14 @@ class Frame:
     )  # of a system on the whole test set, where entered
     repeats: pd.DataFrame = field(default_factory=pd.DataFrame)
     whole: Whole | None = None
+    _kept: list[pd.DataFrame] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     def kept(self) -> pd.DataFrame:
-        return only(self.responses, self.responses["included"])
+        """The rows whose answers are used. Every table of a report asks for them: they are chosen once."""
+        if not self._kept:
+            self._kept.append(only(self.responses, self.responses["included"]))
+        return self._kept[0]
 
     @property
     def filtered(self) -> pd.DataFrame:

@@ -25,9 +25,8 @@ from surveys.results.statistics.inference import (
     Ratings,
     Support,
     freedom_of,
-    mean_effect,
+    interval_on_scale,
     support_of,
-    unanimous_interval,
 )
 from surveys.results.statistics.numbering import Codes, known_people, numbered
 
@@ -147,19 +146,11 @@ def within_raters(rows: pd.DataFrame, *, name: str, values: list[str]) -> Within
     ratings = Ratings(same, labels["item_id"], labels["worker"])
     return Within(
         percent=float(np.sort(same).mean()),
-        percent_interval=_of_share(ratings),
+        percent_interval=interval_on_scale(ratings, low=0.0, high=1.0),
         ac2=gwet_ac2(table),
         repeats=len(table),
         workers=int(given["worker"].nunique()),
     )
-
-
-def _of_share(ratings: Ratings) -> Interval | None:
-    effect = mean_effect(ratings)
-    if effect and np.ptp(ratings.values) == 0:
-        return unanimous_interval(effect.value, effect.support, low=0.0, high=1.0)
-    interval = effect.interval() if effect else None
-    return interval and interval.within(0.0, 1.0)
 
 
 def count_table(rows: pd.DataFrame, *, name: str, values: list[str]) -> Table:

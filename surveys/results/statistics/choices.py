@@ -9,6 +9,7 @@ How often the system won among those who preferred one of the two stands beside 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 
 from surveys.results.frames.base import OTHER, PREFERRED, Frame, column, only
@@ -24,6 +25,7 @@ from surveys.results.statistics.inference import (
     holm,
     level_of,
     mean_effect,
+    why_no_effect,
 )
 
 FAMILIES = (
@@ -40,7 +42,7 @@ class Preferred:
 
     `net` is (wins - losses) / all; its `interval` is at the level at which Holm's procedure tested it and leaves out 0
     exactly where there is a dagger. `decided` is wins / (wins + losses), ties told apart, with an interval at the same
-    level; it is not tested by itself.
+    level; it is not tested by itself. `why_not` says why answers on two items or more were not tested.
     """
 
     system: str
@@ -55,6 +57,14 @@ class Preferred:
     interval: Interval | None
     decided: float | None
     decided_interval: Interval | None
+    why_not: str = ""
+
+    @property
+    def untested(self) -> str:
+        """What stands in place of a test, and why; "" where there is one."""
+        if self.corrected is not None and self.interval is not None:
+            return ""
+        return f"not tested{self.why_not and f': {self.why_not}'}"
 
     @property
     def dagger(self) -> bool:
@@ -115,14 +125,17 @@ def _ticked(frame: Frame, rows: pd.DataFrame, *, against: str) -> tuple[Differen
     rows = only(rows, ~rows["is_skipped"])
     names = coded(rows)
     theirs = dict(_flags(frame, rows, names, system=against))
-    effects = {
-        (system, key): difference_effect(ours, theirs[key])
+    sides = {
+        (system, key): (ours, theirs[key])
         for system in frame.systems
         if system != against
         for key, ours in _flags(frame, rows, names, system=system)
     }
+    effects = {name: difference_effect(*both) for name, both in sides.items()}
     adjusted = holm({name: effect.p if effect else None for name, effect in effects.items()})
-    return tuple(_difference(name, effect, adjusted=adjusted[name]) for name, effect in effects.items())
+    return tuple(
+        _difference(name, effect, *sides[name], adjusted=adjusted[name]) for name, effect in effects.items()
+    )
 
 
 def _flags(
@@ -136,11 +149,21 @@ def _flags(
                 yield f"{criterion.key}.{value}", ratings_of(flags.astype("float64"), names)
 
 
-def _difference(name: tuple[str, str], effect: Effect | None, *, adjusted: float | None) -> Difference:
-    interval = _interval(effect, adjusted)
-    items = effect.support.items if effect else 0
-    value = effect.value if effect else None
-    return Difference(*name, value, items, effect.p if effect else None, interval, corrected=adjusted)
+def _difference(
+    name: tuple[str, str], effect: Effect | None, ours: Ratings, theirs: Ratings, *, adjusted: float | None
+) -> Difference:
+    if effect is None:
+        n_shared = len(np.intersect1d(ours.items, theirs.items))
+        return Difference(*name, None, n_shared, None, None, why_not=why_no_effect(n_shared))
+    return Difference(
+        *name,
+        mean=effect.value,
+        items=effect.support.items,
+        p=effect.p,
+        interval=_interval(effect, adjusted),
+        corrected=adjusted,
+        why_not=effect.why_not,
+    )
 
 
 def _interval(effect: Effect | None, adjusted: float | None) -> Interval | None:
@@ -180,7 +203,7 @@ def _of_pair(
     decided = mean_effect(ratings_of((net[net != 0] + 1) / 2, names))
     interval = _interval(effect, adjusted)
     wins, ties, losses = (int((net == value).sum()) for value in (1.0, 0.0, -1.0))
-    between = decided.interval(alpha=1 - interval.level) if decided and interval else None
+    between = decided.interval_on(0.0, 1.0, alpha=1 - interval.level) if decided and interval else None
     return Preferred(
         *pair,
         wins=wins,
@@ -191,5 +214,6 @@ def _of_pair(
         corrected=adjusted,
         interval=interval and interval.within(-1.0, 1.0),
         decided=wins / (wins + losses) if wins + losses else None,
-        decided_interval=between and between.within(0.0, 1.0),
+        decided_interval=between,
+        why_not=effect.why_not if effect else why_no_effect(names.loc[net.index, "item_id"].nunique()),
     )

@@ -32,6 +32,7 @@ from surveys.results.statistics.inference import (
     level_of,
     paired,
     unpaired_effect,
+    why_no_effect,
 )
 
 SKIP_SCORE = -1.0
@@ -103,7 +104,8 @@ class Difference:
     ratings of both (Cohen's d), its interval the same divided by the same. `superiority` is the probability that a
     rating of the system is above one of the other on the same item, ties counting half; its interval stands at the
     same level, but nothing tests it. `unpaired` stands where
-    too few items are shared: then the items of both are taken as two samples, and nothing else is tested.
+    too few items are shared: then the items of both are taken as two samples, and nothing else is tested. `why_not`
+    says why enough shared items were not tested.
     """
 
     system: str
@@ -118,6 +120,15 @@ class Difference:
     superiority: float | None = None
     superiority_interval: Interval | None = None
     unpaired: Effect | None = None
+    why_not: str = ""
+
+    @property
+    def untested(self) -> str:
+        """What stands in place of a test, and why; "" where there is one."""
+        if self.corrected is not None and self.interval is not None:
+            return ""
+        noun = "item" if self.items == 1 else "items"
+        return f"not tested, {self.items} shared {noun}{self.why_not and f': {self.why_not}'}"
 
     @property
     def dagger(self) -> bool:
@@ -349,8 +360,15 @@ def _difference(
 ) -> Difference:
     shared = np.intersect1d(ours.items, theirs.items)
     if effect is None or pair is None:
-        unpaired = None if len(shared) else unpaired_effect(ours, theirs)
-        return Difference(*name, _mean(ours, theirs, shared), len(shared), None, None, unpaired=unpaired)
+        return Difference(
+            *name,
+            mean=_mean(ours, theirs, shared),
+            items=len(shared),
+            p=None,
+            interval=None,
+            unpaired=None if len(shared) else unpaired_effect(ours, theirs),
+            why_not=why_no_effect(len(shared)),
+        )
     alpha = ALPHA if effect.p is None or adjusted is None else level_of(effect.p, adjusted)
     interval = effect.interval(alpha=alpha)
     spread = _spread(ours, theirs, shared)
@@ -365,13 +383,9 @@ def _difference(
         standardised=effect.value / spread if spread else None,
         standardised_interval=interval.divided(spread) if interval and spread else None,
         superiority=above.value,
-        superiority_interval=_of_probability(above, alpha=alpha),
+        superiority_interval=above.interval_on(0.0, 1.0, alpha=alpha),
+        why_not=effect.why_not,
     )
-
-
-def _of_probability(effect: Effect, *, alpha: float) -> Interval | None:
-    interval = effect.interval(alpha=alpha)
-    return interval and interval.within(0.0, 1.0)
 
 
 def _mean(ours: Ratings, theirs: Ratings, shared: Labels) -> float | None:

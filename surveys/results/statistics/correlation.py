@@ -1,19 +1,27 @@
 """How well automatic metrics go with what people say: Pearson, Spearman and Kendall's tau-b, with intervals.
 
 At item level a point is one output: its metric beside the mean of its ratings. At system level a point is one
-system: the means over its outputs. Intervals are the middle 95 % of a percentile bootstrap that draws items anew,
-all systems of an item together, because outputs about one item resemble each other. Systems are not drawn: an interval
-over them is about these very systems, and no test of whether a metric goes with people at all. Kendall's tau-b after
-M. G. Kendall, "The treatment of ties in ranking problems", Biometrika 33, 1945.
+system: the means over its outputs. The item level mixes whether a metric knows better outputs and whether it knows the
+better system. Within systems is the first alone: the coefficient of each system's outputs, averaged over systems, which
+count alike ("group-by-system" in D. Deutsch, G. Foster & M. Freitag, "Ties matter: meta-evaluating modern metrics with
+pairwise accuracy and tie calibration", EMNLP 2023).
+
+Intervals are the middle 95 % of a percentile bootstrap that draws items anew, all systems of an item together, because
+outputs about one item resemble each other. Systems are not drawn: an interval over them is about these very systems,
+and no test of whether a metric goes with people at all. Kendall's tau-b after M. G. Kendall, "The treatment of ties in
+ranking problems", Biometrika 33, 1945.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+
+from surveys.results.statistics.numbering import Codes, numbered
 
 RESAMPLES = 1000
 SEED = 1945
@@ -24,7 +32,11 @@ CELLS_AT_ONCE = 2_000_000  # of (resamples, outputs): 16 MB
 PAIRWISE_UP_TO = 1500  # outputs; beyond that a table of all pairs would take more than 18 MB
 RESAMPLES_OF_MANY = 200  # of more outputs than that, whose intervals are narrow
 
-Level = Literal["item", "system"]
+ROUNDING = 1e-9  # of the largest value
+FEWEST_WITHIN = 2  # systems; of one alone the item level says the same
+
+Level = Literal["item", "within", "system"]
+EVERY_LEVEL: tuple[Level, ...] = ("item", "within", "system")
 Floats = npt.NDArray[np.float64]
 
 
@@ -41,7 +53,8 @@ class Coefficient:
 class Correlation:
     """One metric beside one criterion. `why_not` says why there are no coefficients, "" if there are.
 
-    `points` are (system, metric, mean rating), one for each output or system.
+    `points` are (system, metric, mean rating), one for each output or system; within systems none, as they are those of
+    the item level.
     """
 
     metric: str
@@ -55,8 +68,10 @@ class Correlation:
     points: tuple[tuple[str, float, float], ...]
 
 
-def correlations(ratings: pd.DataFrame, scores: pd.DataFrame) -> list[Correlation]:
-    """Correlate every metric with every criterion, at both levels.
+def correlations(
+    ratings: pd.DataFrame, scores: pd.DataFrame, *, levels: Container[Level] = EVERY_LEVEL
+) -> list[Correlation]:
+    """Correlate every metric with every criterion: at item level, within systems where there are several, by system.
 
     `ratings`: columns system, item_id, criterion, score, one row per rating. `scores`: system, item_id, metric, value.
     """
@@ -66,16 +81,21 @@ def correlations(ratings: pd.DataFrame, scores: pd.DataFrame) -> list[Correlatio
     return [
         correlation
         for (metric, criterion), table in both.groupby(["metric", "criterion"], sort=False)
-        for correlation in _of(str(metric), str(criterion), table)
+        for correlation in _of(str(metric), str(criterion), table, levels=levels)
     ]
 
 
-def _of(metric: str, criterion: str, table: pd.DataFrame) -> Iterator[Correlation]:
-    levels: tuple[_Outputs, _Systems] = _Outputs.of(table), _Systems.of(table)
-    telling = [points for points in levels if not _why_not(points)]
+def _of(
+    metric: str, criterion: str, table: pd.DataFrame, *, levels: Container[Level]
+) -> Iterator[Correlation]:
+    outputs, systems = _Outputs.of(table), _Systems.of(table)
+    within = [_Within.of(outputs)] if len(systems.x) >= FEWEST_WITHIN else []
+    every: list[_Outputs | _Within | _Systems] = [outputs, *within, systems]
+    asked = [points for points in every if points.level in levels]
+    telling = [points for points in asked if not points.why_not]
     parts = [[points.resampled(drawn) for points in telling] for drawn in _drawn(table)] if telling else []
     resampled = {points.level: [part[n] for part in parts] for n, points in enumerate(telling)}
-    for points in levels:
+    for points in asked:
         yield _correlation(metric, criterion, points, resampled.get(points.level, []))
 
 
@@ -83,14 +103,46 @@ Resampled = dict[str, Floats]
 
 
 @dataclass(frozen=True, slots=True)
-class _Outputs:
-    """One point an output: its system, x (the metric) and y (the mean rating), shape (n,)."""
+class _Points:
+    """The system, x (the metric) and y (the mean rating) of each point, shape (n,)."""
 
+    level: ClassVar[Level]
+    fewest: ClassVar[int]
+    noun: ClassVar[str]
     systems: list[str]
     x: Floats
     y: Floats
-    level: Level = "item"
-    fewest: int = FEWEST_OUTPUTS
+
+    @property
+    def n(self) -> int:
+        return len(self.x)
+
+    @property
+    def points(self) -> tuple[tuple[str, float, float], ...]:
+        return tuple(zip(self.systems, self.x.tolist(), self.y.tolist(), strict=True))
+
+    @property
+    def why_not(self) -> str:
+        if self.n < self.fewest:
+            return f"Only {self.n} {self.noun}{'s' * (self.n != 1)}; it takes {self.fewest}."
+        if _is_constant(self.x):
+            return "The metric is the same for all."
+        if _is_constant(self.y):
+            return "The mean rating is the same for all."
+        return ""
+
+    @property
+    def values(self) -> dict[str, float]:
+        return {name: statistic(self.x, self.y) for name, statistic in STATISTICS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Outputs(_Points):
+    """One point an output."""
+
+    level = "item"
+    fewest = FEWEST_OUTPUTS
+    noun = "output"
 
     @classmethod
     def of(cls, table: pd.DataFrame) -> Self:
@@ -122,29 +174,66 @@ class _Outputs:
 
 
 @dataclass(frozen=True, slots=True)
-class _Systems:
-    """One point a system: x and y are the means over its outputs, shape (systems,)."""
+class _Within:
+    """The outputs of each system that has enough of them, and where among all outputs they stand."""
 
-    systems: list[str]
-    x: Floats
-    y: Floats
-    codes: npt.NDArray[np.intp]
-    values: Floats
+    level: ClassVar[Level] = "within"
+    points: ClassVar[tuple[tuple[str, float, float], ...]] = ()
+    parts: list[tuple[Codes, _Outputs]]
+
+    @classmethod
+    def of(cls, outputs: _Outputs) -> Self:
+        names, codes = numbered(np.array(outputs.systems))
+        places = [np.flatnonzero(codes == code) for code in range(len(names))]
+        parts = [
+            (own, _Outputs([str(name)] * len(own), outputs.x[own], outputs.y[own]))
+            for name, own in zip(names, places, strict=True)
+        ]
+        return cls([(own, part) for own, part in parts if not part.why_not])
+
+    @property
+    def n(self) -> int:
+        return sum(part.n for _, part in self.parts)
+
+    @property
+    def why_not(self) -> str:
+        if (n := len(self.parts)) >= FEWEST_WITHIN:
+            return ""
+        found = {0: "No system has", 1: "Only one system has"}[n]
+        return f"{found} {FEWEST_OUTPUTS} outputs that differ; it takes {FEWEST_WITHIN}."
+
+    @property
+    def values(self) -> dict[str, float]:
+        of_systems = [part.values for _, part in self.parts]
+        return {name: float(np.mean([values[name] for values in of_systems])) for name in STATISTICS}
+
+    def resampled(self, weights: Floats) -> Resampled:
+        of_systems = [part.resampled(weights[:, own]) for own, part in self.parts]
+        return {name: np.mean([values[name] for values in of_systems], axis=0) for name in STATISTICS}
+
+
+@dataclass(frozen=True, slots=True)
+class _Systems(_Points):
+    """One point a system, the means over its outputs: `codes`, `scores` and `ratings` are the outputs'."""
+
+    level = "system"
+    fewest = FEWEST_SYSTEMS
+    noun = "system"
+    codes: Codes
+    scores: Floats
     ratings: Floats
-    level: Level = "system"
-    fewest: int = FEWEST_SYSTEMS
 
     @classmethod
     def of(cls, table: pd.DataFrame) -> Self:
         names, codes = np.unique(table["system"].to_numpy("U64"), return_inverse=True)
-        values, ratings = table["value"].to_numpy("float64"), table["rating"].to_numpy("float64")
+        scores, ratings = table["value"].to_numpy("float64"), table["rating"].to_numpy("float64")
         counts = np.bincount(codes)
         return cls(
             systems=names.tolist(),
-            x=np.bincount(codes, weights=values) / counts,
+            x=np.bincount(codes, weights=scores) / counts,
             y=np.bincount(codes, weights=ratings) / counts,
             codes=codes,
-            values=values,
+            scores=scores,
             ratings=ratings,
         )
 
@@ -152,7 +241,7 @@ class _Systems:
         """Return each coefficient of each resample; a system of which nothing was drawn is left out of it."""
         member = (self.codes[:, None] == np.arange(len(self.systems))).astype("float64")
         counts = weights @ member
-        x, y = ((weights * column) @ member / np.maximum(counts, 1) for column in (self.values, self.ratings))
+        x, y = ((weights * column) @ member / np.maximum(counts, 1) for column in (self.scores, self.ratings))
         there = (counts > 0).astype("float64")
         pairs = there[:, :, None] * there[:, None, :]
         dx, dy = (_signs(column) * pairs for column in (x, y))
@@ -167,45 +256,38 @@ class _Systems:
 
 
 def _correlation(
-    metric: str, criterion: str, points: _Outputs | _Systems, resampled: list[Resampled]
+    metric: str, criterion: str, points: _Outputs | _Within | _Systems, resampled: list[Resampled]
 ) -> Correlation:
-    why_not = _why_not(points)
     coefficients: dict[str, Any] = dict.fromkeys(STATISTICS)
-    if not why_not:
+    if not points.why_not:
         coefficients = {
-            name: _coefficient(
-                statistic(points.x, points.y), np.concatenate([part[name] for part in resampled])
-            )
-            for name, statistic in STATISTICS.items()
+            name: _coefficient(value, np.concatenate([part[name] for part in resampled]))
+            for name, value in points.values.items()
         }
     return Correlation(
         metric=metric,
         criterion=criterion,
         level=points.level,
-        n=len(points.x),
+        n=points.n,
         **coefficients,
-        why_not=why_not,
-        points=tuple(zip(points.systems, points.x.tolist(), points.y.tolist(), strict=True)),
+        why_not=points.why_not,
+        points=points.points,
     )
 
 
-def _why_not(points: _Outputs | _Systems) -> str:
-    if (n := len(points.x)) < points.fewest:
-        noun = "output" if points.level == "item" else "system"
-        return f"Only {n} {noun}{'s' * (n != 1)}; it takes {points.fewest}."
-    if np.ptp(points.x) == 0:
-        return "The metric is the same for all."
-    if np.ptp(points.y) == 0:
-        return "The mean rating is the same for all."
-    return ""
-
-
-def _coefficient(value: float, resampled: Floats) -> Coefficient:
+def _coefficient(value: float, resampled: Floats) -> Coefficient | None:
+    if not math.isfinite(value):
+        return None
     known = resampled[np.isfinite(resampled)]
     if len(known) < LEVEL * len(resampled):
         return Coefficient(value, None, None)
     low, high = np.quantile(known, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Coefficient(value, float(low), float(high))
+
+
+def _is_constant(values: Floats) -> bool:
+    """Say whether values differ by no more than rounding."""
+    return bool(np.ptp(values) <= ROUNDING * np.abs(values).max())
 
 
 def _drawn(table: pd.DataFrame) -> Iterator[Floats]:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from surveys.protocols.criteria import Criterion
 from surveys.results.frames.base import SELECTED, Frame, column, only, rating_keys, score_maps, scored
-from surveys.results.statistics.inference import Interval, Ratings, mean_effect, unanimous_interval
+from surveys.results.statistics.inference import Interval, Ratings, interval_on_scale, mean_effect
 from surveys.results.statistics.numbering import known_people
 from surveys.results.statistics.numbers import BLANK, CriterionSummary, Score, Share
 
@@ -56,16 +56,12 @@ def ratings_of(scores: "pd.Series[float]", names: pd.DataFrame) -> Ratings:
 def interval_of(
     scores: "pd.Series[float]", names: pd.DataFrame, *, scale: tuple[float, ...] = ()
 ) -> Interval | None:
-    """Return the interval of the mean of scores, within its scale; `names` are `coded`.
-
-    Where all scores are the same it is as wide as so many people of one mind allow.
-    """
+    """Return the interval of the mean of scores, on their scale where they have one; `names` are `coded`."""
     ratings = ratings_of(scores, names)
+    if scale:
+        return interval_on_scale(ratings, low=min(scale), high=max(scale))
     effect = mean_effect(ratings)
-    interval = effect.interval() if effect else None
-    if effect and scale and np.ptp(ratings.values) == 0:
-        return unanimous_interval(float(ratings.values[0]), effect.support, low=min(scale), high=max(scale))
-    return interval.within(min(scale), max(scale)) if interval and scale else interval
+    return effect.interval() if effect else None
 
 
 def _criterion(

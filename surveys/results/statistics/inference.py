@@ -12,6 +12,11 @@ Kish's, (sum n)^2 / sum n^2 (L. Kish, "Survey Sampling", 1965): how many equally
 t test with clusters of unequal size has no more to lean on is the point of A. V. Carter, K. T. Schnepel & D. G.
 Steigerwald, "Asymptotic behavior of a t-test robust to cluster heterogeneity", Review of Economics and Statistics
 99(4), 2017; their own number is this one where ratings of one worker have nothing in common, and else smaller.
+A mean that can't leave its scale has Wilson's interval (E. B. Wilson, "Probable inference, the law of succession, and
+statistical inference", Journal of the American Statistical Association 22, 1927) with the effective number that its
+error tells, as surveys have it (C. Franco, R. J. A. Little, T. A. Louis & E. V. Slud, "Comparative study of confidence
+intervals for proportions in complex sample surveys", Journal of Survey Statistics and Methodology 7(3), 2019): near an
+end the spread that was seen tells too little of what was not.
 Nothing is drawn: equal ratings give equal numbers in whatever order they come. The pigeonhole bootstrap (A. B. Owen,
 Annals of Applied Statistics 1(2), 2007) estimates the same variance, on the wide side; it stands beside these in tests.
 
@@ -33,6 +38,9 @@ ALPHA = 0.05
 FEW_WORKERS = 10.0  # effective ones; below, cluster methods lean on luck
 BUSIEST = 3
 NOTHING = 1e-24  # a variance that is rounding
+# Why nothing is tested.
+ALL_ALIKE = "all items say the same"
+ALL_OF_ONE = "it rests on one person"
 
 Floats = npt.NDArray[np.float64]
 Labels = npt.NDArray[Any]
@@ -86,14 +94,15 @@ class Interval:
     def places(self) -> int:
         """How many decimal places are known: to the first digit of half its width, to the second where that is 1.
 
-        More where an end would else be printed as 0, and 4 at most.
+        More where an end would else be printed as 0 and is not with 4, which is most.
         """
         half = (self.high - self.low) / 2
         if half <= 0:
             return 4
         first = math.floor(math.log10(half))
         places = min(max(-first + int(half < 2 * 10.0**first), 0), 4)
-        while places < 4 and any(end and not round(end, places) for end in (self.low, self.high)):
+        ends = [end for end in (self.low, self.high) if round(end, 4)]
+        while any(not round(end, places) for end in ends):
             places += 1
         return places
 
@@ -121,7 +130,7 @@ class Ratings:
 class Effect:
     """A number, its standard error and degrees of freedom, from which its test and its interval both come.
 
-    `null` is its value where there is no effect. `error` is None where nothing tells the spread.
+    `null` is its value where there is no effect. `error` is None where nothing tells the spread; `why_not` says why.
     """
 
     value: float
@@ -129,6 +138,7 @@ class Effect:
     freedom: float
     support: Support
     null: float = 0.0
+    why_not: str = ""
 
     @property
     def p(self) -> float | None:
@@ -147,6 +157,23 @@ class Effect:
             return None
         reach = float(stdtrit(self.freedom, 1 - alpha / 2)) * self.error
         return Interval(self.value - reach, self.value + reach, self.support, level=1 - alpha)
+
+    def interval_on(self, low: float, high: float, *, alpha: float = ALPHA) -> Interval | None:
+        """Return Wilson's interval at level 1 - `alpha` of what lies between `low` and `high`, with Student's t.
+
+        It holds the means that differ from this one by no more than t errors, were the error larger or smaller as
+        place * (1 - place) on the scale is. It stays on the scale and has nothing to do with `p`. At an end itself it
+        is the plain one, cut off there.
+        """
+        plain = self.interval(alpha=alpha)
+        if plain is None or not low < self.value < high:
+            return plain and plain.within(low, high)
+        width, place = high - low, (self.value - low) / (high - low)
+        spread, reach = place * (1 - place), (plain.high - self.value) / width
+        doubt = reach**2 / spread  # t^2 / n of n ratings that tell as much
+        middle, half = place + doubt / 2, math.sqrt(reach**2 + doubt**2 / 4)
+        ends = ((middle - half) / (1 + doubt), (middle + half) / (1 + doubt))
+        return replace(plain, low=low + width * ends[0], high=low + width * ends[1])
 
 
 PValues = dict[tuple[str, str], float | None]
@@ -190,6 +217,17 @@ def mean_effect(ratings: Ratings) -> Effect | None:
     return _effect(total / n, variances, support)
 
 
+def interval_on_scale(ratings: Ratings, *, low: float, high: float) -> Interval | None:
+    """Return the interval of the mean of ratings that go from `low` to `high`; None as `mean_effect`.
+
+    Where all are the same it is as wide as so many people of one mind allow.
+    """
+    effect = mean_effect(ratings)
+    if effect and np.ptp(ratings.values) == 0:
+        return unanimous_interval(float(ratings.values[0]), effect.support, low=low, high=high)
+    return effect.interval_on(low, high) if effect else None
+
+
 def unanimous_interval(value: float, support: Support, *, low: float, high: float) -> Interval:
     """Return the interval of a mean on a scale from `low` to `high` when all ratings were the same.
 
@@ -224,6 +262,11 @@ def paired(ours: Ratings, theirs: Ratings) -> "Paired | None":
         return None
     scale, tables, keys, width = _counted(sides, items, workers)
     return Paired(scale, tables, keys // width, keys % width, support, n_workers)
+
+
+def why_no_effect(n_items: int) -> str:
+    """Return why there is no effect at all; "" where items are too few, which their number says."""
+    return ALL_OF_ONE if n_items > 1 else ""
 
 
 def unpaired_effect(ours: Ratings, theirs: Ratings) -> Effect | None:
@@ -261,8 +304,10 @@ def _effect(value: float, variances: list[float], support: Support, *, null: flo
     variance = variances[0]
     if len(variances) == 3:
         variance = max(variances[0], variances[1], variances[0] + variances[1] - variances[2])
-    has_error = math.isfinite(variance) and variance > NOTHING
-    return Effect(value, math.sqrt(variance) if has_error else None, freedom_of(support), support, null)
+    why_not = ALL_OF_ONE if math.isinf(variance) else ALL_ALIKE if variance <= NOTHING else ""
+    return Effect(
+        value, None if why_not else math.sqrt(variance), freedom_of(support), support, null, why_not
+    )
 
 
 def freedom_of(support: Support) -> float:

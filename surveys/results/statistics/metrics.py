@@ -1,12 +1,12 @@
 """Automatic metrics beside human scores: means per system, and how the two go together."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 import pandas as pd
 
 from surveys.results.frames.base import Frame
-from surveys.results.statistics.correlation import Correlation, correlations
+from surveys.results.statistics.correlation import EVERY_LEVEL, Correlation, Level, correlations
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,9 @@ class MetricSummary:
     correlations: tuple[Correlation, ...]
 
 
-def summarise_metrics(frame: Frame, scores: pd.DataFrame) -> MetricSummary:
+def summarise_metrics(
+    frame: Frame, scores: pd.DataFrame, *, levels: Container[Level] = EVERY_LEVEL
+) -> MetricSummary:
     """Put `scores` (system, item_id, metric, value, version) beside the kept ratings of a frame.
 
     Human means are over the raters of an output, so that an output counts once however many rated it.
@@ -51,7 +53,7 @@ def summarise_metrics(frame: Frame, scores: pd.DataFrame) -> MetricSummary:
     return MetricSummary(
         means=tuple(_means(scores)),
         ratings=tuple(_rating_means(ratings)),
-        correlations=tuple(correlations(ratings, scores)),
+        correlations=tuple(correlations(ratings, scores, levels=levels)),
     )
 
 

@@ -38,7 +38,7 @@ from surveys.results.statistics.inference import (
     Support,
     effect_of,
     holm,
-    mean_effect,
+    interval_on_scale,
     support_of,
 )
 from surveys.results.statistics.numbering import Codes, known_people, numbered
@@ -258,9 +258,7 @@ def _rates(found: Compared, systems: Sequence[str]) -> Iterator[WinRate]:
         won = found.won[of_pair]
         wins, ties, losses = (int((won == value).sum()) for value in (WIN, TIE, 0.0))
         workers = None if found.workers is None else found.workers[of_pair]
-        effect = mean_effect(Ratings(won, found.items[of_pair], workers))
-        interval = effect.interval() if effect else None
-        between = interval and interval.within(0.0, 1.0)
+        between = interval_on_scale(Ratings(won, found.items[of_pair], workers), low=0.0, high=1.0)
         yield WinRate(systems[i], systems[j], wins, ties, losses, between)
 
 

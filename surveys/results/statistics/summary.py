@@ -23,6 +23,13 @@ from surveys.results.statistics.numbers import (
 )
 
 STRATA = ("true", "false", "unknown")
+OF_ANSWER = (
+    "item_id",
+    "worker",
+    "gold",
+    "is_skipped",
+    "skip_reason",
+)  # what a system's numbers take of an answer
 
 
 def summarise(frame: Frame) -> Summary:
@@ -95,7 +102,7 @@ def _selection(frame: Frame, rows: pd.DataFrame, *, name: str, stratum: str = ""
 
 
 def _system(frame: Frame, rows: pd.DataFrame, *, system: str, stratum: str) -> SystemSummary:
-    shown = frame.about(rows, system=system)
+    shown = frame.about(_columns_about(frame, rows, system=system), system=system)
     if stratum:
         shown = shown[_stratum(shown[column(system, "model_correct")]) == stratum]
     rows = only(shown, ~shown["is_skipped"])
@@ -111,6 +118,12 @@ def _system(frame: Frame, rows: pd.DataFrame, *, system: str, stratum: str) -> S
         difference=_difference(frame, rows, system=system),
         reasons=_reasons(frame, shown[shown["is_skipped"]]),
     )
+
+
+def _columns_about(frame: Frame, rows: pd.DataFrame, *, system: str) -> pd.DataFrame:
+    """Return what the numbers of a system are made of: choosing rows takes as long as there are columns."""
+    own, other = column(system, ""), column(frame.definition.reference_system, frame.definition.headline)
+    return rows[[name for name in rows.columns if name in OF_ANSWER or name.startswith(own) or name == other]]
 
 
 def _reasons(frame: Frame, skipped: pd.DataFrame) -> tuple[Share, ...]:

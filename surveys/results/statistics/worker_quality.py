@@ -1,10 +1,18 @@
-"""Worker quality as an analysis: what was probably meant, once everybody's habits are allowed for.
+"""Worker quality as an analysis: what kept rows say once it is allowed for how each person rates.
 
-A. P. Dawid & A. M. Skene, "Maximum likelihood estimation of observer error-rates using the EM algorithm", Applied
-Statistics 28(1), 1979: each person says each value of a true one with a probability of their own, estimated together
-with the truth. Answers that each item brings its own choices for have no such table in common: there a person is right
-with one probability and else says any other answer seen on the item. Nobody is left out, and nothing is drawn: it
-starts at the shares of votes. Where a scale is a matter of taste the "true" value is what most careful people say.
+Scales: the congeneric model (K. G. Jöreskog, "Statistical analysis of sets of congeneric tests", Psychometrika 36(2),
+1971): a rating is how mild its person is, plus what its output deserves, times how far they follow that, plus noise.
+Mildness is taken out first (Rec. ITU-T P.913 does so too); then a rating counts for as much as its person follows the
+mean of everybody else on the same outputs, once: who is followed does not decide who is to be followed, or chance would
+choose between two camps. Who says anything, or always the same, follows nothing. People rate few outputs, so both are
+drawn to everybody's, as if each had rated some more.
+
+Answers: A. P. Dawid & A. M. Skene, "Maximum likelihood estimation of observer error-rates using the EM algorithm",
+Applied Statistics 28(1), 1979: each person says each value of a true one with a probability of their own, estimated
+together with the truth. Answers that each item brings its own choices for have no such table in common: there a person
+is right with one probability and else says any other answer seen on the item.
+
+Nobody is left out, and nothing is drawn: it starts at the plain means, and at the shares of votes.
 """
 
 from collections.abc import Mapping
@@ -24,6 +32,11 @@ STEPS, FEWEST_STEPS = 500, 20
 AT_MOST = 2_000_000  # ratings looked at in all steps together: large studies move little after the first ones
 CLOSE = 1e-6  # no probability moves by more between two steps
 DIGITS = 6  # of a mean: beyond, the order of rows would tell
+# Ratings more that everybody counts as; in simulated studies half or twice as many come to the same.
+MILDNESS_DRAWN, FOLLOWING_DRAWN = 5.0, 10.0
+AGREED = 0.05  # of the variance of what people say; where less is shared, chance would say who follows
+LEAST = 0.05  # of what a rating usually counts: an output rated by nobody else still has a score
+SETTLED = 1e-9  # of a score: what is rounding
 SMALLEST = 1e-10  # what nobody was seen to do is not impossible
 
 Floats = npt.NDArray[np.float64]
@@ -34,7 +47,7 @@ class ByQuality:
     """Numbers of the kept rows, weighed by worker quality.
 
     `correct`: of how many items the likeliest answer is the right one, None where nothing is graded. `means`: {system:
-    {criterion: mean over items of the expected score}}, scales only.
+    {criterion: mean over items of ratings without mildness, weighed by how far people follow the others}}; scales only.
     """
 
     correct: Share | None
@@ -56,7 +69,7 @@ def by_quality(frame: Frame) -> ByQuality | None:
 
 
 def _means(frame: Frame, rows: pd.DataFrame, *, key: str) -> dict[str, float]:
-    """Return each system's mean over items of the expected score; habits are the same whatever system is rated.
+    """Return each system's mean over items; people are as they are whatever system they rate.
 
     Items and workers are numbers here.
     """
@@ -69,8 +82,9 @@ def _means(frame: Frame, rows: pd.DataFrame, *, key: str) -> dict[str, float]:
         return {}
     names, units = numbered(np.concatenate(pairs))
     people = numbered(workers)[1]
-    meant = dawid_skene(units, people, labels, n_labels=len(scores))
-    of_systems = pd.Series(meant @ np.array(list(scores.values()))).groupby(names // n_items).mean()
+    given = np.array(list(scores.values()), "float64")[labels]
+    of_units = deserved(units, people, given).clip(min(scores.values()), max(scores.values()))
+    of_systems = pd.Series(of_units).groupby(names // n_items).mean()
     return {systems[int(str(n))]: round(float(mean), DIGITS) for n, mean in of_systems.items()}
 
 
@@ -101,6 +115,72 @@ def _correct(frame: Frame, rows: pd.DataFrame) -> Share | None:
 
 def _codes(labels: "pd.Series[str]") -> Codes:
     return np.asarray(pd.factorize(labels, sort=True)[0], "intp")
+
+
+def deserved(units: Codes, workers: Codes, scores: Floats) -> Floats:
+    """Return what each unit deserves by people who are not equally mild, and do not follow it alike, shape (units,).
+
+    Takes one entry per rating, shape (n,): numbers from 0 of the unit and the worker, and the score. People who rated
+    the same units and follow each other alike give the plain means.
+    """
+    alike = np.ones(int(workers.max()) + 1)
+    follows = _followed(units, workers, scores - _mildness(units, workers, scores, alike)[workers])
+    fair = scores - _mildness(units, workers, scores, follows)[workers]
+    return _means_of(units, fair, follows[workers])
+
+
+def _means_of(codes: Codes, values: Floats, weights: Floats) -> Floats:
+    return np.asarray(np.bincount(codes, weights=weights * values) / np.bincount(codes, weights=weights))
+
+
+def _mildness(units: Codes, workers: Codes, scores: Floats, weights: Floats) -> Floats:
+    """Return how much higher each person rates than the others do on the same units; 0 on average of what counts.
+
+    Least squares of scores less units' means less mildness, weighed, with MILDNESS_DRAWN ratings more at no mildness;
+    by conjugate gradients (M. R. Hestenes & E. Stiefel, 1952), as people may be thousands.
+    """
+    counts = np.bincount(workers).astype("float64")
+    own = weights[workers]
+
+    def without_units(values: Floats) -> Floats:
+        """Return each person's sum of values (one per rating), less their units' means."""
+        left = own * (values - _means_of(units, values, own)[units])
+        return np.bincount(workers, weights=left).astype("float64")
+
+    found = np.zeros(len(counts))
+    residual = without_units(scores)
+    direction, square = residual, float(residual @ residual)
+    for _ in range(STEPS):
+        if square <= SETTLED**2 * max(float(counts @ counts), 1.0):
+            break
+        changed = without_units(direction[workers]) + MILDNESS_DRAWN * weights * direction
+        step = square / float(direction @ changed)
+        found, residual = found + step * direction, residual - step * changed
+        before, square = square, float(residual @ residual)
+        direction = residual + square / before * direction
+    told = weights * counts
+    return found - float((told * found).sum() / told.sum())
+
+
+def _followed(units: Codes, workers: Codes, fair: Floats) -> Floats:
+    """Return how far each person follows the others: their slope on the others' means, beside that of everybody."""
+    n = int(workers.max()) + 1
+    others = np.bincount(units)[units] - 1.0
+    beside = (np.bincount(units, weights=fair)[units] - fair) / np.maximum(others, 1)
+    rated = (others > 0).astype("float64")  # not a unit that nobody else has rated
+    counts = np.maximum(np.bincount(workers, weights=rated), 1)
+    own, theirs = (
+        rated * (values - (np.bincount(workers, weights=rated * values) / counts)[workers])
+        for values in (fair, beside)
+    )
+    varied, spread, freedom = float(own @ own), float(theirs @ theirs), float((counts - 1).sum())
+    if min(varied, spread) <= SETTLED or not freedom:
+        return np.ones(n)
+    usual = max(float(own @ theirs), AGREED * varied) / spread
+    common = FOLLOWING_DRAWN * spread / freedom
+    together, apart = (np.bincount(workers, weights=values * theirs, minlength=n) for values in (own, theirs))
+    slopes = (together + usual * common) / (apart + common)
+    return np.maximum(slopes / usual, LEAST)
 
 
 def dawid_skene(units: Codes, workers: Codes, labels: Codes, *, n_labels: int) -> Floats:

@@ -5,6 +5,7 @@ import json
 from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from annotators.models import HIT, Assignment, HITType, Worker
@@ -49,6 +50,8 @@ class _Loader:
         self.hits: dict[str, HIT] = {}
         self.workers: dict[str, Worker] = {}
         self.slots: dict[str, list[tuple[Item, Output, Output]]] = {}
+        self.questionnaires: list[Questionnaire] = []
+        self.questions: list[QuestionnaireItem] = []
         self.responses: list[Response] = []
         self.ratings: list[Rating] = []
 
@@ -58,13 +61,22 @@ class _Loader:
         )
         self.batch = self._batch(name)
         hit_type = self._hit_type()
-        position = 0
         for row in self.rows:
             if row["HITId"] not in self.hits:
-                position += 1
-                self._hit(row, hit_type=hit_type, position=position)
-        for row in self.rows:
-            self._assignment(row)
+                self._hit(row, hit_type=hit_type, position=len(self.hits) + 1)
+        said = [one for slots in self.slots.values() for one in slots]
+        HIT.objects.bulk_create(self.hits.values())
+        Questionnaire.objects.bulk_create(self.questionnaires)
+        Item.objects.bulk_create(item for item, *_ in said)
+        Output.objects.bulk_create(output for _, *outputs in said for output in outputs)
+        QuestionnaireItem.objects.bulk_create(self.questions)
+        self.workers = {
+            row["WorkerId"]: Worker(worker_id=row["WorkerId"], source="embedded") for row in self.rows
+        }
+        Worker.objects.bulk_create(self.workers.values())
+        assignments = Assignment.objects.bulk_create(self._assignment(row) for row in self.rows)
+        for row, assignment in zip(self.rows, assignments, strict=True):
+            self._answers(row, assignment)
         Response.objects.bulk_create(self.responses)
         Rating.objects.bulk_create(self.ratings)
         return self.batch
@@ -91,50 +103,47 @@ class _Loader:
         )  # fmt: skip
 
     def _hit(self, row: dict[str, str], *, hit_type: HITType, position: int) -> None:
-        hit = HIT.objects.create(
+        hit = HIT(
             hit_type=hit_type, hit_id=row["HITId"], max_assignments=int(row["MaxAssignments"]),
             created_at=parse_time(row["CreationTime"]), expires_at=parse_time(row["Expiration"]),
         )  # fmt: skip
         self.hits[row["HITId"]] = hit
-        questionnaire = Questionnaire.objects.create(
-            batch=self.batch, position=position, target_assignments=5, hit=hit
-        )
+        questionnaire = Questionnaire(batch=self.batch, position=position, target_assignments=5, hit=hit)
+        self.questionnaires.append(questionnaire)
         for slot in range(self.columns.n):
             place = (position - 1) * self.columns.n + slot + 1
             said = self._item(row, slot, position=place, source_row=position)
             self.slots.setdefault(row["HITId"], []).append(said)
-            QuestionnaireItem.objects.create(questionnaire=questionnaire, item=said[0], position=slot + 1)
+            question = QuestionnaireItem(questionnaire=questionnaire, item=said[0], position=slot + 1)
+            self.questions.append(question)
 
     def _item(self, row: dict[str, str], slot: int, *, position: int, source_row: int):
         cells = {name: row[f"Input.{name}_{slot}"] for name in self.columns.names}
         shared = {name: row[f"Input.{name}"] for name in self.columns.shared}
         options = {"answer", "other_answer1", "other_answer2"} & cells.keys()
-        item = Item.objects.create(
+        item = Item(
             survey=self.survey, external_id=cells["id"], subject=cells["id"], position=position, source_row=source_row,
             gold=cells["answer"],
             choices=[{"value": v, "label": v} for v in sorted({cells[name] for name in options})],
             payload={"header": list(self.columns.header), "columns": cells, "row": shared},
         )  # fmt: skip
-        ours = Output.objects.create(
+        ours = Output(
             item=item, system="ofa-x", text=cells["output_explanation"], answer=cells["output_answer"]
         )
-        gt = Output.objects.create(
-            item=item, system="ground_truth", text=cells["explanation"], answer=cells["answer"]
-        )
+        gt = Output(item=item, system="ground_truth", text=cells["explanation"], answer=cells["answer"])
         return item, ours, gt
 
-    def _assignment(self, row: dict[str, str]) -> None:
-        worker_id = row["WorkerId"]
-        if worker_id not in self.workers:
-            self.workers[worker_id] = Worker.objects.create(worker_id=worker_id, source="embedded")
-        answers = json.loads(row["Answer.taskAnswers"])[0]
-        assignment = Assignment.objects.create(
-            hit=self.hits[row["HITId"]], worker=self.workers[worker_id], assignment_id=row["AssignmentId"],
+    def _assignment(self, row: dict[str, str]) -> Assignment:
+        return Assignment(
+            hit=self.hits[row["HITId"]], worker=self.workers[row["WorkerId"]], assignment_id=row["AssignmentId"],
             status=row["AssignmentStatus"], accepted_at=parse_time(row["AcceptTime"]),
             submitted_at=parse_time(row["SubmitTime"]), saved_at=parse_time(row["SubmitTime"]),
             approved_at=parse_time(row["ApprovalTime"]), rejected_at=parse_time(row["RejectionTime"]),
-            feedback=row["RequesterFeedback"], comment=answers.get("feedback", ""),
+            feedback=row["RequesterFeedback"], comment=_answers_of(row).get("feedback", ""),
         )  # fmt: skip
+
+    def _answers(self, row: dict[str, str], assignment: Assignment) -> None:
+        answers = _answers_of(row)
         for position, (item, ours, gt) in enumerate(self.slots[row["HITId"]], start=1):
             self._response(assignment, item, ours=ours, gt=gt, position=position, answers=answers)
 
@@ -159,6 +168,10 @@ class _Loader:
             Rating(response=response, output=output, criterion=criterion, value=value, score=score)
             for output, criterion, value, score in ratings
         ]
+
+
+def _answers_of(row: dict[str, str]) -> dict[str, Any]:
+    return json.loads(row["Answer.taskAnswers"])[0]
 
 
 def _explanation(answers, key, *, output):

@@ -98,6 +98,17 @@ def test_all_of_one_mind_are_not_tested():
     all_ours = dict.fromkeys(((w, n) for w in range(6) for n in range(1, 6)), "expl_1")
     (one,) = choices(study(all_ours), against="ground_truth").preferred
     assert (one.wins, one.net, one.p, one.interval, one.dagger) == (30, 1.0, None, None, False)
+    assert one.untested == "not tested: all items say the same"
+    text = report_text(make_report(study(all_ours)))
+    assert "preference not tested: all items say the same (30 won, 0 tied, 0 lost)" in text
+
+
+def test_of_one_person_it_says_that_nothing_can_be_told():
+    alone = choices(
+        read(raw_file([row([task(n) for n in range(1, 6)])]), definition=VQAX), against="ground_truth"
+    )
+    assert {one.untested for one in alone.ticked} == {"not tested, 5 shared items: it rests on one person"}
+    assert [one.untested for one in alone.preferred] == ["not tested: it rests on one person"]
 
 
 def test_what_a_third_wins_is_no_tie_of_the_others():

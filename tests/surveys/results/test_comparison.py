@@ -21,12 +21,11 @@ from surveys.results.statistics.comparison import (
     CLUSTERED,
     POOLED,
     UnknownSystemError,
-    _of_probability,
     compare,
     corrected,
     pooled_p,
 )
-from surveys.results.statistics.inference import Ratings, holm, mean_effect
+from surveys.results.statistics.inference import Ratings, holm
 from tests.protocols import VQAX
 from tests.surveys.results.raw_files import raw_file, read, row, task
 from tests.surveys.results.score_lines import line, write_lines
@@ -151,6 +150,9 @@ def test_differences_that_are_all_the_same_tell_nothing_of_their_spread(tmp_path
     comparison = compare(study(tmp_path, lines))
     assert [(d.mean, d.p) for d in comparison.differences] == [(-1.0, None), (-1.0, None), (0.0, None)]
     assert [d.interval for d in comparison.differences] == [None] * 3
+    assert {d.untested for d in comparison.differences} == {
+        "not tested, 3 shared items: all items say the same"
+    }
     assert not any(e.dagger for e in comparison.estimates["b"].values())
 
 
@@ -162,6 +164,20 @@ def test_of_one_worker_nothing_is_said_but_the_difference_on_a_single_item():
         n: corrected({("b", "fluency"): (side([5.0, 1.0][:n]), side([2.0, 2.0][:n]))})[0] for n in (1, 2)
     }
     assert [(found[n].mean, found[n].items, found[n].p) for n in (1, 2)] == [(3.0, 1, None), (None, 2, None)]
+    assert found[1].untested == "not tested, 1 shared item"
+    assert found[2].untested == "not tested, 2 shared items: it rests on one person"
+    two = Ratings(np.array([5.0, 4.0, 1.0]), np.array([0, 1, 1]), np.array([0, 0, 1]))
+    (rests,) = corrected({("b", "fluency"): (two, side([1.0, 2.0]))})
+    assert (rests.p, rests.untested) == (None, "not tested, 2 shared items: it rests on one person")
+
+
+def test_the_probability_to_be_rated_higher_stays_one():
+    """Five items of six are one way round: the plain interval would go beyond 1."""
+    ours, theirs = np.array([5.0, 5.0, 5.0, 5.0, 5.0, 2.0]), np.array([1.0, 2.0, 1.0, 3.0, 1.0, 3.0])
+    sides = [Ratings(side, np.arange(6), None) for side in (ours, theirs)]
+    (found,) = corrected({("b", "fluency"): (sides[0], sides[1])})
+    assert found.superiority == pytest.approx(5 / 6)
+    assert 0 < found.superiority_interval.low < 5 / 6 < found.superiority_interval.high < 1
 
 
 def test_systems_without_items_in_common_are_not_tested(tmp_path):
@@ -194,7 +210,7 @@ def test_systems_without_items_in_common_are_loudly_not_comparable(tmp_path):
     assert unpaired.p == stats.ttest_ind([4] * 4, [5, 4, 5, 4, 5], equal_var=False).pvalue
     text = report_text(make_report(frame))
     assert f"!! {found.reason}" in text
-    assert "relevance not tested (0 shared items); as two samples, not corrected: -0.6 (" in text
+    assert "relevance not tested, 0 shared items; as two samples, not corrected: -0.6 (" in text
     assert make_report(frame).as_data()["comparison"]["not_comparable"][0]["equal_texts"] == 4
 
 
@@ -310,10 +326,3 @@ def test_student_beside_scipy(ours, theirs):
 
     expected = stats.ttest_ind(ours, theirs).pvalue
     assert pooled_p(ours, theirs) == (None if math.isnan(expected) else pytest.approx(expected, rel=1e-9))
-
-
-def test_the_interval_of_a_probability_ends_where_probabilities_do():
-    effect = mean_effect(Ratings(np.array([0.0, 0.0, 0.0, 1.0]), items=np.arange(4), workers=None))
-    beyond, found = effect.interval(), _of_probability(effect, alpha=0.05)
-    assert beyond.low < 0 < 1 < beyond.high
-    assert (found.low, found.high) == (0.0, 1.0)

@@ -33,7 +33,7 @@ def points(found) -> tuple[list[float], list[float]]:
 
 
 def test_item_level_is_what_scipy_says_of_the_means() -> None:
-    item, _ = correlations(*study())
+    item, *_ = correlations(*study())
     x, y = points(item)
     assert (item.level, item.n, item.why_not) == ("item", 120, "")
     assert item.pearson.value == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-12)
@@ -43,7 +43,7 @@ def test_item_level_is_what_scipy_says_of_the_means() -> None:
 
 def test_a_point_is_the_mean_of_an_output_s_ratings() -> None:
     ratings, scores = study()
-    item, _ = correlations(ratings, scores)
+    item, *_ = correlations(ratings, scores)
     means = ratings.groupby(["system", "item_id"])["score"].mean()
     expected = [(s, v, means[s, i]) for s, i, _, v in scores.itertuples(index=False)]
     assert sorted(item.points) == sorted(expected)
@@ -51,40 +51,72 @@ def test_a_point_is_the_mean_of_an_output_s_ratings() -> None:
 
 def test_system_level_is_of_the_systems_means() -> None:
     ratings, scores = study()
-    _, system = correlations(ratings, scores)
+    *_, system = correlations(ratings, scores)
     assert (system.level, system.n) == ("system", 3)
     x = scores.groupby("system")["value"].mean()
     y = ratings.groupby(["system", "item_id"])["score"].mean().groupby("system").mean()
     assert system.pearson.value == pytest.approx(stats.pearsonr(x, y).statistic, abs=1e-9)
 
 
-@pytest.mark.parametrize("level", [0, 1])
-def test_intervals_are_those_of_scipy_s_coefficients_of_each_resample(level: int, monkeypatch) -> None:
+def test_within_systems_is_the_mean_of_scipy_s_coefficients_of_each_system() -> None:
+    ratings, scores = study()
+    item, within, _ = correlations(ratings, scores)
+    of_systems = [[(x, y) for name, x, y in item.points if name == system] for system in "abc"]
+    expected = np.mean([stats.kendalltau(*zip(*pairs, strict=True)).statistic for pairs in of_systems])
+    assert within.kendall.value == pytest.approx(expected, abs=1e-12)
+    assert (within.level, within.n, within.points, within.why_not) == ("within", 120, (), "")
+
+
+def test_a_metric_that_only_knows_the_system_goes_with_people_over_outputs_alone() -> None:
+    ratings, scores = study(n=100)
+    rng = np.random.default_rng(1)
+    worth = scores["system"].map({"a": 0.0, "b": 1.0, "c": 2.0})
+    better = ratings.assign(score=ratings["score"] + 2 * ratings["system"].map({"a": 0, "b": 1, "c": 2}))
+    item, within, system = correlations(better, scores.assign(value=worth + rng.normal(0, 0.1, len(worth))))
+    assert (item.pearson.value > 0.8, system.pearson.value > 0.99) == (True, True)
+    assert within.pearson.low < 0 < within.pearson.high
+    assert abs(within.pearson.value) < 0.15
+
+
+def test_within_systems_takes_two_that_can_tell_and_is_not_asked_of_one() -> None:
+    ratings, scores = study(n=12, systems=("a", "b"))
+    flat = scores.assign(value=scores["value"].where(scores["system"] == "a", 0.5))
+    _, within, _ = correlations(ratings, flat)
+    assert (within.why_not, within.n) == ("Only one system has 10 outputs that differ; it takes 2.", 12)
+    assert (within.pearson, within.kendall) == (None, None)
+    few, scored = study(n=9, systems=("a", "b"))
+    assert correlations(few, scored)[1].why_not == "No system has 10 outputs that differ; it takes 2."
+    assert [one.level for one in correlations(*study(n=12, systems=("a",)))] == ["item", "system"]
+
+
+@pytest.mark.parametrize("level", ["item", "within", "system"])
+def test_intervals_are_those_of_scipy_s_coefficients_of_each_resample(level: str, monkeypatch) -> None:
     monkeypatch.setattr(module, "RESAMPLES", 200)
     ratings, scores = study(n=15)
-    found = correlations(ratings, scores)[level]
+    (found,) = [one for one in correlations(ratings, scores) if one.level == level]
     means = ratings.groupby(["system", "item_id"])["score"].mean().rename("rating").reset_index()
     table = means.merge(scores, on=["system", "item_id"])
     (drawn,) = module._drawn(table)
     rows = [table.loc[np.repeat(table.index, times.astype(int))] for times in drawn]
-    if level:
+    if level == "system":
         rows = [row.groupby("system")[["value", "rating"]].mean() for row in rows]
     for name, of in (
         ("pearson", stats.pearsonr),
         ("spearman", stats.spearmanr),
         ("kendall", stats.kendalltau),
     ):
-        values = [of(row["value"], row["rating"]).statistic for row in rows]
+        parts = [[part for _, part in row.groupby("system")] if level == "within" else [row] for row in rows]
+        values = [np.mean([of(p["value"], p["rating"]).statistic for p in part]) for part in parts]
         interval = getattr(found, name)
         assert (interval.low, interval.high) == pytest.approx(np.quantile(values, [0.025, 0.975]), abs=1e-9)
 
 
 @pytest.mark.parametrize("ties", [True, False])
 def test_the_fast_kendall_of_resamples_is_scipy_s(ties: bool, monkeypatch) -> None:
-    fast, _ = correlations(*study(ties=ties))
+    fast, *_ = correlations(*study(ties=ties))
     monkeypatch.setattr(module, "PAIRWISE_UP_TO", 0)
     monkeypatch.setattr(module, "RESAMPLES_OF_MANY", module.RESAMPLES)
-    slow, _ = correlations(*study(ties=ties))
+    slow, *_ = correlations(*study(ties=ties))
     assert (fast.kendall.low, fast.kendall.high) == pytest.approx(
         (slow.kendall.low, slow.kendall.high), abs=1e-12
     )
@@ -97,7 +129,7 @@ def test_many_outputs_are_drawn_less_often(monkeypatch) -> None:
     assert [len(drawn) for drawn in module._drawn(table)] == [module.RESAMPLES]
     monkeypatch.setattr(module, "PAIRWISE_UP_TO", len(table) - 1)
     assert [len(drawn) for drawn in module._drawn(table)] == [7]
-    item, _ = correlations(ratings, scores)
+    item, *_ = correlations(ratings, scores)
     assert item.kendall.low < item.kendall.value < item.kendall.high
 
 
@@ -151,7 +183,7 @@ def test_too_little_to_go_by_is_said(change, why_not: str) -> None:
 
 def test_texts_and_outputs_without_a_score_are_left_out() -> None:
     ratings, scores = study(n=12)
-    item, _ = correlations(
+    item, *_ = correlations(
         ratings.assign(score=ratings["score"].where(ratings["item_id"] != "i3")),
         scores.assign(value=scores["value"].where(scores["item_id"] != "i4")),
     )
@@ -162,3 +194,16 @@ def test_texts_and_outputs_without_a_score_are_left_out() -> None:
 def test_nothing_in_common_is_nothing() -> None:
     ratings, scores = study(n=12)
     assert correlations(ratings, scores.assign(item_id="elsewhere")) == []
+
+
+def test_what_differs_by_rounding_does_not_differ() -> None:
+    """A reference beside itself: 100 but for the last bit, which has no rank and no correlation."""
+    ratings, scores = study(n=12)
+    is_a = scores["system"] == "a"
+    bits = pd.Series(np.where(np.arange(len(scores)) % 2, 100.0, 100.0 + 1e-13))
+    found = correlations(ratings, scores.assign(value=scores["value"].where(~is_a, bits)))
+    (within,) = [one for one in found if one.level == "within"]
+    assert within.n == 24
+    assert math.isfinite(within.pearson.value)
+    alone = correlations(ratings[ratings["system"] == "a"], scores[is_a].assign(value=bits[is_a]))
+    assert alone[0].why_not == "The metric is the same for all."

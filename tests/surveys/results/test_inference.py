@@ -1,21 +1,25 @@
 """Tests and intervals of ratings that share raters and items."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from surveys.results.printed import NOTHING, known
 from surveys.results.statistics.criteria import ratings_of
 from surveys.results.statistics.inference import (
     ALPHA,
+    Effect,
     Interval,
     Ratings,
     Support,
     difference_effect,
     freedom_of,
     holm,
+    interval_on_scale,
     level_of,
     mean_effect,
     unanimous_interval,
@@ -73,6 +77,49 @@ def test_ratings_all_the_same_have_the_interval_of_nobody_else_seen(value, low, 
 def test_workers_unknown_the_items_are_those_of_one_mind():
     found = unanimous_interval(1.0, Support(20, 0), low=0.0, high=1.0)
     assert found.low == pytest.approx(0.05 ** (1 / 20))
+
+
+def test_a_share_worked_by_hand():
+    """90 of 100, t of 99 degrees 1.98422, its square in n .039371: the middle .919686 / 1.039371, its half .062696."""
+    found = Effect(0.9, 0.03, 99.0, Support(100, 0)).interval_on(0.0, 1.0)
+    assert (found.low, found.high) == (pytest.approx(0.82453, abs=1e-5), pytest.approx(0.94517, abs=1e-5))
+    for end in (found.low, found.high):  # where t errors of its own lead to what was seen
+        assert abs(end - 0.9) == pytest.approx(stats.t.ppf(0.975, 99) * math.sqrt(end * (1 - end) / 100))
+    on_five = Effect(4.6, 0.12, 99.0, Support(100, 0)).interval_on(1.0, 5.0)
+    assert (on_five.low, on_five.high) == pytest.approx((1 + 4 * found.low, 1 + 4 * found.high))
+    assert on_five.support == Support(100, 0)
+
+
+def test_an_interval_on_a_scale_is_the_same_from_either_end():
+    """And at any level; in the middle it is nearly the plain one, if that is short."""
+    effect, turned = (Effect(value, 0.1, 20.0, Support(21, 0)) for value in (1.3, 4.7))
+    one, other = effect.interval_on(1.0, 5.0, alpha=0.01), turned.interval_on(1.0, 5.0, alpha=0.01)
+    assert (one.low, one.high) == pytest.approx((6 - other.high, 6 - other.low))
+    assert (one.level, one.low > 1.0) == (0.99, True)
+    middle = replace(effect, value=3.0)
+    plain, found = middle.interval(), middle.interval_on(1.0, 5.0)
+    assert (found.low, found.high) == pytest.approx((plain.low, plain.high), abs=2e-3)
+
+
+def test_at_an_end_or_without_spread_there_is_no_other_error():
+    at_end = Effect(1.0, 0.1, 20.0, Support(21, 0))
+    plain = at_end.interval()
+    assert at_end.interval_on(0.0, 1.0) == replace(plain, high=1.0)
+    assert replace(at_end, error=None).interval_on(0.0, 1.0) is None
+    assert interval_on_scale(ratings([1.0], ["a"]), low=0.0, high=1.0) is None
+
+
+def test_a_rare_answer_is_in_the_interval_of_its_share_as_often_as_is_said():
+    """Of 1,000 draws of 100 answers, 5 % of them so; the plain interval is too short on the side away from the end."""
+    rng = np.random.default_rng(5)
+    held = {"on scale": 0, "cut off": 0}
+    for _ in range(1000):
+        answers = ratings(rng.random(100) < 0.05, np.arange(100))
+        of_scale, effect = interval_on_scale(answers, low=0.0, high=1.0), mean_effect(answers)
+        cut = (effect.interval() or of_scale).within(0.0, 1.0)
+        held["on scale"] += of_scale.low <= 0.05 <= of_scale.high
+        held["cut off"] += cut.low <= 0.05 <= cut.high
+    assert held["on scale"] >= 950 > 900 > held["cut off"]
 
 
 def test_a_mean_worked_by_hand():
@@ -325,7 +372,23 @@ def test_an_interval_leaves_out_no_effect_exactly_where_the_corrected_p_is_below
         (0.5, 0.5, 4),
         (-0.3, -0.004, 3),
         (1.0, 1.041, 2),
+        (0.00001, 0.99999, 1),
+        (0.0004, 0.62, 4),
     ],
 )
 def test_as_many_places_as_are_known(low, high, places):
     assert Interval(low, high, Support(9, 9)).places == places
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"),
+    [
+        (-0.42, -3.0, 2.3, "−0.4"),
+        (2.42, -3.0, 8.1, "2"),
+        (0.0, -3.0, 3.0, "0"),
+        (0.00001, -3.0, 3.0, "0.0000"),
+    ],
+)
+def test_a_number_is_not_printed_as_nothing(value, low, high, text):
+    assert known(value, Interval(low, high, Support(9, 9))) == text
+    assert known(None, None) == NOTHING

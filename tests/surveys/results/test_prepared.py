@@ -18,7 +18,7 @@ from tests.people import client_of
 from tests.surveys.pages.study.import_pages import make_what_is_asked
 
 pytestmark = pytest.mark.django_db
-OF_ALL = {"legacy", "legacy_filtered", "summary", "table", "metrics", "correlations"}
+OF_ALL = {"legacy", "legacy_filtered", "summary", "table", "metrics", "correlations", "correlations_within"}
 
 
 @pytest.fixture(autouse=True)
@@ -82,11 +82,11 @@ def test_a_file_is_kept_for_a_day(batch: Batch, data: Path) -> None:
     client.get(address)
     make_what_is_asked()
     (path,) = (data / "prepared").glob("*")
-    sync.purge_workers()
+    sync.tidy()
     assert path.exists()
     yesterday = time.time() - KEPT_SECONDS - 60
     os.utime(path, (yesterday, yesterday))
-    sync.purge_workers()
+    sync.tidy()
     assert (path.exists(), client.get(address).status_code, make_what_is_asked()) == (False, 302, [True])
     assert client.get(address).status_code == 200
 

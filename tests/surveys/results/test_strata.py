@@ -60,7 +60,11 @@ def test_a_criterion_has_its_spread_and_its_good_share():
     }  # fmt: skip
     assert found.good == Share("good", "4 or more", 3, 3)
     assert found.score.sd == pytest.approx(0.5773502691896257)
-    assert (found.interval.low, found.interval.high) == (1.0, 5.0)  # two workers: anything on the scale
+    # Two workers: nearly anything on the scale.
+    assert (found.interval.low, found.interval.high) == (
+        pytest.approx(1.0892, abs=1e-4),
+        pytest.approx(4.9992, abs=1e-4),
+    )
 
 
 def test_strata_in_the_summary_have_all_beside_them():

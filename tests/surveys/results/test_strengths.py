@@ -13,7 +13,7 @@ from scipy.optimize import linprog, minimize
 from surveys.protocols.preferences import WAYS
 from surveys.results.statistics.davidson import Compared
 from surveys.results.statistics.inference import FEW_WORKERS
-from surveys.results.statistics.strengths import _counts, fitted
+from surveys.results.statistics.strengths import _counts, _rates, fitted
 
 SIX = tuple("abcdef")
 
@@ -167,6 +167,19 @@ def test_a_win_rate_is_read_from_both_sides() -> None:
     assert (one.interval.low, one.corrected) == pytest.approx((1 - other.interval.high, other.corrected))
     assert 0 < one.interval.low < one.rate < one.interval.high < 1
     assert found.rate("a", "a") is None
+
+
+def test_who_won_every_time_has_a_rate_with_an_interval_of_so_many_of_one_mind() -> None:
+    wins = Compared(
+        first=np.zeros(30, "intp"),
+        second=np.ones(30, "intp"),
+        won=np.ones(30),
+        items=np.arange(30),
+        workers=np.tile(np.arange(10), 3),
+    )
+    (one,) = _rates(wins, ["a", "b"])
+    assert (one.wins, one.interval.high) == (30, 1.0)
+    assert one.interval.low == pytest.approx(0.05 ** (1 / 10))
 
 
 def test_the_rate_that_the_strengths_expect_is_davidsons() -> None:

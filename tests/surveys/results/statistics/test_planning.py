@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from surveys.results.statistics.inference import Interval, Ratings, Support, mean_effect
-from surveys.results.statistics.planning import expected
+from surveys.results.statistics.inference import (
+    Effect,
+    Interval,
+    Ratings,
+    Support,
+    mean_effect,
+    unanimous_interval,
+)
+from surveys.results.statistics.planning import expected, reach_of
 
 INTERVAL = Interval(3.0, 4.0, Support(items=10, workers=0))
 
@@ -53,3 +60,21 @@ def test_the_width_to_expect_is_the_width_there_is():
     real = np.mean([(one.high - one.low) / 2 for one in wholes])
     assert np.mean([one.whole for one in widths]) == pytest.approx(real, rel=0.05)
     assert np.mean([one.at_most > real for one in widths]) == pytest.approx(0.8, abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("mean", "error", "people"), [(4.8, 0.15, 4), (4.9, 0.08, 6), (3.0, 0.5, 4), (1.2, 0.1, 30)]
+)
+def test_on_a_scale_the_reach_is_that_of_the_mean_s_own_error(mean, error, people):
+    support = Support(items=200, workers=people, effective=float(people))
+    effect = Effect(mean, error, people - 1.0, support)
+    reach = reach_of(effect.interval_on(1.0, 5.0), mean, scale=(1.0, 2.0, 3.0, 4.0, 5.0))
+    assert reach == pytest.approx(error * stats.t.ppf(0.975, people - 1))
+    assert expected(effect.interval_on(1.0, 5.0), reach=reach, growth=1).whole == pytest.approx(reach)
+    assert reach_of(effect.interval(), mean) == pytest.approx(reach)
+
+
+def test_of_one_mind_the_reach_is_as_far_as_the_interval_goes():
+    support = Support(items=200, workers=10, effective=10.0)
+    found = unanimous_interval(5.0, support, low=1.0, high=5.0)
+    assert reach_of(found, 5.0, scale=(1.0, 5.0)) == 5.0 - found.low
