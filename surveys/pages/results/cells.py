@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from surveys.results.printed import NOTHING, level_text, number, p_value
+from surveys.results.printed import NOTHING, known, level_text, number, p_value
 from surveys.results.statistics.choices import Preferred
 from surveys.results.statistics.comparison import Difference
 from surveys.results.statistics.inference import Effect, Interval
@@ -54,7 +54,7 @@ def share_cell(share: Share | None) -> Cell:
 def interval_cell(interval: Interval | None, *, places: int) -> Cell:
     if interval is None:
         return Cell(NOTHING)
-    text = f"{number(interval.low, places=places)} to {number(interval.high, places=places)}"
+    text = ends(interval, places=places)
     support = interval.support
     if support.effective is None or support.busiest is None:
         return Cell(text, f"{support.items} items")
@@ -67,8 +67,9 @@ def tested_cell(found: Difference) -> Cell:
     """Return a tested difference with its interval at the level it was tested at, and a dagger to match."""
     interval = found.interval
     if interval is None or found.mean is None or found.corrected is None:
-        return Cell(NOTHING, f"not tested, {found.items} shared items{_as_two_samples(found.unpaired)}")
-    mean = number(found.mean, places=interval.places)
+        mean = number(found.mean) if found.items > 1 else NOTHING
+        return Cell(mean, f"{found.untested}{_as_two_samples(found.unpaired)}")
+    mean = known(found.mean, interval)
     text = f"{mean}{DAGGER if found.dagger else ''} ({ends(interval)})"
     tested = f"{probability(found.corrected)}, {level_text(interval.level)}, {found.items} items"
     return Cell(text, f"{tested}{few(found)}")
@@ -78,7 +79,7 @@ def _as_two_samples(effect: Effect | None) -> str:
     interval = effect.interval() if effect else None
     if effect is None or effect.p is None or interval is None:
         return ""
-    difference = f"{number(effect.value, places=interval.places)} ({ends(interval)})"
+    difference = f"{known(effect.value, interval)} ({ends(interval)})"
     return f"; as two samples, not corrected: {difference}, {probability(effect.p)}"
 
 
@@ -100,9 +101,10 @@ def between_percent(interval: Interval | None) -> str:
     return f"; {level_text(interval.level)}: {100 * interval.low:.0f} to {100 * interval.high:.0f}"
 
 
-def ends(interval: Interval) -> str:
-    low, high = (number(end, places=interval.places) for end in (interval.low, interval.high))
-    return f"{low} to {high}"
+def ends(interval: Interval, *, places: int | None = None) -> str:
+    """Return both ends, to as many places as are known unless others are given."""
+    places = interval.places if places is None else places
+    return f"{number(interval.low, places=places)} to {number(interval.high, places=places)}"
 
 
 def few(found: Difference | Preferred | None) -> str:

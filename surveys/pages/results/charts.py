@@ -198,6 +198,7 @@ class Plot:
 
     title: str
     x_label: str
+    y_label: str
     note: str
     dots: tuple[tuple[float, float, int, str], ...]
     x_ends: tuple[str, str]
@@ -208,6 +209,10 @@ class Plot:
     @property
     def middle(self) -> int:
         return self.width // 2
+
+    @property
+    def half_height(self) -> int:
+        return self.height // 2
 
     @property
     def outer_width(self) -> int:
@@ -232,7 +237,14 @@ def scatter_plot(correlation: Correlation, *, criterion: str, systems: Sequence[
     )
     note = f"{len(drawn)} of {len(points)} outputs drawn" if len(drawn) < len(points) else ""
     title = f"{criterion} by {correlation.metric}"
-    return Plot(title, correlation.metric, note, dots, _in_words(x_ends), _in_words(y_ends))
+    return Plot(
+        title, correlation.metric, _begun(criterion), note, dots, _in_words(x_ends), _in_words(y_ends)
+    )
+
+
+def _begun(label: str) -> str:
+    """Return as much of a question as has room along an axis; the title has all of it."""
+    return label if len(label) <= ROOM_FOR_LABEL else f"{label[: ROOM_FOR_LABEL - 1].rstrip()}…"
 
 
 def _ends(values: Sequence[float]) -> tuple[float, float]:

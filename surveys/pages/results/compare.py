@@ -1,6 +1,6 @@
 """Batches and surveys beside each other on a page: the report that `evaluate_results --batch` makes, as it is kept."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
@@ -16,11 +16,11 @@ from django.views.decorators.http import require_safe
 from surveys.enqueue import wanted
 from surveys.models import Batch, Survey
 from surveys.pages.access import researcher
-from surveys.pages.results.cells import Cell, probability, tested_cell
+from surveys.pages.results.cells import Cell, ends, probability, tested_cell
 from surveys.pages.results.results import Shown
 from surveys.protocols.registry import DEFINITIONS
 from surveys.results import kept
-from surveys.results.printed import number
+from surveys.results.printed import known, number
 from surveys.results.statistics.across import Across, Contrast, Pairing, StudyNumbers
 from surveys.results.statistics.inference import Effect
 from surveys.results.statistics.numbers import CriterionSummary
@@ -134,13 +134,25 @@ def _arranged(found: Across) -> Comparison:
         ("Kept rows", found.contrasts),
         ("Kept rows whose answer was right", found.filtered),
     )
+    labels = dict(_labels(found.studies))
     return Comparison(
         studies=tuple(line for study in found.studies for line in _study_lines(study)),
         pairings=tuple(_pairing_line(pairing) for pairing in found.pairings),
         warnings=tuple(p.strangers.reason for p in found.strangers if p.strangers),
-        families=tuple((title, tuple(map(_contrast_line, lines))) for title, lines in families if lines),
+        families=tuple(
+            (title, tuple(_contrast_line(line, labels) for line in lines))
+            for title, lines in families
+            if lines
+        ),
         is_several_sets=len(found.datasets) > 1,
     )
+
+
+def _labels(studies: Iterable[StudyNumbers]) -> Iterator[tuple[tuple[str, str], str]]:
+    """Yield (data set, key of a criterion) and its label."""
+    for study in studies:
+        for system in study.kept.systems:
+            yield from (((study.dataset, criterion.key), criterion.label) for criterion in system.criteria)
 
 
 def _study_lines(study: StudyNumbers) -> Iterator[Line]:
@@ -164,8 +176,7 @@ def _mean(criterion: CriterionSummary | None) -> Cell:
     counts = f"{score.ratings} ratings on {score.items} items"
     if interval is None:
         return Cell(number(score.rating_mean), counts)
-    ends = " to ".join(number(end, places=interval.places) for end in (interval.low, interval.high))
-    return Cell(number(score.rating_mean), f"{ends}; {counts}")
+    return Cell(number(score.rating_mean), f"{ends(interval)}; {counts}")
 
 
 def _pairing_line(pairing: Pairing) -> Line:
@@ -178,16 +189,17 @@ def _unpaired_cell(effect: Effect) -> Cell:
     """Return the difference of two that share no items, as two samples; it is in no family and has no dagger."""
     if (interval := effect.interval()) is None or effect.p is None:
         return Cell(number(None), "not tested, 0 shared items")
-    low, high, value = (
-        number(end, places=interval.places) for end in (interval.low, interval.high, effect.value)
+    return Cell(
+        f"{known(effect.value, interval)} ({ends(interval)})",
+        f"as two samples, not corrected, {probability(effect.p)}",
     )
-    return Cell(f"{value} ({low} to {high})", f"as two samples, not corrected, {probability(effect.p)}")
 
 
-def _contrast_line(contrast: Contrast) -> Line:
+def _contrast_line(contrast: Contrast, labels: Mapping[tuple[str, str], str]) -> Line:
     pairing, difference = contrast.pairing, contrast.difference
     means = tuple(
         Cell(number(mean), f"{n} ratings") for mean, n in zip(contrast.means, contrast.ratings, strict=True)
     )
     tested = _unpaired_cell(difference.unpaired) if difference.unpaired else tested_cell(difference)
-    return Line((str(pairing.ours), str(pairing.theirs), difference.criterion), (*means, tested))
+    criterion = labels[pairing.dataset, difference.criterion]
+    return Line((str(pairing.ours), str(pairing.theirs), criterion), (*means, tested))

@@ -8,8 +8,15 @@ from surveys.results.statistics.correlation import Coefficient, Correlation
 from surveys.results.statistics.metrics import MetricMean, MetricSummary, RatingMean
 
 SHADES = 4
+LEAST_SYSTEMS = (
+    5  # the orders of four agree or are opposite by chance in 2 of 24: more often than one in twenty
+)
 COEFFICIENTS = {"spearman": "Spearman", "kendall": "Kendall’s tau-b", "pearson": "Pearson"}
-LEVELS = {"item": "outputs", "system": "systems"}
+LEVELS = {
+    "item": "outputs",
+    "within": "the outputs of one system, averaged over systems",
+    "system": "systems",
+}
 
 
 def means_of_metrics(summary: MetricSummary, *, systems: Sequence[str]) -> Iterator[Row]:
@@ -62,6 +69,15 @@ def _coefficient(correlation: Correlation | None, name: str) -> Cell:
         return Cell(NOTHING)
     low, high = coefficient.low, coefficient.high
     has_ends = low is not None and high is not None
-    between = f"{number(low, places=2)} to {number(high, places=2)}, " if has_ends else ""
-    shade = round(SHADES * coefficient.value)
-    return Cell(number(coefficient.value, places=2), f"{between}n = {correlation.n}", shade=str(shade))
+    between = f"{number(low, places=2)} to {number(high, places=2)},\n" if has_ends else ""
+    shade = round(SHADES * coefficient.value) if _tells(correlation, coefficient) else 0
+    # Of each system by itself it is fewer: those of all of them count towards the mean over systems.
+    counted = f"n = {correlation.n}{' in all' if correlation.level == 'within' else ''}"
+    return Cell(number(coefficient.value, places=2), f"{between}{counted}", shade=str(shade))
+
+
+def _tells(correlation: Correlation, coefficient: Coefficient) -> bool:
+    """Tell whether a coefficient is more than chance makes: what has a colour is read as a finding."""
+    low, high = coefficient.low, coefficient.high
+    leaves_zero_out = low is not None and high is not None and (low > 0 or high < 0)
+    return leaves_zero_out and (correlation.level != "system" or correlation.n >= LEAST_SYSTEMS)

@@ -97,7 +97,7 @@ def _responses(request: HttpRequest, scope: Scope) -> HttpResponse:
     labels = labels_of([one.worker_id for one in page], batch=scope.batches[0], reader=request.user)
     context = {
         "page": page,
-        "query": _query(request),
+        "query": query_of(request),
         "answers": [
             Answered(
                 one,
@@ -110,7 +110,7 @@ def _responses(request: HttpRequest, scope: Scope) -> HttpResponse:
         "about": _in_words(form.chosen, behind.cleaned_data, definition),
         "shows_key": request.user.has_perm(SEES_WORK),
     }
-    return _render(request, "results/responses.html", scope, "Answers", context)
+    return render_list(request, "results/responses.html", scope, "Answers", context)
 
 
 def answers_behind(batches: Sequence[Batch], chosen: Chosen, wanted: dict[str, Any]) -> QuerySet[Response]:
@@ -256,7 +256,7 @@ def _disputed(request: HttpRequest, scope: Scope) -> HttpResponse:
     shown = outputs.in_bulk([row["output"] for row in page])
     context = {
         "page": page,
-        "query": _query(request),
+        "query": query_of(request),
         "choice": form.chosen.as_query(),
         "rows": [
             {**row, "output": shown[row["output"]], "mean": number(row["mean"], places=2),
@@ -267,19 +267,20 @@ def _disputed(request: HttpRequest, scope: Scope) -> HttpResponse:
         "scales": scales,
         "criterion": criterion,
     }  # fmt: skip
-    return _render(request, "results/disputed.html", scope, "Outputs by disagreement", context)
+    return render_list(request, "results/disputed.html", scope, "Outputs by disagreement", context)
 
 
-def _query(request: HttpRequest) -> str:
+def query_of(request: HttpRequest) -> str:
     """Return what was asked for as the start of another page's query."""
     kept = request.GET.copy()
     kept.pop("page", None)
     return f"{kept.urlencode()}&" if kept else ""
 
 
-def _render(
+def render_list(
     request: HttpRequest, template: str, scope: Scope, title: str, context: dict[str, Any]
 ) -> HttpResponse:
+    """Answer with a page that lists what stands behind results."""
     about = {"batch": scope.batch} if scope.batch else {"survey": scope.survey}
     common = {
         **admin.site.each_context(request),

@@ -20,6 +20,7 @@ from surveys.pages.results.behind import (
 from surveys.pages.results.cells import Block, Cell, Row
 from surveys.pages.results.charts import Chart, Plot, scatter_plot, score_chart, share_chart
 from surveys.pages.results.metric_tables import LEVELS, heat_maps, means_of_metrics, means_of_ratings
+from surveys.pages.results.raters import agreement_row, position_row, within_row
 from surveys.pages.results.spans import MarkedErrors, marked_errors
 from surveys.pages.results.strengths import StrengthsTable, strengths_table
 from surveys.pages.results.tables import (
@@ -29,11 +30,9 @@ from surveys.pages.results.tables import (
     by_rows,
     difference_rows,
     item_blocks_of,
-    position_row,
     systems_table,
-    within_row,
 )
-from surveys.pages.results.verdict import strongest, verdict
+from surveys.pages.results.verdict import preferred, strongest, verdict
 from surveys.protocols.definition import Definition
 from surveys.results.chosen import Chosen
 from surveys.results.figures import kinds_for
@@ -50,7 +49,6 @@ from surveys.results.kept import (
 )
 from surveys.results.paper_tables import tables_for
 from surveys.results.reports import Kept
-from surveys.results.statistics.agreement import Agreement
 from surveys.results.statistics.choices import FAMILIES
 from surveys.results.statistics.correlation import Correlation
 from surveys.results.statistics.metrics import MetricSummary
@@ -99,7 +97,7 @@ class Results:
     item_columns: tuple[str, ...]
     against: str
     item_blocks: tuple[Block, ...]
-    agreement: tuple[Agreement, ...]
+    agreement: tuple[Row, ...]
     families: str
     positions: tuple[Row, ...]
     within: tuple[Row, ...]
@@ -110,6 +108,7 @@ class Results:
     headline: str
     tables: tuple[str, ...]
     strengths: StrengthsTable | None = None
+    is_compared: bool = False
     profiles: tuple[MarkedErrors, ...] = ()
 
     @property
@@ -194,21 +193,26 @@ def arranged(report: Report, *, chosen: Chosen = EVERYTHING) -> Results:
     systems = tuple(report.systems)
     criteria = summary.kept.systems[0].criteria if summary.kept.systems else ()
     scales = tuple(criterion for criterion in criteria if criterion.score is not None)
-    labels = SELECTIONS if chosen.is_everything else {**SELECTIONS, "kept": SELECTIONS[chosen.rows]}
+    labels = {criterion.key: criterion.label for criterion in criteria}
+    rows = SELECTIONS if chosen.is_everything else {**SELECTIONS, "kept": SELECTIONS[chosen.rows]}
     blocks = blocks_of(
         selections, criteria, comparison=report.comparison, choices=report.choices, headline=summary.headline
     )
     return Results(
-        verdict=(*verdict(summary, report.comparison), *strongest(report.strengths)),
+        verdict=(
+            *verdict(summary, report.comparison),
+            *preferred(report.choices),
+            *strongest(report.strengths),
+        ),
         counts=summary.counts,
         minutes=summary.minutes,
         systems=systems,
         side_by_side=None if reference or not scales else _side_by_side(report, scales, chosen),
         figures=tuple(_figure(report, one, chosen) for one in scales if one.scale),
-        selections=tuple(labels[selection.name] for selection in selections),
+        selections=tuple(rows[selection.name] for selection in selections),
         columns=systems * len(selections),
         blocks=tuple(linked(blocks, among(selections, chosen, reference=reference))),
-        item_columns=tuple(labels[selection.name] for selection in of_items),
+        item_columns=tuple(rows[selection.name] for selection in of_items),
         against=report.comparison.against,
         item_blocks=tuple(
             linked(
@@ -216,21 +220,28 @@ def arranged(report: Report, *, chosen: Chosen = EVERYTHING) -> Results:
                 [(of(selection.name, chosen), "") for selection in of_items],
             )
         ),
-        agreement=report.agreement,
+        agreement=tuple(
+            linked_numbers(agreement_row(entry, labels=labels), chosen, n_names=1)
+            for entry in report.agreement
+        ),
         choices_of_rows=tuple(_by_rows(report, of_items, scales)) if chosen.is_everything else (),
-        differences=tuple(_differences(report, {c.key: c.label for c in scales}, chosen)),
+        differences=tuple(_differences(report, labels, chosen)),
         headline=summary.headline,
         tables=tuple(tables_for(report)),
         method=report.comparison.method.name,
         effect_note=EFFECT_NOTE,
-        positions=tuple(linked_numbers(position_row(found), chosen, n_names=2) for found in report.positions),
+        positions=tuple(
+            linked_numbers(position_row(found, labels=labels), chosen, n_names=2)
+            for found in report.positions
+        ),
         within=tuple(
-            linked_numbers(within_row(entry, entry.within), chosen, n_names=1)
+            linked_numbers(within_row(entry, entry.within, labels=labels), chosen, n_names=1)
             for entry in report.agreement
             if entry.within
         ),
         strengths=_strengths(report, chosen) if report.strengths else None,
         profiles=tuple(_profile(errors, chosen) for errors in marked_errors(report.profiles)),
+        is_compared=bool(report.choices.preferred),
         families=FAMILIES if report.choices.ticked or report.choices.preferred else "",
     )
 
@@ -335,8 +346,13 @@ def _arranged_metrics(summary: MetricSummary, *, definition: Definition) -> Metr
         ),
         notes=tuple(dict.fromkeys(_why_not(correlations))),
         plots=tuple(_plots(correlations, systems=systems, criteria=scales)),
-        versions=tuple(dict.fromkeys(f"{mean.metric} {mean.version}" for mean in summary.means)),
+        versions=tuple(dict.fromkeys(f"{mean.metric} {_parts(mean.version)}" for mean in summary.means)),
     )
+
+
+def _parts(version: str) -> str:
+    """Return what a score rests on (`scoring.version_of`) as a page says it."""
+    return ", ".join(version.split(" ", 2))
 
 
 def _plots(

@@ -15,6 +15,7 @@ from surveys.pages.results.results import is_awaited, metric_results, results
 from surveys.pages.results.scope import Scope, of_batch, of_study, published
 from surveys.results import kept
 from surveys.results.reports import wait_for
+from surveys.studies import scoring
 
 
 @require_safe
@@ -61,6 +62,7 @@ def _page(request: HttpRequest, scope: Scope, **more: Any) -> HttpResponse:
         "results": shown and shown.value,
         "metrics_report": metrics,
         "metrics": metrics and metrics.value,
+        "awaits_scores": metrics is None and chosen.is_everything and scoring.awaits_scores(scope.survey),
         "is_awaited": is_awaited(shown, metrics),
         **more,
     }

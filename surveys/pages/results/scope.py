@@ -17,6 +17,7 @@ OF_STUDY = {
     "batch_results": "study_results_of",
     "batch_results_progress": "study_results_progress",
     "batch_responses": "study_responses",
+    "batch_texts": "study_texts",
     "disputed": "study_disputed",
     "result_figure": "study_result_figure",
     "result_table": "study_result_table",
@@ -62,6 +63,16 @@ class Scope:
     @property
     def disputed_url(self) -> str:
         return self.url("disputed")
+
+    @property
+    def texts_url(self) -> str:
+        """Return where texts are read that people wrote; "" where nothing asks for any."""
+        return self.url("batch_texts") if self.texts_asked else ""
+
+    @property
+    def texts_asked(self) -> dict[str, str]:
+        """Return {key: label} of the questions that are answered in one's own words."""
+        return {criterion.key: criterion.label for criterion in self.definition.criteria if criterion.is_text}
 
     @property
     def answers_url(self) -> str:

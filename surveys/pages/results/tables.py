@@ -21,8 +21,7 @@ from surveys.pages.results.cells import (
     tested_cell,
 )
 from surveys.results.frames.base import SELECTED
-from surveys.results.printed import NOTHING, level_text, number
-from surveys.results.statistics.agreement import Agreement, Within
+from surveys.results.printed import NOTHING, known, level_text, number
 from surveys.results.statistics.choices import Choices, Preferred
 from surveys.results.statistics.comparison import Comparison, Difference, Estimate
 from surveys.results.statistics.criteria import GOOD, UNTICKED
@@ -34,7 +33,6 @@ from surveys.results.statistics.numbers import (
     Share,
     SystemSummary,
 )
-from surveys.results.statistics.positions import FIRST, PositionEffect
 from surveys.results.statistics.worker_quality import ByQuality
 
 TESTED = ("kept", "filtered")
@@ -43,7 +41,8 @@ ROWS = {
     "kept": "Kept (not rejected or left out)",
     "filtered": "Filtered (kept, answer right)",
 }
-BY_QUALITY = "Kept, by worker quality (Dawid & Skene)"
+BY_QUALITY = "Kept, by worker quality"
+PREFERENCE = "Preference"
 Selections = tuple[Selection, ...]
 
 
@@ -79,9 +78,10 @@ def item_blocks_of(selections: Selections, choices: Choices, by_quality: ByQuali
         )
         yield Block("Answers", (right, *quality))
     for place, about_item in enumerate(selections[0].criteria):
-        yield Block(about_item.label, tuple(_item_rows(selections, place)))
+        if rows := tuple(_item_rows(selections, place)):  # a text has none: it is read among the answers
+            yield Block(about_item.label, rows)
     if selections[0].preference:
-        yield Block("Preference", (*_preference_rows(selections), *_preferred_rows(selections, choices)))
+        yield Block(PREFERENCE, (*_preference_rows(selections), *_preferred_rows(selections, choices)))
 
 
 def _criterion_rows(selections: Selections, criterion: CriterionSummary, choices: Choices) -> Iterable[Row]:
@@ -217,8 +217,8 @@ def _net(found: Preferred | None) -> Cell:
     if found is None:
         return Cell("")
     if found.interval is None or found.net is None or found.corrected is None:
-        return Cell(NOTHING, "not tested")
-    net = number(found.net, places=found.interval.places)
+        return Cell(number(found.net), found.untested)
+    net = known(found.net, found.interval)
     text = f"{net}{DAGGER if found.dagger else ''} ({ends(found.interval)})"
     return Cell(text, f"{probability(found.corrected)}, {level_text(found.interval.level)}{few(found)}")
 
@@ -386,28 +386,6 @@ def by_rows(
         means = [found.means[name].get(scale.key) for name in names]
         by_quality = tuple(Cell(number(m, places=places)) for m in means)
         yield Block(scale.label, (*rows, Row(BY_QUALITY, by_quality, {"criterion": scale.key})))
-
-
-def position_row(found: PositionEffect) -> Row:
-    """Return what stood first less what stood later, and how many ratings tell so."""
-    kind = Cell(FIRST[found.kind])
-    if found.difference is None:
-        return Row(found.system, (Cell(found.criterion), kind, Cell(NOTHING, f"not known: {found.reason}")))
-    interval = found.interval
-    between = f" ({ends(interval)})" if interval else ""
-    warning = f", {interval.support.warning}" if interval and interval.support.warning else ""
-    counts = f"{found.first} ratings first, {found.later} later, {found.items} items{warning}"
-    difference = number(found.difference, places=interval.places if interval else 4)
-    rated = {"criterion": found.criterion, "of": found.system}
-    return Row(found.system, (Cell(found.criterion), kind, Cell(f"{difference}{between}", counts)), rated)
-
-
-def within_row(entry: Agreement, found: Within) -> Row:
-    """Return how far people agree with themselves on what they rated again."""
-    same = Cell(in_percent(found.percent), between_percent(found.percent_interval).removeprefix("; "))
-    repeats = Cell(str(found.repeats), f"by {found.workers} workers")
-    rated = {"criterion": entry.criterion, "of": entry.system}
-    return Row(entry.system, (Cell(entry.criterion), same, Cell(number(found.ac2, places=3)), repeats), rated)
 
 
 def row_of(

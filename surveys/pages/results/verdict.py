@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from surveys.pages.results.cells import ends, few, probability
-from surveys.results.printed import level_text, number
+from surveys.results.printed import known, level_text, number
+from surveys.results.statistics.choices import Choices, Preferred
 from surveys.results.statistics.comparison import Comparison, Difference
 from surveys.results.statistics.numbers import CriterionSummary, Summary
 from surveys.results.statistics.strengths import Strengths
@@ -49,15 +50,17 @@ def _alone(summary: Summary, headline: CriterionSummary) -> Iterator[str]:
 def _between(found: Difference, *, against: str, criterion: CriterionSummary) -> str:
     interval = found.interval
     if interval is None or found.mean is None or found.corrected is None:
-        return f"{_about(criterion)} {found.system} beside {against} can't be tested on {found.items} shared items."
+        about = f"{_about(criterion)} {found.system} beside {against}"
+        size = "" if found.mean is None else f" (difference {number(found.mean)})"
+        return f"{about}{size} can't be tested on {found.items} shared items{found.why_not and f': {found.why_not}'}."
     size = f"{ends(interval)}, {probability(found.corrected)}{few(found)}"
     if found.dagger:
         way = "higher" if found.mean > 0 else "lower"
-        mean = number(abs(found.mean), places=interval.places)
+        mean = known(abs(found.mean), interval)
         return f"{_about(criterion)} {found.system} is rated {mean} {way} than {against} (difference {size})."
     return (
         f"{_about(criterion)} whether {found.system} or {against} is rated higher can't be told "
-        f"(difference {number(found.mean, places=interval.places)}, {size})."
+        f"(difference {known(found.mean, interval)}, {size})."
     )
 
 
@@ -72,6 +75,27 @@ def _all_tests(comparison: Comparison, *, told: int) -> Iterator[str]:
     if len(tested) > told:
         shown = sum(one.dagger for one in tested)
         yield f"Of all {len(tested)} tests of this table, {shown} show a difference."
+
+
+def preferred(choices: Choices) -> Iterator[str]:
+    """Yield what came out where two systems stood beside each other: first what was shown, as many as are read."""
+    pairs = sorted(choices.preferred, key=lambda one: not one.dagger)
+    for found in pairs[:MOST]:
+        yield f"Beside each other: {_which(found)}"
+    if len(pairs) > MOST:
+        yield f"Of all {len(pairs)} pairs, {sum(one.dagger for one in pairs)} show a difference."
+
+
+def _which(found: Preferred) -> str:
+    counts = f"{found.system} won {found.wins}, tied {found.ties}, lost {found.losses}"
+    if found.interval is None or found.net is None or found.corrected is None:
+        return f"{found.system} and {found.against} are {found.untested} ({counts})."
+    size = f"won less lost {known(found.net, found.interval)}, {ends(found.interval)}"
+    tested = f"({counts}; {size}, {probability(found.corrected)}{few(found)})"
+    if not found.dagger:
+        return f"whether {found.system} or {found.against} is preferred can't be told {tested}."
+    pair = (found.system, found.against) if found.net > 0 else (found.against, found.system)
+    return f"{pair[0]} is preferred to {pair[1]} {tested}."
 
 
 def strongest(found: Strengths | None) -> Iterator[str]:

@@ -43,6 +43,7 @@ def test_two_batches_are_paired_on_the_subjects_they_share(tmp_path) -> None:
     assert [[cell.text for cell in line.cells] for line in found.pairings] == [["2", "3", "3", "2"]]
     (_, lines), *_ = found.families
     assert [[cell.text for cell in line.cells][:2] for line in lines] == [["4.0000", "3.0000"]] * 2
+    assert [line.names[2] for line in lines] == ["Clear?", "Trust?"]
 
 
 def test_a_survey_stands_for_all_its_published_batches() -> None:

@@ -44,7 +44,16 @@ def test_before_anything_is_scored_there_is_neither_page_nor_file(
     admin_client: Client, study: Questionnaire
 ) -> None:
     assert metric_results(study.batch) is None
-    assert {"metrics", "correlations"} & set(layouts_for(study.batch)) == set()
+    assert {"metrics", "correlations", "correlations_within"} & set(layouts_for(study.batch)) == set()
+    page = admin_client.get(url("batch_results", study.batch))
+    assert 'id="of-metrics"' not in page.content.decode()
+    assert "Automatic metrics have not scored the outputs of this study yet" in text_of(page)
+
+
+def test_nobody_waits_for_metrics_that_have_nothing_to_compare_with(
+    admin_client: Client, study: Questionnaire, settings
+) -> None:
+    settings.METRICS_IN_USE = []
     assert "Automatic metrics" not in text_of(admin_client.get(url("batch_results", study.batch)))
 
 
@@ -98,3 +107,19 @@ def test_one_line_a_coefficient_with_its_interval_or_why_there_is_none(study: Qu
         "Only 1 system; it takes 3.",
     }
     assert {(row["value"], row["low"]) for row in rows} == {("", "")}
+
+
+def test_where_two_systems_were_scored_there_is_a_file_of_each_by_itself(study: Questionnaire) -> None:
+    scoring.score_next(study.batch.survey)
+    assert "correlations_within" not in layouts_for(study.batch)
+    scored = MetricScore.objects.filter(metric="text_f1").first()
+    other = Output.objects.filter(item=scored.output.item, system="ground_truth").get()
+    MetricScore.objects.create(
+        output=other, metric="text_f1", value=0.5, version="1", scored_at=scored.scored_at
+    )
+    assert {row["level"] for row in written(study, "correlations")} == {"item", "system"}
+    rows = written(study, "correlations_within")
+    assert [row["coefficient"] for row in rows] == ["pearson", "spearman", "kendall"]
+    assert {(row["level"], row["note"]) for row in rows} == {
+        ("within", "No system has 10 outputs that differ; it takes 2.")
+    }

@@ -2,10 +2,12 @@
 
 import pytest
 
-from surveys.pages.results.verdict import verdict
+from surveys.pages.results.verdict import preferred, verdict
 from surveys.protocols.registry import get_definition
 from surveys.results.files.report import make_report
 from surveys.results.frames.database import read_batch
+from surveys.results.statistics.choices import Choices, Preferred
+from surveys.results.statistics.inference import Interval, Support
 from tests.surveys.results.rated import Rated, rated_batch
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +54,14 @@ def test_what_was_not_shown_is_never_called_none() -> None:
     assert rest == ["Of all 3 tests of this table, 0 show a difference.", f"b{CHOSEN}"]
 
 
+def test_what_can_t_be_tested_is_told_with_its_size_and_why() -> None:
+    first, *rest = sentences(rows("vtt", {"a": lambda item, place: 5, "b": lambda item, place: 1}))
+    assert first.endswith(
+        "b beside a (difference −4.0000) can't be tested on 6 shared items: all items say the same."
+    )
+    assert rest == [f"a{CHOSEN}"]
+
+
 def test_one_system_has_its_mean() -> None:
     (only,) = sentences(rows("vtt", {"a": lambda item, place: 2 + (item * place) % 5 % 3}))
     assert "ratings of a have a mean of 2." in only
@@ -73,3 +83,37 @@ def test_a_criterion_that_is_a_question_stands_in_quotes() -> None:
     said = [Rated(f"s{n}", "a", worker, {"clarity": "4", "trust": "4"}) for n in range(3) for worker in "xy"]
     report = make_report(read_batch(rated_batch(said)))
     assert verdict(report.summary, report.comparison)[0].startswith("“Clear?”: ratings of a have a mean of 4")
+
+
+@pytest.mark.parametrize(
+    ("net", "ends", "p", "said"),
+    [
+        (0.5, (0.2, 0.7), 0.01, "a is preferred to b (a won 6, tied 2, lost 1; won less lost 0.5, 0.2 to 0.7, p"),
+        (-0.5, (-0.7, -0.2), 0.01, "b is preferred to a (a won 6, tied 2, lost 1; won less lost −0.5, −0.7 to −0.2,"),
+        (0.5, (-0.2, 0.7), 0.2, "whether a or b is preferred can't be told (a won 6, tied 2, lost 1; won less"),
+        (1.0, None, None, "a and b are not tested: all items say the same (a won 6, tied 2, lost 1)."),
+    ],
+)  # fmt: skip
+def test_what_was_preferred_is_told_with_its_test(
+    net: float, ends: tuple[float, float] | None, p: float | None, said: str
+) -> None:
+    interval = Interval(*ends, Support(items=9, workers=12)) if ends else None
+    why_not = "" if ends else "all items say the same"
+    found = Preferred("a", "better", "b", 6, 2, 1, net, p, p, interval, None, None, why_not)
+    (sentence,) = preferred(Choices(preferred=(found,)))
+    assert sentence.startswith(f"Beside each other: {said}")
+
+
+def test_of_many_pairs_what_was_shown_is_told_first() -> None:
+    interval = Interval(0.1, 0.3, Support(items=9, workers=12))
+    pairs = [
+        Preferred(name, "better", "z", 6, 2, 1, 0.2, p, p, interval, None, None)
+        for name, p in (("a", 0.5), ("b", 0.5), ("c", 0.5), ("d", 0.01))
+    ]
+    said = list(preferred(Choices(preferred=tuple(pairs))))
+    assert [sentence.split(" (")[0] for sentence in said] == [
+        "Beside each other: d is preferred to z",
+        "Beside each other: whether a or z is preferred can't be told",
+        "Beside each other: whether b or z is preferred can't be told",
+        "Of all 4 pairs, 1 show a difference.",
+    ]
