@@ -10,7 +10,7 @@ ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     ASSENT_DATA_DIR=/var/lib/assent
 RUN useradd --system --uid 10001 --home-dir /srv/assent assent \
-    && install -d -o assent -g assent /var/lib/assent
+    && install -d -m 0700 -o assent -g assent /var/lib/assent
 COPY --from=build /opt/venv /opt/venv
 WORKDIR /srv/assent
 COPY . .

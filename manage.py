@@ -7,6 +7,21 @@ import sys
 
 def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    from django.core.exceptions import ImproperlyConfigured
+
+    try:
+        run()
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
+    except Exception as error:
+        from surveys.operations import disk
+
+        if fault := disk.fault(error):
+            sys.exit(f"{error}\n{fault}")
+        raise
+
+
+def run() -> None:
     from django.conf import settings
     from django.core.management import execute_from_command_line
 

@@ -57,6 +57,8 @@ def when_ready(server: Any) -> None:
 
 
 logger_class = Logger
+# Without the browser's name, which says more about a person than an operator needs: docs/privacy.md.
+access_log_format = '%(h)s %(l)s %(u)s %(t)s "%(r)s" %(s)s %(b)s "%(f)s"'
 # Loaded once, before there are workers: each would load the same for itself, and hold it in memory of its own.
 preload_app = True
 worker_class = "gthread"

@@ -32,15 +32,19 @@ def read_mail_url(url: str) -> Mail:
         return Mail(CONSOLE)
     try:
         parts = urlsplit(url)
-        port = parts.port or PORTS[parts.scheme]
-    except (KeyError, ValueError):
-        raise ImproperlyConfigured("EMAIL_URL must begin with smtp://, smtp+tls:// or smtps://.") from None
+        given = parts.port
+    except ValueError:
+        raise ImproperlyConfigured(
+            "EMAIL_URL can't be read: a port is a number from 1 to 65535, and name and password are percent-encoded."
+        ) from None
+    if parts.scheme not in PORTS:
+        raise ImproperlyConfigured("EMAIL_URL must begin with smtp://, smtp+tls:// or smtps://.")
     if not parts.hostname:
         raise ImproperlyConfigured("EMAIL_URL names no host.")
     return Mail(
         SMTP,
         parts.hostname,
-        port,
+        given or PORTS[parts.scheme],
         name=unquote(parts.username or ""),
         password=unquote(parts.password or ""),
         tls=parts.scheme == "smtp+tls",

@@ -16,6 +16,7 @@ def beat_schedule(*, sync_seconds: int, heartbeat_seconds: int) -> dict[str, dic
         "pictures": _every(5.0 * sync_seconds, "surveys.sync.make_smaller_pictures", expires=sync_seconds),
         "forget_api_requests": _every(DAY, "surveys.sync.forget_api_requests"),
         "look_again": _every(DAY, "surveys.sync.look_again"),
+        "tidy": _every(DAY, "surveys.sync.tidy"),
         "purge_workers": _every(DAY, "surveys.sync.purge_workers"),
         "forget_unused": _every(DAY, "marketplace.tasks.forget_unused"),
         "marketplace": _every(10.0, "marketplace.tasks.keep_time", expires=10),

@@ -4,6 +4,7 @@ Without any variable set it is the embedded default: SQLite, Celery's filesystem
 marketplace on another host name of the same server, everything under `var/`.
 """
 
+import logging
 import os
 import secrets
 import tomllib
@@ -11,18 +12,35 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from config.environment import env, env_bool, env_decimal, env_int, env_list, env_pairs, env_rates
+from config.environment import (
+    env,
+    env_bool,
+    env_choice,
+    env_database,
+    env_decimal,
+    env_folder,
+    env_hosts,
+    env_int,
+    env_list,
+    env_origin,
+    env_pairs,
+    env_rates,
+    env_recipients,
+    env_redis,
+    env_time_zone,
+    unknown_names,
+)
 from config.mail import read_mail_url
 from config.schedule import beat_schedule
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
-DEMO_PORT = env_int("ASSENT_PORT", 8000)
-DATA_DIR = Path(env("ASSENT_DATA_DIR", str(BASE_DIR / "var")))
-DATA_DIR.mkdir(parents=True, exist_ok=True)
+DEMO_PORT = env_int("ASSENT_PORT", 8000, least=1, most=65_535)
+
+
+DATA_DIR = env_folder("ASSENT_DATA_DIR", BASE_DIR / "var")
 
 
 def secret_key() -> str:
@@ -51,8 +69,8 @@ DEBUG = env_bool("DEBUG")
 # -- Addresses ---------------------------------------------------------------------------------------------
 # The app and the embedded marketplace answer on two different sites, as an ExternalQuestion and
 # mturk.com do, so that cookies and frames behave here as they do there.
-APP_URL = env("ASSENT_APP_URL", "http://127.0.0.1:8000").rstrip("/")
-MARKETPLACE_URL = env("ASSENT_MARKETPLACE_URL", "http://localhost:8000").rstrip("/")
+APP_URL = env_origin("ASSENT_APP_URL", "http://127.0.0.1:8000")
+MARKETPLACE_URL = env_origin("ASSENT_MARKETPLACE_URL", "http://localhost:8000")
 APP_HOST = urlsplit(APP_URL).hostname or ""
 MARKETPLACE_HOST = urlsplit(MARKETPLACE_URL).hostname or ""
 if APP_HOST == MARKETPLACE_HOST:
@@ -63,7 +81,8 @@ CSRF_TRUSTED_ORIGINS = [APP_URL, MARKETPLACE_URL]
 HTTPS = APP_URL.startswith("https://")
 SECURE_SSL_REDIRECT = HTTPS
 SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
-SECURE_HSTS_SECONDS = env_int("SECURE_HSTS_SECONDS", 31_536_000 if HTTPS else 0)
+YEAR = 31_536_000  # seconds
+SECURE_HSTS_SECONDS = env_int("SECURE_HSTS_SECONDS", YEAR if HTTPS else 0, least=0, most=10 * YEAR)
 # For a whole domain, and for good: only somebody who knows the other names of that domain can say so.
 SECURE_HSTS_INCLUDE_SUBDOMAINS = env_bool("SECURE_HSTS_INCLUDE_SUBDOMAINS")
 SECURE_HSTS_PRELOAD = env_bool("SECURE_HSTS_PRELOAD")
@@ -106,6 +125,7 @@ MIDDLEWARE = [
     "django_otp.middleware.OTPMiddleware",
     "surveys.pages.sign_in.factors.SecondFactorMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
+    "surveys.pages.study.missing_type.MissingTypeMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 ROOT_URLCONF = "config.urls"
@@ -163,11 +183,7 @@ SQLITE_OPTIONS: dict[str, Any] = {
     "timeout": 20,
     "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA busy_timeout=20000;",
 }
-DATABASES = {
-    "default": dj_database_url.parse(
-        env("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}"), conn_max_age=60, conn_health_checks=True
-    )
-}
+DATABASES = {"default": env_database("DATABASE_URL", f"sqlite:///{DATA_DIR / 'db.sqlite3'}")}
 if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
     DATABASES["default"]["OPTIONS"] = SQLITE_OPTIONS
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -177,24 +193,29 @@ METRICS_IN_USE = env_list("ASSENT_METRICS", "text_f1,captioning_meteor,one_minus
 METRICS_THESAURUS = env("ASSENT_THESAURUS")
 
 # -- Broker and cache --------------------------------------------------------------------------------------
-REDIS_URL = env("REDIS_URL")
+REDIS_URL = env_redis("REDIS_URL")
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# Thousands of HITs are published at once: whatever else waits is taken first. With Redis 0 is before 9.
+# Thousands of HITs are published at once, and simulated people take turns for minutes: whatever else waits is taken
+# first. With Redis 0 is before 9.
 CELERY_TASK_ROUTES = {
+    "surveys.sync.simulate": {"priority": 9},
     "surveys.sync.publish_questionnaire": {"priority": 9},
     "surveys.sync.make_smaller_pictures": {"priority": 9},
 }
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 WORKER_READY_FILE = env("ASSENT_WORKER_READY_FILE")
-SYNC_EVERY_SECONDS = env_int("ASSENT_SYNC_SECONDS", 60)
+SYNC_EVERY_SECONDS = env_int("ASSENT_SYNC_SECONDS", 60, least=1, most=86_400)
 # Below this share of free space, in percent, health checks, a gauge and a mail say so. 0: never.
-DISK_FREE_PERCENT = env_int("ASSENT_DISK_FREE_PERCENT", 5)
-HEARTBEAT_SECONDS = env_int("ASSENT_HEARTBEAT_SECONDS", 15)
+DISK_FREE_PERCENT = env_int("ASSENT_DISK_FREE_PERCENT", 5, least=0, most=99)
+# Whoever is named for alarms is mailed where the last backup is older. 0: never.
+BACKUP_ALARM_HOURS = env_int("ASSENT_BACKUP_ALARM_HOURS", 0, least=0, most=8_760)
+HEARTBEAT_SECONDS = env_int("ASSENT_HEARTBEAT_SECONDS", 15, least=1, most=3600)
 CELERY_BEAT_SCHEDULE = beat_schedule(sync_seconds=SYNC_EVERY_SECONDS, heartbeat_seconds=HEARTBEAT_SECONDS)
+CELERY_BEAT_SCHEDULER = "config.scheduler:SteadyScheduler"
 CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "celerybeat-schedule")
 if REDIS_URL:
     CELERY_BROKER_URL = REDIS_URL
@@ -237,22 +258,24 @@ STORAGES = {
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 WHITENOISE_USE_FINDERS = False
-MEDIA_ROOT = Path(env("ASSENT_MEDIA_DIR", str(DATA_DIR / "media")))
+MEDIA_ROOT = env_folder("ASSENT_MEDIA_DIR", DATA_DIR / "media")
 FIXTURE_DIRS = [BASE_DIR / "fixtures"]
-UPLOAD_MAX_BYTES = env_int("ASSENT_UPLOAD_MAX_MB", 50) * 1024 * 1024
+MB = 1024 * 1024
+MOST_MB = 1_000_000  # that any of these four may be set to
+UPLOAD_MAX_BYTES = env_int("ASSENT_UPLOAD_MAX_MB", 50, least=1, most=MOST_MB) * MB
 # What one file of a block may have; a picture has UPLOAD_MAX_BYTES.
 MEDIA_MAX_BYTES = {
-    "audio": env_int("ASSENT_AUDIO_MAX_MB", 50) * 1024 * 1024,
-    "video": env_int("ASSENT_VIDEO_MAX_MB", 100) * 1024 * 1024,
+    "audio": env_int("ASSENT_AUDIO_MAX_MB", 50, least=1, most=MOST_MB) * MB,
+    "video": env_int("ASSENT_VIDEO_MAX_MB", 100, least=1, most=MOST_MB) * MB,
 }
-IMAGE_ARCHIVE_MAX_BYTES = env_int("ASSENT_IMAGE_ARCHIVE_MAX_MB", 500) * 1024 * 1024
+IMAGE_ARCHIVE_MAX_BYTES = env_int("ASSENT_IMAGE_ARCHIVE_MAX_MB", 500, least=1, most=MOST_MB) * MB
 # Pictures may be fetched from addresses inside our own network (off: a URL must not reach what only we can).
 FETCH_PRIVATE = env_bool("ASSENT_FETCH_PRIVATE")
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
 
 # -- People ------------------------------------------------------------------------------------------------
 # Days after a worker's last work that their id is kept; 0: for ever.
-KEEP_WORKER_IDS_DAYS = env_int("ASSENT_KEEP_WORKER_IDS_DAYS", 0)
+KEEP_WORKER_IDS_DAYS = env_int("ASSENT_KEEP_WORKER_IDS_DAYS", 0, least=0, most=36_500)
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -278,7 +301,7 @@ LOGIN_REDIRECT_URL = "admin:index"
 AUTHENTICATION_BACKENDS = ["surveys.teams.StudyRoles", "django.contrib.auth.backends.ModelBackend"]
 if OIDC_IS_ON:
     AUTHENTICATION_BACKENDS.append("surveys.pages.sign_in.provider.UniversityBackend")
-TIME_ZONE = env("TIME_ZONE", "UTC")
+TIME_ZONE = env_time_zone("TIME_ZONE", "UTC")
 USE_TZ = True
 
 # -- Languages of workers' pages (config.languages); everything else is English ---------------------------------
@@ -295,14 +318,16 @@ EMAIL_BACKEND, EMAIL_HOST, EMAIL_PORT = MAIL.backend, MAIL.host, MAIL.port
 EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = MAIL.name, MAIL.password
 EMAIL_USE_TLS, EMAIL_USE_SSL, EMAIL_TIMEOUT = MAIL.tls, MAIL.ssl, 20
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = env("ASSENT_MAIL_FROM", f"Assent <assent@{APP_HOST}>")
-ALARM_RECIPIENTS = env_list("ASSENT_ALARM_RECIPIENTS")
+ALARM_RECIPIENTS = env_recipients("ASSENT_ALARM_RECIPIENTS")
 
 # -- Where HITs go -----------------------------------------------------------------------------------------
 # Credentials for the AWS endpoints are boto3's own (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY or a profile).
+# The pair that stands in fixtures/marketplace_demo.json: public, and taken from this machine only.
+PUBLIC_ACCESS_KEY_ID = "AKIDASSENTDEMO"
 MTURK_ENDPOINTS: dict[str, dict[str, Any]] = {
     "embedded": {
         "endpoint_url": MARKETPLACE_URL,
-        "aws_access_key_id": env("MARKETPLACE_ACCESS_KEY_ID", "AKIDASSENTDEMO"),
+        "aws_access_key_id": env("MARKETPLACE_ACCESS_KEY_ID", PUBLIC_ACCESS_KEY_ID),
         "aws_secret_access_key": env("MARKETPLACE_SECRET_ACCESS_KEY", "assent-demo-secret-loopback-only"),
         "submit_origins": [MARKETPLACE_URL],
         "is_paying": False,
@@ -327,17 +352,16 @@ MARKETPLACE_ALLOW_HTTP_QUESTIONS = env_bool("MARKETPLACE_ALLOW_HTTP_QUESTIONS", 
 MARKETPLACE_OPEN_SIGNUP = env_bool("MARKETPLACE_OPEN_SIGNUP")
 MARKETPLACE_STRICT_FRAMES = env_bool("MARKETPLACE_STRICT_FRAMES")
 MARKETPLACE_CONTROL_TOKEN = env("MARKETPLACE_CONTROL_TOKEN")
-MARKETPLACE_WEBHOOK_HOSTS = [name.lower() for name in env_list("MARKETPLACE_WEBHOOK_HOSTS")]
+MARKETPLACE_WEBHOOK_HOSTS = env_hosts("MARKETPLACE_WEBHOOK_HOSTS")
 MARKETPLACE_NOTIFICATION_TARGETS = env_pairs("MARKETPLACE_NOTIFICATION_TARGETS")
-MARKETPLACE_VISIBILITY_LAG_SECONDS = env_int("MARKETPLACE_VISIBILITY_LAG_SECONDS", 0)
+MARKETPLACE_VISIBILITY_LAG_SECONDS = env_int("MARKETPLACE_VISIBILITY_LAG_SECONDS", 0, least=0, most=86_400)
 # Calls a second that one requester may make, for an operation by its name or for each of the others by *.
 MARKETPLACE_RATE_LIMITS = env_rates("MARKETPLACE_RATE_LIMITS")
 
 # -- Operations --------------------------------------------------------------------------------------------
 METRICS_TOKEN = env("METRICS_TOKEN")
-LOG_FORMAT = env("LOG_FORMAT", "plain")
-if LOG_FORMAT not in {"plain", "json"}:
-    raise ImproperlyConfigured("LOG_FORMAT must be plain or json.")
+LOG_FORMAT = env_choice("LOG_FORMAT", "plain", ["plain", "json"])
+LOG_LEVEL = env_choice("LOG_LEVEL", "INFO", logging.getLevelNamesMapping())
 
 LOGGING = {
     "version": 1,
@@ -350,7 +374,7 @@ LOGGING = {
         "json": {"()": "config.logs.JsonFormatter"},
     },
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
-    "root": {"handlers": ["console"], "level": env("LOG_LEVEL", "INFO")},
+    "root": {"handlers": ["console"], "level": LOG_LEVEL},
     "loggers": {
         # Plain, gunicorn's own access log is enough.
         "assent.access": {"level": "INFO" if LOG_FORMAT == "json" else "WARNING"},
@@ -363,3 +387,6 @@ LOGGING = {
         "pymorphy3": {"level": "WARNING"},
     },
 }
+
+# Set and read by nobody, perhaps misspelt: `check` tells. After all that is read.
+UNKNOWN_VARIABLES = unknown_names()

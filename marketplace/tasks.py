@@ -20,7 +20,11 @@ def keep_time() -> None:
 
 @shared_task
 def forget_unused() -> None:
-    """Erase, where a time is set for which ids are kept, accounts that no requester knows of and could let go."""
+    """Erase what a restore has brought back, and accounts that no requester knows of and could let go.
+
+    The latter where a time is set for which ids are kept.
+    """
+    forgetting.erase_again(unless_held=clock.now())
     if (days := settings.KEEP_WORKER_IDS_DAYS) > 0:
         now = clock.now()
         forgetting.erase_unused(now - timedelta(days=days), now=now)

@@ -19,6 +19,7 @@ from django.db.models import Exists, JSONField, OuterRef, Q, QuerySet
 from django.utils.translation import ngettext
 
 from marketplace import ids
+from marketplace.accounts import erased
 from marketplace.engine.assignments import OVERRIDE_WITHIN
 from marketplace.models import (
     LIVE,
@@ -154,7 +155,25 @@ def erase(worker: Worker, *, now: datetime) -> list[str]:
     return []
 
 
+def erase_again(*, unless_held: datetime | None = None) -> int:
+    """Erase the accounts that a restored backup has brought back; return how many.
+
+    After a restore nothing is in the way: all was settled when they were erased. `unless_held`, a time, is for whoever
+    does not know of any restore: an erasure may have been written down and failed, and its owner have gone on working.
+    """
+    among, n = erased.noted(), 0
+    accounts = Worker.objects.exclude(worker_id__startswith=CLOSED).order_by("pk")
+    for pk in [one.pk for one in accounts if erased.is_back(one, among=among)] if among else ():
+        with transaction.atomic():
+            worker = accounts.select_for_update(of=("self",)).filter(pk=pk).first()
+            if worker and not (unless_held and holding(worker, now=unless_held)):
+                _erase(worker)
+                n += 1
+    return n
+
+
 def _erase(worker: Worker) -> None:
+    erased.note(worker)
     old, new = worker.worker_id, CLOSED + ids.entity_id()[1:11]
     for rows in (Message, Block, Qualification, QualificationRequest):
         rows._default_manager.filter(worker=worker).delete()

@@ -1,7 +1,7 @@
 """Counting wrong guesses. The counts lie in the cache: Redis where there is one, else each process has its own.
 
 A Redis that was flushed has forgotten them, and counting begins anew. While it does not answer, nobody could count:
-then doors are closed.
+then doors are closed, and say that it is no fault of whoever stands before them.
 """
 
 import logging
@@ -20,6 +20,13 @@ def _cache_errors() -> type[Exception]:
     return RedisError
 
 
+WAIT = 60  # seconds after which it is worth trying again where nobody can count
+
+
+class NotCounting(Exception):
+    """The cache does not answer: nobody may come in who would have to be counted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Throttle:
     """At most `limit` wrong guesses for a key within `seconds` of the first one."""
@@ -29,12 +36,12 @@ class Throttle:
     seconds: int
 
     def is_closed(self, key: str = "") -> bool:
-        """Tell whether right guesses are refused too by now, or nobody can tell."""
+        """Tell whether right guesses are refused too by now. Raises NotCounting where nobody can tell."""
         try:
             return int(cache.get(self._entry(key), 0)) >= self.limit
-        except _cache_errors():
+        except _cache_errors() as error:
             logger.exception("%s is closed: the cache does not answer", self.name)
-            return True
+            raise NotCounting from error
 
     def count(self, key: str = "") -> None:
         """Count a wrong guess; one that can't be counted is the last, as `is_closed` then says."""

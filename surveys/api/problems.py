@@ -24,6 +24,7 @@ KINDS = {
     "key-in-use": "The same key is being answered",
     "key-reused": "The key was used for something else",
     "too-many": "Too many requests",
+    "unavailable": "It can't be done right now",
     "broken": "Something broke",
     "other": "Refused",
 }

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from ninja.security import HttpBearer
 
+from surveys.answering.throttling import WAIT, NotCounting
 from surveys.api import tokens
 from surveys.api.problems import Refusal
 from surveys.models import ApiToken
@@ -66,7 +67,7 @@ def _look_up(request: HttpRequest) -> ApiToken | None:
     row = tokens.find(token) if token else None
     if row is None:
         return None
-    if tokens.A_MINUTE.is_closed(str(row.pk)):
+    if _asks_too_often(row):
         seconds = str(tokens.A_MINUTE.seconds)
         detail = f"A token may ask {tokens.A_MINUTE.limit} times in {seconds} seconds."
         raise Refusal(HTTPStatus.TOO_MANY_REQUESTS, "too-many", detail, headers={"Retry-After": seconds})
@@ -74,3 +75,13 @@ def _look_up(request: HttpRequest) -> ApiToken | None:
     tokens.note_use(row)
     request.user = row.user
     return row
+
+
+def _asks_too_often(row: ApiToken) -> bool:
+    try:
+        return tokens.A_MINUTE.is_closed(str(row.pk))
+    except NotCounting as error:
+        detail = "Nobody can count requests right now, as a part of this site does not answer. Try again in a minute."
+        raise Refusal(
+            HTTPStatus.SERVICE_UNAVAILABLE, "unavailable", detail, headers={"Retry-After": str(WAIT)}
+        ) from error

@@ -16,8 +16,8 @@ from surveys.publishing.terms.policy_form import SHOWN
 DURATIONS = ("assignment_duration", "lifetime", "auto_approval_delay")
 AMOUNTS = ("reward", "budget")
 PLAIN = (
-    "name", "endpoint", "takes_links", "title", "description", "keywords", "items_per_hit", "repeats_per_hit",
-    "draws_per_item", "assignments_per_hit", "pilot_items", "page_language",
+    "name", "endpoint", "takes_links", "only_new_people", "title", "description", "keywords", "items_per_hit",
+    "repeats_per_hit", "draws_per_item", "assignments_per_hit", "pilot_items", "page_language",
     "uses_quiz", "rejects_automatically", "replaces_auto_approved", "seed",
 )  # fmt: skip
 SMALL = Field(None, ge=0, le=32_767)  # what a small number's column holds
@@ -40,6 +40,7 @@ class Terms(Strict):
     name: Text | None = None
     endpoint: Literal["embedded", "sandbox", "production", "link"] | None = None
     takes_links: bool | None = None
+    only_new_people: bool | None = None
     title: Text | None = None
     description: Text | None = None
     keywords: Text | None = None
@@ -70,6 +71,7 @@ class TermsOf(Strict):
     name: str
     endpoint: str
     takes_links: bool
+    only_new_people: bool
     title: str
     description: str
     keywords: str

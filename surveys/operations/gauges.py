@@ -14,6 +14,7 @@ from annotators.outbox import holds
 from surveys.answering import claiming
 from surveys.models import Batch
 from surveys.operations import disk
+from surveys.operations.backups import recency
 from surveys.operations.health import BEAT, WORKER, pulse, queue_depth
 from surveys.review import due_work, replacements
 from surveys.review.progress import LONGEST_WARNING, undecided
@@ -176,6 +177,8 @@ def _batches() -> Gauges:
 
 
 def _disk() -> Gauges:
+    if (age := recency.age()) is not None:
+        yield GaugeMetricFamily("assent_backup_age_seconds", "Since the last backup was made.", value=age)
     yield GaugeMetricFamily(
         "assent_disk_free_ratio", "Free share of the fullest disk of ours, 0 to 1.", value=disk.free_share()
     )

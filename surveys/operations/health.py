@@ -19,11 +19,12 @@ from django.db import connection
 
 WORKER, BEAT = "worker", "beat"
 MISSED = 4  # heartbeats that may be missing before somebody counts as dead
+AHEAD = 5  # seconds that a mark may be ahead of this machine's clock
 
 
 @dataclass(frozen=True)
 class Pulse:
-    """A process's state: "ok", "stale" or "never"; `age` is in seconds, None where it never was seen."""
+    """A process's state: "ok", "stale" or "never"; `age` is in seconds, None where nobody knows."""
 
     state: str
     age: float | None
@@ -39,8 +40,10 @@ def pulse(name: str) -> Pulse:
     seen = caches["heartbeats"].get(name)
     if seen is None:
         return Pulse("never", None)
-    age = max(0.0, time.time() - seen)
-    return Pulse("ok" if age <= MISSED * settings.HEARTBEAT_SECONDS else "stale", age)
+    age = time.time() - seen
+    if age < -AHEAD:  # from before the clock was set back: how old it is, nobody can tell
+        return Pulse("stale", None)
+    return Pulse("ok" if age <= MISSED * settings.HEARTBEAT_SECONDS else "stale", max(0.0, age))
 
 
 TIMEOUT_SECONDS = 2

@@ -6,6 +6,7 @@ lost with a HIT that its marketplace forgot holds nobody: nothing comes of it, h
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import DateTimeField, ExpressionWrapper, F, Q, QuerySet
@@ -37,6 +38,7 @@ class Rule:
     """Rows that hold their worker: where they name worker and batch, and why the calendar keeps who has some.
 
     `sentence`: what a person is told who would lose something by being forgotten now; empty where they would not.
+    `is_theirs`: they may give it up, as it hangs on somebody who may never come to it.
     """
 
     rows: QuerySet[Any]
@@ -44,6 +46,18 @@ class Rule:
     batch: str
     reason: str
     sentence: str = ""
+    is_theirs: bool = False
+    is_paid: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What is on its way to a person who wants to be forgotten: what it is, how often, and how many dollars."""
+
+    sentence: str
+    n: int
+    amount: Decimal
+    can_be_given_up: bool
 
 
 def kept(workers: Collection[Worker]) -> dict[int, Kept]:
@@ -57,11 +71,25 @@ def kept(workers: Collection[Worker]) -> dict[int, Kept]:
     return found | {pk: Kept(pk, names[pk], "another worker has this pseudonym") for pk in _taken(workers)}
 
 
-def waiting(worker: Worker) -> list[str]:
-    """Return what has to be settled before a person can be forgotten, as sentences for them: money is on its way."""
-    rules = [rule for rule in _rules() if rule.sentence]
-    counts = [(rule.sentence, rule.rows.filter(**{rule.worker: worker}).count()) for rule in rules]
-    return [f"{gettext(sentence)} ({n})." for sentence, n in counts if n]
+def waiting(worker: Worker) -> list[Waiting]:
+    """Return what a person would lose by being forgotten now: money or an answer is on its way."""
+    waits = [_waiting(rule, worker) for rule in _rules() if rule.sentence]
+    return [one for one in waits if one.n]
+
+
+def _waiting(rule: Rule, worker: Worker) -> Waiting:
+    rewards = rule.rows.filter(**{rule.worker: worker}).values_list(f"{rule.batch}__reward", flat=True)
+    amount = sum(rewards, Decimal(0)) if rule.is_paid else Decimal(0)
+    return Waiting(gettext(rule.sentence), len(rewards), amount, rule.is_theirs)
+
+
+def in_the_way(worker: Worker) -> list[str]:
+    """Return the same for researchers: why, and in which batch."""
+    found: list[str] = []
+    for rule in (rule for rule in _rules() if rule.sentence):
+        batches = rule.rows.filter(**{rule.worker: worker}).values_list(f"{rule.batch}__name", flat=True)
+        found += [rule.reason.format(batch=name) for name in sorted(set(batches))]
+    return list(dict.fromkeys(found))
 
 
 def _rules() -> Iterator[Rule]:
@@ -93,7 +121,7 @@ def _undecided() -> Iterator[Rule]:
     undecided = work.filter(status=Status.SUBMITTED).exclude(IS_LOST)
     reason = "has work in {batch} that nobody has decided on"
     sentence = gettext_noop("Nobody has decided yet about your pay for work you handed in")
-    yield Rule(undecided.filter(is_paid), "worker", BATCH, reason, sentence)
+    yield Rule(undecided.filter(is_paid), "worker", BATCH, reason, sentence, is_theirs=True, is_paid=True)
     yield Rule(undecided.exclude(is_paid), "worker", BATCH, reason)
     deadline = ExpressionWrapper(
         F("loaded_at") + F("hit__hit_type__assignment_duration") + MORE_TIME, output_field=DateTimeField()
@@ -113,6 +141,7 @@ def _rejected() -> Iterator[Rule]:
         f"assignment__{BATCH}",
         "waits for the answer to an appeal in {batch}",
         gettext_noop("An appeal of yours has no answer yet"),
+        is_theirs=True,
     )
 
 

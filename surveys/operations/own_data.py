@@ -6,12 +6,13 @@ own words could say who they are, and goes: remarks, texts, appeals, drafts, and
 
 from typing import Any
 
+from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from annotators.models import Assignment, Call, Worker
-from annotators.people.pseudonyms import untraceable_name
+from annotators.models import Assignment, Call, Source, Worker
+from annotators.people.pseudonyms import known_worker, pseudonym, purged_name, untraceable_name
 from surveys import audit
 from surveys.models import (
     AnnotationSlot,
@@ -25,8 +26,9 @@ from surveys.models import (
     Rating,
     Response,
 )
-from surveys.operations import erasing
-from surveys.operations.holding import waiting
+from surveys.operations import erased, erasing
+from surveys.operations.erased import Deed
+from surveys.operations.holding import Waiting, in_the_way, waiting
 from surveys.protocols import spans
 
 DELETED_TEXT = "(deleted by its author)"
@@ -34,17 +36,67 @@ Status = Assignment.Status
 
 
 @transaction.atomic
-def forget(worker: Worker) -> list[str]:
-    """Delete what leads to a person; return what has to be settled first, and then nothing was done."""
-    locked = Worker.objects.select_for_update(of=("self",)).get(pk=worker.pk)
-    if reasons := waiting(locked):
+def forget(worker: Worker, *, giving_up: bool = False) -> list[Waiting]:
+    """Delete what leads to a person; return what has to be settled first, and then nothing was done.
+
+    `giving_up`: they do without the pay that nobody has decided about, and the answer to an appeal, which is withdrawn.
+    """
+    locked = _locked(worker)
+    held = waiting(locked)
+    if not all(giving_up and one.can_be_given_up for one in held):
+        return held
+    _forget(locked, is_untraceable=True)
+    given_up = " ".join(
+        f"Gave up pay nobody had decided about: ${one.amount:.2f} for {one.n}." for one in held if one.amount
+    )
+    audit.record(audit.Kind.PURGE, "forget", worker=Worker.objects.get(pk=locked.pk), reason=given_up)
+    return []
+
+
+@transaction.atomic
+def forget_for(
+    worker: Worker, *, by: AbstractBaseUser | AnonymousUser | None = None, account: str = ""
+) -> list[str]:
+    """Delete the same for a person who has asked a researcher to; return what is in the way, for that researcher.
+
+    `by` or the operating system's `account` says who did it. A marketplace or a panel will name them again: their name
+    follows from their id, so that they are known again and the id is not stored once more.
+    """
+    locked = _locked(worker)
+    if reasons := in_the_way(locked):
         return reasons
+    _forget(locked, is_untraceable=locked.source == Source.LINK)
+    details = {"account": account} if account else {}
+    forgotten = Worker.objects.get(pk=locked.pk)
+    audit.record(audit.Kind.PURGE, "forget_for", worker=forgotten, by=by, details=details)
+    return []
+
+
+def _locked(worker: Worker) -> Worker:
+    return Worker.objects.select_for_update(of=("self",)).get(pk=worker.pk)
+
+
+def _forget(locked: Worker, *, is_untraceable: bool) -> None:
+    erased.note(locked, Deed.UNTRACEABLE if is_untraceable else Deed.FORGET)
+    erase_person(locked, is_untraceable=is_untraceable)
+
+
+def erase_person(locked: Worker, *, is_untraceable: bool) -> None:
+    """Erase who somebody is and what they wrote. To be called in a transaction, when nothing is in its way."""
     _erase_texts(locked)
     let_go = AnnotationSlot.objects.filter(assignment__worker=locked, assignment__status=Status.ACCEPTED)
     let_go.update(leased_until=timezone.now())
-    erasing.erase(locked, comments=True, name=untraceable_name())
-    audit.record(audit.Kind.PURGE, "forget", worker=Worker.objects.get(pk=locked.pk))
-    return []
+    name = untraceable_name() if is_untraceable else purged_name(locked.worker_id)
+    erasing.erase(locked, comments=True, name=name)
+
+
+def called(text: str) -> list[Worker]:
+    """Return who has this pseudonym, all of it, or this id; several where crowds give the same id."""
+    sources = Worker.objects.order_by().values_list("source", flat=True).distinct()
+    named = [known_worker(text, source=source) for source in sources]
+    ids = Worker.objects.order_by("pk").values_list("pk", "worker_id")
+    same = [pk for pk, worker_id in ids.iterator() if pseudonym(worker_id) == text.lower()]
+    return list(Worker.objects.filter(pk__in=[*same, *(one.pk for one in named if one)]).order_by("pk"))
 
 
 def _erase_texts(worker: Worker) -> None:
@@ -53,7 +105,9 @@ def _erase_texts(worker: Worker) -> None:
     Rating.objects.filter(response__worker=worker, score=None).update(value="")
     _erase_notes(worker)
     ProblemReport.objects.filter(assignment__worker=worker).delete()
-    Appeal.objects.filter(assignment__worker=worker).exclude(text="").update(text=DELETED_TEXT)
+    appeals = Appeal.objects.filter(assignment__worker=worker)
+    appeals.filter(answered_at=None).update(text="", made_at=None)
+    appeals.exclude(text="").update(text=DELETED_TEXT)
     Assignment.objects.filter(worker=worker).update(answer_xml="", claimed_from="")
 
 
@@ -80,6 +134,11 @@ def own_data(worker: Worker) -> dict[str, Any]:
         "invitations": list(
             worker.invitations.order_by("pk").values(
                 "batch__title", "name", "email", "created_at", "opened_at", "expires_at", "revoked_at"
+            )
+        ),
+        "panel_visits": list(
+            worker.panel_visits.order_by("pk").values(
+                "panel__batch__title", "panel__provider", "study", "session", "created_at", "completed_at"
             )
         ),
         "agreed_to": list(

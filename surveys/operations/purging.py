@@ -11,6 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from annotators.models import Assignment, Worker
 from surveys import audit
 from surveys.models import Consent, Invitation, PanelVisit, QuizAttempt
+from surveys.operations import erased
 from surveys.operations.erasing import erase
 from surveys.operations.holding import Kept, kept
 
@@ -88,5 +89,6 @@ def _locked(chunk: Sequence[int], *, before: datetime) -> Iterator[Worker]:
 
 def _purge_all(workers: Sequence[Worker], *, comments: bool, details: dict[str, Any]) -> None:
     for worker in workers:
+        erased.note(worker, erased.Deed.COMMENTS if comments else erased.Deed.PURGE)
         erase(worker, comments=comments)
         audit.record(audit.Kind.PURGE, "purge", worker=worker, details=details)

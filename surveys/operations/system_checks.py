@@ -1,5 +1,6 @@
 """What `manage.py check` says about settings that only a survey would stumble over."""
 
+import stat
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from annotators import failpoints
 from metrics import METRICS
+from surveys.operations import disk
 from surveys.operations.backups.state import key_prints
 
 TEXTS = ("prediction", "references")
@@ -45,6 +47,52 @@ def check_failpoints(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
     """Warn where processes can be killed by whoever writes into a folder."""
     text = "ASSENT_FAILPOINTS is set: it lets the crash tests kill this site's processes."
     return [Warning(text, id="surveys.W001")] if failpoints.FOLDER else []
+
+
+@register(Tags.security, deploy=True)
+def check_folders(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Warn of folders of ours that other accounts of the machine can read, or that we can't write."""
+    opened = [
+        Warning(
+            f"{name}: other accounts of this machine can read {folder} and what lies in it. Run "
+            f"chmod 700 {folder}",
+            id="surveys.W006",
+        )
+        for name, folder in disk.folders().items()
+        if _is_open_to_others(folder)
+    ]
+    locked = [
+        Warning(f"{name}: {disk.folders()[name]} can't be written.", id="surveys.W007")
+        for name in disk.unwritable()
+    ]
+    return [*opened, *locked]
+
+
+@register()
+def check_variables(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Name variables that look like ours and that nobody reads: what they were to switch on is off."""
+    return [
+        Warning(
+            f"{name} is set, and there is no such variable.{f' Is {meant} meant?' if meant else ''}",
+            id="surveys.W005",
+        )
+        for name, meant in settings.UNKNOWN_VARIABLES.items()
+    ]
+
+
+@register(Tags.security, deploy=True)
+def check_access_key(app_configs: Any, **kwargs: Any) -> list[CheckMessage]:
+    """Warn where the app calls the marketplace through a proxy with the key that only this machine may use."""
+    own = settings.MTURK_ENDPOINTS["embedded"]
+    if own["aws_access_key_id"] != settings.PUBLIC_ACCESS_KEY_ID or not own["endpoint_url"].startswith(
+        "https:"
+    ):
+        return []
+    text = (
+        "MARKETPLACE_ACCESS_KEY_ID is the public one, which the embedded marketplace refuses behind a proxy: batches "
+        "there stand still. manage.py marketplace_key NAME --for-app prints a pair of your own."
+    )
+    return [Warning(text, id="surveys.W008")]
 
 
 @register()
@@ -83,6 +131,15 @@ def _is_private(address: str) -> bool:
     return parts.scheme == "https" or (
         parts.scheme == "http" and parts.hostname in {"localhost", "127.0.0.1", "::1"}
     )
+
+
+def _is_open_to_others(folder: Path) -> bool:
+    """Tell whether every account can come as far as the folder, and into it or to its list of files."""
+    if not folder.exists():
+        return False
+    path = folder.resolve()
+    is_reached = all(above.stat().st_mode & stat.S_IXOTH for above in path.parents)
+    return is_reached and bool(path.stat().st_mode & stat.S_IRWXO)
 
 
 def _first_mark(present: str) -> str:

@@ -41,7 +41,9 @@ def readyz(request: HttpRequest) -> HttpResponse:
     It names the version that answers, so that whoever upgrades sees that it is the new one.
     """
     checks = dict(health.readiness())
-    if disk.is_low():
+    if locked := disk.unwritable():
+        checks["disk"] = {"state": "unwritable", "folders": locked}
+    elif disk.is_low():
         checks["disk"] = {"state": "low", "free_share": round(disk.free_share(), 3)}
     is_ready = all(check["state"] == "ok" for check in checks.values())
     status = "ready" if is_ready else "not ready"

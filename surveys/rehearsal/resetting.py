@@ -30,7 +30,7 @@ def running(*, alone: bool = False) -> Iterator[TextIO]:
 
     Raises NotOnlyDemo if it is wanted `alone` and one does.
     """
-    settings.DATA_DIR.mkdir(parents=True, exist_ok=True)
+    settings.DATA_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (settings.DATA_DIR / LOCK).open("w") as file:
         try:
             fcntl.flock(file, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)

@@ -23,7 +23,8 @@ import urllib3
 from django.conf import settings
 from django.core.management import call_command
 
-from surveys.operations.processes.stack import addresses, free_port, stack
+from surveys.operations.processes.forked import FORKING, as_copies
+from surveys.operations.processes.stack import WORKER_READY, addresses, free_port, stack
 from surveys.operations.processes.supervisor import STOP_SIGNALS, Supervisor, ending_with_us
 
 FUNDS = "marketplace_demo"
@@ -38,6 +39,7 @@ OUTSIDE = (
     "DEBUG",
 )
 SYNC_SECONDS = 10
+STATE = "state"
 
 
 def environment(folder: Path, *, seed: int) -> dict[str, str]:
@@ -56,6 +58,8 @@ def environment(folder: Path, *, seed: int) -> dict[str, str]:
         "MARKETPLACE_CONTROL_TOKEN": secrets.token_urlsafe(24),
         "LOG_LEVEL": "WARNING",
         "NO_PROXY": "127.0.0.1,localhost",
+        "ASSENT_WORKER_READY_FILE": str(folder / STATE / WORKER_READY),
+        **FORKING,
     }
 
 
@@ -94,13 +98,16 @@ def _stop_requests() -> Iterator[list[Callable[[], None]]]:
 
 @contextmanager
 def running() -> Iterator[Supervisor]:
-    """Prepare this process's own data folder and keep web, worker and beat running."""
+    """Prepare this process's own data folder and keep web, worker and beat running.
+
+    On Linux web and worker are copies of this process, which has loaded most of the site already.
+    """
     call_command("migrate", verbosity=0)
     call_command("loaddata", FUNDS, verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
     port = int(settings.APP_URL.rsplit(":", 1)[1])
-    processes = stack(port=port, environment={}, state_dir=settings.DATA_DIR / "state")
-    with Supervisor(processes, log_dir=settings.DATA_DIR / "logs") as supervisor:
+    processes = stack(port=port, environment={}, state_dir=settings.DATA_DIR / STATE)
+    with Supervisor(as_copies(processes, environment={}), log_dir=settings.DATA_DIR / "logs") as supervisor:
         yield supervisor
 
 

@@ -25,7 +25,7 @@ from annotators.models import Assignment, Call, Worker
 from annotators.people.pseudonyms import pseudonym
 from config.logs import JsonFormatter, PlainFormatter
 from surveys.answering.invitations import Invited
-from surveys.models import AnnotationSlot, AuditEntry, Batch, Invitation, Rating, Response
+from surveys.models import AnnotationSlot, Appeal, AuditEntry, Batch, Invitation, Rating, Response
 from surveys.operations import own_data
 from surveys.operations.backups.making import backup
 from surveys.results.files.layouts import LAYOUTS
@@ -244,6 +244,44 @@ def test_money_on_its_way_is_settled_first(invited: Invited) -> None:
         409,
         True,
     )
+    assert Invitation.objects.get().name == NAME
+
+
+@pytest.mark.django_db
+def test_pay_that_nobody_decided_about_can_be_given_up(invited: Invited) -> None:
+    Batch.objects.update(reward=Decimal("0.80"))
+    assignment = link_people.answered(link_people.take(invited.invitation.batch, invited.invitation.worker))
+    page = " ".join(Client().get(own(invited, "own_data")).content.decode().split())
+    assert "about your pay for work you handed in (1; $0.80)." in page
+    answer = Client().post(own(invited, "own_data_delete"), {"confirmed": "1"})
+    assert (answer.status_code, "if you do without it" in answer.content.decode()) == (422, True)
+    assert Invitation.objects.get().name == NAME
+    answer = Client().post(own(invited, "own_data_delete"), {"confirmed": "1", "given_up": "1"})
+    assert (answer.status_code, "is deleted" in answer.content.decode()) == (200, True)
+    assignment.refresh_from_db()
+    assert (assignment.status, assignment.saved_at is None) == ("Submitted", False)
+    reason = "Gave up pay nobody had decided about: $0.80 for 1."
+    assert list(AuditEntry.objects.values_list("outcome", "reason")) == [("forget", reason)]
+
+
+@pytest.mark.django_db
+def test_an_appeal_without_an_answer_is_withdrawn_by_who_does_without_one(invited: Invited) -> None:
+    assignment = answered(invited.invitation.batch, invited)
+    Assignment.objects.update(status="Rejected", approved_at=None, rejected_at=timezone.now())
+    Appeal.objects.create(assignment=assignment, code="abc", text=f"I, {NAME}", made_at=timezone.now())
+    assert len(own_data.forget(invited.invitation.worker)) == 1
+    assert Appeal.objects.get().made_at is not None
+    assert own_data.forget(invited.invitation.worker, giving_up=True) == []
+    assert list(Appeal.objects.values_list("text", "made_at")) == [("", None)]
+
+
+@pytest.mark.django_db
+def test_a_payment_on_its_way_can_not_be_given_up(invited: Invited) -> None:
+    assignment = answered(invited.invitation.batch, invited)
+    Call.objects.create(
+        token="bonus:1", operation="SendBonus", endpoint="embedded", assignment=assignment, state="sent"
+    )
+    assert len(own_data.forget(invited.invitation.worker, giving_up=True)) == 1
     assert Invitation.objects.get().name == NAME
 
 

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from django.conf import settings
 
-from surveys.operations.backups.making import backup
 from tests.factories import make_draft, make_survey
+from tests.surveys.operations.archive_once import back_up_once
 from tests.surveys.operations.backup_state import Members, refused, remade, vouched
 
+__all__ = ["back_up_once"]
 pytestmark = pytest.mark.django_db(transaction=True)
 SURVEYS = "database/surveys_survey.jsonl"
 CANARY = "canary"
@@ -25,12 +26,12 @@ DEEP = b"[" * 100_000 + b"]" * 100_000 + b"\n"
 
 
 @pytest.fixture
-def made(transactional_db: None, own_folders: Path) -> Path:
+def made(transactional_db: None, own_folders: Path, back_up_once: Callable[[Path], Path]) -> Path:
+    """An archive of such a study, made once: what is refused need not be of the very rows that are there."""
     settings.MEDIA_ROOT.mkdir()
     (settings.MEDIA_ROOT / "kept.png").write_bytes(b"a picture")
     make_draft(make_survey(n_items=2))
-    backup(own_folders / "all.zip")
-    return own_folders / "all.zip"
+    return back_up_once(own_folders / "all.zip")
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +40,7 @@ def surroundings(own_folders: Path) -> Iterator[None]:
     (own_folders / CANARY).write_text("as it was")
     yield
     assert (own_folders / CANARY).read_text() == "as it was"
-    known = {CANARY, "all.zip", "changed.zip", "media"}
+    known = {CANARY, "all.zip", "changed.zip", "last_backup", "media"}
     assert {path.name for path in own_folders.iterdir()} <= known
     assert [path.name for path in (own_folders / "media").iterdir()] == ["kept.png"]
 

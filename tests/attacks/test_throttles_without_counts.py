@@ -11,7 +11,9 @@ from django.test import Client
 from django.urls import reverse
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from surveys.answering.throttling import Throttle
+from annotators.crowds.links.addresses import CODE_ALPHABET
+from surveys.answering.throttling import NotCounting, Throttle
+from surveys.api import tokens
 from surveys.models import Batch
 from tests.link_people import invite_one
 from tests.link_study import path_of
@@ -21,6 +23,7 @@ AWAY = {
     "LOCATION": "redis://127.0.0.1:1",  # tcpmux: nothing listens there
     "OPTIONS": {"socket_connect_timeout": 1},
 }
+NO_CODE = "-".join(4 * [5 * CODE_ALPHABET[0]])  # well written, and nobody's
 Door = Callable[[str], int]
 
 
@@ -66,7 +69,39 @@ def test_counts_flushed_at_every_moment_let_no_wrong_guess_in(door: Door) -> Non
 @pytest.mark.django_db
 def test_while_nobody_can_count_nobody_gets_in(door: Door, settings: Any) -> None:
     settings.CACHES = {**settings.CACHES, "default": AWAY}
-    assert [door(guess) for guess in ("wrong", "right", "wrong")] == [429] * 3
+    assert [door(guess) for guess in ("wrong", "right", "wrong")] == [503] * 3
+
+
+@pytest.mark.django_db
+def test_nobody_is_told_of_attempts_that_were_not_made(link_batch: Batch, settings: Any) -> None:
+    """Neither is any guess looked at: an appeal's code, a password once more, a token's requests."""
+    invited = invite_one(link_batch, "Ada")
+    root = User.objects.create_superuser("root", password="right-horse")
+    _, token = tokens.make(root, name="nightly", expires_at=None, is_read_only=True)
+    inside = Client()
+    inside.force_login(root)
+    settings.CACHES = {**settings.CACHES, "default": AWAY}
+    link = reverse("link_sign_in", args=[link_batch.pk])
+    right = {"password": "right-horse"}
+    answers = [
+        (Client().post("/admin/login/", {"username": "root", **right}), "Nobody can sign in right now"),
+        (
+            Client().post(link, {"name": "Ada", "access_code": invited.access_code}),
+            "Nobody can sign in right",
+        ),
+        (
+            Client().get(reverse("appeal", args=[NO_CODE])),
+            "No code can be looked at right now",
+        ),
+        (inside.post(reverse("second_factor"), right), "Nobody can sign in right now"),
+        (Client().get("/api/v1/studies", headers={"Authorization": f"Bearer {token}"}), ":unavailable"),
+    ]
+    told = [
+        (answer.status_code, answer["Retry-After"], text in answer.content.decode())
+        for answer, text in answers
+    ]
+    assert told == [(503, "60", True)] * 5
+    assert not any("Too many" in answer.content.decode() for answer, _ in answers)
 
 
 @pytest.mark.django_db
@@ -94,4 +129,5 @@ def test_a_cache_that_goes_away_while_it_is_asked(monkeypatch: pytest.MonkeyPatc
         raise RedisConnectionError("reset by peer")
 
     monkeypatch.setattr(RedisCache, "get", broken)
-    assert Throttle("test", limit=1, seconds=60).is_closed()
+    with pytest.raises(NotCounting):
+        Throttle("test", limit=1, seconds=60).is_closed()

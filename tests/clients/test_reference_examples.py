@@ -28,7 +28,7 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMAND = re.compile(r"manage\.py ([a-z_]+)((?: [^\n`#|;&]*)?(?:\n    +(?!manage)[^\n`#]*)*)")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 KNOWN = get_commands() | {"version": "django.core"}  # Django's own, whose answer manage.py gives itself
-KINDS = {"csv", "json", "jsonl", "python", "sh", "text", "yaml"}
+KINDS = {"csv", "ini", "json", "jsonl", "nginx", "python", "sh", "text", "yaml"}
 # {what an example about one thing takes for granted: what stands in the rest of a document}
 GRANTED = {
     "errors": "blocks: [{column: source, label: Source}]",

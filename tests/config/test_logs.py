@@ -239,7 +239,7 @@ def test_the_id_travels_with_the_message() -> None:
 def test_another_format_is_refused(tmp_path: Path) -> None:
     done = run(tmp_path, LOG_FORMAT="xml")
     assert done.returncode == 1
-    assert "LOG_FORMAT must be plain or json." in done.stderr
+    assert done.stderr == "LOG_FORMAT is 'xml'; it takes one of plain, json.\n"
 
 
 def run(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -253,9 +253,12 @@ def run(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+SENT = {"Referer": "http://127.0.0.1/links/REFERRED/?a=b", "User-Agent": "Br0wser"}
+
+
 def read(url: str) -> None:
     try:
-        urlopen(Request(url, headers={"Referer": "http://127.0.0.1/links/REFERRED/?a=b"})).read()
+        urlopen(Request(url, headers=SENT)).read()
     except HTTPError as error:
         error.read()
 
@@ -287,7 +290,7 @@ def test_gunicorn_writes_no_secret(
         ):
             read(f"http://127.0.0.1:{port}{path}")
     written = (tmp_path / "logs" / "web.log").read_text()
-    for secret in ("T0KEN", "C0DE", "5f2aPID", "W0RKER", "REFERRED"):
+    for secret in ("T0KEN", "C0DE", "5f2aPID", "W0RKER", "REFERRED", "Br0wser"):
         assert secret not in written
     assert written.count("/links/***/") >= 1
     if form == "json":

@@ -36,3 +36,8 @@ def test_what_is_no_mail_server_is_refused_without_telling_the_password(url):
         read_mail_url(url)
     assert "s3cret" not in str(error.value)
     assert str(error.value).startswith("EMAIL_URL ")
+
+
+def test_a_port_that_is_none_is_not_blamed_on_the_scheme():
+    with pytest.raises(ImproperlyConfigured, match="a port is a number from 1 to 65535"):
+        read_mail_url("smtp://h:99999")

@@ -9,7 +9,6 @@ from django.db import connection
 from django.test import Client
 
 READ_BY_BOTO3 = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}
-READERS = {"env", "env_bool", "env_list", "env_int", "env_decimal", "env_pairs", "env_rates"}
 
 
 def read_by_settings() -> set[str]:
@@ -17,7 +16,7 @@ def read_by_settings() -> set[str]:
     calls = [
         node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     ]
-    names = [call.args[0] for call in calls if call.func.id in READERS]
+    names = [call.args[0] for call in calls if re.match(r"env(_|$)", call.func.id)]
     return {name.value for name in names if isinstance(name, ast.Constant)}
 
 

@@ -18,6 +18,11 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("requester", help="The name workers see.")
         parser.add_argument("--deposit", default="0", help="Dollars to put on the account.")
+        parser.add_argument(
+            "--for-app",
+            action="store_true",
+            help="Name the pair as the app's own settings do, not as boto3 does.",
+        )
 
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
@@ -26,7 +31,8 @@ class Command(BaseCommand):
         if cents:
             ledger.deposit(requester, cents=cents, now=clock.now())
         key, secret = keys.create_key(requester)
-        self.stdout.write(f"AWS_ACCESS_KEY_ID={key.key_id}\nAWS_SECRET_ACCESS_KEY={secret}")
+        whose = "MARKETPLACE" if options["for_app"] else "AWS"
+        self.stdout.write(f"{whose}_ACCESS_KEY_ID={key.key_id}\n{whose}_SECRET_ACCESS_KEY={secret}")
 
 
 def in_cents(dollars: str) -> int:

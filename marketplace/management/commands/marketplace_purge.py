@@ -7,20 +7,27 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from marketplace import clock
-from marketplace.engine.forgetting import erase_idle
+from marketplace.engine.forgetting import erase_again, erase_idle
 
 
 class Command(BaseCommand):
     help = "Erase who the workers are that did nothing since a date. This can't be undone."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument(
-            "--before", required=True, metavar="DATE", help="Who was last here before this day, 2026-03-31."
+        whom = parser.add_mutually_exclusive_group(required=True)
+        whom.add_argument("--before", metavar="DATE", help="Who was last here before this day, 2026-03-31.")
+        whom.add_argument(
+            "--again", action="store_true", help="Who was erased before, and is back with a restored backup."
         )
         parser.add_argument("--spare", nargs="*", default=[], metavar="ID", help="Worker ids to leave alone.")
         parser.add_argument("--dry-run", action="store_true", help="Only say how many it would be.")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["again"] and (options["dry_run"] or options["spare"]):
+            raise CommandError("--again goes with nothing else.")
+        if options["again"]:
+            self.stdout.write(f"accounts erased: {erase_again()}")
+            return
         is_dry = options["dry_run"]
         report = erase_idle(
             _midnight(options["before"]), now=clock.now(), spare=options["spare"], is_dry=is_dry

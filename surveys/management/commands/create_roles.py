@@ -5,6 +5,8 @@ from typing import Any
 from django.contrib.auth.models import Group, Permission
 from django.core.management.base import BaseCommand
 from django.db import transaction
+from django.db.models import Value
+from django.db.models.functions import Concat
 
 from surveys.teams import LAUNCHES, OWNS, READS, REVIEWS
 
@@ -55,9 +57,8 @@ class Command(BaseCommand):
 def give(role: str, names: tuple[str, ...]) -> Group:
     """Return the group `role` with exactly the permissions `names`, each as "app.codename"."""
     group, _ = Group.objects.get_or_create(name=role)
-    codenames = {name.split(".")[1] for name in names}
-    named = Permission.objects.filter(codename__in=codenames).select_related("content_type")
-    found = [one for one in named if f"{one.content_type.app_label}.{one.codename}" in names]
+    full = Concat("content_type__app_label", Value("."), "codename")
+    found = Permission.objects.alias(full=full).filter(full__in=names).order_by().values_list("pk", flat=True)
     if len(found) != len(names):
         raise Permission.DoesNotExist(f"Not all permissions of {role} exist; run migrate first.")
     group.permissions.set(found)

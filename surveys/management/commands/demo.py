@@ -23,7 +23,7 @@ from surveys.rehearsal.demo_studies import GUEST
 
 STANDARD_INPUT = 0
 WELCOME = """
-Assent is running. Ctrl-C stops it.
+Assent is running. Ctrl-C stops it.{moved}
 
   Researcher   {app}/admin/
                name {name}, password {password}
@@ -40,6 +40,7 @@ NO_LOCALHOST = (
     "This machine does not know the name localhost, so nothing can be published. Add it: "
     "echo '127.0.0.1 localhost' >> /etc/hosts"
 )
+OTHER_PORT = "\nPort {first} is not free, so it is on port {port}."
 
 
 class Command(BaseCommand):
@@ -65,7 +66,8 @@ class Command(BaseCommand):
         try:
             with resetting.running() as lock:
                 prepare(environment)
-                become(wanted(port, environment, browse=not options["no_browser"]), keeping=lock)
+                site = wanted(port, environment, first=options["port"], browse=not options["no_browser"])
+                become(site, keeping=lock)
         except (ProcessError, resetting.NotOnlyDemo) as error:
             raise CommandError(str(error)) from None
         except KeyboardInterrupt:
@@ -80,8 +82,11 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
 
 
-def wanted(port: int, environment: dict[str, str], *, browse: bool) -> Wanted:
-    """Return the site, saying where everything is, and showing it if there is a screen to show it on."""
+def wanted(port: int, environment: dict[str, str], *, first: int, browse: bool) -> Wanted:
+    """Return the site, saying where everything is, and showing it if there is a screen to show it on.
+
+    `first`: the port that was asked for, 0 for any.
+    """
     app = environment["ASSENT_APP_URL"]
     text = WELCOME.format(
         app=app,
@@ -89,6 +94,7 @@ def wanted(port: int, environment: dict[str, str], *, browse: bool) -> Wanted:
         link=guest_link(app),
         name=RESEARCHER,
         colleagues=", ".join(colleagues()),
+        moved=OTHER_PORT.format(first=first, port=port) if first not in (0, port) else "",
         password=known_password(settings.DATA_DIR / PASSWORD_FILE),
         data=settings.DATA_DIR,
     )

@@ -36,6 +36,8 @@ class Command(BaseCommand):
             if options["publish"] and not study.is_draft:
                 begin(batch, people=study.people)
             self.tell(survey, batch=batch)
+        if options["publish"]:
+            transaction.on_commit(sync.score_surveys.delay)
 
     def tell(self, survey: Survey, *, batch: Batch) -> None:
         self.stdout.write(

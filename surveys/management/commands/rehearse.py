@@ -5,7 +5,7 @@ import sys
 import tempfile
 from argparse import SUPPRESS, ArgumentParser
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import urllib3
 from django.conf import settings
@@ -18,13 +18,14 @@ from surveys.protocols.documents import DocumentError
 from surveys.protocols.registry import DEFINITIONS
 from surveys.publishing.questionnaires import CannotPublish
 from surveys.rehearsal import stage
-from surveys.rehearsal.performance import Terms, perform
 from surveys.rehearsal.stage import ControlError
-from surveys.rehearsal.study import Material
 from surveys.rehearsal.waiting import Stalled
 from surveys.simulating.views import UnexpectedPage
 from surveys.studies import packages
 from surveys.studies.packages import Package, PackageError
+
+if TYPE_CHECKING:
+    from surveys.rehearsal.performance import Terms
 
 FAILURES = (CannotPublish, Stalled, UnexpectedPage, ControlError, ProcessError, urllib3.exceptions.HTTPError)
 
@@ -32,6 +33,7 @@ FAILURES = (CannotPublish, Stalled, UnexpectedPage, ControlError, ProcessError, 
 class Command(BaseCommand):
     help = "Drive a study from the item file to the result files over HTTP, with simulated workers."
     requires_migrations_checks = False
+    requires_system_checks = []  # they load every page, which only the process on stage needs: it makes them
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -75,6 +77,9 @@ class Command(BaseCommand):
         sys.exit(code)
 
     def _perform(self, options: dict[str, Any]) -> None:
+        from surveys.rehearsal.performance import perform  # loads pandas, and only here is there work for it
+
+        self.check()
         try:
             report = perform(_terms(options), stream=sys.stderr)
         except FAILURES as failure:
@@ -129,7 +134,10 @@ def _type(survey: str) -> tuple[Definition, Package | None]:
         raise CommandError(str(error)) from None
 
 
-def _terms(options: dict[str, Any]) -> Terms:
+def _terms(options: dict[str, Any]) -> "Terms":
+    from surveys.rehearsal.performance import Terms  # as above
+    from surveys.rehearsal.study import Material
+
     definition, package = _type(options["survey"])
     return Terms(
         material=Material(

@@ -105,6 +105,12 @@ class Reader:
         members = self.manifest["members"]
         return [name.removeprefix(folder) for name in members if name.startswith(folder)]
 
+    def check_tables(self) -> None:
+        """Raise BackupError if the tables are not those of the manifest."""
+        written = {f"{table}.jsonl" for table in self.columns}
+        if set(self.names(DATABASE)) != written or set(self.n_rows) != set(self.columns):
+            raise BackupError("The archive is not sound: its tables are not those of its manifest.")
+
     def rows(self, table: str) -> Iterator[list[Any]]:
         """Yield a table's rows; BackupError for a line that is too long to be one."""
         with self._file.open(f"{DATABASE}{table}.jsonl") as lines:

@@ -14,8 +14,18 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection, connections, transaction
 from django.db.models import FileField, Model
 
-from surveys.operations.backups import media, rows, state
-from surveys.operations.backups.archive import CHUNK, DATABASE, MEDIA, BackupError, Writer, verified
+from surveys.operations.backups import folders, media, recency, rows, state
+from surveys.operations.backups.archive import (
+    CHUNK,
+    DATABASE,
+    MEDIA,
+    UNREADABLE,
+    BackupError,
+    Writer,
+    verified,
+)
+
+OWN = ".assent-backup-"  # how the folders begin that a backup works in
 
 
 @dataclass(frozen=True)
@@ -23,7 +33,8 @@ class Summary:
     """What is in an archive: rows and tables, media files, and the names of files that rows ask for in vain.
 
     `is_another_key` says that SECRET_KEY was another one: what hangs on it is in docs/backups.md. `n_migrations` is how
-    many migrations a restore has run on the rows, which an older version had written.
+    many migrations a restore has run on the rows, which an older version had written, `n_erased` how many people it has
+    erased again.
     """
 
     rows: int
@@ -32,6 +43,7 @@ class Summary:
     missing: tuple[str, ...]
     is_another_key: bool
     n_migrations: int = 0
+    n_erased: int = 0
 
 
 def backup(path: Path) -> Summary:
@@ -54,14 +66,33 @@ def backup(path: Path) -> Summary:
         raise BackupError(f"{path} can't be written: {error.strerror}.") from error
     except DatabaseError as error:
         raise BackupError(f"The database can't be read: {error}") from error
+    recency.mark()
     return summary
+
+
+def verify(path: Path) -> tuple[Summary, str]:
+    """Read an archive whole and compare it as a restore does; return what is in it, and when it was made.
+
+    BackupError if a restore by this version would refuse it as it is. The database is not asked, and may be another.
+    """
+    with verified(path, room=2**63) as archive:
+        try:
+            archive.check_tables()
+            state.check_known(archive.manifest, loader=state.SingleMigrations())
+            return summarise(archive.manifest), str(archive.manifest.get("made_at", "an unknown time"))
+        except (*UNREADABLE, TypeError, LookupError, AttributeError) as error:
+            raise BackupError(f"{path.name} is damaged: {error}") from error
 
 
 @contextmanager
 def unfinished(path: Path) -> Iterator[Path]:
-    """Give a place beside `path` that only we may read, as a backup holds all there is; it is gone at the end."""
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".backup-") as folder:
-        part = Path(folder) / path.name
+    """Give a place beside `path` that only we may read, as a backup holds all there is; it is gone at the end.
+
+    What backups that were killed have left there goes first.
+    """
+    folders.discard_dead(path.parent, prefix=OWN)
+    with folders.working(path.parent, prefix=OWN) as folder:
+        part = folder / path.name
         part.touch(mode=0o600)
         yield part
 

@@ -3,7 +3,6 @@
 The folder itself stays where it is, as it may be a mount point; what lies in it is moved, and moved back on a failure.
 """
 
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -11,12 +10,13 @@ from pathlib import Path
 
 from django.conf import settings
 
+from surveys.operations.backups import folders
 from surveys.operations.backups.archive import MEDIA, OWN, BackupError, Reader
 
 
 def root() -> Path:
     folder = Path(settings.MEDIA_ROOT)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 
@@ -34,11 +34,16 @@ def files() -> Iterator[Path]:
             yield path
 
 
+def discard_dead(*, former_too: bool = False) -> None:
+    """Remove what restores that were killed have left here."""
+    folders.discard_dead(root(), prefix=OWN, former_too=former_too)
+
+
 @contextmanager
 def staged(archive: Reader) -> Iterator[Path]:
     """Unpack the archive's files beside the present ones; whatever is in that folder at the end is removed."""
-    with tempfile.TemporaryDirectory(dir=root(), prefix=OWN) as name:
-        new = Path(name) / "new"
+    with folders.working(root(), prefix=OWN) as folder:
+        new = folder / "new"
         new.mkdir()
         for member in archive.names(MEDIA):
             archive.extract(member, to=new / member)
@@ -59,7 +64,7 @@ def swapping(new: Path) -> Iterator[Callable[[], None]]:
 
 def swap(new: Path, *, done: list[tuple[Path, Path]]) -> None:
     """Move the present files beside `new` and its files to their place, noting each move in `done`."""
-    old = new.parent / "old"
+    old = new.parent / folders.FORMER
     old.mkdir()
     moves = [(path, old / path.name) for path in entries()]
     moves += [(path, root() / path.name) for path in sorted(new.iterdir())]

@@ -1,7 +1,7 @@
 """Putting a backup back: all of it or nothing."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,37 +12,37 @@ from django.core.management.color import no_style
 from django.db import DatabaseError, connection, transaction
 
 from annotators.outbox import journal
-from surveys.operations import reconciling
+from surveys.operations import erased, reconciling
 from surveys.operations.backups import media, rows, state, upgrading
-from surveys.operations.backups.archive import DATABASE, UNREADABLE, BackupError, Reader, verified
+from surveys.operations.backups.archive import UNREADABLE, BackupError, Reader, verified
 from surveys.operations.backups.making import Summary, summarise
+from surveys.operations.erasing_again import erase_again
 
 UNFIT = (*UNREADABLE, DatabaseError, ValidationError, TypeError, LookupError, AttributeError)
 
 
-def restore(path: Path, *, force: bool = False) -> Summary:
+def restore(path: Path, *, force: bool = False, erasures: Iterable[erased.Line] = ()) -> Summary:
     """Replace the database's rows and the media files by those of an archive, migrated if an older version made it.
+
+    Whoever was erased since it was made, as `erasures` tell, is erased again before anybody sees them.
 
     Every checksum is compared before anything is touched. BackupError, with everything as it was, if the archive is
     damaged or of a newer version, or if there are rows or files and `force` is not given.
     """
+    media.discard_dead()
     with verified(path, room=shutil.disk_usage(media.root()).free) as archive:
         try:
             n_migrations = state.n_behind(archive.manifest)
-            check_tables(archive)
+            archive.check_tables()
             summary = summarise(archive.manifest)
             with up_to_date(archive, n_migrations=n_migrations) as tables, media.staged(archive) as new:
-                exchange(tables, new=new, force=force)
+                n_erased = exchange(tables, new=new, force=force, erasures=erasures)
         except UNFIT as error:
             raise BackupError(f"The archive can't be restored, and nothing was changed: {error}") from error
-    ContentType.objects.clear_cache()
-    return replace(summary, n_migrations=n_migrations)
-
-
-def check_tables(archive: Reader) -> None:
-    written = {f"{table}.jsonl" for table in archive.columns}
-    if set(archive.names(DATABASE)) != written or set(archive.n_rows) != set(archive.columns):
-        raise BackupError("The archive is not sound: its tables are not those of its manifest.")
+        finally:
+            ContentType.objects.clear_cache()
+    media.discard_dead(former_too=True)
+    return replace(summary, n_migrations=n_migrations, n_erased=n_erased)
 
 
 @contextmanager
@@ -55,17 +55,23 @@ def up_to_date(archive: Reader, *, n_migrations: int) -> Iterator[rows.Tables]:
         yield archive
 
 
-def exchange(tables: rows.Tables, *, new: Path, force: bool) -> None:
-    """Write the rows, then exchange the files, then commit; a failure anywhere undoes all three."""
+def exchange(tables: rows.Tables, *, new: Path, force: bool, erasures: Iterable[erased.Line]) -> int:
+    """Write the rows, then exchange the files, then commit; a failure anywhere undoes all three.
+
+    Return how many people were erased again.
+    """
     with media.swapping(new) as swap, transaction.atomic(durable=True):
         if not force:
             check_empty()
         empty_tables()
         fill_tables(tables)
+        ContentType.objects.clear_cache()
+        n_erased = erase_again(erasures)
         journal.distrust_plans()
         reconciling.hold_after_restore()
         connection.check_constraints()
         swap()
+    return n_erased
 
 
 def check_empty() -> None:

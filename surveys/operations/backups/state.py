@@ -3,6 +3,7 @@
 import hmac
 import platform
 import re
+from collections.abc import Set
 from typing import Any
 
 import django
@@ -19,23 +20,37 @@ from surveys.operations.backups.archive import BackupError
 # `migrate` itself fills these; a database with nothing else is empty.
 FILLED_BY_MIGRATE = {"django_content_type", "auth_permission"}
 RELEASE = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})", re.ASCII)
-Migrations = set[tuple[str, str]]
+Migrations = Set[tuple[str, str]]
 
 
 class SingleMigrations(MigrationLoader):
     """The migrations of this version one by one, by which archives say where they stand; a squash is none of them.
 
-    A database has made the same tables by either, and records both: docs/adr/0027.
+    A database has made the same tables by either, and records both: docs/adr/0027. A squash that replaces nothing but
+    what is in `quick` stands for it in the graph: an empty database gets there in a third of the time.
     """
 
-    def __init__(self, connection: BaseDatabaseWrapper | None = None) -> None:
+    def __init__(
+        self, connection: BaseDatabaseWrapper | None = None, *, quick: Migrations = frozenset()
+    ) -> None:
+        self.quick = quick
         super().__init__(connection, replace_migrations=False)
 
     def build_graph(self) -> None:
         super().build_graph()
         for squash, migration in self.replacements.items():
-            self.graph.remove_replacement_node(squash, migration.replaces)
+            if self.quick >= set(migration.replaces):
+                self.graph.remove_replaced_nodes(squash, migration.replaces)
+            else:
+                self.graph.remove_replacement_node(squash, migration.replaces)
             del self.disk_migrations[squash]
+
+    @property
+    def standing(self) -> Migrations:
+        """The migrations of `quick` as the graph names them."""
+        squashes = {key for key in self.replacements if key in self.graph.nodes}
+        replaced = {key for squash in squashes for key in self.replacements[squash].replaces}
+        return self.quick - replaced | squashes
 
 
 def describe() -> dict[str, Any]:
@@ -83,14 +98,20 @@ def n_behind(manifest: dict[str, Any]) -> int:
     """
     loader = SingleMigrations()
     known, ours = set(loader.disk_migrations), applied(loader)
-    theirs = migrations_of(manifest, loader=loader)
-    check_not_newer(manifest, unknown=theirs - known)
+    theirs = check_known(manifest, loader=loader)
     if ours != known:
         raise BackupError(
             f"This database has not the migrations of this version, {settings.VERSION}: {listed(ours ^ known)}. "
             "Run migrate with the version that is to serve it, then restore."
         )
     return len(known - theirs)
+
+
+def check_known(manifest: dict[str, Any], *, loader: SingleMigrations) -> Migrations:
+    """Return the archive's migrations. BackupError unless this version can take it, whatever the database."""
+    theirs = migrations_of(manifest, loader=loader)
+    check_not_newer(manifest, unknown=theirs - set(loader.disk_migrations))
+    return theirs
 
 
 def check_not_newer(manifest: dict[str, Any], *, unknown: Migrations) -> None:

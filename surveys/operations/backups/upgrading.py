@@ -6,7 +6,6 @@ meanwhile, and whatever goes wrong here leaves it as it was.
 """
 
 import json
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.graph import MigrationGraph
 from django.db.utils import ConnectionHandler
 
-from surveys.operations.backups import rows
+from surveys.operations.backups import folders, rows
 from surveys.operations.backups.archive import OWN, BackupError, Reader
 from surveys.operations.backups.state import Migrations, SingleMigrations, migrations_of
 
@@ -48,12 +47,12 @@ def migrated(archive: Reader, *, folder: Path) -> Iterator[Written]:
 
     Until the end of the block they lie below `folder`.
     """
-    with tempfile.TemporaryDirectory(dir=folder, prefix=OWN) as name:
-        database = Path(name) / "db.sqlite3"
+    with folders.working(folder, prefix=OWN) as own:
+        database = own / "db.sqlite3"
         with another_database(file_of_its_own(database)):
             load(archive, registry=migrate_to(archive))
             migrate_on()
-            written = write(Path(name))
+            written = write(own)
         database.unlink()
         yield written
 
@@ -81,12 +80,13 @@ def another_database(place: dict[str, Any]) -> Iterator[None]:
 
 
 def migrate_to(archive: Reader) -> Apps:
-    """Migrate the empty database to the archive's migrations, one by one; return the models as they were then."""
-    executor, loader = MigrationExecutor(connection), SingleMigrations(connection)
-    executor.loader, theirs = loader, migrations_of(archive.manifest, loader=loader)
-    targets = last_of_each_app(theirs, graph=executor.loader.graph)
+    """Migrate the empty database to the archive's migrations; return the models as they were then."""
+    executor = MigrationExecutor(connection)
+    theirs = migrations_of(archive.manifest, loader=SingleMigrations())
+    executor.loader = loader = SingleMigrations(connection, quick=theirs)
+    targets = last_of_each_app(loader.standing, graph=loader.graph)
     plan = executor.migration_plan(targets)
-    if {(migration.app_label, migration.name) for migration, _ in plan} != theirs:
+    if {(migration.app_label, migration.name) for migration, _ in plan} != loader.standing:
         raise BackupError("The archive is not sound: its manifest leaves out migrations that others need.")
     return executor.migrate(targets, plan=plan).apps
 

@@ -12,7 +12,7 @@ import webbrowser
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from surveys.operations.processes.forked import forked, load
+from surveys.operations.processes.forked import as_copies
 from surveys.operations.processes.stack import stack
 from surveys.operations.processes.supervisor import STOP_SIGNALS, ProcessError, Supervisor, name_process
 
@@ -34,12 +34,11 @@ class Wanted:
 def run(wanted: Wanted) -> None:
     """Return when asked to stop; ProcessError as soon as a process ends by itself."""
     folder = Path(wanted.folder)
-    processes = stack(port=wanted.port, environment=wanted.environment, state_dir=folder / "run")
+    web, worker, beat = stack(port=wanted.port, environment=wanted.environment, state_dir=folder / "run")
     if sys.platform == "linux":
         name_process("demo")
-        web, worker, beat = processes
-        load(worker.environment)  # the site's, and by what file the worker says that it is ready
-        processes = [forked(web), forked(worker), beat]
+    # The worker's is the site's, and says by what file the worker tells that it is ready.
+    processes = as_copies([web, worker, beat], environment=worker.environment)
     Supervisor(processes, log_dir=folder / "logs").run(when_ready=lambda: _greet(wanted))
 
 

@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from subprocess import TimeoutExpired
@@ -20,6 +20,9 @@ from surveys.operations.processes.supervisor import STOP_SIGNALS, Process, die_w
 
 # Every page, every task, and what serves and runs them.
 LOADED = ("config.wsgi", "marketplace.urls", "surveys.sync", "gunicorn.app.wsgiapp", "celery.apps.worker")
+# A thread of pyarrow's allocator would run in this process at the time of each fork. Copies have none in any case.
+FORKING = {"JE_ARROW_MALLOC_CONF": "background_thread:false"}
+COPIED = {"web", "worker"}
 FIRST_OPEN_FILE = 3  # after the three standard ones
 POLL_SECONDS = 0.05
 
@@ -27,12 +30,26 @@ POLL_SECONDS = 0.05
 def load(environment: Mapping[str, str]) -> None:
     """Load the site into this process, with `environment` for all that is forked from it. Nothing may be open yet."""
     os.environ.update(environment)
-    # A thread of pyarrow's allocator would run in this process at the time of each fork. Copies have none in any case.
-    os.environ.setdefault("JE_ARROW_MALLOC_CONF", "background_thread:false")
+    for name, value in FORKING.items():
+        os.environ.setdefault(name, value)
     for name in LOADED:
         import_module(name)
     gc.collect()
     gc.freeze()  # else each child's first look for cycles would write to what is held together
+
+
+def as_copies(processes: Sequence[Process], *, environment: Mapping[str, str]) -> list[Process]:
+    """Load the site as `load` does, and return the same processes, of which web and worker begin as copies of this one.
+
+    Only on Linux; elsewhere nothing is loaded here, and each loads the site for itself.
+    """
+    if sys.platform != "linux":
+        return list(processes)
+    load(environment)
+    from django.db import connections  # with the site; elsewhere this process stays without
+
+    connections.close_all()  # a copy must not write by ours
+    return [forked(one) if one.name in COPIED else one for one in processes]
 
 
 def forked(process: Process) -> Process:

@@ -51,6 +51,7 @@ def is_localhost_known() -> bool:
         return False
 
 
+WORKER_READY = "worker-ready"
 GUNICORN = "--config=config/gunicorn.py"
 CELERY = (sys.executable, "-m", "celery", "-A")
 
@@ -93,7 +94,7 @@ def web(*, port: int, environment: Mapping[str, str], workers: int = 2) -> Proce
 
 def worker(*, environment: Mapping[str, str], state_dir: Path, pool: str = "threads") -> Process:
     """Return a Celery worker, which touches a file in `state_dir` once it takes tasks."""
-    ready = _fresh(state_dir / "worker-ready")
+    ready = _fresh(state_dir / WORKER_READY)
     return Process(
         name="worker",
         command=[

@@ -71,7 +71,10 @@ def api_tokens(request: HttpRequest) -> HttpResponse:
         "now": timezone.now(),
         "address": settings.APP_URL,
     }
-    return render(request, "sign_in/api_tokens.html", context, status=_status(form, proof, token=token))
+    response = render(request, "sign_in/api_tokens.html", context, status=_status(form, proof, token=token))
+    if isinstance(proof, ProofForm) and proof.closed:
+        proof.closed.mark(response)
+    return response
 
 
 @require_POST
@@ -104,6 +107,6 @@ def _proof(request: HttpRequest, user: User, *, is_ready: bool) -> tuple[CodeFor
 
 
 def _status(form: TokenForm, proof: CodeForm | ProofForm, *, token: str) -> int:
-    if getattr(proof, "wait", 0) or getattr(proof, "is_throttled", False):
+    if isinstance(proof, CodeForm) and proof.wait:
         return 429
     return 422 if form.is_bound and not token else 200

@@ -11,21 +11,21 @@ from django.template.response import TemplateResponse
 
 from surveys.pages.access import address_of
 from surveys.pages.sign_in import factors
-from surveys.pages.sign_in.doors import TOO_MANY, are_closed, count, doors_of
+from surveys.pages.sign_in.doors import Closed, closed, count, doors_of
 from surveys.pages.sign_in.second_factor import next_step
 
 
 class SignInForm(AdminAuthenticationForm):
     """Name and password of a researcher. After too many wrong ones the right one is refused too, unread."""
 
-    is_throttled = False
+    closed: Closed | None = None
 
     def clean(self) -> dict[str, Any]:
         address = address_of(self.request) if self.request else ""
         doors = doors_of(self.cleaned_data.get("username", ""), address=address)
-        if are_closed(doors):
-            self.is_throttled = True
-            raise ValidationError(TOO_MANY, code="throttled")
+        self.closed = closed(doors)
+        if self.closed:
+            raise ValidationError(self.closed.text, code="throttled")
         try:
             return super().clean()
         except ValidationError:
@@ -34,7 +34,7 @@ class SignInForm(AdminAuthenticationForm):
 
 
 def sign_in(request: HttpRequest) -> HttpResponse:
-    """Show the admin's sign-in, or what comes after the password; 429 where it is held up."""
+    """Show the admin's sign-in, or what comes after the password; 429 or 503 where it is held up."""
     if request.method == "GET" and (step := next_step(request)):
         return redirect(step)
     response = admin.site.login(request)
@@ -42,5 +42,6 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         factors.prove(request)
     if isinstance(response, TemplateResponse):
         form = (response.context_data or {})["form"]
-        response.status_code = 429 if getattr(form, "is_throttled", False) else response.status_code
+        if isinstance(form, SignInForm) and form.closed:
+            form.closed.mark(response)
     return response

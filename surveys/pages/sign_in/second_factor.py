@@ -22,7 +22,7 @@ from django_otp import login as remember_factor
 
 from surveys.pages.access import address_of
 from surveys.pages.sign_in import factors
-from surveys.pages.sign_in.doors import TOO_MANY, are_closed, count, doors_of
+from surveys.pages.sign_in.doors import Closed, closed, count, doors_of
 
 KEY = "second_factor_key"  # of an app that is being set up; a secret of this session alone until its code was right
 NOT_RIGHT = "This code is not right, or was used before. Take the one that the app shows now."
@@ -62,16 +62,16 @@ class ProofForm(forms.Form):
     """The password once more. Wrong ones count as at the sign-in."""
 
     password = forms.CharField(strip=False, error_messages={"required": "Enter your password."})
-    is_throttled = False
+    closed: Closed | None = None
 
     def is_right(self, user: User, *, address: str) -> bool:
         """Say whether the password is the user's; an error says why not."""
         if not self.is_valid():
             return False
         doors = doors_of(user.get_username(), address=address)
-        if are_closed(doors):
-            self.is_throttled = True
-            self.add_error("password", TOO_MANY)
+        self.closed = closed(doors)
+        if self.closed:
+            self.add_error("password", self.closed.text)
         elif not user.check_password(self.cleaned_data["password"]):
             count(doors)
             logger.warning("A wrong password of %s before setting up a second factor.", user.get_username())
@@ -144,7 +144,10 @@ def prove_first(request: HttpRequest, user: User) -> HttpResponse:
     context |= {"has_password": user.has_usable_password(), "entering": factors.entering(request)}
     context |= {"university": settings.OIDC_LABEL if settings.OIDC_IS_ON else ""}
     context |= {"there": f"{reverse('oidc_there')}?{urlencode(back)}"}
-    return render(request, "sign_in/prove.html", context, status=429 if form.is_throttled else 200)
+    response = render(request, "sign_in/prove.html", context)
+    if form.closed:
+        form.closed.mark(response)
+    return response
 
 
 def enrolled(request: HttpRequest, user: User, *, device: factors.Devices) -> HttpResponse:

@@ -13,6 +13,13 @@ def test_the_printed_pair_works(connect, db, capsys):
     assert mturk.get_account_balance()["AvailableBalance"] == "12.50"
 
 
+def test_the_apps_own_pair_has_the_names_of_its_settings(db, capsys):
+    """AWS_ACCESS_KEY_ID would be Amazon's to the app."""
+    call_command("marketplace_key", "Our Lab", "--for-app")
+    names = [line.partition("=")[0] for line in capsys.readouterr().out.splitlines()]
+    assert names == ["MARKETPLACE_ACCESS_KEY_ID", "MARKETPLACE_SECRET_ACCESS_KEY"]
+
+
 def test_a_second_key_is_for_the_same_requester(db):
     call_command("marketplace_key", "Our Lab")
     call_command("marketplace_key", "Our Lab")

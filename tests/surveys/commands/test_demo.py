@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -14,7 +15,8 @@ import psutil
 import pytest
 from django.conf import settings
 
-from surveys.operations.processes.stack import free_port
+from surveys.management.commands.demo import wanted
+from surveys.operations.processes.stack import addresses, free_port
 
 pytestmark = pytest.mark.processes
 
@@ -59,8 +61,15 @@ class Demo:
 
 
 @pytest.fixture
-def demo(environment: dict[str, str]) -> Iterator[Demo]:
-    command = [*MANAGE, "demo", "--no-browser", f"--port={free_port()}"]
+def taken() -> Iterator[int]:
+    """A port that somebody else listens on."""
+    with socket.create_server(("127.0.0.1", free_port())) as listener:
+        yield listener.getsockname()[1]
+
+
+@pytest.fixture
+def demo(environment: dict[str, str], taken: int) -> Iterator[Demo]:
+    command = [*MANAGE, "demo", "--no-browser", f"--port={taken}"]
     process = subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -69,10 +78,11 @@ def demo(environment: dict[str, str]) -> Iterator[Demo]:
     process.communicate()
 
 
-def test_the_demo_serves_both_sites_and_leaves_nothing_behind(demo: Demo, data: Path) -> None:
+def test_the_demo_serves_both_sites_and_leaves_nothing_behind(demo: Demo, data: Path, taken: int) -> None:
     password = (data / "researcher-password").read_text()
     assert f"name researcher, password {password}" in demo.greeting
     assert f"http://localhost:{demo.port}/" in demo.greeting
+    assert f"Port {taken} is not free, so it is on port {demo.port}.\n" in demo.greeting
     assert demo.get("/admin/login/", host="127.0.0.1") == 200
     assert demo.get("/admin/login/", host="localhost") == 404
     assert demo.get("/", host="localhost") == 200
@@ -85,6 +95,12 @@ def test_the_demo_serves_both_sites_and_leaves_nothing_behind(demo: Demo, data: 
     output, _ = demo.process.communicate(timeout=60)
     assert (demo.process.returncode, output.strip()) == (0, "Stopped.")
     assert psutil.wait_procs(children, timeout=5)[1] == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("first", [0, 8000])
+def test_nothing_is_said_of_a_port_that_was_free_or_nobody_asked_for(first: int) -> None:
+    assert "not free" not in wanted(8000, addresses(8000), first=first, browse=False).greeting
 
 
 def test_a_process_that_dies_ends_the_demo_with_its_last_words(demo: Demo, data: Path) -> None:

@@ -201,15 +201,17 @@ def test_published_esnlive_with_the_pictures_there_are(shared) -> None:
 
 def test_the_demo_is_published_once(monkeypatch, django_capture_on_commit_callbacks) -> None:
     queued: list[int] = []
-    simulated = set[int]()
+    simulated, looked = set[int](), list[bool]()
     monkeypatch.setattr("surveys.sync.publish_batch.delay", lambda pk: queued.append(pk))
     monkeypatch.setattr("surveys.sync.simulate.delay", lambda pk, turn: simulated.add(pk))
+    monkeypatch.setattr("surveys.sync.score_surveys.delay", lambda: looked.append(True))
     for _ in range(2):
         with django_capture_on_commit_callbacks(execute=True):
             call_command("load_demo", "--publish", stdout=StringIO())
     of_simulated = Batch.objects.filter(is_simulated=True)
     assert simulated == set(of_simulated.values_list("pk", flat=True))
     assert of_simulated.count() == 5
+    assert looked, "nobody looks at the results of a demo after a quarter of an hour to find its metrics"
     assert Batch.objects.get(name="Demo: a draft").status == "draft"
     batches = list(Batch.objects.filter(is_simulated=False).exclude(name="Demo: a draft").order_by("pk"))
     assert ([batch.status for batch in batches], queued) == (["publishing"] * 3, [b.pk for b in batches])

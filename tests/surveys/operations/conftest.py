@@ -12,14 +12,16 @@ from surveys.models import Batch, Picture
 from surveys.operations.backups.making import backup
 from tests.factories import make_draft, make_survey
 from tests.market_site import Site, eager, in_parallel, site, wire
+from tests.surveys.operations.archive_once import back_up_once
 from tests.surveys.operations.restored_alone import publish, restore_alone
 
-__all__ = ["eager", "in_parallel", "site", "wire"]
+__all__ = ["back_up_once", "eager", "in_parallel", "site", "wire"]
 
 
 @pytest.fixture(autouse=True)
 def media(settings: Any, tmp_path: Path) -> Path:
-    settings.MEDIA_ROOT = tmp_path / "media"
+    settings.DATA_DIR, settings.MEDIA_ROOT = tmp_path / "data", tmp_path / "media"
+    settings.DATA_DIR.mkdir()
     settings.MEDIA_ROOT.mkdir()
     return settings.MEDIA_ROOT
 
@@ -37,6 +39,12 @@ def made(batch: Batch, tmp_path: Path) -> Path:
     """An archive of that study."""
     backup(tmp_path / "all.zip")
     return tmp_path / "all.zip"
+
+
+@pytest.fixture
+def an_archive(batch: Batch, back_up_once: Callable[[Path], Path], tmp_path: Path) -> Path:
+    """An archive of such a study, made once for a file: for tests that don't compare its rows with those it was of."""
+    return back_up_once(tmp_path / "all.zip")
 
 
 @pytest.fixture

@@ -1,18 +1,23 @@
 """Archives of an older version are migrated; those of a newer one are refused."""
 
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps.registry import Apps
 from django.contrib.auth.models import Permission
 from django.core.management import call_command
 from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 from surveys import migrations
 from surveys.models import Survey
+from surveys.operations.backups import upgrading
+from surveys.operations.backups.archive import Reader
 from surveys.operations.backups.making import backup
 from surveys.operations.backups.restoring import restore
 from surveys.operations.backups.state import SingleMigrations
@@ -52,6 +57,7 @@ class Migration(migrations.Migration):
     ]
 """
 Later = Callable[..., None]
+Databases = dict[frozenset[str], tuple[Path, Apps]]
 
 
 @pytest.fixture(autouse=True)
@@ -76,6 +82,33 @@ def later(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
     yield make
     recorder.record_unapplied("surveys", "later")
+
+
+@pytest.fixture(scope="module")
+def migrated_databases() -> Databases:
+    return {}
+
+
+@pytest.fixture
+def quickly_older(
+    migrated_databases: Databases, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Migrate an empty database to an archive's migrations once for the file, and copy it; other tests do migrate."""
+    migrate_to = upgrading.migrate_to
+
+    def kept(archive: Reader) -> Apps:
+        key, place = frozenset(archive.manifest["migrations"]), Path(connection.settings_dict["NAME"])
+        if key not in migrated_databases:
+            registry = migrate_to(archive)
+            copy = shutil.copy(place, tmp_path_factory.mktemp("older"))
+            migrated_databases[key] = Path(copy), registry
+            return registry
+        path, registry = migrated_databases[key]
+        connection.close()
+        shutil.copy(path, place)
+        return registry
+
+    monkeypatch.setattr(upgrading, "migrate_to", kept)
 
 
 def migrations_but(*left_out: str) -> Callable[..., None]:
@@ -103,7 +136,29 @@ def test_an_older_archive_goes_through_later_migrations(
     assert [path.name for path in media.iterdir()] == ["pictures"]
 
 
-def test_rights_the_older_version_did_not_know_are_there(made: Path, later: Later) -> None:
+def test_what_an_older_archive_has_of_a_squash_is_made_at_once(
+    an_archive: Path, later: Later, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[tuple[str, str]] = []
+    applied = MigrationExecutor.apply_migration
+    monkeypatch.setattr(
+        MigrationExecutor,
+        "apply_migration",
+        lambda self, state, migration, **how: (
+            ran.append((migration.app_label, migration.name)) or applied(self, state, migration, **how)
+        ),
+    )
+    later()
+    assert restore(an_archive, force=True).n_migrations == 1
+    ours = [name for app, name in ran if app == "surveys"]
+    on_disk = MigrationLoader(None).disk_migrations
+    since = sorted(name for app, name in on_disk if app == "surveys" and "0033" <= name < "1")
+    assert since[:1] == ["0033_only_new_people"]
+    assert ours == ["0001_squashed_0032_appeals_told", *since, "later"]
+
+
+@pytest.mark.usefixtures("quickly_older")
+def test_rights_the_older_version_did_not_know_are_there(an_archive: Path, later: Later) -> None:
     def change(members: Any, manifest: dict[str, Any]) -> None:
         name = "database/auth_permission.jsonl"
         lines = members[name].splitlines(keepends=True)
@@ -113,28 +168,32 @@ def test_rights_the_older_version_did_not_know_are_there(made: Path, later: Late
 
     before = set(Permission.objects.values_list("content_type__model", "codename"))
     later()
-    assert restore(remade(made, change=change), force=True).n_migrations == 1
+    assert restore(remade(an_archive, change=change), force=True).n_migrations == 1
     assert set(Permission.objects.values_list("content_type__model", "codename")) == before
 
 
-def test_a_migration_that_fails_changes_nothing(made: Path, media: Path, later: Later) -> None:
+@pytest.mark.usefixtures("quickly_older")
+def test_a_migration_that_fails_changes_nothing(an_archive: Path, media: Path, later: Later) -> None:
     later(marks="(1 // 0)")
-    assert refused(made) == (
+    assert refused(an_archive) == (
         "The archive's rows can't be migrated, and nothing was changed: integer division or modulo by zero"
     )
     assert [path.name for path in media.iterdir()] == ["pictures"]
 
 
-def test_rows_the_older_tables_do_not_take(made: Path, later: Later) -> None:
+@pytest.mark.usefixtures("quickly_older")
+def test_rows_the_older_tables_do_not_take(an_archive: Path, later: Later) -> None:
     later()
-    changed = remade(made, change=lambda _, manifest: manifest["columns"]["surveys_survey"].pop())
+    changed = remade(an_archive, change=lambda _, manifest: manifest["columns"]["surveys_survey"].pop())
     assert refused(changed) == (
         "The archive is not sound: its tables or their columns are not those of its migrations."
     )
 
 
-def test_a_newer_archive(made: Path) -> None:
-    changed = remade(made, change=lambda _, manifest: manifest["migrations"].append("surveys.0999_later"))
+def test_a_newer_archive(an_archive: Path) -> None:
+    changed = remade(
+        an_archive, change=lambda _, manifest: manifest["migrations"].append("surveys.0999_later")
+    )
     assert refused(changed) == (
         "The archive was made by a newer version: this one, 0.1.0, does not have surveys.0999_later. "
         "Install the version it was made with or a later one, then restore."
@@ -142,8 +201,8 @@ def test_a_newer_archive(made: Path) -> None:
 
 
 @pytest.mark.parametrize("version", ["0.1.1", "0.10.0", "1.0.0"])
-def test_an_archive_that_calls_itself_newer(made: Path, version: str) -> None:
-    changed = remade(made, change=lambda _, manifest: manifest["versions"].update(assent=version))
+def test_an_archive_that_calls_itself_newer(an_archive: Path, version: str) -> None:
+    changed = remade(an_archive, change=lambda _, manifest: manifest["versions"].update(assent=version))
     assert refused(changed) == (
         f"The archive was made by Assent {version}, and this is 0.1.0: "
         "install that version or a later one, then restore."
@@ -153,15 +212,15 @@ def test_an_archive_that_calls_itself_newer(made: Path, version: str) -> None:
 @pytest.mark.parametrize(
     "version", [17, None, "", "newest", "0.1", "0.1.0\n", "0.1.0.1", "٠.١.٠", {}, "9" * 99]
 )
-def test_a_version_that_is_none(made: Path, version: Any) -> None:
-    changed = remade(made, change=lambda _, manifest: manifest["versions"].update(assent=version))
+def test_a_version_that_is_none(an_archive: Path, version: Any) -> None:
+    changed = remade(an_archive, change=lambda _, manifest: manifest["versions"].update(assent=version))
     assert refused(changed) == "The archive is not sound: its manifest names no version of Assent."
 
 
 @pytest.mark.parametrize("name", ["versions", "migrations", "columns", "tables"])
 @pytest.mark.parametrize("value", [17, None, "x", ["x"], {"x": 1}])
-def test_facts_that_are_none(made: Path, name: str, value: Any) -> None:
-    changed = remade(made, change=lambda _, manifest: manifest.update({name: value}))
+def test_facts_that_are_none(an_archive: Path, name: str, value: Any) -> None:
+    changed = remade(an_archive, change=lambda _, manifest: manifest.update({name: value}))
     if (name, value) == ("versions", {"x": 1}):
         assert restore(changed, force=True).n_migrations == 0
     else:
@@ -186,27 +245,27 @@ def test_an_archive_names_migrations_one_by_one(made: Path) -> None:
     assert set(MigrationRecorder(connection).applied_migrations()) >= SingleMigrations().replacements.keys()
 
 
-def test_a_squash_in_an_archive_counts_for_nothing(made: Path, later: Later) -> None:
+def test_a_squash_in_an_archive_counts_for_nothing(an_archive: Path, later: Later) -> None:
     """An older version lists all that is recorded, such as after a return to it."""
     squashes = list(map(".".join, SingleMigrations().replacements))
-    changed = remade(made, change=lambda _, manifest: manifest["migrations"].extend(squashes))
+    changed = remade(an_archive, change=lambda _, manifest: manifest["migrations"].extend(squashes))
     assert restore(changed, force=True).n_migrations == 0
     later()
     assert restore(changed, force=True).n_migrations == 1
 
 
-def test_migrations_that_others_need_are_left_out(made: Path) -> None:
-    changed = remade(made, change=migrations_but("surveys.0001_initial"))
+def test_migrations_that_others_need_are_left_out(an_archive: Path) -> None:
+    changed = remade(an_archive, change=migrations_but("surveys.0001_initial"))
     assert refused(changed) == (
         "The archive is not sound: its manifest leaves out migrations that others need."
     )
 
 
-def test_a_database_that_is_not_up_to_date(made: Path) -> None:
+def test_a_database_that_is_not_up_to_date(an_archive: Path) -> None:
     recorder = MigrationRecorder(connection)
     recorder.record_unapplied("surveys", "0002_append_only")
     try:
-        assert refused(made) == (
+        assert refused(an_archive) == (
             "This database has not the migrations of this version, 0.1.0: surveys.0002_append_only. "
             "Run migrate with the version that is to serve it, then restore."
         )
@@ -214,11 +273,11 @@ def test_a_database_that_is_not_up_to_date(made: Path) -> None:
         recorder.record_applied("surveys", "0002_append_only")
 
 
-def test_a_database_of_a_later_version(made: Path) -> None:
+def test_a_database_of_a_later_version(an_archive: Path) -> None:
     recorder = MigrationRecorder(connection)
     recorder.record_applied("surveys", "0999_later")
     try:
-        assert "0.1.0: surveys.0999_later. Run migrate" in refused(made)
+        assert "0.1.0: surveys.0999_later. Run migrate" in refused(an_archive)
     finally:
         recorder.record_unapplied("surveys", "0999_later")
 

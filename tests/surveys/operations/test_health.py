@@ -16,7 +16,7 @@ from kombu import Connection
 
 from config.celery import app, tell_beating
 from surveys import sync
-from surveys.operations import health
+from surveys.operations import gauges, health
 from surveys.operations.processes.stack import beat
 from surveys.operations.processes.supervisor import Supervisor
 from tests.services_site import Site, a_worker, database_environment
@@ -97,8 +97,20 @@ def test_four_heartbeats_may_be_missing(settings: Any, ago: float, state: str) -
 
 @pytest.mark.django_db
 def test_a_clock_that_was_set_back_makes_no_negative_age() -> None:
-    seen("beat", ago=-30)
+    seen("beat", ago=-3)
     assert health.pulse("beat") == health.Pulse("ok", 0.0)
+
+
+@pytest.mark.django_db
+def test_a_mark_from_the_future_shows_nobody_alive() -> None:
+    """The clock jumped ahead and was put right: who was marked then may have died since."""
+    seen("beat", ago=-7200)
+    seen("worker", ago=-7200)
+    assert health.pulse("beat") == health.Pulse("stale", None)
+    assert (ask()[0], states()["beat"]) == (503, "stale")
+    assert b'heartbeat_age_seconds{process="beat"}' not in gauges.measure()
+    both_alive()
+    assert states()["beat"] == "ok"
 
 
 def test_the_database_is_down(monkeypatch: pytest.MonkeyPatch) -> None:
