@@ -13,8 +13,9 @@ from annotators.crowds.base import CROWDS, Crowd
 from annotators.crowds.links import addresses
 from annotators.models import Assignment, Channel, Source, Worker
 from annotators.people.pseudonyms import worker_of
+from statements import Hole, Statement
 from surveys.answering.invitations import one_line
-from surveys.answering.throttling import Throttle
+from surveys.answering.throttling import NotCounting, Throttle
 from surveys.models import Batch, Invitation, Panel, PanelVisit
 from surveys.publishing import quota
 from surveys.publishing.quota import cap_of
@@ -24,6 +25,9 @@ RUNNING_OUT = (Batch.Status.STOPPED, Batch.Status.COMPLETE)
 
 
 FULL = gettext_lazy("All places in this study are taken. Please return it on your panel's page.")
+UNCOUNTED = gettext_lazy(
+    "Nobody can sign in right now. The fault is ours, and your code was not looked at. Please try again in a minute."
+)
 UNPROVEN = gettext_lazy(
     "This link does not prove who you are: a panel or a marketplace knows you, and not we. Ask there, or ask the "
     "researchers through it, and give them the id that you have there."
@@ -33,8 +37,9 @@ UNPROVEN = gettext_lazy(
 class NotAdmitted(Exception):
     """This person can't come in; the message tells them why and what to do.
 
-    `kind`: "unknown", "expired", "revoked", "closed", "full", "unproven" where an id was only claimed, or "throttled"
-    after too many wrong codes. `visit` is that of a panel's person for whom nothing is left.
+    `kind`: "unknown", "expired", "revoked", "closed", "full", "unproven" where an id was only claimed, "throttled"
+    after too many wrong codes, "uncounted" where nobody can count them. `visit` is that of a panel's person for whom
+    nothing is left.
     """
 
     def __init__(self, kind: str, message: str | Promise, *, visit: PanelVisit | None = None) -> None:
@@ -68,7 +73,7 @@ def admit(token: str) -> Admission:
         raise NotAdmitted("unknown", str(error)) from error
     if holder.kind == "visit":
         return _admitted_visit(holder.key, token=token)
-    return _admitted(_invitations().filter(key=holder.key).first())
+    return _admitted(INVITATION.first(key=holder.key))
 
 
 def owner(token: str) -> Invitation:
@@ -81,7 +86,7 @@ def owner(token: str) -> Invitation:
         holder = addresses.read(token)
     except addresses.BadLink as error:
         raise NotAdmitted("unknown", str(error)) from error
-    invitation = _invitations().filter(key=holder.key).first() if holder.kind == "invitation" else None
+    invitation = INVITATION.first(key=holder.key) if holder.kind == "invitation" else None
     if holder.kind == "visit" or (invitation and invitation.worker.source != Source.LINK):
         raise NotAdmitted("unproven", UNPROVEN)
     if invitation is None or invitation.revoked_at:
@@ -95,8 +100,7 @@ def admit_by_code(batch_code: int | str, *, name: str, access_code: str) -> Admi
     After five wrong codes for a name within a quarter of an hour, right ones are refused too.
     """
     attempt = f"{batch_code}:{one_line(name).casefold()}"
-    if SIGN_IN.is_closed(attempt):
-        raise NotAdmitted("throttled", gettext("Too many wrong codes. Please wait a quarter of an hour."))
+    _check_attempts(attempt)
     batches = (
         Batch.objects.filter(pk=int(batch_code)) if str(batch_code).isdecimal() else Batch.objects.none()
     )
@@ -105,6 +109,14 @@ def admit_by_code(batch_code: int | str, *, name: str, access_code: str) -> Admi
         SIGN_IN.count(attempt)
         raise NotAdmitted("unknown", gettext("The name and the access code don't belong together."))
     return _admitted(named)
+
+
+def _check_attempts(attempt: str) -> None:
+    try:
+        if SIGN_IN.is_closed(attempt):
+            raise NotAdmitted("throttled", gettext("Too many wrong codes. Please wait a quarter of an hour."))
+    except NotCounting as error:
+        raise NotAdmitted("uncounted", UNCOUNTED) from error
 
 
 def admit_panel(panel_code: str, params: Mapping[str, str]) -> Admission:
@@ -129,6 +141,9 @@ def _invitations() -> QuerySet[Invitation]:
     return Invitation.objects.select_related("batch__survey", "worker")
 
 
+INVITATION = Statement(lambda: _invitations().filter(key=Hole("key", Invitation._meta.get_field("key"))))
+
+
 def _admitted(invitation: Invitation | None) -> Admission:
     if invitation is None:
         raise NotAdmitted(
@@ -147,7 +162,8 @@ def _admitted(invitation: Invitation | None) -> Admission:
             "expired", gettext("This invitation has expired. Please ask whoever sent it to you.")
         )
     _check_open(invitation.batch, invitation.worker)
-    Invitation.objects.filter(pk=invitation.pk, opened_at=None).update(opened_at=timezone.now())
+    if invitation.opened_at is None:
+        Invitation.objects.filter(pk=invitation.pk, opened_at=None).update(opened_at=timezone.now())
     return Admission(
         batch=invitation.batch,
         worker=invitation.worker,

@@ -23,7 +23,17 @@ from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Worker
 from statements import Hole, Statement
 from surveys.answering.orders import draw_responses
-from surveys.models import AnnotationSlot, Batch, PanelVisit, Picture, Questionnaire, Response, skips
+from surveys.models import (
+    AnnotationSlot,
+    Appeal,
+    Batch,
+    Decision,
+    PanelVisit,
+    Picture,
+    Questionnaire,
+    Response,
+    skips,
+)
 from surveys.publishing import budget, pilots, quota
 
 TRIES = 5
@@ -33,6 +43,7 @@ ONCE_EACH: tuple[tuple[type[Model], str], ...] = (
     (Response, "worker_sees_item_once_per_batch"),
 )
 Status = Assignment.Status
+IS_OPEN = Q(status=Status.ACCEPTED, saved_at=None)
 
 
 class NothingLeft(Exception):
@@ -56,6 +67,22 @@ class Annotation:
     assignment: Assignment
     saved_at: datetime | None
 
+    @property
+    def is_accepted(self) -> bool:
+        return self.assignment.status == Status.APPROVED
+
+    @property
+    def is_rejected(self) -> bool:
+        return self.assignment.status == Status.REJECTED
+
+    @property
+    def appeal(self) -> Appeal | None:
+        """Return where the person reads why this was not accepted, and what became of it; None if it never was."""
+        appeal: Appeal | None = getattr(self.assignment, "appeal", None)
+        decision: Decision | None = getattr(self.assignment, "decision", None)
+        was_rejected = self.is_rejected or (decision is not None and decision.overturned_at is not None)
+        return appeal if appeal and (was_rejected or appeal.made_at) else None
+
 
 def take(batch: Batch, *, worker: Worker, channel: str, limit: int | None = None) -> Assignment:
     """Return the person's open assignment, else a new one where the least is filled. Raises NothingLeft.
@@ -78,7 +105,7 @@ def take_number(
     """
     slot = _numbered(batch, number=number)
     if mine := _mine(slot, worker=worker):
-        quota.keep(mine)
+        quota.keep(mine, batch=batch)
         return mine
     try:
         with _noticing_who_was_quicker():
@@ -92,35 +119,65 @@ def take_number(
 def own(batch: Batch, *, worker: Worker) -> list[Annotation]:
     """Return the annotations given to this person by link, by annotation id."""
     slots = AnnotationSlot.objects.filter(~by_market("assignment__"), batch=batch, assignment__worker=worker)
-    found = slots.select_related("assignment__appeal").order_by("number")
+    found = slots.select_related("assignment__appeal", "assignment__decision").order_by("number")
     mine = [(slot.number, slot.assignment) for slot in found if slot.assignment]
     found_skips = skips(Response.objects.filter(assignment__in=[one for _, one in mine]))
     skipped: set[Any] = set(found_skips.values_list("assignment", flat=True))
     return [Annotation(n, _state(a, skipped), a, a.saved_at) for n, a in mine]
 
 
+def progress(batch: Batch, *, worker: Worker) -> tuple[int, int]:
+    """Return how many annotations were given to this person by link, and how many of those are answered or skipped."""
+    rows = PROGRESS.rows(batch=batch.pk, worker=worker.pk)
+    n_given, n_open = rows[0] if rows else (0, 0)
+    return n_given, n_given - n_open
+
+
+def has_done(batch: Batch, *, number: int, worker: Worker) -> bool:
+    """Tell whether this person has handed in the annotation with this id."""
+    slot = NUMBERED.first(batch=batch.pk, number=number)
+    mine = _mine(slot, worker=worker) if slot else None
+    return mine is not None and mine.saved_at is not None
+
+
+def _theirs() -> QuerySet[Assignment]:
+    """Return what was given to a person by link."""
+    return Assignment.objects.filter(
+        ~by_market(),
+        annotation_slot__batch=Hole("batch", Batch._meta.pk),
+        worker=Hole("worker", Worker._meta.pk),
+    )
+
+
+def _progress() -> QuerySet[Assignment, Any]:
+    in_one = _theirs().values("annotation_slot__batch")
+    counted = in_one.annotate(n=Count("pk"), n_open=Count("pk", filter=IS_OPEN))
+    return counted.values_list("n", "n_open")
+
+
+PROGRESS = Statement(_progress)
+
+
 def suggest(batch: Batch, *, worker: Worker, limit: int | None = None) -> int | None:
     """Return the annotation id this person would be given next, without giving it; None if there is none."""
     if mine := _open_one(batch, worker):
         return mine.annotation_slot.number
-    try:
-        _check_may_take(batch, worker=worker, limit=limit)
-    except NothingLeft:
-        return None
-    slot = quota.free_slots(batch, worker=worker).first()
+    slot = _next_free(batch, worker=worker, limit=limit)
     return slot.number if slot else None
 
 
 def coming(batch: Batch, *, worker: Worker, limit: int | None = None) -> list[Picture]:
     """Return the pictures of what this person would probably be given next; nothing is given or held by that."""
+    slot = _next_free(batch, worker=worker, limit=limit)
+    return _pictures_of(slot.questionnaire_id) if slot else []
+
+
+def _next_free(batch: Batch, *, worker: Worker, limit: int | None) -> AnnotationSlot | None:
     try:
         _check_may_take(batch, worker=worker, limit=limit)
     except NothingLeft:
-        return []
-    slot = quota.free_slots(batch, worker=worker).first()
-    if slot is None:
-        return []
-    return _pictures_of(slot.questionnaire_id)
+        return None
+    return quota.next_free(batch, worker=worker)
 
 
 def coming_after(assignment: Assignment) -> list[Picture]:
@@ -172,28 +229,22 @@ def _coming() -> QuerySet[Picture]:
 COMING = Statement(_coming)
 
 
-def keep(assignment: Assignment) -> None:
-    """Renew the lease: called whenever the person looks at their work or saves a draft of it."""
-    quota.keep(assignment)
-
-
 @transaction.atomic
 def settle(assignment: Assignment) -> None:
-    """Hand in saved answers; a skipped item is wanted again. Safe to repeat, and after a change of answers."""
+    """Hand in saved answers; a skipped item is wanted again, one that is judged after all is not.
+
+    Safe to repeat, and after a change of answers.
+    """
     link_work.submit(assignment)
     reach("link.settling")
     if assignment.saved_at is None or crowd_of(assignment).has_market:
         return
     if skips(assignment.responses.all()).exists():
         quota.reopen(assignment)
+    else:
+        quota.withdraw(assignment)
     if crowd_of(assignment).is_panel:
         _close_visit(assignment)
-
-
-def n_free(batch: Batch, *, worker: Worker) -> int:
-    """Return how many annotations this person could still be given."""
-    free = quota.free_slots(batch, worker=worker)
-    return free.order_by().values("questionnaire").distinct().count()
 
 
 @contextmanager
@@ -211,10 +262,10 @@ def _noticing_who_was_quicker() -> Iterator[None]:
 def _taken(batch: Batch, *, worker: Worker, channel: str, limit: int | None) -> Assignment:
     _lock(worker)
     if mine := _open_one(batch, worker):
-        quota.keep(mine)
+        quota.keep(mine, batch=batch)
         return mine
     _check_may_take(batch, worker=worker, limit=limit)
-    slot = quota.lock_free(quota.free_slots(batch, worker=worker))
+    slot = quota.lock_next(batch, worker=worker)
     if slot is None:
         raise NothingLeft(gettext("There is nothing left to do here for you. Thank you!"))
     return _opened_within_budget(slot, worker=worker, channel=channel)
@@ -235,11 +286,12 @@ def _opened_within_budget(slot: AnnotationSlot, *, worker: Worker, channel: str)
 
     Questionnaire before batch, the order in which `arrival` locks them.
     """
-    if Batch.objects.values_list("budget", flat=True).get(pk=slot.batch_id) is None:
+    batch = slot.questionnaire.batch  # as it is now: the slot was locked with it
+    if batch.budget is None:
         return _opened(slot, worker=worker, channel=channel)
     _lock_questionnaire(slot)
     try:
-        with budget.spending(slot.batch):
+        with budget.spending(batch):
             return _opened(slot, worker=worker, channel=channel)
     except budget.OverBudget as error:
         raise NothingLeft(
@@ -260,6 +312,7 @@ def _opened(slot: AnnotationSlot, *, worker: Worker, channel: str) -> Assignment
     )
     if not quota.give(slot, assignment=assignment):
         raise _Overtaken
+    slot.assignment = assignment
     draw_responses(questionnaire, assignment=assignment, is_new=True)
     reach("link.taking")
     return assignment
@@ -271,15 +324,29 @@ def _lock(worker: Worker) -> None:
 
 
 def _lock_questionnaire(slot: AnnotationSlot) -> Questionnaire:
-    locked = Questionnaire.objects.select_for_update(of=("self",), no_key=True)
-    return locked.select_related("batch__survey", "hit").get(pk=slot.questionnaire_id)
+    if found := LOCKED.first(pk=slot.questionnaire_id):
+        return found
+    raise Questionnaire.DoesNotExist
+
+
+LOCKED = Statement(
+    lambda: (
+        Questionnaire.objects.select_for_update(of=("self",), no_key=True)
+        .select_related("batch__survey", "hit")
+        .filter(pk=Hole("pk", Questionnaire._meta.pk))
+    )
+)
 
 
 def _open_one(batch: Batch, worker: Worker) -> Assignment | None:
-    open_ones = Assignment.objects.filter(
-        ~by_market(), annotation_slot__batch=batch, worker=worker, status=Status.ACCEPTED, saved_at=None
+    return OPEN_ONE.first(batch=batch.pk, worker=worker.pk)
+
+
+OPEN_ONE = Statement(
+    lambda: (
+        _theirs().filter(IS_OPEN).select_related("annotation_slot").order_by("annotation_slot__number")[:1]
     )
-    return open_ones.order_by("annotation_slot__number").first()
+)
 
 
 def _check_may_take(batch: Batch, *, worker: Worker, limit: int | None) -> None:
@@ -289,18 +356,24 @@ def _check_may_take(batch: Batch, *, worker: Worker, limit: int | None) -> None:
     if worker.standing == Worker.Standing.EXCLUDED:
         raise NothingLeft(gettext("This study is not open to you."))
     if pilots.took_part(worker, batch=batch):
-        raise NothingLeft(gettext("You have taken part in the first part of this study. Thank you!"))
-    n_given = AnnotationSlot.objects.filter(batch=batch, assignment__worker=worker).count()
-    if limit is not None and n_given >= limit:
+        raise NothingLeft(gettext("You have taken part in this study before. Thank you!"))
+    given = AnnotationSlot.objects.filter(batch=batch, assignment__worker=worker)
+    if limit is not None and given.count() >= limit:
         raise NothingLeft(gettext("You have done all that was meant for you. Thank you!"))
 
 
 def _numbered(batch: Batch, *, number: int) -> AnnotationSlot:
-    slots = AnnotationSlot.objects.filter(batch=batch, number=number)
-    slot = slots.select_related("batch", "reopens", "assignment__worker").first()
+    slot = NUMBERED.first(batch=batch.pk, number=number)
     if slot is None:
         raise NotYours(gettext("There is no annotation %(n)d in this study.") % {"n": number})
     return slot
+
+
+NUMBERED = Statement(
+    lambda: AnnotationSlot.objects.select_related("batch", "reopens", "assignment__worker").filter(
+        batch=Hole("batch", Batch._meta.pk), number=Hole("number", AnnotationSlot._meta.get_field("number"))
+    )
+)
 
 
 def _mine(slot: AnnotationSlot, *, worker: Worker) -> Assignment | None:

@@ -38,8 +38,8 @@ SHARE_DONE = gettext_lazy(
     "You have done as many of these HITs as one person may do ({most}), so that many people are heard. Please return "
     "this one: you lose nothing by it, and nothing is rejected because of it. Thank you for your work!"
 )
-IN_PILOT = gettext_lazy(
-    "You have taken part in the first part of this study. Please return this HIT; it costs you nothing."
+TOOK_PART = gettext_lazy(
+    "You have taken part in this study before. Please return this HIT; it costs you nothing."
 )
 EXCLUDED = gettext_lazy("This HIT is not open to you. Please return it; returning costs you nothing.")
 ALL_IN = gettext_lazy(
@@ -218,13 +218,13 @@ def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) 
     _lock(questionnaire)
     here = HERE.all(worker=claim.worker_id, hit=claim.hit_id)
     if opened := _existing(claim, here):
-        quota.keep(opened)
+        quota.keep(opened, batch=questionnaire.batch)
     else:
         claiming.make_room(claim, among=[one for one in here if one.is_claim])
         if not is_newcomer:
             _check_not_seen(questionnaire, claim)
         if pilots.took_part(claim.worker, batch=questionnaire.batch):
-            raise CannotServe("seen_before", IN_PILOT)
+            raise CannotServe("seen_before", TOOK_PART)
         _check_share(questionnaire, claim)
         slot = _free_slot(questionnaire, claim.worker)
         insert([claim])

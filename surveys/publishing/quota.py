@@ -6,19 +6,20 @@ one that is wanted.
 """
 
 import uuid
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Case, Count, Exists, Max, OuterRef, Q, QuerySet, Sum, When
+from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum, When
 from django.utils import timezone
 
-from annotators.crowds.base import by_market
+from annotators.crowds.base import MORE_TIME, by_market
 from annotators.failpoints import reach
 from annotators.models import IS_CLAIM, Assignment, Worker
-from statements import Hole
+from statements import Change, Hole, Statement
 from surveys.models import (
     AnnotationSlot,
     Batch,
@@ -30,7 +31,7 @@ from surveys.models import (
 )
 from surveys.protocols.policy import cap
 from surveys.protocols.rules import most_assignments
-from surveys.publishing import budget
+from surveys.publishing import budget, pilots
 
 Status = Assignment.Status
 # What a marketplace's worker has saved with us is not submitted there yet; what came by link is handed in by saving.
@@ -68,6 +69,19 @@ def has_slots(batch: Batch) -> bool:
     return batch.takes_links or not batch.has_market
 
 
+def is_at_work(batch: Batch, *, assignment: str = "") -> Q:
+    """Tell, in a query over assignments of a batch, who may still hand in what they began; `assignment` leads to it.
+
+    Neither whose time is over, although late work counts, nor whoever was forgotten. By link a look renews the time.
+    """
+    at, now = f"{assignment}__" if assignment else "", timezone.now()
+    begun = Q(**{f"{at}loaded_at__gt": now - batch.assignment_duration - MORE_TIME})
+    in_time = Q(**{f"{at}annotation_slot__leased_until__gt": now}) if has_slots(batch) else begun
+    is_known = Q(**{f"{at}worker__purged_at": None})
+    is_back = Q(**{f"{at}loaded_at__gt": F(f"{at}worker__purged_at")})
+    return in_time & (is_known | is_back) & Q(**{f"{at}status": Status.ACCEPTED})
+
+
 def write_slots(batch: Batch) -> int:
     """Number the wanted annotations of a batch that is being published: all first ones, then all second ones."""
     questionnaires = list(batch.questionnaires.filter(sibling_of=None).order_by("position"))
@@ -84,26 +98,94 @@ def free_slots(batch: Batch, *, worker: Worker, now: datetime | None = None) -> 
     """Return the slots this worker could be given, the least filled first; last those that are only claimed.
 
     Left out are questionnaires with an item the worker is known to have seen, by whatever way they came. The excluded
-    get none.
+    get none, and none those who took part before where the batch leaves them out.
     """
-    if worker.standing == Worker.Standing.EXCLUDED:
+    if _is_barred(worker, batch=batch):
         return AnnotationSlot.objects.none()
-    is_free = _is_free(now or timezone.now())
+    return _free(batch=batch, worker=worker, now=now or timezone.now(), full=without_room(batch))
+
+
+def next_free(batch: Batch, *, worker: Worker) -> AnnotationSlot | None:
+    """Return the first of `free_slots`, and hold it for nobody."""
+    return _first(NEXT, QuerySet.all, batch=batch, worker=worker)
+
+
+def lock_next(batch: Batch, *, worker: Worker) -> AnnotationSlot | None:
+    """Lock and return the first of `free_slots` nobody else is just taking."""
+    return _first(LOCKED_NEXT, _locked, batch=batch, worker=worker)
+
+
+def _first(
+    compiled: Statement[AnnotationSlot],
+    read: Callable[[QuerySet[AnnotationSlot]], QuerySet[AnnotationSlot]],
+    *,
+    batch: Batch,
+    worker: Worker,
+) -> AnnotationSlot | None:
+    """Return the first of what `read` makes of `free_slots`. It is `compiled` but for where questionnaires are full."""
+    if _is_barred(worker, batch=batch):
+        return None
+    now = timezone.now()
+    if full := without_room(batch):
+        return read(_free(batch=batch, worker=worker, now=now, full=full)).first()
+    return compiled.first(batch=batch.pk, worker=worker.pk, now=now)
+
+
+def n_free(batch: Batch, *, worker: Worker) -> int:
+    """Return how many annotations this worker could still be given."""
+    if _is_barred(worker, batch=batch):
+        return 0
+    now = timezone.now()
+    if full := without_room(batch):
+        rows = list(_counted(_free(batch=batch, worker=worker, now=now, full=full)))
+    else:
+        rows = N_FREE.rows(batch=batch.pk, worker=worker.pk, now=now)
+    return int(rows[0][0]) if rows else 0
+
+
+def lock_free(slots: QuerySet[AnnotationSlot]) -> AnnotationSlot | None:
+    """Lock and return the first slot nobody else is just taking. SQLite has one writer at a time anyway."""
+    return _locked(slots).first()
+
+
+def _locked(slots: QuerySet[AnnotationSlot]) -> QuerySet[AnnotationSlot]:
+    with_work = slots.select_related("questionnaire__batch__survey", "questionnaire__hit", "assignment")
+    return with_work.select_for_update(of=("self",), no_key=True, skip_locked=True)
+
+
+def _counted(slots: QuerySet[AnnotationSlot]) -> QuerySet[AnnotationSlot, Any]:
+    """Return of how many questionnaires these are, in one row; none where there are none."""
+    in_one = slots.order_by().values("batch").annotate(n=Count("questionnaire", distinct=True))
+    return in_one.values_list("n")
+
+
+def _is_barred(worker: Worker, *, batch: Batch) -> bool:
+    return worker.standing == Worker.Standing.EXCLUDED or pilots.took_part(worker, batch=batch)
+
+
+def _free(
+    *, batch: Batch | Hole, worker: Worker | Hole, now: datetime | Hole, full: Sequence[Questionnaire] = ()
+) -> QuerySet[AnnotationSlot]:
+    """Return what could be given to somebody of a batch in which these are `full`, in the order it is given in."""
+    is_free = _is_free(now)
     seen = Response.objects.filter(
         is_claim=False, batch=batch, worker=worker, item__slots__questionnaire=OuterRef("questionnaire")
     )
     return (
         AnnotationSlot.objects.filter(is_free | UNTOUCHED, ~SUPERSEDED, batch=batch)
         .exclude(Exists(seen))
-        .exclude(questionnaire__in=without_room(batch))
+        .exclude(questionnaire__in=full)
         .order_by(Case(When(is_free, then=0), default=1), "replicate", "number")
     )
 
 
-def lock_free(slots: QuerySet[AnnotationSlot]) -> AnnotationSlot | None:
-    """Lock and return the first slot nobody else is just taking. SQLite has one writer at a time anyway."""
-    with_work = slots.select_related("questionnaire__batch__survey", "questionnaire__hit", "assignment")
-    return with_work.select_for_update(of=("self",), no_key=True, skip_locked=True).first()
+BATCH = Hole("batch", Batch._meta.pk)
+UNTIL = Hole("until", AnnotationSlot._meta.get_field("leased_until"))
+NOW = Hole("now", AnnotationSlot._meta.get_field("leased_until"))
+WORKER = Hole("worker", Worker._meta.pk)
+NEXT = Statement(lambda: _free(batch=BATCH, worker=WORKER, now=NOW)[:1])
+LOCKED_NEXT = Statement(lambda: _locked(_free(batch=BATCH, worker=WORKER, now=NOW))[:1])
+N_FREE = Statement(lambda: _counted(_free(batch=BATCH, worker=WORKER, now=NOW)))
 
 
 def give(slot: AnnotationSlot, *, assignment: Assignment) -> bool:
@@ -114,17 +196,36 @@ def give(slot: AnnotationSlot, *, assignment: Assignment) -> bool:
     still_free = AnnotationSlot.objects.filter(
         pk=slot.pk, assignment=slot.assignment, leased_until=slot.leased_until
     )
-    until = timezone.now() + slot.batch.assignment_duration
+    until = timezone.now() + slot.questionnaire.batch.assignment_duration
     if slot.assignment is None:
         return still_free.update(assignment=assignment, leased_until=until) == 1
     return _pass_on(slot, still_free, assignment=assignment, until=until)
 
 
-def keep(assignment: Assignment) -> bool:
+def keep(assignment: Assignment, *, batch: Batch) -> bool:
     """Renew the lease of an assignment that is being worked on. False if its slot went to somebody else."""
-    until = timezone.now() + assignment.hit.questionnaire.batch.assignment_duration
+    until = timezone.now() + batch.assignment_duration
+    return RENEWED(assignment=assignment.pk, until=until) == 1
+
+
+def _unanswered(assignment: Hole) -> QuerySet[AnnotationSlot]:
     unanswered = AnnotationSlot.objects.filter(UNANSWERED, ~SUPERSEDED, assignment=assignment)
-    return AnnotationSlot.objects.filter(pk__in=unanswered.values("pk")).update(leased_until=until) == 1
+    return AnnotationSlot.objects.filter(pk__in=unanswered.values("pk"))
+
+
+RENEWED = Change(lambda: _unanswered(Hole("assignment", Assignment._meta.pk)), leased_until=UNTIL)
+
+
+def let_go(batch: Batch, *, worker: Worker) -> int:
+    """Let others have what somebody has begun and not handed in, as if its time had run out; return how many that is.
+
+    Their draft stays with them, and counts if they hand it in after all.
+    """
+    now = timezone.now()
+    held = AnnotationSlot.objects.filter(
+        UNANSWERED, ~SUPERSEDED, batch=batch, assignment__worker=worker, leased_until__gt=now
+    )
+    return AnnotationSlot.objects.filter(pk__in=held.values("pk")).update(leased_until=now)
 
 
 @transaction.atomic
@@ -170,6 +271,24 @@ def reopen(assignment: Assignment) -> AnnotationSlot | None:
     return None
 
 
+def withdraw(assignment: Assignment) -> None:
+    """Want nothing in place of an answer that counts again, as long as nobody has that place.
+
+    A place that is just being taken stays, and so does one that a marketplace is to open. Call it in a transaction.
+    """
+    for slot in UNTAKEN.all(assignment=assignment.pk):
+        slot.delete()
+
+
+def _untaken(assignment: Hole) -> QuerySet[AnnotationSlot]:
+    counts = Assignment.objects.filter(~does_not_count(), pk=assignment, replacement=None)
+    untaken = AnnotationSlot.objects.filter(Exists(counts), reopens__assignment=assignment, assignment=None)
+    return untaken.select_for_update(of=("self",), no_key=True, skip_locked=True)
+
+
+UNTAKEN = Statement(lambda: _untaken(Hole("assignment", Assignment._meta.pk)))
+
+
 def to_reopen(assignments: QuerySet[Assignment]) -> QuerySet[Assignment]:
     """Return those whose answer does not count and whose slot is still the last of its chain."""
     last = Exists(AnnotationSlot.objects.filter(~SUPERSEDED, assignment=OuterRef("pk")))
@@ -186,9 +305,15 @@ def room(questionnaire: Questionnaire) -> Room:
 
 def without_room(batch: Batch) -> list[Questionnaire]:
     """Return the questionnaires that have free slots, but as many answers that came late."""
+    return [one for one in WITH_LATE.all(batch=batch.pk) if not room(one).is_there]
+
+
+def _with_late(batch: Hole) -> QuerySet[Questionnaire]:
     late = _late(AnnotationSlot.objects.filter(batch=batch)).values("questionnaire")
-    candidates = Questionnaire.objects.filter(pk__in=late)
-    return [questionnaire for questionnaire in candidates if not room(questionnaire).is_there]
+    return Questionnaire.objects.filter(pk__in=late)
+
+
+WITH_LATE = Statement(lambda: _with_late(BATCH))
 
 
 def unfilled(batch: Batch) -> list[Questionnaire]:
@@ -217,7 +342,7 @@ def _pass_on(
     return AnnotationSlot.objects.filter(pk=slot.pk).update(reopens=kept) == 1
 
 
-def _is_free(now: datetime) -> Q:
+def _is_free(now: datetime | Hole) -> Q:
     return Q(assignment=None) | (Q(leased_until__lt=now) & UNANSWERED)
 
 

@@ -1,5 +1,6 @@
 """What researchers' templates ask for."""
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -8,6 +9,8 @@ from django.conf import settings
 from django.core.paginator import Page
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.html import format_html_join
+from django.utils.safestring import mark_safe
 
 from annotators.crowds.base import crowd_of, whose_fee
 from annotators.models import Assignment, Worker
@@ -16,6 +19,7 @@ from surveys import notes
 from surveys.models import Batch, Note, Survey, is_held
 from surveys.pages.people.labels import labels_of
 from surveys.pages.results.scope import Scope
+from surveys.pages.review.decision_forms import STATUS_WORDS
 from surveys.pages.study.header import Header, header
 from surveys.pages.study.studies import listed
 from surveys.protocols.policy import label_of
@@ -23,9 +27,16 @@ from surveys.review import appeal_codes, decisions
 from surveys.review.progress import LONGEST_WARNING, undecided, urgent
 from surveys.teams import holds, seen_by
 
+BREAKS = re.compile(r"(?<=[_/-])(?=[^\W_])")
 NOTES_SHOWN = 3  # the newest; the others follow once these are put away
 register = template.Library()
 register.filter("whose_fee", whose_fee)
+
+
+@register.filter
+def breakable(name: str) -> str:
+    """Return a name that breaks behind its _, - and /, before it breaks anywhere."""
+    return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in BREAKS.split(name)))
 
 
 @register.simple_tag(takes_context=True)
@@ -109,6 +120,12 @@ def n_running_out(context: dict[str, Any]) -> int:
 def has_market(assignment: Assignment) -> bool:
     """Tell whether work came by a marketplace, which names its worker and hears what is decided."""
     return crowd_of(assignment).has_market
+
+
+@register.filter
+def work_status(status: str) -> str:
+    """Return what people read for the status of an assignment: MTurk's words, but what is begun is not accepted yet."""
+    return str(STATUS_WORDS[status])
 
 
 @register.simple_tag

@@ -18,6 +18,7 @@ from tests.services_site import Site
 
 PHONE = {"width": 375, "height": 700}
 OVERTAKEN = "Nothing was overwritten"
+SAVED = re.compile("^Saved")
 
 
 @pytest.fixture
@@ -152,9 +153,7 @@ def test_two_people_with_two_tabs_each_at_once(open_tabs: Callable[[str], list[P
 
 
 def test_second_tab_is_shown_what_the_first_saved(context: BrowserContext, link: str) -> None:
-    first, second = context.new_page(), context.new_page()
-    for tab in (first, second):
-        tab.goto(f"{link}1/")
+    first, second = two_tabs(context, link)
     choose(second, "1", "1", "1")
     expect(second.locator("#state")).to_have_text(re.compile("^Saved "))
     first.bring_to_front()  # as for whoever looks at it; a tab behind draws, and clicks, once a second
@@ -169,6 +168,115 @@ def test_second_tab_is_shown_what_the_first_saved(context: BrowserContext, link:
     second.get_by_role("button", name="Replace them with what I have just sent").click()
     expect(second.get_by_text("Annotation 1 is saved.")).to_be_visible()
     assert scores_of(1) == ["1", "1", "1"]
+
+
+def two_tabs(context: BrowserContext, link: str) -> tuple[Page, Page]:
+    """The same annotation, twice."""
+    tabs = context.new_page(), context.new_page()
+    for tab in tabs:
+        tab.goto(f"{link}1/")
+    return tabs
+
+
+def send_all(tab: Page) -> None:
+    tab.bring_to_front()
+    choose(tab, "5", "4", "3")
+    tab.locator("[data-go=submit]").click()
+    expect(tab.locator("h1")).to_have_text("Annotation 2")
+
+
+def test_what_an_incomplete_second_tab_sent_is_offered_until_it_is_left(
+    context: BrowserContext, link: str
+) -> None:
+    first, second = two_tabs(context, link)
+    first.bring_to_front()
+    choose(first, "5", "4", "3")
+    expect(first.locator("#state")).to_have_text(SAVED)
+    second.bring_to_front()
+    second.locator("#id_comment").fill("Too dark.")
+    expect(second.locator("#state")).to_contain_text("changed in another tab")
+    second.reload()
+    expect(second.locator("#id_comment")).to_have_value("Too dark.")
+    expect(second.locator("#state")).to_have_text(SAVED)
+    first.bring_to_front()
+    first.locator("[data-go=submit]").click()
+    expect(first.locator("h1")).to_have_text("Annotation 2")
+    second.bring_to_front()
+    second.locator("[data-go=submit]").click()
+    expect(second.locator("#overtaken")).to_contain_text("was not complete")
+    for _ in range(2):  # however often it is looked at
+        second.goto(f"{link}1/")
+        expect(second.locator(".other")).to_be_visible()
+    expect(second.locator("#id_comment")).to_have_value("")
+    second.get_by_role("button", name="Show those instead").click()
+    expect(second.locator("#id_comment")).to_have_value("Too dark.")
+    choose(second, "1", "4", "3")
+    second.get_by_role("button", name="Save the changes").click()
+    expect(second.get_by_text("Annotation 1 is saved.")).to_be_visible()
+    assert scores_of(1) == ["1", "4", "3"]
+    assert Assignment.objects.exclude(saved_at=None).get().comment == "Too dark."
+
+
+def test_what_is_shown_again_with_its_gaps_outlives_its_page(context: BrowserContext, link: str) -> None:
+    first, second = two_tabs(context, link)
+    second.locator("#id_comment").fill("Too dark.")
+    expect(second.locator("#state")).to_have_text(SAVED)
+    send_all(first)
+    second.bring_to_front()
+    second.locator("[data-go=submit]").click()
+    second.get_by_role("button", name="Show what I have just sent").click()
+    expect(second.locator("#state")).to_have_text("Changed, not saved yet")
+    expect(second.locator("#id_comment")).to_have_value("Too dark.")
+    second.once("dialog", lambda dialog: dialog.accept())
+    second.goto(f"{link}1/")
+    expect(second.locator("#id_comment")).to_have_value("Too dark.")
+    choose(second, "1", "4", "3")
+    second.get_by_role("button", name="Save the changes").click()
+    expect(second.get_by_text("Annotation 1 is saved.")).to_be_visible()
+    assert Assignment.objects.exclude(saved_at=None).get().comment == "Too dark."
+    second.goto(f"{link}1/")
+    expect(second.locator("#id_comment")).to_have_value("Too dark.")
+
+
+def test_a_draft_of_a_tab_that_never_sent_it_is_offered(context: BrowserContext, link: str) -> None:
+    """It has arrived, and another tab, which was told, handed its own answers in all the same."""
+    first, second = two_tabs(context, link)
+    second.locator("#id_comment").fill("Too dark.")
+    expect(second.locator("#state")).to_have_text(SAVED)
+    second.close()
+    first.bring_to_front()
+    choose(first, "5", "4", "3")
+    expect(first.locator("#state")).to_contain_text("changed in another tab")
+    first.locator("[data-go=submit]").click()
+    expect(first.locator("h1")).to_have_text("Annotation 2")
+    first.goto(f"{link}1/")
+    first.get_by_role("button", name="Show those instead").click()
+    expect(first.locator("#id_comment")).to_have_value("Too dark.")
+
+
+def test_a_tab_that_overtook_another_keeps_its_text_though_it_never_sends_it(
+    context: BrowserContext, link: str
+) -> None:
+    first, second = two_tabs(context, link)
+    first.bring_to_front()
+    choose(first, "5", "4", "3")
+    expect(first.locator("#state")).to_have_text(SAVED)
+    second.bring_to_front()
+    second.locator("#id_comment").fill("Too dark.")
+    expect(second.locator("#state")).to_contain_text("changed in another tab")
+    for _ in range(2):
+        second.reload()
+        expect(second.locator(".other")).to_be_visible()
+        expect(second.locator("#state")).to_have_text(SAVED)
+    second.close()
+    first.bring_to_front()
+    first.locator("[data-go=submit]").click()
+    expect(first.locator("h1")).to_have_text("Annotation 2")
+    first.goto(f"{link}1/")
+    first.get_by_role("button", name="Show those instead").click()
+    expect(first.locator("#id_comment")).to_have_value("Too dark.")
+    first.get_by_role("button", name="Keep what is shown").click()
+    expect(first.locator(".other")).to_have_count(0)
 
 
 def test_the_next_one_is_shown_from_its_top(new_context: CreateContextCallback, link: str) -> None:
@@ -216,7 +324,7 @@ def test_a_link_that_is_taken_back_keeps_what_was_chosen(page: Page, link: str, 
 def test_keyboard_alone_on_a_phone_sized_screen(new_context: CreateContextCallback, link: str) -> None:
     page = new_context(viewport=PHONE).new_page()
     page.goto(link)
-    tab_to(page, page.locator("#number"))
+    tab_to(page, page.get_by_role("button", name="Start"))
     page.keyboard.press("Enter")
     expect(page.locator("h1")).to_have_text("Annotation 1")
     tab_to(page, page.locator("#instructions summary"))

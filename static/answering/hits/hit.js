@@ -2,7 +2,7 @@
 // The HIT works without this file. With it: one item at a time, on a small screen one question after the other; keys,
 // drafts saved as they change.
 (() => {
-  const { gettext, kept, send } = window;
+  const { gettext, kept, send } = window, { contentOf } = kept;
   const find = (selector, root = document) => root.querySelector(selector);
   const address = location.pathname + location.search;
   // A page that send.js put into the place of another has an entry of its own in the history.
@@ -51,6 +51,7 @@
     isKept: true,
     changes: 0,
     adopted: [],
+    isContested: false, // other answers are offered: what is shown is kept here too, even once it has arrived
   }));
   const keepsDrafts = Boolean(form.dataset.draft); // answers that were complete before are changed by submitting
   const tab = Math.random().toString(36).slice(2), key = form.dataset.kept;
@@ -388,6 +389,7 @@
     item.isDirty = true;
     if (status === 409 && item.version > version) return wait(item, 0); // overtaken by what was sent on hiding
     if (status === 409 && isKnown(item, there)) return goOnFrom(item, there);
+    if (status === 409 && there.answers) await keepTheirs(item, there);
     if (status >= 400 && status < 500) return refused(status);
     failed(item);
   }
@@ -409,11 +411,13 @@
 
   // A browser hides a page only once the next one has arrived, often this one: what it sent then is newer than what
   // this one was given, and says nothing else. Whatever else is there is another tab's.
-  const contentOf = (answers) => {
-    const given = Object.entries(answers).map(([name, value]) => [name, [value].flat().map((one) => one.trim()).sort()]);
-    return JSON.stringify(given.filter(([, values]) => values.join("")).sort());
-  };
   const isKnown = (item, { answers }) => answers && item.known.includes(contentOf(answers));
+
+  // Whoever submits this page all the same is offered later what the other tab had.
+  function keepTheirs(item, { answers }) {
+    const record = { key, position: item.position, tab: "server", revision, base: -1, answers, at: Date.now() };
+    return kept.put(record).catch(() => {});
+  }
 
   function goOnFrom(item, { version }) {
     item.base = version;
@@ -428,11 +432,14 @@
     trouble = "";
     if (item.isDirty) return wait(item, 0);
     // The page that comes next may have been made before this arrived: it has what is kept.
-    if (!isLeaving) [{ key, position: item.position, tab }, ...item.adopted.splice(0)].forEach((record) => kept.drop(record).catch(() => {}));
+    if (!isLeaving && !item.isContested) dropOwn(item);
     if (isOver || items.some((other) => other.isDirty || other.isSending)) return tell();
     const time = new Date().toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     say("saved", gettext("Saved {time}", { time }));
   }
+
+  const dropOwn = (item) =>
+    Promise.all([{ key, position: item.position, tab }, ...item.adopted.splice(0)].map(kept.drop)).catch(() => {});
 
   function refused(status) {
     refusal = status === 409 ? gettext("the answers were changed in another tab") : gettext("this page has expired");
@@ -476,12 +483,14 @@
   }
 
   function restoreItem(item, records, skew) {
-    if (item.isDirty || item.isSending) return;
+    const isShown = (record) => contentOf(record.answers) === contentOf(answersOf(item));
+    if (item.isDirty || item.isSending) return void item.adopted.push(...records.filter(isShown));
     const savedAt = 1000 * Number(item.node.dataset.saved || 0) + skew, answers = answersOf(item);
     const { record, other } = kept.settle(records, { version: item.version, revision, savedAt, answers });
     const isOpen = (old) => old !== other && old !== record;
     records.filter(isOpen).forEach((old) => kept.drop(old).catch(() => {}));
     if (other) offer(item, other);
+    if (other && !record && keepsDrafts) kept.put({ key, position: item.position, tab, revision, base: item.base, answers, at: savedAt }).catch(() => {});
     if (!record) return;
     item.adopted.push(record);
     item.known.push(contentOf(record.answers));
@@ -491,6 +500,7 @@
 
   function offer(item, other) {
     if (other.tab === "server") kept.put(other).catch(() => {});
+    item.isContested = true;
     const banner = document.createElement("div"), text = document.createElement("p");
     const [swap, leave] = [gettext("Show those instead"), gettext("Keep what is shown")].map((label) => {
       const button = document.createElement("button");
@@ -512,6 +522,8 @@
     });
     leave.addEventListener("click", () => {
       kept.drop(other).catch(() => {});
+      item.isContested = false;
+      if (!item.isDirty && !item.isSending && keepsDrafts) dropOwn(item);
       banner.remove();
       find("h2", item.node).focus({ preventScroll: true });
     });
@@ -572,7 +584,9 @@
     };
     const page = await send.untilAnswered(form, body, { failed, button });
     clearInterval(clock);
-    if (/[?&]saved=/.test(page.url)) await kept.forget(key).catch(() => {});
+    // What another tab kept stays: it is offered where it says something else. A receipt forgets all, as it is final.
+    if (/[?&]saved=/.test(page.url)) await Promise.all(items.map(dropOwn));
+    else if (page.status === 409) await Promise.all(items.map(keep));
     send.show(page);
   }
 
@@ -625,5 +639,7 @@
   else if (errors) errors.focus();
   else if (!instructions.open && !("looks" in form.dataset)) find("h2", items[current].node).focus({ preventScroll: true }); // the keys work at once
   if (!errors && items.some((item) => item.version > 0)) say("saved", gettext("Saved"));
-  restore().then((isRestored) => isRestored && showFirst());
+  // Of answers that were complete before, what is shown with its gaps is on this page alone.
+  if (errors && !keepsDrafts) items.forEach(changed);
+  if (!find("#overtaken")) restore().then((isRestored) => isRestored && showFirst());
 })();

@@ -39,15 +39,22 @@ window.kept = (() => {
   };
   const forget = (key) => keeping("readwrite", (store) => store.delete(beginning(key)), { keep: "forget", key });
 
-  const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+  // What answers say, however they are written: a draft of the server's has no empty ones, and no space around a text.
+  const contentOf = (answers) => {
+    const given = Object.entries(answers).map(([name, value]) => [name, [value].flat().map((one) => one.trim()).sort()]);
+    return JSON.stringify(given.filter(([, values]) => values.join("")).sort());
+  };
+  const isSame = (one, other) => contentOf(one) === contentOf(other);
 
   // Of the records of one item and what the server has of it ({version, revision, savedAt, answers}), tell which
   // answers are the newest: those of `record` if there is one, else the server's. `other` are answers that neither
-  // contains: nobody overwrites them but the person who gave them.
+  // contains: nobody overwrites them but the person who gave them. Complete answers that were handed in meanwhile are
+  // newer than whatever was given on a page made before.
   function settle(records, server) {
-    const differing = records.filter((r) => r.revision === server.revision && !isSame(r.answers, server.answers));
-    const [newest, before] = differing.sort((one, other) => other.at - one.at);
-    if (!newest) return {};
+    const differing = records.filter((r) => !isSame(r.answers, server.answers)).sort((one, other) => other.at - one.at);
+    const newest = differing.find((r) => r.revision === server.revision);
+    if (!newest) return { other: differing[0] };
+    const before = differing.find((r) => !isSame(r.answers, newest.answers));
     if (newest.base === server.version) return { record: newest, other: before };
     const theirs = { ...newest, tab: "server", base: -1, answers: server.answers, at: server.savedAt };
     return newest.at > server.savedAt ? { record: newest, other: theirs } : { other: newest };
@@ -63,5 +70,5 @@ window.kept = (() => {
     }
   }
 
-  return { put, all, drop, forget, forgetOld, settle, askAround, liked };
+  return { put, all, drop, forget, forgetOld, contentOf, settle, askAround, liked };
 })();

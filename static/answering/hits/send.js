@@ -19,7 +19,7 @@ window.send = (() => {
     try {
       const response = await post(form.action, body), text = await response.text();
       const isOurs = response.status < 500 && text.includes("answering/hits/hit");
-      return isOurs ? { url: response.url, text } : { why: gettext("the server can’t take it just now") };
+      return isOurs ? { url: response.url, status: response.status, text } : { why: gettext("the server can’t take it just now") };
     } catch {
       return { why: navigator.onLine ? gettext("the server can’t be reached") : gettext("offline") };
     }

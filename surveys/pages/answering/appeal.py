@@ -8,14 +8,18 @@ from typing import Any
 from django.core.signals import got_request_exception
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
+from annotators.crowds.base import crowd_of
+from annotators.models import Assignment
 from surveys import sync
-from surveys.answering.throttling import Throttle
+from surveys.answering.admissions import NotAdmitted, admit
+from surveys.answering.throttling import WAIT, NotCounting, Throttle
 from surveys.enqueue import enqueue
 from surveys.models import Appeal
 from surveys.operations import log_context
@@ -32,6 +36,9 @@ FROM_ALL = Throttle("appeals", limit=1000, seconds=15 * 60)
 UNKNOWN = gettext_lazy("There is no appeal with this code. Please compare it with the one in the message.")
 TOO_MANY = gettext_lazy(
     "Too many codes that are none of ours. Please wait a quarter of an hour, then try again."
+)
+NOT_COUNTING = gettext_lazy(
+    "No code can be looked at right now. The fault is ours. Please try again in a minute."
 )
 UNREADABLE = gettext_lazy(
     "What was sent is too large or damaged. Please go back, shorten your text and send it again."
@@ -79,8 +86,13 @@ def enter(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def appeal(request: HttpRequest, code: str) -> HttpResponse:
     """What was rejected and why; a text to send; what was sent, and what we answered."""
-    if _is_closed(request):
-        return _refuse(code, TOO_MANY, status=429)
+    try:
+        if _is_closed(request):
+            return _refuse(code, TOO_MANY, status=429)
+    except NotCounting:
+        response = _refuse(code, NOT_COUNTING, status=503)
+        response["Retry-After"] = str(WAIT)
+        return response
     made = appeal_codes.find(appeal_codes.read_code(code))
     if made is None:
         _count(request)
@@ -88,28 +100,33 @@ def appeal(request: HttpRequest, code: str) -> HttpResponse:
     log_context.bind(assignment=made.assignment_id)
     if request.method == "POST":
         return _send(request, made)
-    return _show(made, AppealForm(), is_sent="sent" in request.GET)
+    return _show(request, made, AppealForm(), is_sent="sent" in request.GET)
 
 
 def _send(request: HttpRequest, appeal: Appeal) -> HttpResponse:
     form = AppealForm(request.POST)
     if not form.is_valid():
-        return _show(appeal, form, status=422)
+        return _show(request, appeal, form, status=422)
     text = form.cleaned_data["text"]
     if not _may_write(appeal) or not appeal_codes.make(appeal, text=text):
         appeal.refresh_from_db()
         if appeal.text != text:
-            return _show(appeal, form, status=409)
+            return _show(request, appeal, form, status=409)
     enqueue(sync.tell_of_appeal, appeal.pk)
-    return to("appeal", appeal.code, query="?sent")
+    return to("appeal", appeal.code, query="&".join(["?sent", *filter(None, [request.GET.urlencode()])]))
 
 
-def _show(appeal: Appeal, form: AppealForm, *, status: int = 200, is_sent: bool = False) -> HttpResponse:
+def _show(
+    request: HttpRequest, appeal: Appeal, form: AppealForm, *, status: int = 200, is_sent: bool = False
+) -> HttpResponse:
     assignment, decision = appeal.assignment, getattr(appeal.assignment, "decision", None)
     until = decisions.overturn_until(assignment)
     context = {
         "appeal": appeal,
         "assignment": assignment,
+        "number": _number_of(assignment),
+        "list_url": _list_of(assignment, token=request.GET.get("list", "")),
+        "query": request.GET,
         "title": assignment.hit.questionnaire.batch.title,
         "reason": decisions.reason_told(decision) if decision else assignment.feedback,
         "overturned": decision if decision and decision.overturned_at else None,
@@ -123,6 +140,21 @@ def _show(appeal: Appeal, form: AppealForm, *, status: int = 200, is_sent: bool 
         "text_max": appeal_codes.TEXT_MAX,
     }
     return _page("appeal", context, status=status)
+
+
+def _number_of(assignment: Assignment) -> int | None:
+    """Return the annotation's number, which people by link met; on a marketplace nobody does."""
+    slot = None if crowd_of(assignment).has_market else getattr(assignment, "annotation_slot", None)
+    return slot.number if slot else None
+
+
+def _list_of(assignment: Assignment, *, token: str) -> str:
+    """Return the way back to the list that led here. The code alone leads to no list: that is its person's own."""
+    try:
+        admission = admit(token)
+    except NotAdmitted:
+        return ""
+    return reverse("link", args=[admission.token]) if admission.worker == assignment.worker else ""
 
 
 def _may_write(appeal: Appeal) -> bool:

@@ -13,7 +13,7 @@ from annotators.failpoints import reach
 from annotators.models import Assignment
 from surveys.answering import consents
 from surveys.answering.admissions import Admission, NotAdmitted, admit
-from surveys.answering.allocation import NothingLeft, NotYours, coming, keep, settle, take_number
+from surveys.answering.allocation import NothingLeft, NotYours, coming, settle, take_number
 from surveys.answering.answer_copy import content
 from surveys.answering.collection import given_answers, revise_answers, save_answers
 from surveys.models import Batch, Picture, is_accepted
@@ -23,11 +23,12 @@ from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.link_page import (
     KEPT,
     admitted,
+    around_work,
+    is_changeable,
     linked,
     on_to_next,
     record_fault,
     render,
-    surroundings,
     to,
 )
 from surveys.pages.answering.work_page import (
@@ -40,9 +41,8 @@ from surveys.pages.answering.work_page import (
     with_gaps,
 )
 from surveys.protocols.definition import UNSEEN
-from surveys.protocols.policy import judges
+from surveys.publishing import quota
 
-Status = Assignment.Status
 UNANSWERED = "0"
 
 
@@ -88,7 +88,7 @@ def _author(sent: str, token: str) -> Assignment:
     author = tokens.author(sent)
     with suppress(NotAdmitted):
         _admission(token, author)
-        keep(author)
+        quota.keep(author, batch=batch_of(author))
     return author
 
 
@@ -124,6 +124,7 @@ def _submit(request: HttpRequest, token: str, number: int) -> HttpResponse:
         raise
     if assignment != author:
         raise tokens.TokenError
+    assignment.hit = author.hit  # with its batch
     if problems.is_report(request):
         return _reported(request, admission, assignment, form)
     if _has_to_agree(admission, number):
@@ -171,11 +172,12 @@ def _answered(
         return to_gaps(request, assignment) or _page(admission, assignment, form, status=422)
     if not is_saved and not _is_repeated(assignment, form):
         return _not_saved(request, admission, assignment, form)
+    number = assignment.annotation_slot.number
     reach("link.saved")
     problems.take_along(request, assignment, positions=[item.position for item in form.items])
     settle(assignment)
     reach("link.settled")
-    saved = f"?saved={assignment.annotation_slot.number}"
+    saved = f"?saved={number}"
     is_new = revision == UNANSWERED
     return on_to_next(admission, query=saved) if is_new else to("link", admission.token, query=saved)
 
@@ -235,27 +237,18 @@ def _not_saved(
 def _overtaken(
     request: HttpRequest, admission: Admission, assignment: Assignment, posted: HitForm
 ) -> HttpResponse:
-    """Show what is written and ask before it is replaced by what was posted."""
+    """Show what is written and ask before it is replaced by what was posted, or by that with what it lacks."""
     assignment.refresh_from_db()
     form = assignment_form(assignment, batch=admission.batch)
-    again = [
-        (name, value)
-        for name in [*posted.fields, "skip"]
-        for value in request.POST.getlist(name)
-        if posted.is_valid()
-    ]
-    return _page(admission, assignment, form, status=409, again=again, is_overtaken=True)
+    again = [(name, value) for name in [*posted.fields, "skip"] for value in request.POST.getlist(name)]
+    is_complete = posted.is_valid()
+    return _page(
+        admission, assignment, form, status=409, again=again, is_complete=is_complete, is_overtaken=True
+    )
 
 
 def _is_closed(assignment: Assignment, batch: Batch) -> bool:
-    return assignment.saved_at is not None and not _is_changeable(assignment, batch)
-
-
-def _is_changeable(assignment: Assignment, batch: Batch) -> bool:
-    """Answers can be changed until the batch closes, or until somebody was or was not paid because of them."""
-    status, pays_by_answers = assignment.status, judges(batch.review_policy)
-    is_decided = status == Status.REJECTED or (status == Status.APPROVED and pays_by_answers)
-    return batch.status == Batch.Status.OPEN and not is_decided
+    return assignment.saved_at is not None and not is_changeable(assignment, batch)
 
 
 def _coming(admission: Admission) -> list[Picture]:
@@ -276,7 +269,7 @@ def _page(
         "work",
         status=status,
         **context,
-        **surroundings(admission, just_saved=just_saved),
+        **around_work(admission, just_saved=just_saved),
         form=form,
         number=number,
         assignment=assignment,

@@ -6,16 +6,26 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotators.models import Assignment
 from surveys.answering import consents
 from surveys.answering.admissions import Admission, NotAdmitted, admit_by_code, admit_panel
 from surveys.answering.allocation import Annotation
 from surveys.answering.presentation import shown_definition
+from surveys.answering.throttling import WAIT
 from surveys.pages.answering.consent import shown, to_link_consent
-from surveys.pages.answering.link_page import admitted, linked, on_to_next, render, surroundings, to
+from surveys.pages.answering.link_page import (
+    admitted,
+    linked,
+    on_to_next,
+    render,
+    suggested,
+    surroundings,
+    to,
+)
 from surveys.pages.answering.work_page import pay_rule, time_allowed
+from surveys.publishing.questionnaires import n_questions
 from surveys.review.panels import completion
 
+HELD_UP = {"throttled": 429, "uncounted": 503}
 NUMBER_MAX = 2**31 - 1
 SHOWN_PER_PAGE = 50
 NO_NUMBER = gettext_lazy("An annotation id is a whole number from 1.")
@@ -62,7 +72,7 @@ def finish(request: HttpRequest, token: str) -> HttpResponse:
     """The end: thanks, a panel's code for how it ended, and the way back to change something."""
     admission = admitted(request, token)
     around = surroundings(admission, just_saved=request.GET.get("saved", ""))
-    return render("finish", **around, completion=completion(admission))
+    return render("finish", **around, suggested=suggested(admission), completion=completion(admission))
 
 
 @linked
@@ -76,7 +86,10 @@ def sign_in(request: HttpRequest, batch: int) -> HttpResponse:
         admission = admit_by_code(batch, **form.cleaned_data)
     except NotAdmitted as error:
         form.add_error(None, str(error))
-        return render("sign_in", status=429 if error.kind == "throttled" else 403, form=form)
+        response = render("sign_in", status=HELD_UP.get(error.kind, 403), form=form)
+        if error.kind == "uncounted":
+            response["Retry-After"] = str(WAIT)
+        return response
     return to("link", admission.token)
 
 
@@ -89,22 +102,27 @@ def panel(request: HttpRequest, code: str) -> HttpResponse:
 
 def _page(mine: list[Annotation], *, number: str | None, just_saved: int | None) -> Page[Annotation]:
     """Return a page of the list, what was not accepted first; unless one is asked for, that of what was just saved."""
-    listed = sorted(mine, key=lambda one: one.assignment.status != Assignment.Status.REJECTED)
+    listed = sorted(mine, key=lambda one: not one.is_rejected)
     at = next((n for n, one in enumerate(listed) if one.number == just_saved), 0)
     return Paginator(listed, SHOWN_PER_PAGE).get_page(number or 1 + at // SHOWN_PER_PAGE)
 
 
 def _home(request: HttpRequest, admission: Admission, form: NumberForm) -> HttpResponse:
     around = surroundings(admission, just_saved=request.GET.get("saved", ""))
+    following = suggested(admission)
+    least, most = n_questions(admission.batch)
     return render(
         "home",
         status=422 if form.is_bound else 200,
         **around,
         page=_page(around["mine"], number=request.GET.get("page"), just_saved=around["just_saved"]),
         form=form,
-        number=form["number"].value() if form.is_bound else around["suggested"],
+        suggested=following,
+        number=form["number"].value() if form.is_bound else following,
         instructions=shown_definition(admission.batch).instructions,
         time_allowed=time_allowed(admission.batch),
-        pay_rule=pay_rule(admission.batch),
+        pay_rule=pay_rule(admission.batch, is_named=admission.crowd.is_invited),
+        n_questions=most,
+        has_shorter=least < most,
         consent=shown(admission.batch),
     )

@@ -13,17 +13,21 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 from django.views.decorators.csrf import csrf_exempt
 
+from annotators.models import Assignment
 from surveys.answering.admissions import Admission, NotAdmitted, admit
-from surveys.answering.allocation import NothingLeft, NotYours, n_free, own, suggest, take
+from surveys.answering.allocation import NothingLeft, NotYours, has_done, own, progress, suggest, take
 from surveys.answering.completions import Completion, end
 from surveys.models import Batch, Outcome
 from surveys.pages.answering import language
 from surveys.pages.answering.framing import NOT_KEPT, UNREADABLE_REQUEST
 from surveys.pages.answering.styles import style_sources
 from surveys.pages.answering.tokens import TokenError
+from surveys.protocols.policy import judges
+from surveys.publishing import quota
 
 logger = logging.getLogger(__name__)
 
+Status = Assignment.Status
 View = Callable[..., HttpResponse]
 
 CONTENT_SECURITY_POLICY = (
@@ -36,9 +40,10 @@ TITLES = {
     "closed": gettext_lazy("This study is closed"),
     "full": gettext_lazy("There is nothing left to do here"),
     "throttled": gettext_lazy("Please wait a little"),
+    "uncounted": gettext_lazy("Please wait a little"),
     "unproven": gettext_lazy("We can’t show this here"),
 }
-STATUS = {"unknown": 404, "throttled": 429}
+STATUS = {"unknown": 404, "throttled": 429, "uncounted": 503}
 HAVE_DATA = {"expired", "closed", "full"}
 FOREIGN = gettext_lazy(
     "What was sent does not belong to this annotation, or not to you. Open it again from your list."
@@ -124,30 +129,63 @@ def on_to_next(admission: Admission, *, query: str = "") -> HttpResponse:
     return to("link_work", admission.token, assignment.annotation_slot.number, query=query)
 
 
+def around_work(admission: Admission, *, just_saved: str = "") -> dict[str, Any]:
+    """Return what is around an annotation: whose it is, and how far they are. `just_saved` as in `surroundings`."""
+    batch, worker = admission.batch, admission.worker
+    n_mine, n_done = progress(batch, worker=worker)
+    saved = int(just_saved) if just_saved.isascii() and just_saved.isdecimal() and len(just_saved) < 10 else 0
+    is_true = saved and has_done(batch, number=saved, worker=worker)
+    return _around(admission, n_mine=n_mine, n_done=n_done, just_saved=saved if is_true else None)
+
+
 def surroundings(admission: Admission, *, just_saved: str = "") -> dict[str, Any]:
-    """Return what is around every page of an admitted person: who they are, what is theirs, how much is left.
+    """Return what is around a person's own list: who they are, what is theirs, how much is left.
 
     `just_saved` is what the address says; it is believed where it is true.
     """
     mine = own(admission.batch, worker=admission.worker)
     done = [annotation for annotation in mine if annotation.state != "open"]
+    n_accepted = sum(annotation.is_accepted for annotation in mine)
+    saved = next((a.number for a in done if str(a.number) == just_saved), None)
+    return {
+        **_around(admission, n_mine=len(mine), n_done=len(done), just_saved=saved),
+        "mine": mine,
+        "n_changeable": sum(is_changeable(annotation.assignment, admission.batch) for annotation in done),
+        "n_accepted": n_accepted,
+        "earned": admission.batch.reward * n_accepted
+        if admission.crowd.is_invited
+        else 0,  # a panel pays its own
+    }
+
+
+def _around(admission: Admission, *, n_mine: int, n_done: int, just_saved: int | None) -> dict[str, Any]:
     return {
         "admission": admission,
         "batch": admission.batch,
-        "mine": mine,
-        "n_done": len(done),
-        "n_all": len(mine) + _n_more(admission, n_mine=len(mine)),
-        "suggested": suggest(admission.batch, worker=admission.worker, limit=admission.limit),
-        "just_saved": next((a.number for a in done if str(a.number) == just_saved), None),
+        "n_done": n_done,
+        "n_all": n_mine + _n_more(admission, n_mine=n_mine),
+        "just_saved": just_saved,
         "home_url": reverse("link", args=[admission.token]),
     }
+
+
+def suggested(admission: Admission) -> int | None:
+    """Return the annotation id the person would be given next; None if there is none."""
+    return suggest(admission.batch, worker=admission.worker, limit=admission.limit)
+
+
+def is_changeable(assignment: Assignment, batch: Batch) -> bool:
+    """Answers can be changed until the batch closes, or until somebody was or was not paid because of them."""
+    status, pays_by_answers = assignment.status, judges(batch.review_policy)
+    is_decided = status == Status.REJECTED or (status == Status.APPROVED and pays_by_answers)
+    return batch.status == Batch.Status.OPEN and not is_decided
 
 
 def _n_more(admission: Admission, *, n_mine: int) -> int:
     """Return how many annotations the person could still be given."""
     if admission.batch.status != Batch.Status.OPEN:
         return 0
-    free = n_free(admission.batch, worker=admission.worker)
+    free = quota.n_free(admission.batch, worker=admission.worker)
     return free if admission.limit is None else min(free, max(admission.limit - n_mine, 0))
 
 

@@ -204,8 +204,10 @@ def time_allowed(batch: Batch) -> str:
     return spoken(int(batch.assignment_duration.total_seconds() // 60))
 
 
-def pay_rule(batch: Batch) -> str:
-    """Say in the worker's words what the batch's review policy does to their pay."""
-    return policy.told(
-        policy.parse(batch.review_policy), is_automatic=batch.rejects_automatically, say=gettext
-    )
+def pay_rule(batch: Batch, *, is_named: bool = False) -> str:
+    """Say in the worker's words what the batch's review policy does to their pay.
+
+    `is_named`: they came by a personal link.
+    """
+    rules = policy.parse(batch.review_policy)
+    return policy.told(rules, is_automatic=batch.rejects_automatically, is_named=is_named, say=gettext)

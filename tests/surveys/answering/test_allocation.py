@@ -6,6 +6,7 @@ from annotators.models import Assignment
 from surveys.answering import allocation, collection
 from surveys.answering.allocation import NothingLeft, NotYours
 from surveys.models import AnnotationSlot, Batch, Response
+from surveys.publishing import quota
 from tests import factories
 from tests.link_people import (
     answered,
@@ -71,7 +72,7 @@ def test_nobody_gets_an_item_they_saw_on_the_marketplace() -> None:
     batch = make_batch(n_items=1, copies=2, endpoint="embedded", reward="0.10", takes_links=True)
     questionnaire = batch.questionnaires.get()
     on_market = factories.open_for(questionnaire, worker="A1")
-    assert allocation.n_free(batch, worker=on_market.worker) == 1  # anybody can claim to be A1
+    assert quota.n_free(batch, worker=on_market.worker) == 1  # anybody can claim to be A1
     Response.objects.update(is_claim=False)  # the marketplace has named them
     with pytest.raises(NothingLeft):
         take(batch, on_market.worker)
@@ -163,7 +164,7 @@ def test_looking_at_it_renews_the_lease() -> None:
     batch, ann = make_batch(n_items=1), make_person()
     mine = take(batch, ann)
     run_out(mine)
-    allocation.keep(mine)
+    quota.keep(mine, batch=batch)
     with pytest.raises(NothingLeft):
         take(batch, make_person())
 
@@ -226,7 +227,7 @@ def test_suggested_is_what_would_be_given() -> None:
     assert allocation.suggest(batch, worker=ann) == 2
     answered(mine)
     assert allocation.suggest(batch, worker=ann, limit=1) is None
-    assert [allocation.n_free(batch, worker=ann), allocation.n_free(batch, worker=make_person())] == [1, 1]
+    assert [quota.n_free(batch, worker=ann), quota.n_free(batch, worker=make_person())] == [1, 1]
 
 
 def test_a_panel_person_with_all_done_has_a_completed_visit() -> None:
@@ -247,3 +248,24 @@ def test_what_other_people_answered_completes_nobodys_visit() -> None:
     for person in (ann, ben):
         answered(take(batch, person, channel="panel"))
     assert [panel.visits.get(pk=visit.pk).completed_at for visit in visits] == [None, None]
+
+
+def test_how_far_somebody_is_counts_their_own_list() -> None:
+    batch, ann = make_batch(n_items=4), make_person()
+    assert allocation.progress(batch, worker=ann) == (0, 0)
+    one, other = answered(take(batch, ann)), skipped(take(batch, ann))
+    begun = take(batch, ann)
+    answered(take(make_batch(n_items=1), ann))
+    answered(take(batch, make_person()))
+    mine = allocation.own(batch, worker=ann)
+    assert (
+        allocation.progress(batch, worker=ann) == (3, 2) == (len(mine), sum(a.state != "open" for a in mine))
+    )
+    numbers = [number_of(assignment) for assignment in (one, other, begun)]
+    assert [allocation.has_done(batch, number=n, worker=ann) for n in (*numbers, 4, 99)] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]

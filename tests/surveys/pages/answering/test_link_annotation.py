@@ -224,6 +224,38 @@ def test_a_stale_incomplete_page_shows_what_is_saved(ada: Visitor) -> None:
     assert scores() == given()
 
 
+def sent_again(ada: Visitor, answer: Any) -> Any:
+    """Press the button that the page of a stale tab has beside what is saved."""
+    again = answer.content.decode().partition('id="overtaken"')[2].partition("</form>")[0]
+    return ada.client.post(ada.at(1), dict(re.findall(r'name="([^"]+)" value="([^"]*)"', again)))
+
+
+def test_what_a_stale_incomplete_page_sent_can_be_shown_completed_and_saved(ada: Visitor) -> None:
+    page = ada.open(1)
+    ada.answer(1, page)
+    sent = ada.scores(page, fluency="1") | {"comment": "Too dark."}
+    shown = sent_again(ada, ada.client.post(ada.at(1), sent))
+    assert (shown.status_code, checked(shown)) == (422, [("fluency", "1")])
+    assert "Too dark.</textarea>" in shown.content.decode()
+    assert scores() == given()
+    data = ada.scores(shown, **SCORES | {"fluency": "1"}) | {"comment": "Too dark."}
+    assert target(ada.client.post(ada.at(1), data)) == (303, "/?saved=1")
+    assert scores() == given(fluency="1")
+    assert Assignment.objects.exclude(saved_at=None).get().comment == "Too dark."
+
+
+def test_what_a_stale_incomplete_page_sent_is_shown_where_nothing_can_be_changed(ada: Visitor) -> None:
+    page = ada.open(1)
+    ada.answer(1, page)
+    Batch.objects.update(status=Batch.Status.COMPLETE)
+    answer = ada.client.post(ada.at(1), ada.scores(page, fluency="1") | {"comment": "Too dark."})
+    assert (answer.status_code, "You can still add" in text(answer)) == (409, False)
+    shown = sent_again(ada, answer)
+    assert "This is what you sent last. It was not saved" in text(shown)
+    assert checked(shown) == [("fluency", "1")]
+    assert scores() == given()
+
+
 @pytest.mark.parametrize("revision", ["", "1", "x", "-1"])
 def test_a_page_that_says_another_revision_overwrites_nothing(ada: Visitor, revision: str) -> None:
     data = ada.scores(ada.open(1), **SCORES) | {"revision": revision}

@@ -3,17 +3,20 @@
 import re
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from annotators.crowds.links import work as link_work
 from annotators.models import Assignment
-from surveys.models import Appeal, Batch
+from surveys.models import Appeal, Batch, Decision
 from surveys.pages.answering import link_home
 from surveys.pages.answering.styles import style_sources
 from surveys.protocols.registry import get_definition
+from surveys.review import appeal_codes
 from tests.link_pages import listed, target, text
 from tests.link_people import from_prolific, invite_one, make_panel
 from tests.link_study import Visitor, make_link_batch, path_of
+from tests.policy_data import policy_of
 
 SECRETS = ("secret", "glocnet", "human", "model_correct")
 HEADERS = ["DENY", "no-referrer", "no-store"]
@@ -85,6 +88,73 @@ def test_home_says_what_was_not_accepted(ada: Visitor) -> None:
     ada.answer(1)
     link_work.reject(Assignment.objects.get(saved_at__isnull=False), feedback="No.")
     assert "Annotation 1 not accepted" in text(ada.open())
+
+
+def test_a_rejection_that_was_taken_back_unasked_leads_to_its_reason(ada: Visitor) -> None:
+    ada.answer(1)
+    assignment = Assignment.objects.get(saved_at__isnull=False)
+    Appeal.objects.create(assignment=assignment, code="abcde-fghij")
+    link_work.approve(assignment, feedback="")
+    assert "/appeals/" not in ada.open().content.decode()  # a message that never went out
+    decision = {"verdict": "reject", "reason": "No.", "decided_at": timezone.now()}
+    Decision.objects.create(
+        assignment=assignment, **decision, overturned_at=timezone.now(), overturn_reason="Sorry."
+    )
+    assert "accepted after all" in text(ada.open())
+
+
+def accept(*numbers: int) -> None:
+    for assignment in Assignment.objects.filter(annotation_slot__number__in=numbers):
+        link_work.approve(assignment, feedback="")
+
+
+def test_home_says_what_was_accepted_and_what_it_earned(ada: Visitor) -> None:
+    for number in (1, 2, 3):
+        ada.answer(number)
+    assert "accepted" not in text(ada.open())
+    accept(1, 2)
+    assert [state for _, state in listed(ada.open())] == ["accepted", "accepted", "answered"]
+    assert "2 accepted: $0.76" in text(ada.open())
+    assert "2 accepted: $0.76" in text(ada.client.get(ada.path + "end"))
+    Batch.objects.update(reward=0)
+    assert "2 accepted:" not in text(ada.open())
+
+
+def test_who_is_paid_by_a_panel_is_told_no_sum(link_batch: Batch) -> None:
+    page = Client().get(f"/panel/{make_panel(link_batch).code}/", from_prolific())
+    visitor = Visitor(page.headers["Location"])
+    visitor.answer(1)
+    accept(1)
+    assert [state for _, state in listed(visitor.open())] == ["accepted"]
+    assert "$" not in text(visitor.open())
+
+
+@pytest.mark.parametrize(
+    ("n_rejected", "said"),
+    [
+        (0, "You can still change your answers until the study closes."),
+        (2, "Some of your answers can still be changed until the study closes."),
+        (3, ""),
+    ],
+)
+def test_only_what_can_be_changed_is_said_to_be(ada: Visitor, n_rejected: int, said: str) -> None:
+    for number in (1, 2, 3):
+        ada.answer(number)
+    for assignment in Assignment.objects.all()[:n_rejected]:
+        link_work.reject(assignment, feedback="No.")
+    for page in (ada.open(), ada.client.get(ada.path + "end")):
+        found = re.findall(r"(?:You can|Some of)[^.]+until the study closes\.", text(page))
+        assert found == ([said] if said else [])
+
+
+def test_who_came_too_late_is_not_told_to_change_anything(ada: Visitor, bob: Visitor) -> None:
+    for number in (1, 2, 3):
+        bob.answer(number)
+    page = text(ada.open())
+    assert ("There is nothing more for you to do here." in page, "until the study closes" in page) == (
+        True,
+        False,
+    )
 
 
 def test_a_limit_is_all_there_is_to_do(link_batch: Batch) -> None:
@@ -200,6 +270,31 @@ def test_what_is_asked_twice_is_counted_and_told() -> None:
     assert "Some questions come twice" in home
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("n_items", "again", "told"),
+    [
+        (10, 0, "5 questions each"),
+        (12, 0, "Up to 5 questions each"),
+        (3, 0, "3 questions each"),
+        (12, 2, "Up to 7 questions each"),
+    ],
+)
+def test_it_is_told_how_many_questions_there_are_also_where_the_last_hit_is_short(
+    n_items: int, again: int, told: str
+) -> None:
+    batch = make_link_batch(n_items=n_items, items_per_hit=5, repeats_per_hit=again)
+    assert f"$0.38 each {told} " in text(Visitor(path_of(invite_one(batch, "Ada"))).open())
+
+
+def test_nobody_by_a_personal_link_is_told_of_a_share(link_batch: Batch, ada: Visitor) -> None:
+    capped = policy_of({"kind": "worker_cap", "share": 0.1}, reject_at=None)
+    Batch.objects.filter(pk=link_batch.pk).update(review_policy=capped)
+    home = text(ada.open())
+    assert "Every complete assignment is paid." in home
+    assert "at most" not in home
+
+
 def test_the_list_leads_from_what_was_not_accepted_to_its_appeal_and_tells_its_state(ada: Visitor) -> None:
     ada.answer(1)
     assignment = Assignment.objects.get(saved_at__isnull=False)
@@ -212,9 +307,45 @@ def test_the_list_leads_from_what_was_not_accepted_to_its_appeal_and_tells_its_s
         {"outcome": "upheld", "answer": "It stays.", "answered_at": timezone.now()},
     ):
         Appeal.objects.filter(pk=appeal.pk).update(**change)
-        said += re.findall(r'href="/appeals/abcde-fghij/">([^<]+)<', ada.open().content.decode())
+        said += re.findall(r'href="/appeals/abcde-fghij/[^"]+">([^<]+)<', ada.open().content.decode())
+    link_work.overturn(assignment, feedback="You were right.")
+    for outcome in ("overturned", "upheld"):  # and taken back later all the same
+        Appeal.objects.filter(pk=appeal.pk).update(outcome=outcome)
+        said += re.findall(r'href="/appeals/abcde-fghij/[^"]+">([^<]+)<', ada.open().content.decode())
     assert said == [
         "Why, and how to appeal",
         "Your appeal is waiting for an answer",
         "Your appeal was answered: the decision stays",
+        "Your appeal was granted",
+        "This was accepted after all",
     ]
+
+
+def test_the_appeal_names_its_annotation_and_leads_back_to_the_list_it_was_opened_from(
+    ada: Visitor, bob: Visitor
+) -> None:
+    ada.answer(1)
+    assignment = Assignment.objects.get(saved_at__isnull=False)
+    link_work.reject(assignment, feedback=appeal_codes.with_code(assignment, "No."))
+    code = Appeal.objects.get().code
+    address = re.findall(rf'href="(/appeals/{code}/[^"]+)"', ada.open().content.decode())[0]
+    page = ada.client.get(address)
+    assert "Annotation 1" in text(page)
+    assert f'href="{ada.path}"' in page.content.decode()
+    sent = ada.client.post(address, {"text": "Please look again."})
+    assert f'href="{ada.path}"' in ada.client.get(sent.headers["Location"]).content.decode()
+    token = bob.path.rstrip("/").rpartition("/")[2]
+    for query in ("", "?list=x", f"?list={token}"):
+        assert 'href="/links/' not in ada.client.get(f"/appeals/{code}/{query}").content.decode()
+
+
+def test_examples_are_promised_where_there_are_some(link_batch: Batch, ada: Visitor) -> None:
+    snapshot = link_batch.definition.to_snapshot()
+    for examples, name in (
+        (snapshot["instructions"]["examples"], "Instructions and examples"),
+        ([], "Instructions"),
+    ):
+        snapshot["instructions"]["examples"] = examples
+        Batch.objects.update(snapshot=snapshot)
+        for page in (ada.open(), ada.open(1)):
+            assert f"<summary>{name}</summary>" in page.content.decode()

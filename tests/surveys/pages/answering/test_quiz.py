@@ -55,6 +55,14 @@ def test_the_quiz_comes_before_the_work_and_once(visitor: Client, work: Question
     assert 'id="hit"' in open_page(visitor, work)
 
 
+def test_one_question_is_called_one(visitor: Client, own_pictures: None, db: None) -> None:
+    page = open_page(
+        visitor, make_questionnaire(n_items=1, definition=replace(XAI, quiz=QUIZ[:1]), uses_quiz=True)
+    )
+    assert heading(page) == "A question first"
+    assert ">Check my answer</button>" in page
+
+
 def test_no_answer_is_in_the_page_before_it_is_answered(visitor: Client, work: Questionnaire) -> None:
     page = open_page(visitor, work)
     assert [word for word in ("purrs", "barks", "Right.", "Not quite.") if word in page] == []
