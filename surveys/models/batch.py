@@ -96,6 +96,12 @@ class Batch(models.Model):
         default=False,
         help_text="Personal links and panels share one quota with the marketplace.",
     )
+    only_new_people = models.BooleanField(
+        "only new people",
+        default=False,
+        db_default=False,
+        help_text="Whoever has worked in an earlier batch of this study gets nothing of this one.",
+    )
     uses_quiz = models.BooleanField(
         "begins with the quiz", default=False, help_text="Two tries, part of the paid time."
     )

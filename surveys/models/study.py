@@ -137,7 +137,7 @@ class Survey(models.Model):
     def definition(self) -> Definition:
         """Its survey type as it is today, or was when last published with, where it is not installed any more.
 
-        DefinitionError where nothing of it is known, which `has_type` tells.
+        MissingTypeError where nothing of it is known, which `has_type` tells.
         """
         return self._type or get_definition(self.definition_key)
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from annotators.models import IS_CLAIM, Assignment, Worker
 from surveys import audit
@@ -40,11 +40,19 @@ def are_rows(items: Sequence[Item], *, size: int) -> bool:
 
 
 def took_part(worker: Worker, *, batch: Batch) -> bool:
-    """Tell whether somebody has worked in the pilot that a batch follows; a claim to be them counts for nothing."""
-    if not batch.follows_id:
+    """Tell whether somebody has worked in an earlier batch whose people this one leaves out.
+
+    That is the pilot that it follows, or all of its study where it wants only new people. A claim to be somebody
+    counts for nothing.
+    """
+    if not (batch.follows_id or batch.only_new_people):
         return False
-    of_pilot = Assignment.objects.filter(worker=worker, hit__questionnaire__batch=batch.follows_id)
-    return of_pilot.exclude(IS_CLAIM).exists()
+    leaves_out = Q(hit__questionnaire__batch=batch.follows_id)
+    if batch.only_new_people:
+        leaves_out |= Q(
+            hit__questionnaire__batch__survey=batch.survey_id, hit__questionnaire__batch__lt=batch.pk
+        )
+    return Assignment.objects.filter(leaves_out, worker=worker).exclude(IS_CLAIM).exists()
 
 
 @transaction.atomic

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
@@ -19,6 +21,10 @@ from surveys.publishing import budget
 from surveys.publishing.comparisons import comparisons
 from surveys.publishing.pilots import items_of
 from surveys.publishing.pricing import Quote, quote
+from surveys.publishing.quota import has_slots
+
+# RFC 6762, RFC 8375, ICANN's .internal, and habit.
+LOCAL_NAMES = (".local", ".lan", ".internal", ".home.arpa")
 
 
 class CannotChangeBudget(ValueError):
@@ -82,6 +88,29 @@ def problems(batch: Batch) -> list[str]:
 def warnings(batch: Batch) -> list[str]:
     """Return the sentences about what a researcher may not expect, although it can be published."""
     return list(_warnings(batch))
+
+
+def out_of_reach() -> str:
+    """Return the sentence that says who alone can open the addresses this site gives out; empty if strangers can."""
+    if not (who := _within_reach(urlsplit(settings.APP_URL).hostname or "")):
+        return ""
+    return (
+        f"Addresses of this site begin with {settings.APP_URL}, which only somebody {who} can open. "
+        "For everybody else set ASSENT_APP_URL to an address that they can reach."
+    )
+
+
+def _within_reach(host: str) -> str:
+    """Return where somebody has to be to reach a host; empty if anywhere."""
+    if host == "localhost" or host.endswith(".localhost"):
+        return "at this computer"
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return "in its own network" if "." not in host or host.endswith(LOCAL_NAMES) else ""
+    if address.is_loopback or address.is_unspecified:
+        return "at this computer"
+    return "" if address.is_global else "in its own network"
 
 
 def _problems(batch: Batch) -> Iterator[str]:
@@ -148,6 +177,8 @@ def _fields_of(criterion: Criterion) -> int:
 
 
 def _warnings(batch: Batch) -> Iterator[str]:
+    if has_slots(batch) and not batch.is_simulated and (sentence := out_of_reach()):
+        yield sentence
     if batch.repeats_per_hit:
         n, size = batch.repeats_per_hit, batch.items_per_hit
         yield (

@@ -9,16 +9,20 @@ from django.db.models import Count, Q
 from annotators.crowds.base import whose_fee
 from annotators.crowds.mturk.fees import fee_rate
 from annotators.models import Assignment, Channel
-from surveys.models import Batch, Publishing, does_not_count, is_held, is_skipped
+from surveys.models import Batch, Publishing, does_not_count, is_held, is_skipped, is_used
 from surveys.protocols.policy import can_reject, cap
 from surveys.protocols.rules import PolicyError, most_assignments
 from surveys.publishing import budget
 from surveys.publishing.pilots import items_of
+from surveys.publishing.quota import is_at_work
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What a batch will cost in dollars, and what it pays an hour. `minutes` is the time one assignment takes."""
+    """What a batch will cost in dollars, and what it pays an hour.
+
+    `minutes` is the time one assignment takes: the median of `n_measured` earlier ones, of none what was assumed.
+    """
 
     n_items: int
     n_hits: int
@@ -34,7 +38,11 @@ class Quote:
     worst_case_total: Decimal
     minutes: Decimal
     hourly_wage: Decimal
-    is_piloted: bool
+    n_measured: int
+
+    @property
+    def is_piloted(self) -> bool:
+        return self.n_measured > 0
 
 
 def quote(batch: Batch, *, rejection_rate: Decimal = Decimal("0.10")) -> Quote:
@@ -50,7 +58,7 @@ def quote(batch: Batch, *, rejection_rate: Decimal = Decimal("0.10")) -> Quote:
     is_free = not batch.has_market
     each = budget.one_more(batch)
     rejections = n * rejection_rate if _may_reject(batch) else Decimal(0)
-    minutes, is_piloted = _minutes(batch)
+    minutes, n_measured = _minutes(batch)
     return Quote(
         n_items=n_items,
         n_hits=n_hits,
@@ -66,7 +74,7 @@ def quote(batch: Batch, *, rejection_rate: Decimal = Decimal("0.10")) -> Quote:
         worst_case_total=n * each * (2 if rejections else 1),
         minutes=minutes,
         hourly_wage=(batch.reward * 60 / minutes).quantize(Decimal("0.01")),
-        is_piloted=is_piloted,
+        n_measured=n_measured,
     )
 
 
@@ -112,25 +120,29 @@ def _may_reject(batch: Batch) -> bool:
         return True
 
 
-def _minutes(batch: Batch) -> tuple[Decimal, bool]:
-    """Return the median minutes of the survey's earlier assignments, else what the researcher assumed.
+def _minutes(batch: Batch) -> tuple[Decimal, int]:
+    """Return the median minutes of the survey's earlier assignments, and of how many; else what was assumed.
 
-    What simulated people took says nothing about people.
+    What simulated people took says nothing about people, and what rules noticed, or was left out, nothing about work.
     """
     of_survey = Q(hit__questionnaire__batch__survey=batch.survey, submitted_at__isnull=False)
-    earlier = Assignment.objects.filter(of_survey, hit__questionnaire__batch__is_simulated=batch.is_simulated)
+    is_sound = is_used() & (Q(decision=None) | Q(decision__flags=[]))
+    of_alike = Assignment.objects.filter(
+        of_survey, hit__questionnaire__batch__is_simulated=batch.is_simulated
+    )
+    earlier = of_alike.filter(is_sound)
     seconds = [a.work_seconds for a in earlier.only("accepted_at", "submitted_at") if a.work_seconds]
     if not seconds:
-        return batch.assumed_minutes, False
-    return (Decimal(median(seconds)) / 60).quantize(Decimal("0.01")), True
+        return batch.assumed_minutes, 0
+    return (Decimal(median(seconds)) / 60).quantize(Decimal("0.01")), len(seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     """Where a batch stands, in questionnaires and assignments; of those handed in, how many not by the marketplace.
 
-    `n_left_out` are those a person or a rule left out of the analysis, `n_uncounted` those handed in and not rejected
-    that are wanted again.
+    `n_open` are those somebody may still hand in, `n_left_out` those a person or a rule left out of the analysis,
+    `n_uncounted` those handed in and not rejected that are wanted again.
     """
 
     status: str
@@ -162,7 +174,7 @@ def progress(batch: Batch) -> Progress:
     is_in = Q(status__in=[status.SUBMITTED, status.APPROVED])
     of_batch = Assignment.objects.filter(hit__questionnaire__batch=batch)
     counts = of_batch.aggregate(
-        open=Count("pk", filter=Q(status=status.ACCEPTED)),
+        open=Count("pk", filter=is_at_work(batch)),
         submitted=Count("pk", filter=Q(status=status.SUBMITTED)),
         approved=Count("pk", filter=Q(status=status.APPROVED)),
         rejected=Count("pk", filter=Q(status=status.REJECTED)),

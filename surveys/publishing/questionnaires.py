@@ -248,6 +248,20 @@ def _is_one_of_a_kind(units: Sequence[Unit]) -> bool:
     return len({unit.kind for unit in units}) <= 1 and len({unit.subject for unit in units}) == len(units)
 
 
+def n_questions(batch: Batch) -> tuple[int, int]:
+    """Return how many questions a HIT of a published batch has, at least and at most; those asked twice count twice.
+
+    Only the last HIT may be shorter than the others: it shows what is left over.
+    """
+    hits = batch.questionnaires.filter(sibling_of=None).order_by("position")
+    sizes = [hit.slots.count() for hit in (hits.first(), hits.last()) if hit]
+    design = batch.design or {}
+    most_again = design.get("repeats", batch.repeats_per_hit)
+    least_again = design.get("least_repeats", most_again)
+    least, most = min(sizes, default=batch.items_per_hit), max(sizes, default=batch.items_per_hit)
+    return least + least_again, most + most_again
+
+
 def keys(batch: Batch) -> list[uuid.UUID]:
     """Return the keys of the questionnaires that publishing the draft as it is now writes.
 

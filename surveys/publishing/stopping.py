@@ -69,7 +69,7 @@ def in_flight(batch: Batch) -> InFlight:
     return InFlight(
         n_hits=len(places),
         n_expired=n_expired,
-        n_at_work=assignments.filter(status=Status.ACCEPTED).count(),
+        n_at_work=assignments.filter(quota.is_at_work(batch)).count(),
         n_unseen=sum(max(place.n - place.status.total(), 0) for place in open_places),
         n_undecided=assignments.filter(is_undecided()).count(),
         n_unsettled=_unsettled(batch).count(),

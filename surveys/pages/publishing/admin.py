@@ -21,12 +21,14 @@ from surveys.publishing.terms.batch_form import (
     PUBLISHED_FIELDSETS,
     BatchForm,
     PublishedBatchForm,
+    approved_after,
     default_terms,
     draft_fieldsets,
     duration_in_words,
     policy_in_words,
     write_draft,
 )
+from surveys.publishing.terms.launch_form import begins_with_quiz, last_of
 from surveys.review.progress import with_counts
 from surveys.teams import where
 
@@ -95,7 +97,7 @@ class BatchAdmin(OfTeams):
 
     @admin.display(description="Approved automatically after")
     def approved_after(self, batch: Batch) -> str:
-        return duration_in_words(batch.auto_approval_delay)
+        return approved_after(batch)
 
     @admin.display(description="Review")
     def review(self, batch: Batch) -> str:
@@ -140,7 +142,9 @@ class BatchAdmin(OfTeams):
         surveys = _surveys(request)
         found = list((surveys.filter(pk=asked_for) if asked_for.isdecimal() else surveys)[:2])
         if len(found) == 1:
-            initial = {**default_terms(found[0].definition), **initial, "survey": found[0]}
+            uses_quiz = begins_with_quiz(found[0], last=last_of(found[0]))
+            terms = {**default_terms(found[0].definition), "uses_quiz": uses_quiz}
+            initial = {**terms, **initial, "survey": found[0]}
         return initial
 
     def save_model(self, request: HttpRequest, obj: Batch, form: "ModelForm[Batch]", change: bool) -> None:

@@ -25,10 +25,11 @@ from surveys.protocols.policy import judges
 from surveys.publishing import gone, preconditions, pricing, stopping
 from surveys.publishing.design import methods_in_words
 from surveys.publishing.pilots import items_of
-from surveys.publishing.quota import has_slots
+from surveys.publishing.quota import has_slots, is_at_work
 from surveys.publishing.terms.batch_form import (
     ENDPOINTS,
     PublishForm,
+    approved_after,
     duration_in_words,
     is_paying,
     policy_in_words,
@@ -156,7 +157,7 @@ def _counted(batch: Batch, shown: Sequence[UUID]) -> "QuerySet[Questionnaire, An
         batch.questionnaires.filter(pk__in=shown)
         .select_related("hit", "sibling_of")
         .annotate(
-            n_open=of[status.ACCEPTED],
+            n_open=Count("hit__assignments", filter=is_at_work(batch, assignment="hit__assignments")),
             n_approved=of[status.APPROVED],
             n_rejected=of[status.REJECTED],
             **waiting,
@@ -191,15 +192,26 @@ def terms(batch: Batch) -> list[tuple[str, str]]:
         ("Reward", f"${batch.reward}"),
         ("Time for one assignment", duration_in_words(batch.assignment_duration)),
         ("HITs can be found for", duration_in_words(batch.lifetime)),
-        ("Approved automatically after", duration_in_words(batch.auto_approval_delay)),
+        ("Approved automatically after", approved_after(batch)),
         ("Review", policy_in_words(batch.review_policy)),
         ("Rejections", _of_rejections(batch)),
-        ("Approved before the rule could reject it", _of_auto_approved(batch)),
-        ("Quiz", "two tries before the work" if batch.uses_quiz else "none"),
+        *(
+            [("Approved before the rule could reject it", _of_auto_approved(batch))]
+            if batch.has_market
+            else []
+        ),
+        ("Quiz", _of_quiz(batch)),
         ("Links and panels", "people may come by link" if has_slots(batch) else "none: marketplace only"),
+        ("People", _of_people(batch)),
         ("Seed", str(batch.seed)),
         ("Design", _of_design(batch)),
     ]
+
+
+def _of_people(batch: Batch) -> str:
+    if batch.only_new_people:
+        return "only new ones: none of an earlier batch"
+    return f"none of {batch.follows}" if batch.follows else "whoever comes"
 
 
 def _of_items(batch: Batch) -> str:
@@ -217,6 +229,12 @@ def _of_design(batch: Batch) -> str:
     if batch.status == Batch.Status.DRAFT:
         return "drawn by the seed when the batch is published: systems balanced within HITs and over time"
     return methods_in_words(batch.design, changes=batch.definition.changes)
+
+
+def _of_quiz(batch: Batch) -> str:
+    if batch.uses_quiz:
+        return "two tries before the work"
+    return "left out, though the survey type has one" if batch.definition.quiz else "none"
 
 
 def _of_repeats(batch: Batch) -> str:

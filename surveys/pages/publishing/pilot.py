@@ -21,7 +21,7 @@ from surveys.results.chosen import Chosen
 from surveys.results.files.report import Report
 from surveys.results.kept import report_key, report_version
 from surveys.results.printed import number
-from surveys.results.statistics.planning import Expected, expected
+from surveys.results.statistics.planning import Expected, expected, reach_of
 
 
 class WageForm(forms.Form):
@@ -107,7 +107,7 @@ def _planned(report: Report, *, growth: float) -> Iterator[Planned]:
         for one in system.criteria:
             labels[one.key] = one.label
             if one.interval and one.score and (mean := one.score.rating_mean) is not None:
-                reach = max(mean - one.interval.low, one.interval.high - mean)
+                reach = reach_of(one.interval, mean, scale=one.scale)
                 width = expected(one.interval, reach=reach, growth=growth)
                 means.append(Planned(system.system, one.label, mean, width))
     for found in report.comparison.differences:

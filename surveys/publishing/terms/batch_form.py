@@ -14,7 +14,6 @@ from surveys.models import Batch, Survey
 from surveys.protocols.definition import Definition
 from surveys.protocols.policy import NEVER as NEVER_REJECT
 from surveys.protocols.policy import in_words, judges, parse, rule_data
-from surveys.protocols.registry import DEFINITIONS
 from surveys.protocols.rules import PolicyError
 from surveys.publishing.terms.languages import page_languages
 from surveys.publishing.terms.policy_form import SHOWN, PolicyFields, initial_of, rows_for, with_cap
@@ -100,6 +99,11 @@ ENDPOINTS = {
     Endpoint.PRODUCTION: "MTurk production: real people, real money.",
     Endpoint.LINK: "No marketplace: people come by personal links, or from a panel.",
 }
+# Source: the notice above AWS's API reference and developer guide of MTurk.
+MTURK_CLOSED = (
+    "Amazon closed Mechanical Turk on 30 September 2026. Its sandbox and production are for whoever still has an "
+    "endpoint that answers as MTurk did."
+)
 OF_TYPE, OWN, NEVER = "of_type", "own", "never"
 POLICIES = {
     OF_TYPE: "As the survey type asks for; never, where no answer is right or wrong",
@@ -108,7 +112,7 @@ POLICIES = {
 }
 
 # What is decided about a batch, by sections: of a draft's form, of its page, and of the page of a published batch.
-STUDY = ("survey", "name", "endpoint", "takes_links")
+STUDY = ("survey", "name", "endpoint", "takes_links", "only_new_people")
 LISTED = ("title", "description", "keywords", "page_language")
 TERMS = (
     "items_per_hit", "repeats_per_hit", "draws_per_item", "assignments_per_hit", "reward", "assumed_minutes",
@@ -155,6 +159,22 @@ def default_terms(definition: Definition) -> dict[str, Any]:
     }
 
 
+def approved_after(batch: Batch) -> str:
+    """Return after how long work is approved by itself, which only a marketplace does."""
+    if not batch.has_market:
+        return "never: what waits for a person waits"
+    after = duration_in_words(batch.auto_approval_delay)
+    return f"{after}; what comes by link never" if batch.takes_links else after
+
+
+def quiz_in_words(definition: Definition) -> str:
+    """Say whether a survey type has a quiz."""
+    n = len(definition.quiz)
+    if not n:
+        return "This survey type has none."
+    return f"That of this survey type has {n} question{'' if n == 1 else 's'}."
+
+
 def is_paying(batch: Batch) -> bool:
     """Tell whether publishing the batch costs real money."""
     return bool(settings.MTURK_ENDPOINTS.get(batch.endpoint, {}).get("is_paying"))
@@ -172,7 +192,10 @@ class BatchForm(PolicyFields, BatchModelForm):
     """A draft: everything may still change. What is left empty follows the survey type."""
 
     endpoint = forms.ChoiceField(
-        label="Where the HITs go", choices=list(ENDPOINTS.items()), widget=forms.RadioSelect
+        label="Where the HITs go",
+        choices=list(ENDPOINTS.items()),
+        widget=forms.RadioSelect,
+        help_text=MTURK_CLOSED,
     )
     title = forms.CharField(
         max_length=128, required=False, widget=forms.TextInput(attrs={"class": "vLargeTextField"})
@@ -187,7 +210,8 @@ class BatchForm(PolicyFields, BatchModelForm):
         initial=timedelta(hours=1),
         shortest=SHORTEST,
         longest=LONGEST,
-        help_text="From accepting a HIT to submitting it. Be generous: late work is lost.",
+        help_text="From accepting a HIT to submitting it. Be generous: on a marketplace late work is lost. By link it "
+        "is kept and counts, but its place may have gone to somebody else.",
     )
     lifetime = DurationField(
         label="HITs can be found for", initial=timedelta(days=7), shortest=SHORTEST, longest=LONGEST
@@ -226,12 +250,14 @@ class BatchForm(PolicyFields, BatchModelForm):
             label="Approved automatically after",
             shortest=shortest_auto_approval(),
             longest=LONGEST_AUTO_APPROVAL,
-            help_text="Counted from submission. After that MTurk pays, and nothing can be rejected any more.",
+            help_text="Counted from submission. Then the marketplace pays, and nothing can be rejected any more. "
+            "What comes by link is never approved by itself.",
         )
         for name in ("title", "description", "keywords", "items_per_hit"):
             self.fields[name].help_text = "Empty: as the survey type has it."
-        with_quiz = ", ".join(definition.name for definition in DEFINITIONS.values() if definition.quiz)
-        self.fields["uses_quiz"].help_text += f" For these survey types: {with_quiz}."
+        survey = self.instance.survey if self.instance.pk else self.initial.get("survey")
+        if isinstance(survey, Survey):
+            self.fields["uses_quiz"].help_text += f" {quiz_in_words(survey.definition)}"
         if self.instance.pk:
             policy = self.instance.review_policy
             self.initial.update({"policy_kind": OWN if judges(policy) else NEVER, **initial_of(policy)})

@@ -28,7 +28,7 @@ FAIR_WAGE = Decimal(12)  # dollars an hour: what Prolific recommends to pay at l
 MINUTES_PER_ITEM = Decimal("1.6")  # until it is measured: eight minutes for five items
 AS_LAST_TIME = (
     "endpoint", "takes_links", "items_per_hit", "draws_per_item", "assignments_per_hit", "reward", "assumed_minutes",
-    "uses_quiz", "page_language",
+    "page_language",
 )  # fmt: skip
 NAME_MAX = 180  # so that a number fits behind it
 
@@ -46,7 +46,7 @@ class Layout:
 
 
 LAYOUT = (
-    Layout("who", "Who", ("endpoint", "takes_links")),
+    Layout("who", "Who", ("endpoint", "takes_links", "only_new_people")),
     Layout(
         "pay",
         "How much",
@@ -150,7 +150,7 @@ def first_terms(survey: Survey) -> dict[str, Any]:
     """
     size = survey.definition.items_per_hit
     minutes = MINUTES_PER_ITEM * size
-    last = survey.batches.filter(is_simulated=False).order_by("-pk").first()
+    last = last_of(survey)
     reward = reward_for(FAIR_WAGE, minutes=minutes)
     known = {name: getattr(last, name) for name in AS_LAST_TIME} if last else {}
     return {
@@ -162,7 +162,23 @@ def first_terms(survey: Survey) -> dict[str, Any]:
         "policy_kind": NEVER,
         "auto_approval_delay": timedelta(days=3),
         **known,
+        "uses_quiz": begins_with_quiz(survey, last=last),
     }
+
+
+def begins_with_quiz(survey: Survey, *, last: Batch | None) -> bool:
+    """Tell whether a new batch begins with the quiz: as the last one did, if its type had one to choose.
+
+    Whoever wrote a quiz means it to be asked; that of a type which comes with us is theirs to choose.
+    """
+    if not survey.definition.quiz:
+        return False
+    return last.uses_quiz if last and last.definition.quiz else survey.protocol_id is not None
+
+
+def last_of(survey: Survey) -> Batch | None:
+    """Return the study's newest batch of people."""
+    return survey.batches.filter(is_simulated=False).order_by("-pk").first()
 
 
 def free_name(survey: Survey) -> str:

@@ -3,13 +3,15 @@
 from decimal import Decimal
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys.answering.allocation import NothingLeft
-from surveys.models import AnnotationSlot, Batch
+from surveys.models import AnnotationSlot, Batch, Replacement
 from surveys.publishing import budget, quota
-from surveys.review import decisions, delivery
+from surveys.review import analysis_use, decisions, delivery, due_work
+from surveys.review.errors import CannotDecide
 from surveys.review.surplus import surplus_of
 from tests.link_people import answered, make_batch, make_person, run_out, skipped, take, take_number
 
@@ -94,6 +96,67 @@ def test_beside_a_marketplace_people_are_paid_on_top_of_the_places_held():
         take(batch, make_person())
     Batch.objects.update(budget=D("0.84"))
     take(batch, make_person())
+
+
+def rejected(batch: Batch, person: User) -> Assignment:
+    """Work that was rejected, and whose place was opened once more."""
+    done = answered(take(batch, make_person()))
+    decisions.reject(done, by=person, reason="Only letters.")
+    delivery.carry_out(done, gateway=None)
+    assert due_work.reopen(done.hit) == 1
+    done.refresh_from_db()
+    return done
+
+
+@pytest.fixture
+def person() -> User:
+    return User.objects.create_user("carla", is_staff=True)
+
+
+def test_an_overturned_rejection_costs_nothing_more_where_nobody_has_its_place(person: User):
+    batch = study("0.38")
+    done = rejected(batch, person)
+    decisions.overturn(done, by=person, reason="We were wrong.")
+    assert (AnnotationSlot.objects.count(), budget.money(batch).left) == (1, D("0.00"))
+    assert due_work.reopen(done.hit) == 0
+
+
+def test_an_overturned_rejection_costs_where_its_place_was_given_again(person: User):
+    batch = study("0.75")
+    done = rejected(batch, person)
+    take(batch, make_person())
+    with pytest.raises(CannotDecide):
+        decisions.overturn(done, by=person, reason="We were wrong.")
+    assert AnnotationSlot.objects.count() == 2
+    Batch.objects.update(budget=D("0.76"))
+    decisions.overturn(done, by=person, reason="We were wrong.")
+    assert (AnnotationSlot.objects.count(), budget.money(Batch.objects.get()).left) == (2, D("0.00"))
+
+
+def test_answers_used_again_take_back_the_place_that_nobody_has(person: User):
+    batch = study("0.76")
+    done = answered(take(batch, make_person()))
+    analysis_use.exclude(done, by=person, reason="A bot?", replace=True)
+    assert (due_work.reopen(done.hit), budget.money(batch).left) == (1, D("0.00"))
+    analysis_use.include(done, by=person, reason="No bot.")
+    assert (AnnotationSlot.objects.count(), budget.money(batch).left) == (1, D("0.38"))
+
+
+def test_a_skipped_item_that_is_judged_after_all_takes_back_the_place_that_nobody_has():
+    batch = study("0.76")
+    done = skipped(take(batch, make_person()))
+    assert AnnotationSlot.objects.filter(reopens__assignment=done).count() == 1
+    done.responses.update(skip_reason="")
+    answered(done)
+    assert (AnnotationSlot.objects.count(), budget.money(batch).left) == (1, D("0.38"))
+
+
+def test_a_place_that_a_marketplace_is_to_open_stays(person: User):
+    batch = study(endpoint="embedded")
+    done = rejected(batch, person)
+    Replacement.objects.create(replaces=done, questionnaire=done.hit.questionnaire, opened_by="extend")
+    decisions.overturn(done, by=person, reason="We were wrong.")
+    assert AnnotationSlot.objects.filter(reopens__assignment=done, assignment=None).count() == 1
 
 
 def test_an_answer_that_counts_is_not_wanted_again():

@@ -3,11 +3,12 @@
 import pytest
 
 from annotators.models import Channel
-from surveys.answering import allocation
+from surveys.answering import admissions, allocation
+from surveys.answering.arrival import CannotServe
 from surveys.models import Batch, Item, Survey
 from surveys.publishing import hits, pilots, pricing, questionnaires
 from surveys.publishing.preconditions import problems
-from tests import factories
+from tests import factories, link_people
 from tests.policy_data import NEVER
 
 pytestmark = pytest.mark.django_db
@@ -72,7 +73,7 @@ def test_the_rest_shows_what_the_pilot_did_not_to_who_was_not_in_it(study: Surve
     assert rest.seed != pilot.seed
     publish(rest)
     assert shown(rest) == set(study.items.values_list("pk", flat=True)) - shown(pilot)
-    with pytest.raises(allocation.NothingLeft, match="first part of this study"):
+    with pytest.raises(allocation.NothingLeft, match="in this study before"):
         allocation.take(rest, worker=worker, channel=Channel.LINK)
     assert allocation.take(rest, worker=other, channel=Channel.LINK).worker == other
 
@@ -87,3 +88,71 @@ def test_nothing_follows_a_draft_or_a_pilot_of_everything(study: Survey) -> None
     Batch.objects.filter(pk=pilot.pk).update(pilot_items=None)
     late = make_pilot(study, pilot_items=None, follows=pilot, name="late")
     assert "The pilot has shown all items there are." in problems(late)
+
+
+def of_new_people(study: Survey, **terms) -> Batch:
+    batch = make_pilot(study, pilot_items=None, only_new_people=True, name="Second", **terms)
+    publish(batch)
+    return batch
+
+
+def test_a_batch_of_only_new_people_leaves_out_who_worked_in_an_earlier_one(study: Survey) -> None:
+    first = make_pilot(study)
+    publish(first)
+    worker, other = (factories.make_worker(source="link") for _ in range(2))
+    allocation.take(first, worker=worker, channel=Channel.LINK)
+    second = of_new_people(study)
+    with pytest.raises(allocation.NothingLeft, match="in this study before"):
+        allocation.take(second, worker=worker, channel=Channel.LINK)
+    for _ in range(2):  # their own work in the batch leaves nobody out
+        assert allocation.take(second, worker=other, channel=Channel.LINK).worker == other
+    Batch.objects.filter(pk=second.pk).update(only_new_people=False)
+    second.refresh_from_db()
+    assert allocation.take(second, worker=worker, channel=Channel.LINK).worker == worker
+
+
+def test_work_in_a_later_batch_leaves_nobody_out(study: Survey) -> None:
+    first = of_new_people(study)
+    worker = factories.make_worker(source="link")
+    allocation.take(first, worker=worker, channel=Channel.LINK)
+    later = make_pilot(study, pilot_items=None, name="Later")
+    publish(later)
+    allocation.take(later, worker=worker, channel=Channel.LINK)
+    assert allocation.suggest(first, worker=worker, limit=None) is not None
+
+
+def test_work_in_another_study_leaves_nobody_out(study: Survey) -> None:
+    elsewhere = link_people.make_batch()
+    worker = factories.make_worker(source="link")
+    allocation.take(elsewhere, worker=worker, channel=Channel.LINK)
+    assert allocation.take(of_new_people(study), worker=worker, channel=Channel.LINK).worker == worker
+
+
+def test_a_panel_is_told_that_nothing_is_left_for_whoever_it_sends_again(study: Survey) -> None:
+    first = make_pilot(study)
+    publish(first)
+    panel = link_people.make_panel(first, provider="prolific")
+    admission = admissions.admit_panel(panel.code, link_people.from_prolific("aa"))
+    allocation.take(first, worker=admission.worker, channel=Channel.PANEL)
+    again = link_people.make_panel(of_new_people(study), provider="prolific")
+    with pytest.raises(admissions.NotAdmitted) as refused:
+        admissions.admit_panel(again.code, link_people.from_prolific("aa"))
+    assert (refused.value.kind, refused.value.visit.panel) == ("full", again)
+    assert admissions.admit_panel(again.code, link_people.from_prolific("bb")).batch == again.batch
+
+
+def test_a_marketplaces_worker_is_asked_to_return_the_hit() -> None:
+    survey = factories.make_survey(n_items=2)
+    first, second = (
+        factories.make_questionnaire(
+            factories.make_batch(survey, name=item.external_id, only_new_people=True),
+            items=[item],
+            hit=factories.make_hit(),
+        )
+        for item in survey.items.all()
+    )
+    factories.submitted(first, worker="A1")
+    factories.open_for(second, worker="A2")
+    with pytest.raises(CannotServe) as refused:
+        factories.open_for(second, worker="A1")
+    assert refused.value.kind == "seen_before"

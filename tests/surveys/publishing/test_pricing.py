@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from annotators.models import Assignment
+from surveys.models import Decision, Inclusion
 from surveys.publishing import preconditions, pricing
 from tests.factories import (
     make_assignment,
     make_batch,
     make_draft,
     make_hit,
+    make_published,
     make_questionnaire,
     make_survey,
 )
@@ -70,6 +73,25 @@ def test_the_wage_comes_from_a_pilot_where_there_is_one() -> None:
     make_assignment(pilot.hit)
     quote = pricing.quote(make_draft(survey))
     assert (quote.minutes, quote.hourly_wage, quote.is_piloted) == (Decimal("10.00"), Decimal("2.28"), True)
+
+
+@pytest.mark.parametrize("kind", ["flagged", "rejected", "left out"])
+def test_work_that_does_not_count_sets_no_wage(kind: str) -> None:
+    questionnaire = make_published()
+    draft, now = make_draft(questionnaire.batch.survey), timezone.now()
+    assert questionnaire.hit is not None
+    seconds = {"accepted_at": now - timedelta(seconds=6), "submitted_at": now}
+    bad = make_assignment(questionnaire.hit, status="Submitted", **seconds)
+    assert pricing.quote(draft).n_measured == 1
+    if kind == "flagged":
+        flags = [{"kind": "too_fast", "sentence": "Answered in 6 s."}]
+        Decision.objects.create(assignment=bad, verdict="flag", flags=flags, decided_at=now)
+    elif kind == "rejected":
+        Assignment.objects.filter(pk=bad.pk).update(status="Rejected", rejected_at=now)
+    else:
+        Inclusion.objects.create(assignment=bad, is_included=False, reason="Mine.", decided_at=now)
+    quote = pricing.quote(draft)
+    assert (quote.minutes, quote.n_measured, quote.is_piloted) == (draft.assumed_minutes, 0, False)
 
 
 def test_a_survey_without_items_costs_nothing_and_cant_be_published() -> None:

@@ -168,6 +168,30 @@ def test_items_that_do_not_fill_the_last_hit(n_items: int, policy: Any, n_warnin
     assert preconditions.problems(draft) == []
 
 
+@pytest.mark.parametrize(
+    ("n_items", "again", "draws", "expected"),
+    [
+        (10, 0, 1, (5, 5)),
+        (12, 0, 1, (2, 5)),
+        (3, 0, 1, (3, 3)),
+        (12, 1, 1, (3, 6)),
+        (12, 2, 1, (3, 7)),
+        (11, 2, 1, (1, 7)),
+        (12, 0, 2, (2, 5)),
+    ],
+)
+def test_how_many_questions_hits_have(
+    n_items: int, again: int, draws: int, expected: tuple[int, int]
+) -> None:
+    batch = make_draft(
+        make_survey(n_items=n_items), review_policy=NEVER, repeats_per_hit=again, draws_per_item=draws
+    )
+    questionnaires.start_publishing(batch)
+    first = batch.questionnaires.get(position=1)
+    batch.questionnaires.create(position=100, target_assignments=1, sibling_of=first)  # shows its items again
+    assert questionnaires.n_questions(Batch.objects.get()) == expected
+
+
 def test_a_batch_with_problems_stays_a_draft() -> None:
     batch = make_draft(make_survey(), review_policy={})
     with pytest.raises(CannotPublish) as caught:

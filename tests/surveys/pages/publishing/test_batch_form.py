@@ -282,8 +282,6 @@ def test_the_quiz_is_offered_where_the_survey_type_has_one():
     xai, vtt = make_survey(definition_key="xai"), make_survey(definition_key="vtt")
     form = BatchForm(data_for(xai, policy_kind="of_type", uses_quiz="on"))
     assert (form.errors, form.save().uses_quiz) == ({}, True)
-    help_text = "Two tries, part of the paid time. For these survey types: XAI: five criteria."
-    assert form.fields["uses_quiz"].help_text == help_text
     assert errors_of(vtt, name="V", policy_kind="of_type", uses_quiz="on") == {
         "uses_quiz": ["This survey type has no quiz."]
     }

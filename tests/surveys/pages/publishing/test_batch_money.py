@@ -60,7 +60,8 @@ def test_every_page_and_the_api_write_the_same_money_of_a_mixed_batch(seed):
     assert (study.count(line), f"{line} · ${money.committed:,.2f} together" in study) == (2, True)
     assert line in text_of(client.get(reverse("admin:index")))
     page = text_of(client.get(url("batch", batch)))
-    figures = [f"paid for work ${money.paid:,.2f}", f"open or undecided ${money.to_come:,.2f}",
+    work = "paid for work" if batch.has_market else "accepted work"
+    figures = [f"{work} ${money.paid:,.2f}", f"open or undecided ${money.to_come:,.2f}",
                f"together ${money.committed:,.2f}"]  # fmt: skip
     assert [one for one in figures if one not in page] == []
     spent = Asking(token_of(User.objects.get())).get(f"/batches/{batch.pk}/progress").json()["money"]

@@ -1,5 +1,6 @@
 """The batch page: a draft with its price, publishing it, and who may do what."""
 
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -194,5 +195,21 @@ def test_the_terms_say_what_becomes_of_bad_work_and_who_may_come(researcher, ter
     draft = make_draft(make_survey())
     Batch.objects.filter(pk=draft.pk).update(**terms)
     shown = dict(researcher.get(url("batch", draft)).context["terms"])
+    assert "Approved automatically after" in shown
     names = ("Rejections", "Approved before the rule could reject it", "Quiz", "Links and panels")
     assert [shown[name] for name in names] == said
+
+
+@pytest.mark.parametrize(
+    ("values", "after"),
+    [
+        ({"endpoint": "embedded"}, "3 days"),
+        ({"endpoint": "embedded", "takes_links": True}, "3 days; what comes by link never"),
+        ({"endpoint": "link", "takes_links": True}, "never: what waits for a person waits"),
+    ],
+)
+def test_only_a_marketplace_approves_by_itself(researcher, values, after):
+    draft = make_draft(make_survey(n_items=1), auto_approval_delay=timedelta(days=3), **values)
+    terms = dict(researcher.get(url("batch", draft)).context["terms"])
+    assert terms["Approved automatically after"] == after
+    assert ("Approved before the rule could reject it" in terms) == (values["endpoint"] != "link")

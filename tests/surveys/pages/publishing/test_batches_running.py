@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from annotators.models import Assignment, Call
-from surveys.models import Batch, Decision
+from annotators.models import Assignment, Call, Worker
+from surveys.answering.allocation import take
+from surveys.models import AnnotationSlot, Batch, Decision
 from tests.factories import (
     make_assignment,
     make_batch,
@@ -16,8 +17,10 @@ from tests.factories import (
     make_published,
     make_questionnaire,
     make_survey,
+    make_worker,
     submitted,
 )
+from tests.link_study import make_link_batch
 from tests.surveys.pages.pages import enqueued, queries_of, text_of, url
 
 pytestmark = pytest.mark.django_db
@@ -189,3 +192,32 @@ def test_the_front_page_lists_studies_in_as_many_queries(researcher, django_asse
 def test_the_front_page_leads_a_newcomer(researcher):
     assert "A study begins with its items" in text_of(researcher.get("/admin/"))
     assert Assignment.objects.count() == 0
+
+
+def test_who_is_gone_is_not_at_work(researcher):
+    questionnaire = make_published()
+    batch = questionnaire.batch
+    here, late, forgotten = (make_assignment(questionnaire.hit) for _ in range(3))
+    long_ago = timezone.now() - batch.assignment_duration - timedelta(hours=1)
+    Assignment.objects.filter(pk=late.pk).update(loaded_at=long_ago)
+    Worker.objects.filter(pk=forgotten.worker_id).update(purged_at=timezone.now())
+    page = researcher.get(url("batch", batch))
+    assert researcher.get(url("batch_progress", batch)).json()["n_open"] == 1
+    assert [one.n_open for one in page.context["hits"]] == [1]
+    Worker.objects.filter(pk=here.worker_id).update(purged_at=timezone.now())
+    assert researcher.get(url("batch_progress", batch)).json()["n_open"] == 0
+
+
+def test_by_link_somebody_is_at_work_as_long_as_their_place_is_held(researcher):
+    batch = make_link_batch()
+    take(batch, worker=make_worker(), channel="link")
+    assert researcher.get(url("batch_progress", batch)).json()["n_open"] == 1
+    AnnotationSlot.objects.exclude(assignment=None).update(leased_until=timezone.now() - timedelta(minutes=1))
+    assert researcher.get(url("batch_progress", batch)).json()["n_open"] == 0
+
+
+def test_what_is_begun_is_not_called_accepted(researcher):
+    questionnaire = make_published()
+    make_assignment(questionnaire.hit)
+    listed = text_of(researcher.get(url("assignments", questionnaire.batch)))
+    assert ("Not handed in" in listed, "Accepted" in listed) == (True, False)

@@ -1,5 +1,6 @@
 """One screen from items to published: its price is the server's, follows the form, and is what was seen."""
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -7,12 +8,15 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from surveys.models import Batch, Survey
+from surveys.models import Batch, Protocol, Survey
+from surveys.protocols.registry import BUILTIN
 from surveys.publishing.pricing import People, people_needed, quote, reward_for
 from surveys.publishing.terms.launch_form import first_terms, free_name
-from tests.factories import make_draft, make_published, make_survey, submitted
+from surveys.studies import consent
+from tests.factories import make_batch, make_draft, make_published, make_survey, submitted
 from tests.people import client_of
 from tests.policy_data import NEVER
+from tests.protocols import XAI
 from tests.surveys.pages.pages import text_of
 from tests.surveys.pages.publishing.test_batch_form import data_for
 
@@ -51,6 +55,12 @@ def test_untouched_it_publishes_a_sound_study(researcher: Client, survey: Survey
     assert batch.created_by.username == "researcher"
 
 
+def test_it_is_told_where_one_chooses_that_mturk_is_closed(researcher: Client, survey: Survey) -> None:
+    page = text_of(researcher.get(reverse("launch", args=[survey.slug])))
+    assert "MTurk production: real people, real money." in page
+    assert "Amazon closed Mechanical Turk on 30 September 2026." in page
+
+
 def test_a_price_that_was_not_seen_is_not_paid(researcher: Client, survey: Survey) -> None:
     response = posted(researcher, survey, do="publish", total="57.60", reward="2.00")
     assert (response.status_code, Batch.objects.count()) == (422, 0)
@@ -83,7 +93,7 @@ def test_the_reward_is_set_for_a_wage(researcher: Client, survey: Survey) -> Non
     submitted(earlier)  # nine minutes
     page = posted(researcher, earlier.batch.survey, do="wage", target_wage="10")
     assert page.context["form"]["reward"].value() == Decimal("1.50")
-    assert "9 minutes, as measured" in text_of(page)
+    assert "9 minutes, as measured: the median of 1" in text_of(page)
     assert posted(researcher, survey, do="wage", target_wage="0").context["form"].errors != {}
 
 
@@ -157,6 +167,88 @@ def test_the_next_batch_begins_like_the_last() -> None:
     terms = first_terms(survey)
     assert (terms["reward"], terms["assignments_per_hit"]) == (Decimal("0.90"), 7)
     assert free_name(survey) == f"{survey.name} 3"
+
+
+def of_own_type() -> Survey:
+    """A study of a type that somebody here wrote, with a quiz."""
+    document = (BUILTIN / "xai.yaml").read_text()
+    protocol = Protocol.objects.create(key="xai", version=1, name="Ours", document=document)
+    return make_survey(n_items=5, definition_key="xai", protocol=protocol)
+
+
+def test_a_quiz_of_the_studys_own_type_is_on_until_a_launch_leaves_it_out(researcher: Client) -> None:
+    survey = of_own_type()
+    page = researcher.get(reverse("launch", args=[survey.slug]))
+    help_text = page.context["form"].fields["uses_quiz"].help_text
+    assert (
+        help_text
+        == f"Two tries, part of the paid time. That of this survey type has {len(XAI.quiz)} questions."
+    )
+    assert "Quiz: everybody begins with it" in text_of(page)
+    left_out = {name: value for name, value in shown(researcher, survey).items() if name != "uses_quiz"}
+    answer = researcher.post(reverse("launch", args=[survey.slug]), {**left_out, "do": "save"}, follow=True)
+    assert "Quiz: left out, though the survey type has one" in text_of(answer)
+    assert (Batch.objects.get().uses_quiz, first_terms(survey)["uses_quiz"]) == (False, False)
+
+
+def test_a_last_batch_from_before_there_was_a_quiz_leaves_none_out() -> None:
+    survey = of_own_type()
+    last = make_batch(survey)
+    Batch.objects.filter(pk=last.pk).update(snapshot=replace(XAI, quiz=()).to_snapshot())
+    assert first_terms(survey)["uses_quiz"] is True
+
+
+def test_the_quiz_of_a_type_that_comes_with_us_is_off_until_somebody_asks_for_it() -> None:
+    survey = make_survey(definition_key="xai")
+    assert first_terms(survey)["uses_quiz"] is False
+    make_batch(survey, uses_quiz=True)
+    assert first_terms(survey)["uses_quiz"] is True
+
+
+def test_a_type_without_a_quiz_says_so(researcher: Client) -> None:
+    page = researcher.get(reverse("launch", args=[make_survey(n_items=1, definition_key="vtt").slug]))
+    field = page.context["form"].fields["uses_quiz"]
+    assert field.help_text == "Two tries, part of the paid time. This survey type has none."
+    assert "Quiz:" not in text_of(page)
+
+
+def test_who_is_asked_for_consent_stands_where_one_publishes(researcher: Client, survey: Survey) -> None:
+    draft = make_draft(survey)
+    pages = [reverse("launch", args=[survey.slug]), draft.get_absolute_url()]
+    for page in pages:
+        assert "Consent: nobody is asked · change" in text_of(researcher.get(page))
+        assert f'"{reverse("study_settings", args=[survey.slug])}#consent"' in researcher.get(page).text
+    consent.write(survey, "I agree.", by=None)
+    for page in pages:
+        assert "everybody is asked to agree before they begin (version 1" in text_of(researcher.get(page))
+
+
+@pytest.mark.parametrize(
+    ("address", "where"),
+    [
+        ("http://127.0.0.1:8123", "at this computer"),
+        ("http://localhost:8000", "at this computer"),
+        ("http://[::1]:8000", "at this computer"),
+        ("http://192.168.1.5", "in its own network"),
+        ("https://labserver", "in its own network"),
+        ("https://assent.lan", "in its own network"),
+        ("https://assent.example.org", ""),
+        ("https://8.8.8.8", ""),
+    ],
+)
+def test_addresses_that_strangers_cannot_open_are_told_of_where_they_are_given_out(
+    researcher: Client, survey: Survey, settings: Any, address: str, where: str
+) -> None:
+    settings.APP_URL = address
+    draft = make_draft(survey, endpoint="link", takes_links=True)
+    sentence = (
+        f"begin with {address}, which only somebody {where} can open. For everybody else set ASSENT_APP_URL"
+    )
+    people = reverse("people", args=[draft.pk])
+    for page in (reverse("batch_launch", args=[draft.pk]), draft.get_absolute_url(), people):
+        text = text_of(researcher.get(page))
+        assert ("ASSENT_APP_URL" in text, sentence in text) == (bool(where), bool(where))
+    assert "ASSENT_APP_URL" not in text_of(researcher.get(make_draft(survey).get_absolute_url()))
 
 
 def test_simulated_people_set_no_terms(researcher: Client) -> None:
