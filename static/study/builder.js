@@ -8,6 +8,7 @@
   const frame = find("page"), box = frame.parentElement, saved = find("saved"), overtaken = find("overtaken");
   let timer = 0, isSending = false, isLeaving = false, pressed = null; // the button that waits for a save
   let nTyped = 0, nKept = 0; // changes since the page came, and those of them that the server has
+  let naming = null, was = document.activeElement.value ?? ""; // the field of a name that is being written, and what it said
 
   // -- The page beside the form ----------------------------------------------------------------------------
   function fit() {
@@ -27,15 +28,16 @@
   const isOurs = (node) => node.name && !["width", "items", "items_file"].includes(node.name);
   const hasItems = () => form.elements.items.value !== form.elements.items.defaultValue || form.elements.items_file.files.length > 0;
 
-  form.addEventListener("input", ({ target }) => isOurs(target) && !isLeaving && typed());
+  form.addEventListener("input", ({ target }) => isOurs(target) && !isLeaving && typed(target));
   form.addEventListener("change", ({ target }) => isOurs(target) && redraws(target) && redraw(target));
   form.addEventListener("submit", (event) => {
+    named();
     if (!isSending && nTyped === nKept) return leave();
     event.preventDefault();
     pressed = event.submitter ?? find("save");
     save();
   });
-  window.addEventListener("beforeunload", (event) => (nTyped !== nKept || (hasItems() && !isLeaving)) && event.preventDefault());
+  window.addEventListener("beforeunload", (event) => (naming || nTyped !== nKept || (hasItems() && !isLeaving)) && event.preventDefault());
   window.addEventListener("pageshow", (event) => event.persisted && location.reload());
 
   // What else is asked depends on it: the server draws the form anew.
@@ -45,9 +47,21 @@
     form.requestSubmit(find("save"));
   }
 
-  function typed() {
+  function typed(node) {
     nTyped += 1;
-    later(DEBOUNCE_MS);
+    if (node && isName(node)) naming = node;
+    else later(DEBOUNCE_MS);
+  }
+
+  // Other places follow a name: half of one may be another's, and is not sent before it is whole.
+  const isName = (node) => "names" in node.dataset;
+  form.addEventListener("focusin", ({ target }) => isName(target) && (was = target.value));
+  form.addEventListener("focusout", () => named() && later(0));
+  function named() {
+    if (!naming) return false;
+    naming = null;
+    nTyped += 1;
+    return true;
   }
 
   function later(ms) {
@@ -78,12 +92,13 @@
   async function sent(nSent) {
     const body = new FormData(form);
     ["items", "items_file"].forEach((name) => body.delete(name));
+    if (naming) body.set(naming.name, was);
     try {
       const response = await fetch(location.pathname, { method: "POST", body, headers: { Accept: "application/json" } });
       if (response.redirected) throw new Error("signed out");
       const answer = await response.json();
       if (response.ok || response.status === 409) nKept = nSent;
-      return told(response, answer);
+      return told(response, answer, body);
     } catch {
       saved.textContent = "Not saved: the server can’t be reached. Trying again.";
       later(3000);
@@ -91,37 +106,61 @@
     }
   }
 
-  function told(response, answer) {
+  function told(response, answer, body) {
     if (response.status === 409) keptBeside(answer);
     else if (!response.ok) saved.textContent = `Not saved: ${answer.why}`;
-    else goOn(answer);
+    else goOn(answer, body);
     return response.ok;
   }
 
-  function goOn(answer) {
+  function goOn(answer, body) {
     form.elements.base.value = answer.version;
     form.elements.was_shared.value = answer.is_shared;
     saved.textContent = `Version ${answer.version}, saved ${answer.saved}`;
     find("undo").disabled = !answer.undo;
     find("redo").disabled = !answer.redo;
     overtaken.hidden = true;
+    for (const [id, chosen] of Object.entries(answer.options)) if (find(id)) follow(find(id), chosen, body);
     mark(answer);
     frame.src = `${frame.src.split("?")[0]}?version=${answer.version}`;
+  }
+
+  // What is chosen among stands elsewhere in the document and follows it, but for what was chosen meanwhile.
+  function follow(node, { held, options }, body) {
+    const boxes = [...node.querySelectorAll("input[type=checkbox]")];
+    const now = node.matches("select") ? [node.value] : boxes.filter((one) => one.checked).map((one) => one.value);
+    const name = node.name || node.querySelector("input").name;
+    const wanted = String(now) === String(body.getAll(name).filter((one) => one || node.name)) ? held : now;
+    const shown = node.matches("select") ? [...node.options].map((one) => [one.value, one.text]) : boxes.map((one) => [one.value, one.parentElement.textContent.trim()]);
+    if (JSON.stringify([now, shown]) === JSON.stringify([wanted, options])) return;
+    if (node.matches("select")) node.replaceChildren(...options.map(([value, label]) => new Option(label, value, wanted.includes(value), wanted.includes(value))));
+    else {
+      boxes.forEach((one) => one.parentElement.remove());
+      node.append(...options.map((one) => tick(name, one, wanted)));
+    }
+  }
+
+  function tick(name, [value, text], wanted) {
+    const label = Object.assign(document.createElement("label"), { className: "tick" });
+    const box = Object.assign(document.createElement("input"), { type: "checkbox", name, value, checked: wanted.includes(value) });
+    label.append(box, ` ${text}`);
+    return label;
   }
 
   // The form stays as it is, and what is typed further is kept beside the other version as well.
   function keptBeside({ overtaken: address }) {
     overtaken.hidden = false;
     overtaken.querySelector("a").href = address;
-    saved.textContent = "Kept beside somebody else’s version";
+    saved.textContent = "Kept beside the other version";
   }
 
-  function mark({ problems, top, n_problems: n }) {
+  function mark({ problems, top, hint }) {
     form.querySelectorAll("ul.problems").forEach((list) => say(list, problems[list.id.slice(0, -2)] ?? []));
     say(find("top-problems"), top);
-    const one = "1 thing to mend before it can be published, said beside its field.";
-    const text = n === 1 ? one : n ? `${n} things to mend before it can be published, said beside their fields.` : "";
-    if (find("n-problems").textContent !== text) find("n-problems").textContent = text;
+    const link = Object.assign(document.createElement("a"), { href: `#${hint.at}`, textContent: hint.text });
+    if (find("n-problems").textContent !== hint.text) find("n-problems").replaceChildren(...(hint.text ? [link] : []));
+    else if (hint.text) find("n-problems").firstChild.href = link.href;
+    if (find("still").textContent !== hint.still) find("still").textContent = hint.still;
   }
 
   function say(list, sentences) {
@@ -148,6 +187,13 @@
     if ([document.body, target].includes(document.activeElement)) field.focus();
     target.scrollIntoView({ block: "nearest" });
   }
+  form.addEventListener("click", (event) => {
+    const place = event.target.closest('a[href^="#"]'), target = place && find(decodeURIComponent(place.hash.slice(1)));
+    if (!target) return;
+    event.preventDefault();
+    place.blur();
+    goTo(target);
+  });
   if (target) document.readyState === "complete" ? goTo(target) : window.addEventListener("load", () => setTimeout(() => goTo(target)));
 
   // -- What was typed before this file was there ---------------------------------------------------------------

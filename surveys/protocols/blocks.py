@@ -1,6 +1,7 @@
 """What an item shows beside its own pictures: texts and files by columns of the item file, in the protocol's order."""
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -63,6 +64,15 @@ class Block:
         if self.kind == "text":
             return tuple(Part("", one.strip("\n")) for one in re.split(r"\n\s*\n", plain) if one)
         return tuple(_named(plain))
+
+
+def headed(blocks: Iterable[Block], cells: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return (heading, cell) of those blocks that say anything, by the cells of their columns."""
+    return [
+        (block.label or block.column, cell)
+        for block in blocks
+        if (cell := cells.get(block.column, "").strip())
+    ]
 
 
 def _named(text: str) -> list[Part]:

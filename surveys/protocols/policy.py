@@ -225,12 +225,14 @@ def in_words(policy: Policy) -> str:
     return " ".join([*sentences, *(rule.in_words() for rule in uncounted)])
 
 
-def told(policy: Policy, *, is_automatic: bool, say: Say = str) -> str:
+def told(policy: Policy, *, is_automatic: bool, is_named: bool = False, say: Say = str) -> str:
     """Return what the policy does to a worker's pay, in the worker's words.
 
-    `is_automatic`: no person decides. `say` puts an English text into the worker's language.
+    `is_automatic`: no person decides. `is_named`: they came by a personal link, and are told only what holds for them.
+    `say` puts an English text into the worker's language.
     """
-    alone, others, uncounted = _apart(policy)
+    rules = tuple(rule for rule in policy.rules if rule.is_for_named or not is_named)
+    alone, others, uncounted = _apart(Policy(rules))
     sentences = []
     if alone:
         if is_automatic:

@@ -17,12 +17,16 @@ def _read(key: str) -> Definition:
     return read(path.read_bytes(), name=path.name)
 
 
+class MissingTypeError(DefinitionError):
+    """There is no survey type of this name."""
+
+
 DEFINITIONS: dict[str, Definition] = {key: _read(key) for key in ORDER}
 
 
 def get_definition(key: str) -> Definition:
-    """Return the definition registered under `key`; DefinitionError names the known ones."""
+    """Return the definition registered under `key`; MissingTypeError names the known ones."""
     try:
         return DEFINITIONS[key]
     except KeyError:
-        raise DefinitionError(f"Unknown survey type {key!r}; known: {', '.join(DEFINITIONS)}.") from None
+        raise MissingTypeError(f"Unknown survey type {key!r}; known: {', '.join(DEFINITIONS)}.") from None

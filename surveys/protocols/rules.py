@@ -150,13 +150,15 @@ class Rule:
     """One rule of a policy. With `rejects_alone` its hit is enough to propose a rejection.
 
     `kind` names it in the data, `label` on pages. Without `counts` its hit asks for a person, but is no part of what
-    proposes a rejection. Its fields are its parameters; they raise PolicyError if they can't hold.
+    proposes a rejection. Without `is_for_named` it holds for nobody who came by a personal link. Its fields are its
+    parameters; they raise PolicyError if they can't hold.
     """
 
     kind: ClassVar[str]
     label: ClassVar[str]
     needs_gold: ClassVar[bool] = False
     counts: ClassVar[bool] = True
+    is_for_named: ClassVar[bool] = True
 
     rejects_alone: bool = False
 
@@ -459,6 +461,7 @@ class WorkerCap(Rule):
     kind: ClassVar[str] = "worker_cap"
     label: ClassVar[str] = "More than one person’s share"
     counts: ClassVar[bool] = False
+    is_for_named: ClassVar[bool] = False
 
     share: float = SHARE
 

@@ -109,7 +109,7 @@ class Asked:
 
 def new_folder() -> Path:
     """Make a folder for a sample and its uploads, and remove what is older than a day."""
-    forget_old(_root())
+    discard_old()
     folder = _root() / secrets.token_hex(16)
     (folder / UPLOADS).mkdir(parents=True)
     return folder
@@ -169,6 +169,10 @@ def load_sample(name: str) -> KeptSample:
         raise SampleGone(name) from None
     lines = (Line(**{**line, "reasons": tuple(map(tuple, line["reasons"]))}) for line in facts["lines"])
     return KeptSample(folder, facts["system"], facts["seed"], tuple(lines))
+
+
+def discard_old() -> None:
+    forget_old(_root())
 
 
 def _root() -> Path:

@@ -133,6 +133,7 @@ def test_quiz(page: Page, app_url: str) -> None:
 def link_states(page: Page, address: str, visitor: Visitor) -> Iterator[State]:
     page.goto(address)
     yield "first visit", page
+    page.locator(".start summary").click()
     page.fill("#number", "x")
     page.get_by_role("button", name="Start").click()
     yield "no id", page

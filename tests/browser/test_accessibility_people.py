@@ -10,7 +10,7 @@ from django.utils import timezone
 from playwright.sync_api import Page, expect
 from pytest_playwright.pytest_playwright import CreateContextCallback
 
-from annotators.models import Call, Worker
+from annotators.models import Assignment, Call, Worker
 from surveys import audit
 from surveys.models import Appeal, Decision, Inclusion, Questionnaire
 from surveys.review import decisions
@@ -156,6 +156,13 @@ def researcher_states(page: Page, questionnaire: Questionnaire, appeal: Appeal) 
     page.locator("#standing-reason").fill(" ")
     page.get_by_role("button", name="Change", exact=True).click()
     yield "no reason", page
+    page.goto(f"/workers/{assignment.worker_id}/delete")
+    yield "something in the way of a deletion", page
+    Assignment.objects.filter(worker=assignment.worker_id).update(
+        status="Approved", approved_at=timezone.now()
+    )
+    page.reload()
+    yield "before a deletion", page
     page.goto(f"/batches/{questionnaire.batch_id}/audit/")
     yield "trail", page
     page.goto(f"/batches/{questionnaire.batch_id}/audit/?kind=bonus")
@@ -166,4 +173,4 @@ def test_pages_about_people(visit: Visit, questionnaire: Questionnaire) -> None:
     page = visit("/admin/")
     found = all_faults(researcher_states(page, questionnaire, a_long_history(questionnaire)))
     assert {name: wrong for name, wrong in found.items() if wrong} == {}
-    assert len(found) == 11
+    assert len(found) == 13

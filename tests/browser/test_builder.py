@@ -225,3 +225,57 @@ def test_what_is_typed_after_somebody_else_saved_is_kept_too(visit: Visit) -> No
     assert typed(other)[:2] == ["Typed meanwhile", "From the second window"]
     kept = ProtocolDraft.objects.get().versions.get(number=4)
     assert (kept.is_aside, "Typed meanwhile" in kept.document) == (True, True)
+
+
+def test_a_name_is_changed_as_one_types_and_the_page_goes_on_following(visit: Visit) -> None:
+    page = visit("/survey-types/new/")
+    page.get_by_role("button", name="Begin with Two answers").click()
+    page.locator("#s-questions > summary").click()
+    page.locator("#f-criteria-1 > details.more > summary").click()
+    name = page.locator("#f-criteria-1-key")
+    name.fill("")
+    name.press_sequentially("better_2", delay=120)  # on the way it is the preference’s
+    page.locator("#s-instructions > summary").click()
+    settled(page, 2)
+    page.locator("#f-instructions-summary").fill("Read both answers.")
+    settled(page, 3)
+    expect(frame_of(page).get_by_text("Read both answers.").first).to_be_visible()
+    expect(page.locator("#f-headline")).to_have_value("better_2")
+    assert "headline: better_2" in ProtocolDraft.objects.get().versions.get(number=3).document
+    expect(page.locator("#n-problems")).to_be_empty()
+
+
+def test_what_is_chosen_among_follows_what_is_written(visit: Visit) -> None:
+    page = visit("/survey-types/new/")
+    page.get_by_role("button", name="Begin with Two answers").click()
+    page.locator("#s-quiz > summary").click()
+    page.get_by_role("button", name="Add a question").click()
+    for n, (label, value) in enumerate([("Yes", "yes"), ("No", "no")], 1):
+        page.locator(f"#f-quiz-1-choices-{n}-label").fill(label)
+        page.locator(f"#f-quiz-1-choices-{n}-value").fill(value)
+    page.locator("#f-quiz-1-feedback").fill("So it is.")
+    right = page.locator("#f-quiz-1-answer")
+    expect(right.locator("option")).to_have_text(["Yes", "No"])
+    expect(right).to_have_value("yes")
+    expect(page.locator("#n-problems")).to_be_empty()
+    page.locator("#f-criteria-1-label").evaluate("node => node.closest('details.section').open = true")
+    page.locator("#f-criteria-1-label").fill("Is it helpful?")
+    main = page.locator("#f-headline option")
+    expect(main).to_have_text(["Is it helpful?", "Which answer is better?"])
+
+
+def test_what_is_to_be_mended_stays_in_sight_and_leads_there(visit: Visit) -> None:
+    page = visit("/survey-types/new/")
+    page.get_by_role("button", name="Begin with One text").click()
+    page.locator("#s-what-is-shown > summary").click()
+    page.get_by_label("Outputs shown together").fill("none")
+    page.locator("#s-what-is-shown > summary").click()
+    expect(page.locator("#still")).to_contain_text("This is version 1: the page stands still")
+    page.locator(".discard").scroll_into_view_if_needed()
+    hint = page.get_by_role("link", name="1 thing to mend")
+    expect(hint).to_be_in_viewport()
+    hint.click()
+    expect(page.get_by_label("Outputs shown together")).to_be_focused()
+    assert faults(page) == []
+    page.get_by_label("Outputs shown together").fill("1")
+    expect(page.locator("#still")).to_be_empty()

@@ -13,8 +13,9 @@ from surveys.models import KeptReport, Role, Survey
 from surveys.results import reports
 from surveys.studies import colleagues
 from tests.accessible import faults
+from tests.browser.conftest import Visit
 from tests.builders import make_questionnaire
-from tests.factories import make_published, submitted
+from tests.factories import make_published, make_survey, submitted
 from tests.surveys.results.rated import rated_batch
 from tests.surveys.results.test_together import FIRST, SECOND, beside
 
@@ -67,3 +68,17 @@ def test_what_is_reviewed_and_the_admins_form_of_a_batch_are_short(visit: Callab
     ):
         page.goto(address)
         assert page.evaluate(SIZE)[1] <= TALLEST, address
+
+
+def test_an_item_is_looked_at_as_annotators_see_it_and_nothing_is_sent(visit: Visit) -> None:
+    survey = make_survey(n_items=1)
+    page = visit(f"/studies/{survey.slug}/items/")
+    with page.context.expect_page() as opened:
+        page.get_by_role("link", name="See it as annotators do: item-1").click()
+    shown = opened.value
+    sent: list[str] = []
+    shown.on("request", lambda request: request.method == "POST" and sent.append(request.url))
+    shown.get_by_role("radio", name="Maybe").check(force=True)
+    shown.get_by_role("button", name="Submit").click()
+    assert faults(shown) == []
+    assert sent == []

@@ -87,8 +87,8 @@ def test_by_keyboard_alone(keyboard: BrowserContext, app_url: str, key: str) -> 
     pressed, ratings = KEYS[key]
     page = keyboard.new_page()
     page.goto(app_url + make_link(key))
-    page.keyboard.press("Tab")  # the annotation id, filled in
-    expect(page.locator("#number")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Start")).to_be_focused()
     page.keyboard.press("Enter")
     for number in (1, 2):
         expect(page.locator("html.js h1")).to_have_text(f"Annotation {number}")  # until then no key works

@@ -61,6 +61,8 @@ PLACES = {
     "study_disputed": "Results",
     "batch_results": "Results",
     "batch_responses": "Results",
+    "batch_texts": "Results",
+    "study_texts": "Results",
     "disputed": "Results",
     "share_results": "Results",
     "study_files": "Files",

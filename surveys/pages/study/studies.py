@@ -9,13 +9,15 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, Max, Q, QuerySet
 from django.db.models.functions import Coalesce, Greatest
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
 from surveys.models import Batch, Item, Output, Survey
 from surveys.pages.access import researcher, study_for
+from surveys.pages.study.builder.preview import preview_of_item
 from surveys.pages.study.header import Step, first_step, next_step
 from surveys.pages.study.problems import open_reports
+from surveys.protocols.blocks import headed
 from surveys.publishing.budget import Money, money_of, together
 from surveys.publishing.design import methods_in_words
 from surveys.review.progress import CountedBatch, with_counts
@@ -24,6 +26,7 @@ from surveys.teams import Person, given_roles, in_words, seen_by, within
 
 BATCHES_DRAWN = 5  # a method has a paragraph
 STUDIES_PER_PAGE = 8
+NO_PAGE_OF_THEIR_OWN = 2  # so few more studies stand on the page before
 BATCHES_PER_PAGE = 10
 SHOWN = 3  # batches of a study in the list of studies
 ITEMS_PER_PAGE = 6  # each as tall as its outputs; so the page stays within a few screens
@@ -88,10 +91,18 @@ def items(request: HttpRequest, slug: str) -> HttpResponse:
     words = request.GET.get("q", "").replace("\0", "").strip()
     found = _found(survey.items.prefetch_related("pictures", "outputs"), words)
     page: Page[Item] = Paginator(found, ITEMS_PER_PAGE).get_page(request.GET.get("page", "1"))
-    shown = [(item, _choice_labels(item, survey)) for item in page]
+    shown = [(item, _texts(item, survey), _choice_labels(item, survey)) for item in page]
     context = {**_context(request, survey), "page": page, "items": shown, "q": words}
     context["problems"] = open_reports(survey, reader=request.user)
     return render(request, "study/items.html", context)
+
+
+@require_safe
+@researcher("surveys.view_batch", "surveys.view_item")
+def item_page(request: HttpRequest, slug: str, item_pk: int) -> HttpResponse:
+    """Show an item on the page that its annotators see, from which nothing can be sent."""
+    found = study_for(request, slug).items.select_related("survey").prefetch_related("pictures", "outputs")
+    return preview_of_item(get_object_or_404(found, pk=item_pk))
 
 
 @require_safe
@@ -119,7 +130,7 @@ def listed(person: Person, *, number: str = "1") -> "Page[Any]":
     touched = Greatest("created_at", Coalesce(Max("batches__created_at"), "created_at"))
     seen = seen_by(person, Survey.objects.select_related("protocol"))
     newest = seen.annotate(touched=touched).order_by("-touched", "-pk")
-    page: Page[Any] = Paginator(newest, STUDIES_PER_PAGE).get_page(number)
+    page: Page[Any] = Paginator(newest, STUDIES_PER_PAGE, orphans=NO_PAGE_OF_THEIR_OWN).get_page(number)
     surveys = {survey.pk: survey for survey in page.object_list}
     counts = Item.objects.filter(survey__in=surveys).order_by().values_list("survey").annotate(Count("pk"))
     n_items = dict(counts)
@@ -168,6 +179,12 @@ def _found(items: QuerySet[Item], words: str) -> QuerySet[Item]:
         | Q(outputs__answer__icontains=words)
     )
     return items.filter(pk__in=items.filter(anywhere).values("pk"))
+
+
+def _texts(item: Item, survey: Survey) -> list[tuple[str, str]]:
+    """Return (heading, text) of what an item shows besides its question and its files."""
+    texts = (block for block in survey.definition.blocks if not block.file_kind)
+    return headed(texts, item.payload.get("blocks", {}))
 
 
 def _choice_labels(item: Item, survey: Survey) -> dict[str, str]:

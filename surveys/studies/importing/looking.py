@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from surveys.protocols.blocks import headed
 from surveys.protocols.definition import Definition
 from surveys.studies.importing import uploads
 from surveys.studies.importing.later import is_large
@@ -27,12 +28,14 @@ Tell = Callable[[int], object]
 class PreviewedItem:
     """One item as the preview shows it.
 
-    `choices` are (label, is it the right one), `outputs` (system, text). `hidden` is what annotators never see.
+    `choices` are (label, is it the right one), `blocks` (heading, text or files' names), `outputs` (system, text).
+    `hidden` is what annotators never see.
     """
 
     external_id: str
     question: str
     choices: list[tuple[str, bool]]
+    blocks: list[tuple[str, str]]
     outputs: list[tuple[str, str]]
     hidden: list[tuple[str, str]]
     thumbnails: list[str]
@@ -125,6 +128,9 @@ def _previewed(item: PlannedItem, *, definition: Definition, pictures: Pictures 
         external_id=item.external_id,
         question=item.question,
         choices=[(label, value == item.gold) for value, label in choices],
+        blocks=headed(
+            (one for one in definition.blocks if one.kind != "pictures"), item.given.get("blocks", {})
+        ),
         outputs=[(output.system, output.text) for output in item.outputs],
         hidden=list(_hidden(item)),
         thumbnails=[uri for uri in thumbnails if uri],

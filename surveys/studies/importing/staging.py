@@ -70,7 +70,7 @@ class Staged:
 
 def stage(wish: Wish, *, items: bytes, archive: IO[bytes] | None) -> Staged:
     """Keep what was uploaded in a new folder with a name nobody can guess."""
-    forget_old(_root())
+    discard_old()
     folder = _root() / secrets.token_hex(16)
     folder.mkdir(parents=True)
     (folder / "items").write_bytes(items)
@@ -122,6 +122,10 @@ def claimed(staged: Staged) -> Iterator[Staged]:
 
 def discard(staged: Staged) -> None:
     shutil.rmtree(staged.folder, ignore_errors=True)
+
+
+def discard_old() -> None:
+    forget_old(_root())
 
 
 def _root() -> Path:

@@ -170,6 +170,13 @@ def test_a_share_judges_nobodys_work() -> None:
     )
 
 
+def test_who_came_by_a_personal_link_is_told_no_share_as_none_holds_for_them() -> None:
+    capped = parse(policy_of(*THREE_OF_FIVE["rules"], {"kind": "worker_cap"}))
+    share = " One person may do at most 10% of these HITs."
+    assert told(capped, is_automatic=True) == told(parse(THREE_OF_FIVE), is_automatic=True) + share
+    assert told(capped, is_automatic=True, is_named=True) == told(parse(THREE_OF_FIVE), is_automatic=True)
+
+
 def test_workers_read_what_the_rule_does_to_their_pay() -> None:
     too_few, free = (
         "with fewer than 3 of 5 right answers",

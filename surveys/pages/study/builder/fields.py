@@ -4,9 +4,11 @@ The keys and what they hold come from the definition's dataclasses. A key that h
 name, so that what a document can say the form can too.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
+from itertools import chain
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -70,7 +72,7 @@ WORDS: Mapping[type, Mapping[str, Words]] = {
         "reference_system": Words("System that is the reference", "As your file names it. Empty: none.", is_more=True),
         "answer": Words("A task with a right answer", "What annotators answer themselves before they rate."),
         "criteria": Words("Questions"),
-        "preference": Words("Which output is better?"),
+        "preference": Words("Which output is better?", "Asked after all other questions."),
         "skip_reasons": Words("Reasons to skip an item", "Without any, nobody skips; with any, a HIT shows one item."),
         "instructions": Words("Instructions"),
         "quiz": Words("Quiz before the work", "Right answers are never sent to a browser."),
@@ -178,6 +180,36 @@ WORDS: Mapping[type, Mapping[str, Words]] = {
 }  # fmt: skip
 # What a form has no use for: kinds are chosen when a question is added, names of published files belong to the text.
 LEFT_OUT = {"is_text", "is_checklist", "aliases", "translations"}
+
+
+# What sentences about a document call its parts, and what the form calls them.
+TERMS = {
+    "headline": "main question",
+    "criterion": "question",
+    "criteria": "questions",
+    "asked_if": "“Ask only if”",
+    "best_worst": "“The best and the worst”",
+}
+TERM = re.compile(rf"“(?P<quoted>[^”]*)”|(?<![\w'])(?P<term>{'|'.join(TERMS)})(?![\w'])", re.IGNORECASE)
+
+
+def in_words(sentence: str) -> str:
+    """Return a sentence about a document in the form's own words: a key by its label, and what is quoted as it is.
+
+    A key that several parts have under several labels stays as it is.
+    """
+    labels: dict[str, set[str]] = {}
+    for key, words in chain.from_iterable(part.items() for part in WORDS.values()):
+        labels.setdefault(key, set()).add(words.label)
+
+    def word(match: re.Match[str]) -> str:
+        if (quoted := match["quoted"]) is not None:
+            known = labels.get(quoted, set())
+            return f"“{next(iter(known)) if len(known) == 1 else quoted}”"
+        term = TERMS[match["term"].lower()]
+        return term.capitalize() if match["term"][0].isupper() else term
+
+    return TERM.sub(word, sentence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from surveys.pages.study.builder.fields import (
     Words,
     asked_of,
     default_of,
+    in_words,
 )
 from surveys.pages.study.builder.parts import BuilderForm, Entries, Entry, Field, Group, Part, Section
 from surveys.protocols.conditions import ANSWER
@@ -55,7 +56,7 @@ def _place(form: BuilderForm, problems: Iterable[Problem]) -> None:
             path = path[:-1]
         where = by_path[path].problems if path else form.problems
         about = f"{', '.join(map(str, problem.path[:3]))}: " if problem.path[:1] == (SECTION,) else ""
-        where.append(about + problem.sentence)
+        where.append(about + in_words(problem.sentence))
 
 
 class _Drawing:
@@ -129,7 +130,7 @@ class _Drawing:
         return Field(
             path, asked.words.label, asked.words.help, is_more=asked.words.is_more,
             kind=SELECT if options else asked.kind, value=value, options=options, is_required=asked.is_required,
-            redraws=path == ("preference", "by"),
+            redraws=path == ("preference", "by"), is_of_document=bool(options) and asked.kind != SELECT,
         )  # fmt: skip
 
     def _options(self, asked: Asked, kind: type, path: Path, *, value: str) -> tuple[tuple[str, str], ...]:
@@ -250,6 +251,7 @@ class _Drawing:
                 value=question,
                 options=options,
                 redraws=True,
+                is_of_document=True,
             )
         ]
         if question:
@@ -262,6 +264,7 @@ class _Drawing:
                     kind="ticks",
                     options=_with(values, *ticked),
                     held=tuple(ticked),
+                    is_of_document=True,
                 )
             )
         return Group(path, "", inner=inner)

@@ -5,7 +5,10 @@ from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from surveys.protocols.criteria import Path
+from surveys.protocols.languages import NAMED
 from surveys.protocols.translations import SCALES
+
+NAME_KEYS = frozenset(NAMED.values())  # by which entries of lists are called
 
 
 def name_of(path: Path) -> str:
@@ -51,8 +54,14 @@ class Field(Part):
     held: tuple[str, ...] = ()
     is_required: bool = False
     redraws: bool = False  # whether other fields depend on what it says
+    is_of_document: bool = False  # whether its options are what the document has elsewhere
 
     template = "field"
+
+    @property
+    def is_name(self) -> bool:
+        """Tell whether other places of the document call something by what it says."""
+        return self.path[-1] in NAME_KEYS
 
     @property
     def is_on(self) -> bool:
@@ -165,11 +174,22 @@ class BuilderForm:
     def fields(self) -> list[Field]:
         return [part for part in self.parts if isinstance(part, Field)]
 
+    @property
+    def first_problem(self) -> tuple[str, str]:
+        """Return the id of what is to be mended first, and what it is called; of none ("", "")."""
+        if self.problems:
+            return "top-problems", ""
+        return next(((part.id, _called(part)) for part in self.parts if part.problems), ("", ""))
+
 
 def walk(parts: Iterable[Part]) -> Iterator[Part]:
     for part in parts:
         yield part
         yield from walk(part.parts)
+
+
+def _called(part: Part) -> str:
+    return part.what if isinstance(part, Entry) else part.label
 
 
 def has_problems(part: Part) -> bool:

@@ -7,6 +7,7 @@ from django.http import QueryDict
 from surveys.pages.study.builder.fields import NAMES, OF_WAYS, asked_of, new_entry
 from surveys.pages.study.builder.form import form_of
 from surveys.pages.study.builder.parts import Entries, Entry, Field, Group, Part, id_of
+from surveys.pages.study.builder.renamed import followed
 from surveys.protocols.criteria import Choice, Criterion, Path
 from surveys.protocols.definition import Definition
 from surveys.protocols.translations import SCALES, SECTION
@@ -25,7 +26,7 @@ def changed(tree: Document, data: QueryDict) -> Document:
     for one in form_of(tree).fields:
         if one.name in data:
             after = _with_field(after, one, data)
-    return _renamed(tree, after)
+    return followed(tree, after)
 
 
 def _with_field(tree: Document, one: Field, data: QueryDict) -> Document:
@@ -73,32 +74,10 @@ def _conditioned(tree: Document, path: Path, *, values: list[str]) -> Document:
     return put(tree, path, {"question": question, **({key: list(values)} if values else {})})
 
 
-def _renamed(before: Document, after: Document) -> Document:
-    """Let what names a question by its key follow where that key was changed."""
-    for n, (old, new) in enumerate(zip(_keys(before), _keys(after), strict=False), 1):
-        if old != new and old and new and _keys(before).count(old) == 1:
-            after = _followed(after, n, old=old, new=new)
-    return after
-
-
 def _keys(tree: Document) -> list[str]:
     criteria = at(tree, ("criteria",))
     entries = criteria if isinstance(criteria, list) else []
     return [str(one.get("key", "")) if isinstance(one, dict) else "" for one in entries]
-
-
-def _followed(tree: Document, n: int, *, old: str, new: str) -> Document:
-    if tree.get("headline") == old:
-        tree = put(tree, ("headline",), new)
-    for later in range(n + 1, len(_keys(tree)) + 1):
-        depends: Path = ("criteria", later, "asked_if", "question")
-        if at(tree, depends) == old:
-            tree = put(tree, depends, new)
-    for code in _languages(tree):
-        path: Path = (SECTION, code, "criteria")
-        if (translated := at(tree, (*path, old))) is not None:
-            tree = put(put(tree, (*path, old), None), (*path, new), translated)
-    return tree
 
 
 def _languages(tree: Document) -> list[str]:

@@ -1,4 +1,4 @@
-"""The annotator's page of a draft: the page of every HIT, drawn from what is being written and a few items."""
+"""The annotator's page with nowhere to send it: of a draft, with a few items beside it, or of an item of a study."""
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -19,10 +19,12 @@ from surveys.answering.presentation import (
     trial_item,
 )
 from surveys.models import Batch, Item, Output, Picture, Survey
+from surveys.pages.answering import consent
 from surveys.pages.answering.hit_form import HitForm
 from surveys.pages.answering.styles import style_sources
 from surveys.pages.answering.work_page import pay_rule, time_allowed
 from surveys.protocols.definition import Definition
+from surveys.publishing.terms.launch_form import last_of
 from surveys.studies.importing.plan import Plan, PlannedItem
 from surveys.studies.importing.reading import read_items, read_table
 from surveys.studies.importing.roles import guessed, is_understood, roles_of, template_csv
@@ -69,41 +71,51 @@ def _plan(items: str, *, definition: Definition) -> Plan:
 
 
 def preview(definition: Definition, *, trial: Trial, language: str) -> HttpResponse:
-    """Return the page with all controls switched on, and nowhere to send what is answered."""
+    """Return the page of a draft with all controls switched on, and nowhere to send what is answered."""
+    batch = _batch(definition)
     with translation.override(language):
-        html = _page(definition, trial)
-    response = HttpResponse(html)
+        shown = shown_definition(batch)
+        items = [
+            _with_pictures(trial_item(_item(planned), place=place, definition=shown))
+            for place, planned in enumerate(trial.items, 1)
+        ]
+        return _page(batch, items)
+
+
+def preview_of_item(item: Item) -> HttpResponse:
+    """Return the page on which a stored item is asked about, as the newest batch asks it, marked as a preview."""
+    survey = item.survey
+    batch = last_of(survey) or _batch(survey.definition, survey=survey)
+    with translation.override(batch.page_language or translation.get_language()):
+        shown = trial_item(item, place=1, definition=shown_definition(batch))
+        return _page(batch, [shown], previewed=item)
+
+
+def _page(batch: Batch, items: list[ShownItem], *, previewed: Item | None = None) -> HttpResponse:
+    form = HitForm(definition=shown_definition(batch), items=items)
+    context: dict[str, Any] = {
+        "batch": batch,
+        "form": form,
+        "instructions": form.definition.instructions,
+        "time_allowed": time_allowed(batch),
+        "pay_rule": pay_rule(batch),
+        "is_first_visit": False,
+        "is_beside_a_form": True,  # somebody is typing there: the page takes no focus by itself
+        "action": "",
+        "consent": consent.shown(batch) if batch.pk else None,
+        "previewed": previewed,
+    }
+    response = HttpResponse(render_to_string("study/builder/preview.html", context))
     response["Content-Security-Policy"] = f"{style_sources()}; {POLICY}"
     response["X-Frame-Options"] = "SAMEORIGIN"
     response["Cache-Control"] = "no-store"
     return response
 
 
-def _page(definition: Definition, trial: Trial) -> str:
-    batch = _batch(definition)
-    shown = shown_definition(batch)
-    items = [
-        _with_pictures(trial_item(_item(planned), place=place, definition=shown))
-        for place, planned in enumerate(trial.items, 1)
-    ]
-    form = HitForm(definition=shown, items=items)
-    context: dict[str, Any] = {
-        "batch": batch,
-        "form": form,
-        "instructions": shown.instructions,
-        "time_allowed": time_allowed(batch),
-        "pay_rule": pay_rule(batch),
-        "is_first_visit": False,
-        "is_beside_a_form": True,  # somebody is typing there: the page takes no focus by itself
-        "action": "",
-    }
-    return render_to_string("study/builder/preview.html", context)
-
-
-def _batch(definition: Definition) -> Batch:
+def _batch(definition: Definition, *, survey: Survey | None = None) -> Batch:
     """Return a batch of the type, that nobody stores, on terms as usual."""
     return Batch(
-        survey=Survey(name=definition.name, definition_key=definition.key),
+        survey=survey or Survey(name=definition.name, definition_key=definition.key),
         title=definition.title,
         snapshot=definition.to_snapshot(),
         reward=REWARD,

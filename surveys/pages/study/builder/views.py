@@ -18,9 +18,10 @@ from surveys.models import ProtocolDraft, ProtocolDraftVersion
 from surveys.pages.access import researcher
 from surveys.pages.study.builder.beside import ItemsRefused, digest, keep_items, keep_shared
 from surveys.pages.study.builder.form import TooLarge, form_of
-from surveys.pages.study.builder.parts import BuilderForm
+from surveys.pages.study.builder.parts import BuilderForm, Field
 from surveys.pages.study.builder.posted import UnknownAct, acted, changed
 from surveys.pages.study.builder.preview import preview, trial_of
+from surveys.protocols.definition import Definition
 from surveys.protocols.documents import KEY, DocumentError
 from surveys.protocols.registry import DEFINITIONS
 from surveys.protocols.templates import templates
@@ -85,6 +86,9 @@ class Page:
     draft: ProtocolDraft
     version: ProtocolDraftVersion
     reading: drafts.Reading
+    shown: (
+        ProtocolDraftVersion | None
+    )  # the version whose page is shown: this one, or the last that holds together
     form: BuilderForm | None
     why_no_form: str
 
@@ -95,13 +99,14 @@ class Page:
         """Return the page of a version, of the current one unless another is given."""
         version = version or drafts.current(draft)
         reading = drafts.reading_of(draft, version.document, by=request.user)
+        shown = version if reading.definition else _sound(draft, version, request)[0]
         try:
             tree = tree_of(version.document, name=protocols.PASTED)
-            return cls(draft, version, reading, form_of(tree, problems=reading.problems), "")
+            return cls(draft, version, reading, shown, form_of(tree, problems=reading.problems), "")
         except DocumentError as error:
-            return cls(draft, version, reading, None, error.problems[0])
+            return cls(draft, version, reading, shown, None, error.problems[0])
         except TooLarge as error:
-            return cls(draft, version, reading, None, str(error))
+            return cls(draft, version, reading, shown, None, str(error))
 
     @property
     def name(self) -> str:
@@ -112,15 +117,31 @@ class Page:
         return len(self.reading.sentences)
 
     @property
+    def hint(self) -> dict[str, str]:
+        """Return what stays in sight while something is to be mended: that, where, and if the page stands still."""
+        if not self.n_problems:
+            return {"text": "", "at": "", "still": ""}
+        at, name = self.form.first_problem if self.form else ("", "")
+        n = "1 thing" if self.n_problems == 1 else f"{self.n_problems} things"
+        text = f"{n} to mend before it can be published" + (f": {name}" if name else "")
+        return {"text": text, "at": at, "still": self._still(name)}
+
+    def _still(self, name: str) -> str:
+        if self.shown == self.version:
+            return ""
+        before = f"This is version {self.shown.number}" if self.shown else "There is no page yet"
+        return f"{before}: the page stands still until {f'“{name}”' if name else 'what is wrong'} is mended."
+
+    @property
     def context(self) -> dict[str, Any]:
         return {
+            "hint": self.hint,
             "draft": self.draft,
             "version": self.version,
             "form": self.form,
             "why_no_form": self.why_no_form,
             "reading": self.reading,
             "name": self.name,
-            "n_problems": self.n_problems,
             "undone": drafts.undone(self.draft),
             "redone": drafts.redone(self.draft),
         }
@@ -226,13 +247,21 @@ def _told(request: HttpRequest, draft: ProtocolDraft, saved: Saved) -> JsonRespo
         "version": page.version.number,
         "problems": {part.id: part.problems for part in parts if part.problems},
         "top": page.form.problems if page.form else [page.why_no_form],
-        "n_problems": page.n_problems,
+        "hint": page.hint,
+        "options": {one.id: _chosen_among(one) for one in page.form.fields if one.is_of_document}
+        if page.form
+        else {},
         "undo": drafts.undone(draft) is not None,
         "redo": drafts.redone(draft) is not None,
         "is_shared": draft.is_shared,
         "saved": timezone.localtime().strftime("%H:%M:%S"),
     }
     return JsonResponse(answer)
+
+
+def _chosen_among(field: Field) -> dict[str, Any]:
+    held = field.held if field.kind == "ticks" else (field.value,)
+    return {"held": held, "options": field.options}
 
 
 def _undo(request: HttpRequest, draft: ProtocolDraft, number: int) -> HttpResponse:
@@ -277,17 +306,26 @@ AFTER_SAVING: dict[str, Callable[[HttpRequest, ProtocolDraft, int], HttpResponse
 def builder_preview(request: HttpRequest, draft_pk: int) -> HttpResponse:
     """Show the page of the current version, or of the last before it that holds together."""
     draft = _draft(request, draft_pk)
-    version: ProtocolDraftVersion | None = drafts.current(draft)
-    for _ in range(MOST_BACK):
-        reading = drafts.reading_of(draft, version.document, by=request.user) if version else None
-        if version is None or (reading and reading.definition):
-            break
-        version = draft.versions.filter(number=version.before).first()
-    if reading is None or reading.definition is None:
+    _, sound = _sound(draft, drafts.current(draft), request)
+    if sound is None:
         return render(request, "study/builder/no_preview.html", {})
-    definition = drafts.with_pictures(draft, reading.definition)
+    definition = drafts.with_pictures(draft, sound)
     trial = trial_of(draft.items, definition=definition)
     return preview(definition, trial=trial, language=request.GET.get("language", "en"))
+
+
+def _sound(
+    draft: ProtocolDraft, version: ProtocolDraftVersion, request: HttpRequest
+) -> tuple[ProtocolDraftVersion | None, Definition | None]:
+    """Return a version, or the last before it that holds together, with what it defines."""
+    looked_at: ProtocolDraftVersion | None = version
+    for _ in range(MOST_BACK):
+        if looked_at is None:
+            break
+        if definition := drafts.reading_of(draft, looked_at.document, by=request.user).definition:
+            return looked_at, definition
+        looked_at = draft.versions.filter(number=looked_at.before).first()
+    return None, None
 
 
 @researcher("surveys.add_survey")

@@ -105,10 +105,9 @@ def test_the_script_is_told_what_is_kept_and_what_is_wrong(client: Client) -> No
     address = reverse("builder", args=[draft.pk])
     json = {"HTTP_ACCEPT": "application/json"}
     answer = client.post(address, {"base": 1, "headline": "nothing"}, **json).json()
-    assert {key: answer[key] for key in ("version", "problems", "n_problems", "undo", "redo")} == {
+    assert {key: answer[key] for key in ("version", "problems", "undo", "redo")} == {
         "version": 2,
-        "problems": {"f-headline": ["The headline 'nothing' is not one of its criteria."]},
-        "n_problems": 1,
+        "problems": {"f-headline": ["The main question 'nothing' is not one of its questions."]},
         "undo": True,
         "redo": False,
     }

@@ -3,14 +3,19 @@
 from pathlib import Path
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
 from surveys.models import Item, Picture, Survey
+from surveys.studies import protocols
+from surveys.studies.packages import Package
 from tests.factories import make_draft, make_survey
 from tests.people import client_of
 from tests.surveys.pages.study.import_pages import TWO, preview_of, researcher, said, staged, upload
+from tests.surveys.protocols.test_blocks import DOCUMENT as TYPE
+from tests.surveys.protocols.test_blocks import ROW
 from tests.surveys.studies.importing_cases import (
     archive,
     batch_csv,
@@ -258,3 +263,13 @@ def test_who_may_only_import_sees_no_head_of_a_study_that_is_there() -> None:
     assert (page.status_code, page.context["survey"]) == (200, None)
     assert 'class="tabs"' not in page.text
     assert researcher("bob").get(f"{reverse('import_items')}?survey=0x1").context["survey"].pk is None
+
+
+def test_the_preview_shows_the_texts_of_an_item_that_annotators_read() -> None:
+    client = client_of("Researcher")
+    protocols.keep(Package("protocol.yaml", TYPE.encode()), by=User.objects.get())
+    rows = [ROW | {"source": "Answer: skateboarding", "target": ""}]
+    page = client.get(preview_of(client, long_csv(rows), definition_key="replies", layout="auto"))
+    (item,) = page.context["items"]
+    assert item.blocks[:2] == [("Source", "Answer: skateboarding"), ("chat", ROW["chat"])]
+    assert "Answer: skateboarding" in page.content.decode()

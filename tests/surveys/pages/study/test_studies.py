@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from surveys.models import Batch, Decision, Output, Survey
-from surveys.pages.study.studies import BATCHES_PER_PAGE, STUDIES_PER_PAGE, listed
+from surveys.pages.study.studies import BATCHES_PER_PAGE, NO_PAGE_OF_THEIR_OWN, STUDIES_PER_PAGE, listed
 from surveys.studies import protocols, scoring
 from surveys.studies.packages import Package
 from tests.factories import make_batch, make_draft, make_item, make_published, make_survey, submitted
@@ -161,7 +161,7 @@ def test_items_are_found_by_what_systems_said_of_them(researcher: Client) -> Non
     url = reverse("study_items", args=[survey.slug])
     assert len(researcher.get(url).context["items"]) == 3
     page = researcher.get(url, {"q": "крыше"})
-    assert [found.pk for found, _ in page.context["items"]] == [item.pk]
+    assert [found.pk for found, _, _ in page.context["items"]] == [item.pk]
     assert "Снег на &lt;b&gt;крыше&lt;/b&gt;" in page.content.decode()
     assert "Nothing is found." in text_of(researcher.get(url, {"q": "nowhere"}))
 
@@ -183,6 +183,56 @@ def test_a_search_for_what_no_text_holds_finds_nothing_of_it(researcher: Client)
     survey = make_survey(n_items=1)
     url = reverse("study_items", args=[survey.slug])
     assert len(researcher.get(url, {"q": "\0"}).context["items"]) == 1
+
+
+def replies(person: User) -> Survey:
+    """A study of a type with texts of its items, and one item."""
+    protocols.keep(Package("protocol.yaml", TYPE.encode()), by=person)
+    survey = protocols.new_survey(person, key="replies", name="Replies", slug="replies")
+    survey.is_shared = True
+    survey.save()
+    payload = {
+        "question": "",
+        "blocks": {"source": "Answer: skateboarding", "target": "", "chat": "", "facts": ""},
+    }
+    make_item(survey, systems=("secret-model",), payload=payload, choices=())
+    return survey
+
+
+def test_items_show_all_that_annotators_see_of_them(researcher: Client) -> None:
+    survey = replies(User.objects.get())
+    page = text_of(researcher.get(reverse("study_items", args=[survey.slug])))
+    assert ("Source Answer: skateboarding" in page, "Reference" in page) == (True, False)
+    own = make_survey(n_items=1)
+    page = text_of(researcher.get(reverse("study_items", args=[own.slug])))
+    assert "Answers: Maybe / No / Yes" in page
+
+
+def test_an_item_can_be_looked_at_as_annotators_see_it(researcher: Client) -> None:
+    survey = replies(User.objects.get())
+    make_draft(survey, title="Rate these", reward=Decimal("0.35"))
+    item = survey.items.get()
+    response = researcher.get(reverse("item_page", args=[survey.slug, item.pk]))
+    page = text_of(response)
+    assert "Nothing you answer here is kept or sent." in page
+    for shown in (
+        "Rate these",
+        "$0.35",
+        "Answer: skateboarding",
+        "Does the reply help?",
+        item.outputs.get().text,
+    ):
+        assert shown in page
+    assert "secret-model" not in response.content.decode()
+    policy = response["Content-Security-Policy"]
+    assert ("sandbox allow-scripts" in policy, "form-action 'none'" in policy) == (True, True)
+
+
+def test_an_item_of_others_can_not_be_looked_at(researcher: Client) -> None:
+    mine, others = make_survey(n_items=1), make_survey(n_items=1, is_shared=False)
+    (item,) = others.items.all()
+    for survey in (mine, others):
+        assert researcher.get(reverse("item_page", args=[survey.slug, item.pk])).status_code == 404
 
 
 def test_the_list_takes_as_many_queries_however_many_studies_there_are() -> None:
@@ -212,11 +262,15 @@ def test_a_study_of_many_batches_shows_them_page_by_page(client: Client) -> None
 
 def test_the_studies_are_shown_page_by_page(client: Client) -> None:
     client.force_login(User.objects.create_superuser("head"))
-    for _ in range(STUDIES_PER_PAGE + 1):
+    for _ in range(STUDIES_PER_PAGE + NO_PAGE_OF_THEIR_OWN):
         make_survey(n_items=1)
+    front = client.get("/admin/")
+    assert len(front.context["studies"]) == STUDIES_PER_PAGE + NO_PAGE_OF_THEIR_OWN
+    assert "Pages of" not in front.content.decode()
+    make_survey(n_items=1)
     assert [len(client.get("/admin/", {"page": n}).context["studies"]) for n in (1, 2)] == [
         STUDIES_PER_PAGE,
-        1,
+        NO_PAGE_OF_THEIR_OWN + 1,
     ]
 
 
@@ -259,3 +313,14 @@ def test_a_survey_type_that_is_gone_takes_no_page_from_other_studies(researcher:
         assert ("haiku (not installed)" in text) == is_listed
     assert "e-ViL: VQA-X" in study_page(researcher, published)
     assert {survey.pk for survey in scoring.unscored()} == {other.pk, published.pk}
+
+
+@pytest.mark.parametrize("place", ["study", "study_items", "batch"])
+def test_the_pages_of_a_study_without_a_type_say_so(researcher: Client, client: Client, place: str) -> None:
+    survey = make_survey(n_items=1, name="Never published")
+    draft = make_draft(survey)
+    Survey.objects.filter(pk=survey.pk).update(definition_key="haiku")
+    address = draft.get_absolute_url() if place == "batch" else reverse(place, args=[survey.slug])
+    page = researcher.get(address)
+    assert (page.status_code, "Unknown survey type &#x27;haiku&#x27;" in page.content.decode()) == (409, True)
+    assert client.get(address).status_code == 302

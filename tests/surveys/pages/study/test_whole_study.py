@@ -7,12 +7,13 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys.models import Batch, Decision, KeptReport, Survey
 from surveys.results import reports
 from surveys.review import decisions
-from tests.factories import make_batch, make_published, submitted
+from tests.factories import make_assignment, make_batch, make_published, make_worker, submitted
 from tests.surveys.pages.pages import text_of
 from tests.surveys.results.rated import rated_batch, single
 from tests.surveys.results.test_together import FIRST, SECOND, beside
@@ -189,3 +190,18 @@ def test_as_many_queries_however_many_batches_and_people(researcher: Client) -> 
         beside(done[0].hit.questionnaire.batch, more.hit.questionnaire.batch)
         make_batch(survey)
     assert [queries(name) for name in names] == before
+
+
+def test_simulated_people_are_counted_and_listed_apart(researcher: Client) -> None:
+    survey = two_published()[0].hit.questionnaire.batch.survey
+    practice = make_published(endpoint="link", takes_links=True, reward=0, is_simulated=True)
+    Batch.objects.filter(pk=practice.batch_id).update(survey=survey)
+    handed_in = {"status": "Submitted", "submitted_at": timezone.now(), "channel": "link"}
+    make_assignment(practice.hit, worker=make_worker("ASIM"), **handed_in)
+    for query, n, sentence in (
+        ({}, ["AANN"], "1 worked on this study Not among them: 1 simulated person. Show simulated people"),
+        ({"simulated": "1"}, ["ASIM"], "1 worked on this study Shown is 1 simulated person . Show people"),
+    ):
+        answer = page(researcher, "study_people", survey, **query)
+        assert [row["worker"].worker_id for row in answer.context["rows"]] == n
+        assert sentence in text_of(answer)
