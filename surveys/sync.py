@@ -27,6 +27,7 @@ from surveys.answering import allocation, answer_copy, claiming, collection
 from surveys.models import ApiRequest, Appeal, Batch, Importing, Questionnaire, Response, Survey, Webhook
 from surveys.models.api import KEPT
 from surveys.operations import accounts, alarms, disk, purging, reconciling
+from surveys.operations.backups import recency
 from surveys.publishing import gone, hits, preconditions, questionnaires, quota, stopping
 from surveys.publishing.budget import OverBudget
 from surveys.results import kept
@@ -46,7 +47,7 @@ FAILURES_IN_A_ROW = 3  # then the marketplace is left alone until the next sweep
 PUBLISHED_AT_ONCE = (
     3_000  # HITs of a batch for which a task waits: as many as a worker may create in a minute
 )
-SIMULATED_SECONDS = 2
+SIMULATED_SECONDS = 1  # of a turn: so long others wait for it
 logger = logging.getLogger(__name__)
 
 
@@ -117,6 +118,7 @@ def send_alarms() -> None:
     alarms.send_due()
     reconciling.remind()
     disk.warn()
+    recency.warn()
 
 
 @shared_task
@@ -179,15 +181,17 @@ def make_report(report_pk: int) -> None:
 
 
 @shared_task
+def tidy() -> None:
+    """Remove what is kept for a time only."""
+    # Here, not at the top: it loads pandas and Pillow.
+    from surveys.operations import tidying
+
+    tidying.tidy()
+
+
+@shared_task
 def purge_workers() -> None:
-    """Erase who has deleted their account, and, where a time is set, who did nothing for as long as ids are kept.
-
-    Files that were prepared for a download go with the day.
-    """
-    # Here, not at the top: it loads pandas.
-    from surveys.results.files import prepared
-
-    prepared.discard_old()
+    """Erase who has deleted their account, and, where a time is set, who did nothing for as long as ids are kept."""
     _with_marketplace(accounts.forget_closed)
     if (days := settings.KEEP_WORKER_IDS_DAYS) > 0:
         before = timezone.now() - timedelta(days=days)
@@ -434,10 +438,12 @@ def _settle(hit: HIT, *, held: Lease[HIT]) -> None:
         mirror.mark_synced(hit)
     _decide(hit)
     due_work.reopen(hit)
-    for assignment in due_work.to_carry_out(hit):
+    to_carry_out = due_work.to_carry_out(hit)
+    for assignment in to_carry_out:
         delivery.carry_out(assignment, gateway=gateway)
         reach("sync.carried_out")
-    due_work.reopen(hit)
+    if to_carry_out:
+        due_work.reopen(hit)
     if gateway:
         _replace(hit, gateway=gateway)
 

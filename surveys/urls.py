@@ -6,7 +6,7 @@ from surveys.pages import notes
 from surveys.pages.answering import appeal, consent, hit, link_annotation, link_home, own_data, pictures
 from surveys.pages.people import labels, people, study_people, workers
 from surveys.pages.publishing import batches, books, launch, pilot, running, simulating
-from surveys.pages.results import compare, downloads, paper, responses, results_page, sharing
+from surveys.pages.results import compare, downloads, paper, responses, results_page, sharing, texts
 from surveys.pages.review import (
     appeals,
     assignments,
@@ -41,6 +41,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("batches/<int:pk>/results/", results_page.batch_results, name="batch_results"),
     path("batches/<int:pk>/results/progress", results_page.results_progress, name="batch_results_progress"),
     path("batches/<int:pk>/results/answers/", responses.batch_responses, name="batch_responses"),
+    path("batches/<int:pk>/results/texts/", texts.batch_texts, name="batch_texts"),
     path("batches/<int:pk>/results/disagreement/", responses.disputed, name="disputed"),
     path(
         "batches/<int:pk>/results/figures/<slug:kind>/<slug:criterion>.<slug:form>",
@@ -81,7 +82,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("batches/<int:pk>/policy/", policy.policy, name="batch_policy"),
     path("batches/<int:pk>/people/", people.people, name="people"),
     path("batches/<int:pk>/people/invite", people.invite_people, name="invite_people"),
+    path("batches/<int:pk>/people/earned.csv", people.earned_csv, name="earned_csv"),
     path("batches/<int:pk>/people/links.csv", people.links_csv, name="links_csv"),
+    path("batches/<int:pk>/people/<int:worker_pk>/free", people.free_places, name="free_places"),
     path("batches/<int:pk>/people/panel", people.save_panel, name="save_panel"),
     path("batches/<int:pk>/people/<int:invitation_pk>/renew", people.renew_link, name="renew_link"),
     path("batches/<int:pk>/people/<int:invitation_pk>/revoke", people.revoke_link, name="revoke_link"),
@@ -145,6 +148,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("shared/<str:token>/", sharing.shared_results, name="shared_results"),
     path("studies/<slug:slug>/", studies.study, name="study"),
     path("studies/<slug:slug>/items/", studies.items, name="study_items"),
+    path("studies/<slug:slug>/items/<int:item_pk>/", studies.item_page, name="item_page"),
     path("studies/<slug:slug>/items/<int:item_pk>/seen-to", problems.settle_problem, name="settle_problem"),
     path("studies/<slug:slug>/design/", studies.design, name="study_design"),
     path("studies/<slug:slug>/settings/", settings.settings, name="study_settings"),
@@ -166,6 +170,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
         responses.study_responses,
         name="study_responses",
     ),
+    path("studies/<slug:slug>/results/<str:batches>/texts/", texts.study_texts, name="study_texts"),
     path(
         "studies/<slug:slug>/results/<str:batches>/disagreement/",
         responses.study_disputed,
@@ -208,4 +213,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("tokens/<int:token_pk>/revoke", api_tokens.revoke_token, name="revoke_token"),
     path("workers/<int:worker_pk>/", workers.worker, name="worker"),
     path("workers/<int:worker_pk>/standing", workers.standing, name="worker_standing"),
+    path("workers/<int:worker_pk>/data", workers.hand_out, name="worker_data"),
+    path("workers/<int:worker_pk>/delete", workers.forget, name="worker_forget"),
 ]

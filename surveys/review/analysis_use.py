@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotators.models import Assignment
 from surveys import audit
 from surveys.models import Batch, Decision, Inclusion, is_rejected
-from surveys.publishing import budget
+from surveys.publishing import budget, quota
 from surveys.review.errors import CannotDecide, check_reason
 from surveys.review.replacements import is_replaced, offer_again, reopen_batch
 
@@ -44,7 +44,7 @@ def exclude(assignment: Assignment, *, by: AbstractBaseUser, reason: str, replac
 
 @transaction.atomic
 def include(assignment: Assignment, *, by: AbstractBaseUser, reason: str) -> Inclusion:
-    """Use answers again that were left out. What replaced them, or is opened for that already, stays.
+    """Use answers again that were left out. What replaced them stays, and what a marketplace has opened for that.
 
     Raises CannotDecide without a reason, for rejected work, and where the answers are used anyway.
     """
@@ -55,7 +55,11 @@ def include(assignment: Assignment, *, by: AbstractBaseUser, reason: str) -> Inc
     earlier = Inclusion.objects.filter(assignment=now).first()
     if earlier is None:
         raise CannotDecide("These answers are used already.")
-    return earlier if earlier.is_included else _write(now, is_included=True, by=by, reason=reason)
+    if earlier.is_included:
+        return earlier
+    inclusion = _write(now, is_included=True, by=by, reason=reason)
+    quota.withdraw(now)
+    return inclusion
 
 
 @transaction.atomic

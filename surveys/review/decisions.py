@@ -19,7 +19,7 @@ from surveys.models import Batch, Decision, Inclusion
 from surveys.protocols.definition import FILE_GONE, FILE_UNSEEN
 from surveys.protocols.policy import Policy, read_policy, rule_version
 from surveys.protocols.rules import APPROVE, FLAG, PROPOSE, REJECT, Evidence, Flag, Verdict
-from surveys.publishing import budget
+from surveys.publishing import budget, quota
 from surveys.review.analysis_use import include, leave_out
 from surveys.review.appeal_codes import REASON_MAX
 from surveys.review.errors import CannotDecide, check_reason
@@ -133,7 +133,7 @@ def hold(assignment: Assignment, *, by: AbstractBaseUser, reason: str) -> Decisi
 def overturn(
     assignment: Assignment, *, by: AbstractBaseUser, reason: str, use_answers: bool = False
 ) -> Decision:
-    """Record that a rejection is taken back and the worker paid after all; its replacement stays.
+    """Record that a rejection is taken back and the worker paid after all; a replacement that somebody has stays.
 
     The answers are used again, unless their place has been given again by now: then they are used beside those that
     replaced them only with `use_answers`, and left out otherwise. The first person to do so is kept, unless the
@@ -349,6 +349,7 @@ def _overturned(assignment: Assignment, *, by: AbstractBaseUser, reason: str, us
     if is_new:
         audit_decision(decision, OVERTURN, **({"refused_before": refused.error} if refused else {}))
         _use_or_leave_out(assignment, by=by, reason=reason, use_answers=use_answers)
+        quota.withdraw(assignment)
     _forget_refusal(assignment, Call.Operation.OVERTURN)
     return decision
 

@@ -80,11 +80,11 @@ def due_hits(*, every: timedelta, within: timedelta | None = LOOKED_AT_WITHIN) -
     is_seen = Q(synced_at__gt=now - every, synced_at__lte=now + CLOCK_SKEW)
     is_stopped = Q(hit__enqueued_at__isnull=False)
     seen_lately = Q() if within is None else Q(hit__synced_at__gte=now - within) | is_stopped
+    either = [_to_settle(), overturned()]
     works = [
-        _to_settle(),
+        *either,
         _decided_elsewhere().filter(seen_lately),
         unreplaced(),
-        overturned(),
         approved_late().filter(seen_lately),
         claiming.unasked(),
     ]
@@ -93,7 +93,7 @@ def due_hits(*, every: timedelta, within: timedelta | None = LOOKED_AT_WITHIN) -
         *(_hits(work.filter(by_market())) for work in works),
     ]
     asked = HIT.objects.filter(mirror.is_asked(), pk__in=_any(there)).values("pk")
-    here = [_hits(work.filter(~by_market())) for work in (_to_settle(), overturned(), unsettled())]
+    here = [_hits(work.filter(~by_market())) for work in (*either, unsettled())]
     to_do = _any([asked, _hits(_not_wanted_again()), *here])
     hits = HIT.objects.filter(Q(synced_at=None) | ~is_seen).filter(pk__in=to_do, questionnaire__isnull=False)
     return hits.order_by(F("synced_at").asc(nulls_first=True), "pk")
@@ -140,6 +140,8 @@ def claim(hits: QuerySet[HIT]) -> list[int]:
     n_free = max(0, MOST_WAITING - HIT.objects.filter(is_waiting).count())
     in_turn = hits.order_by(F("enqueued_at").asc(nulls_first=True), *hits.query.order_by)
     wanted = list(in_turn.exclude(is_waiting).values_list("pk", flat=True)[:n_free])
+    if not wanted:
+        return []
     HIT.objects.filter(pk__in=wanted).exclude(is_waiting).update(enqueued_at=now)
     claimed = set(HIT.objects.filter(pk__in=wanted, enqueued_at=now).values_list("pk", flat=True))
     return [pk for pk in wanted if pk in claimed]

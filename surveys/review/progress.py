@@ -7,8 +7,10 @@ from django.db.models import Count, IntegerField, OuterRef, Q, QuerySet, Subquer
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from annotators.crowds.base import by_market
 from annotators.models import IS_LOST, Assignment
 from surveys.models import Batch, Invitation, PanelVisit, Questionnaire, does_not_count, is_held, is_undecided
+from surveys.publishing import quota
 
 if TYPE_CHECKING:
     from typing import TypedDict
@@ -84,11 +86,28 @@ def is_soon(assignment: Assignment, *, batch: Batch, now: datetime) -> bool:
 
 
 def with_work(people: QuerySet[Person], *, batch: Batch) -> QuerySet[Person]:
-    """Annotate invitations or visits with n_done and n_open: what their worker has done of the batch, and begun."""
+    """Annotate invitations or visits with what their worker has of the batch: n_done, n_open, and n_left.
+
+    `n_open` is begun and held for them, `n_left` begun, and free for others by now.
+    """
     given = Assignment.objects.filter(annotation_slot__batch=batch, worker=OuterRef("worker"))
+    begun, is_at_work = given.filter(saved_at=None), quota.is_at_work(batch)
     return people.annotate(
         n_done=_number(given.filter(saved_at__isnull=False), Count("pk")),
-        n_open=_number(given.filter(saved_at=None), Count("pk")),
+        n_open=_number(begun.filter(is_at_work), Count("pk")),
+        n_left=_number(begun.exclude(is_at_work), Count("pk")),
+    )
+
+
+def with_pay(people: QuerySet[Person], *, batch: Batch) -> QuerySet[Person]:
+    """Annotate invitations with n_accepted, what their worker has to be paid for, and n_waiting, what may follow.
+
+    What they did on a marketplace, that pays.
+    """
+    given = Assignment.objects.filter(~by_market(), annotation_slot__batch=batch, worker=OuterRef("worker"))
+    return people.annotate(
+        n_accepted=_number(given.filter(status=Assignment.Status.APPROVED), Count("pk")),
+        n_waiting=_number(given.filter(status=Assignment.Status.SUBMITTED), Count("pk")),
     )
 
 

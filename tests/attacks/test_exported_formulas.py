@@ -87,8 +87,9 @@ def test_the_list_of_links(researcher: Client, formula: str) -> None:
     batch = make_batch()
     until = timezone.now() + timedelta(days=1)
     invite(batch, people=[Person(formula)], expires_at=until, by=None)
-    answer = researcher.get(reverse("links_csv", args=[batch.pk]))
-    assert dangerous(answer.content.decode()) == []
+    for name in ("links_csv", "earned_csv"):
+        answer = researcher.get(reverse(name, args=[batch.pk]))
+        assert dangerous(answer.content.decode()) == []
 
 
 @pytest.mark.parametrize("formula", FORMULAS)

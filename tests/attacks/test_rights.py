@@ -3,10 +3,12 @@
 import copy
 import uuid
 from collections.abc import Callable
+from http.cookies import SimpleCookie
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -36,9 +38,11 @@ from tests.factories import make_published, submitted
 from tests.link_people import invite_one, make_batch
 from tests.made_once import made_once
 from tests.people import client_of
+from tests.surveys.operations.backup_state import stored
 
 pytestmark = pytest.mark.django_db
-ANYBODY, ASSISTANT, RESEARCHER = "anybody", "Assistant", "Researcher"
+BrowserOf = Callable[[str], Client]
+ANYBODY, ASSISTANT, RESEARCHER, SUPERUSER = "anybody", "Assistant", "Researcher", "superuser"
 
 # What somebody at least has to be: {name: (who, method, arguments)}.
 ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
@@ -51,6 +55,7 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "batch_results": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "batch_responses": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "disputed": (ASSISTANT, "get", lambda w: [w.batch.pk]),
+    "batch_texts": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "result_figure": (ASSISTANT, "get", lambda w: [w.batch.pk, "means", "justifies", "svg"]),
     "result_table": (ASSISTANT, "get", lambda w: [w.batch.pk, "systems", "tex"]),
     "label_person": (RESEARCHER, "post", lambda w: [w.batch.pk, w.assignment.worker_id]),
@@ -60,6 +65,7 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "batch_files": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "study": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),
     "study_items": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),
+    "item_page": (ASSISTANT, "get", lambda w: [w.batch.survey.slug, w.problem.item_id]),
     "study_design": (ASSISTANT, "get", lambda w: [w.batch.survey.slug]),
     "study_settings": (RESEARCHER, "get", lambda w: [w.batch.survey.slug]),
     "launch": (RESEARCHER, "get", lambda w: [w.batch.survey.slug]),
@@ -93,15 +99,19 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "batch_policy": (ASSISTANT, "get", lambda w: [w.batch.pk]),
     "use": (ASSISTANT, "post", lambda w: [w.batch.pk, w.assignment.pk]),
     "worker_standing": (RESEARCHER, "post", lambda w: [w.assignment.worker_id]),
+    "worker_data": (SUPERUSER, "post", lambda w: [w.assignment.worker_id]),
+    "worker_forget": (SUPERUSER, "post", lambda w: [w.assignment.worker_id]),
     "give_bonus": (RESEARCHER, "post", lambda w: [w.batch.pk, w.assignment.pk]),
     "batch_trail": (RESEARCHER, "get", lambda w: [w.batch.pk]),
     "batch_trail_csv": (RESEARCHER, "get", lambda w: [w.batch.pk]),
     "people": (RESEARCHER, "get", lambda w: [w.link_batch.pk]),
     "invite_people": (RESEARCHER, "post", lambda w: [w.link_batch.pk]),
     "links_csv": (RESEARCHER, "get", lambda w: [w.link_batch.pk]),
+    "earned_csv": (RESEARCHER, "get", lambda w: [w.link_batch.pk]),
     "save_panel": (RESEARCHER, "post", lambda w: [w.link_batch.pk]),
     "renew_link": (RESEARCHER, "post", lambda w: [w.link_batch.pk, w.invitation.pk]),
     "revoke_link": (RESEARCHER, "post", lambda w: [w.link_batch.pk, w.invitation.pk]),
+    "free_places": (RESEARCHER, "post", lambda w: [w.link_batch.pk, w.invitation.worker_id]),
     "books": (RESEARCHER, "get", lambda w: []),
     "settle_books": (RESEARCHER, "post", lambda w: []),
     "hit": (ANYBODY, "get", lambda w: [uuid.uuid4()]),
@@ -157,6 +167,7 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
     "study_results_of": (ASSISTANT, "get", lambda w: [w.batch.survey.slug, str(w.batch.pk)]),
     "study_results_progress": (ASSISTANT, "get", lambda w: [w.batch.survey.slug, str(w.batch.pk)]),
     "study_responses": (ASSISTANT, "get", lambda w: [w.batch.survey.slug, str(w.batch.pk)]),
+    "study_texts": (ASSISTANT, "get", lambda w: [w.batch.survey.slug, str(w.batch.pk)]),
     "study_disputed": (ASSISTANT, "get", lambda w: [w.batch.survey.slug, str(w.batch.pk)]),
     "study_result_figure": (
         ASSISTANT,
@@ -186,6 +197,7 @@ ADDRESSES: dict[str, tuple[str, str, Callable[["World"], list[Any]]]] = {
 }
 PROTECTED = [name for name, (who, _, _) in ADDRESSES.items() if who != ANYBODY]
 FOR_RESEARCHERS = [name for name, (who, _, _) in ADDRESSES.items() if who == RESEARCHER]
+FOR_SUPERUSERS = [name for name, (who, _, _) in ADDRESSES.items() if who == SUPERUSER]
 FACTS = (
     Assignment,
     Appeal,
@@ -240,7 +252,8 @@ class World:
         return getattr(client, method)(reverse(name, args=arguments(self)), ATTEMPT)
 
     def facts(self) -> list[Any]:
-        return [list(model._default_manager.order_by("pk").values()) for model in FACTS]
+        with connection.cursor() as cursor:
+            return [stored(cursor, model) for model in FACTS]
 
 
 ATTEMPT = {
@@ -250,12 +263,33 @@ ATTEMPT = {
 }  # fmt: skip
 
 
-made = made_once(World)
+def sign_in() -> dict[str, SimpleCookie]:
+    """Return what browsers of people with a role send, and that of somebody who is no staff."""
+    guest = Client()
+    guest.force_login(User.objects.create_user("guest"))
+    roles = ("", "Assistant", "Researcher")
+    return {"guest": guest.cookies, **{role: client_of(role).cookies for role in roles}}
+
+
+world = made_once(World)
+signed_in = made_once(sign_in)
 
 
 @pytest.fixture
-def world(made: World) -> World:
-    return copy.deepcopy(made)
+def browser_of(signed_in: dict[str, SimpleCookie]) -> BrowserOf:
+    """A function that returns a browser, which is new, of somebody who is signed in."""
+
+    def browser(who: str) -> Client:
+        client = Client()
+        client.cookies = copy.deepcopy(signed_in[who])
+        return client
+
+    return browser
+
+
+@pytest.fixture
+def researcher(browser_of: BrowserOf) -> Client:
+    return browser_of("Researcher")
 
 
 def test_every_address_has_its_line() -> None:
@@ -270,29 +304,38 @@ def test_strangers_are_sent_to_the_login(world: World, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROTECTED)
-def test_people_who_are_no_staff_are_sent_there_too(world: World, name: str, django_user_model) -> None:
-    client = Client()
-    client.force_login(django_user_model.objects.create_user("guest"))
-    assert world.ask(client, name).status_code == 302
+def test_people_who_are_no_staff_are_sent_there_too(world: World, name: str, browser_of: BrowserOf) -> None:
+    assert world.ask(browser_of("guest"), name).status_code == 302
 
 
 @pytest.mark.parametrize("name", PROTECTED)
-def test_staff_without_any_right_change_and_see_nothing(world: World, name: str) -> None:
-    assert world.ask(client_of(), name).status_code == 403
+def test_staff_without_any_right_change_and_see_nothing(
+    world: World, name: str, browser_of: BrowserOf
+) -> None:
+    assert world.ask(browser_of(""), name).status_code == 403
     assert world.facts() == world.before
 
 
 @pytest.mark.parametrize("name", FOR_RESEARCHERS)
-def test_assistants_do_not_launch_download_raw_or_invite(world: World, name: str) -> None:
-    assert world.ask(client_of("Assistant"), name).status_code == 403
+def test_assistants_do_not_launch_download_raw_or_invite(
+    world: World, name: str, browser_of: BrowserOf
+) -> None:
+    assert world.ask(browser_of("Assistant"), name).status_code == 403
     assert world.facts() == world.before
 
 
-def test_assistants_try_a_policy_out_and_do_not_apply_it(world: World) -> None:
-    assert (
-        client_of("Assistant").post(reverse("batch_policy", args=[world.batch.pk]), ATTEMPT).status_code
-        == 403
-    )
+@pytest.mark.parametrize("name", FOR_SUPERUSERS)
+def test_researchers_neither_take_nor_delete_what_is_kept_about_a_person(
+    world: World, name: str, researcher: Client
+) -> None:
+    """A person is one over all studies, of which a researcher sees some."""
+    assert world.ask(researcher, name).status_code == 403
+    assert world.facts() == world.before
+
+
+def test_assistants_try_a_policy_out_and_do_not_apply_it(world: World, browser_of: BrowserOf) -> None:
+    address = reverse("batch_policy", args=[world.batch.pk])
+    assert browser_of("Assistant").post(address, ATTEMPT).status_code == 403
     assert world.facts() == world.before
 
 

@@ -15,7 +15,8 @@ from django.utils import timezone
 from annotators.crowds.base import by_market, has_market
 from annotators.crowds.mturk import mirror
 from annotators.crowds.mturk.gateway import Gateway, HITRecord
-from annotators.models import HIT, IS_CLAIM, Assignment, Endpoint, Listing
+from annotators.models import HIT, IS_CLAIM, Assignment, Endpoint, HITType, Listing
+from statements import Hole, Statement
 
 PAGES_EACH = 20  # in one interval of the sync: beyond, a listing comes the less often the longer it is
 LIVE = (HIT.Status.ASSIGNABLE, HIT.Status.UNASSIGNABLE)
@@ -27,7 +28,8 @@ def due(*, now: datetime) -> list[str]:
     """Return the marketplaces whose HITs are to be listed now: something of ours is open there."""
     recent = {listing.endpoint for listing in Listing.objects.all() if not _is_due(listing, now=now)}
     others = [name for name in Endpoint.values if has_market(name) and name not in recent]
-    return [name for name in others if unended(name).exists()]
+    used = set(HITType.objects.filter(endpoint__in=others).values_list("endpoint", flat=True).distinct())
+    return [name for name in others if name in used and UNENDED.rows(endpoint=name)]
 
 
 def _is_due(listing: Listing, *, now: datetime) -> bool:
@@ -40,13 +42,17 @@ def _is_due(listing: Listing, *, now: datetime) -> bool:
     return listing.began_at is None or not now - rest < listing.began_at <= now
 
 
-def unended(endpoint: str) -> QuerySet[HIT]:
+def unended(endpoint: str | Hole) -> QuerySet[HIT]:
     """Return the HITs of which something may still come in, or be decided by the marketplace."""
     undecided = Assignment.objects.filter(by_market(), status=Status.SUBMITTED)
     is_untold = Q(synced_at=None) | Q(synced_at__lte=F("last_listed"))
     is_open = Q(status__in=LIVE) | (is_untold & Q(max_assignments__gt=mirror.n_handed_in()))
     ours = HIT.objects.filter(hit_type__endpoint=endpoint, gone_at=None).exclude(status=HIT.Status.DISPOSED)
     return _with_last(ours).filter(is_open | Exists(undecided.filter(hit=OuterRef("pk"))))
+
+
+ENDPOINT = Hole("endpoint", HITType._meta.get_field("endpoint"))
+UNENDED = Statement(lambda: unended(ENDPOINT).values_list("pk")[:1])
 
 
 def take(endpoint: str, *, gateway: Gateway) -> int:
@@ -72,6 +78,8 @@ def take(endpoint: str, *, gateway: Gateway) -> int:
 
 def _ours(records: Iterable[HITRecord], *, endpoint: str) -> list[Pair]:
     by_id = {record.hit_id: record for record in records}
+    if not by_id:  # the last page of a list is empty
+        return []
     found = _with_last(HIT.objects.filter(hit_type__endpoint=endpoint, hit_id__in=by_id))
     claims = Assignment.objects.filter(IS_CLAIM, hit=OuterRef("pk"))
     counted = found.annotate(

@@ -1,7 +1,7 @@
 """Who comes to a batch without a marketplace: personal links, and a panel."""
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from io import StringIO
 from typing import IO, Any
@@ -10,7 +10,7 @@ from django.conf import settings
 from django.contrib import admin, messages
 from django.contrib.admin.models import ADDITION, CHANGE, LogEntry
 from django.core.paginator import Page, Paginator
-from django.db.models import Model
+from django.db.models import Model, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -20,6 +20,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
 from annotators.crowds.links.panels import PANELS
+from annotators.models import Worker
+from annotators.people.pseudonyms import pseudonym
 from surveys.answering.invitations import (
     CannotInvite,
     Invited,
@@ -33,12 +35,14 @@ from surveys.models import Batch, Invitation, Outcome, Panel, PanelVisit
 from surveys.pages.access import batch_for, researcher
 from surveys.pages.people.people_forms import InviteForm, PanelForm, RenewForm
 from surveys.publishing import quota
+from surveys.publishing.preconditions import out_of_reach
 from surveys.results.files.csv_text import safe_text
 from surveys.review.panels import FOR_PANEL, decision_about, panel_lists, statuses_of
-from surveys.review.progress import with_work
+from surveys.review.progress import with_pay, with_work
 
 PEOPLE_PER_PAGE = 12  # of invitations, and of visits below them; so the page stays within a few screens
 COLUMNS = ("name", "email", "address", "expires_at", "access_code")
+EARNED = ("name", "email", "accepted", "dollars", "undecided")
 VIEW = ("surveys.view_batch", "surveys.view_invitation")
 
 
@@ -102,6 +106,22 @@ def links_csv(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @never_cache
+@require_safe
+@researcher(*VIEW)
+def earned_csv(request: HttpRequest, pk: int) -> HttpResponse:
+    """Send what the invited have earned by accepted work, by link; whoever pays them knows what is paid already."""
+    batch = _batch(request, pk)
+    invited: Iterable[Any] = with_pay(batch.invitations.order_by("name", "pk"), batch=batch)
+    lines = [
+        (one.name, one.email, str(one.n_accepted), f"{batch.reward * one.n_accepted:.2f}", str(one.n_waiting))
+        for one in invited
+    ]
+    text = StringIO()
+    write_rows(EARNED, lines, text)
+    return _file(batch, "earned", text)
+
+
+@never_cache
 @require_POST
 @researcher(*VIEW, "surveys.change_invitation")
 def revoke_link(request: HttpRequest, pk: int, invitation_pk: int) -> HttpResponse:
@@ -130,6 +150,24 @@ def renew_link(request: HttpRequest, pk: int, invitation_pk: int) -> HttpRespons
     renewed = renew_key(invitation, expires_at=form.cleaned_data["expires_at"])
     _note(request, invitation, CHANGE, "Link renewed.")
     return _shown_once(request, batch, [renewed])
+
+
+@never_cache
+@require_POST
+@researcher(*VIEW, "surveys.change_invitation")
+def free_places(request: HttpRequest, pk: int, worker_pk: int) -> HttpResponse:
+    """Let others have what somebody has begun and will not finish: a panel sends the next person at once."""
+    batch = _batch(request, pk)
+    own = Q(invitations__batch=batch) | Q(panel_visits__panel__batch=batch)
+    worker = get_object_or_404(Worker.objects.filter(own).distinct(), pk=worker_pk)
+    n = quota.let_go(batch, worker=worker)
+    if n:
+        _note(request, batch, CHANGE, f"Freed what {pseudonym(worker.worker_id)} had begun.")
+        said = "place is free" if n == 1 else "places are free"
+        messages.success(request, f"{n} {said} for others. What was typed there stays with its author.")
+    else:
+        messages.info(request, "Nothing was held for them any more.")
+    return redirect("people", batch.pk)
 
 
 @never_cache
@@ -244,7 +282,12 @@ def _state_of(visit: Any) -> str:
         return str(visit.get_outcome_display()).lower()
     if visit.completed_at:
         return "finished"
-    return "at work" if visit.n_open else "has worked" if visit.n_done else "came"
+    return _at_work(visit) or "came"
+
+
+def _at_work(one: Any) -> str:
+    """Return what an invited person, or one of a panel, is doing; "" where they have begun nothing."""
+    return "at work" if one.n_open else "has worked" if one.n_done else "left" if one.n_left else ""
 
 
 def _rows(request: HttpRequest, batch: Batch) -> Page[Any]:
@@ -260,9 +303,7 @@ def _state(invitation: Any) -> str:
         return "revoked"
     if invitation.expires_at <= timezone.now():
         return "expired"
-    if invitation.n_open:
-        return "at work"
-    return "has worked" if invitation.n_done else "opened" if invitation.opened_at else "not opened"
+    return _at_work(invitation) or ("opened" if invitation.opened_at else "not opened")
 
 
 def _shown_once(request: HttpRequest, batch: Batch, invited: list[Invited]) -> HttpResponse:
@@ -279,15 +320,25 @@ def _render(
     status: int = 200,
 ) -> HttpResponse:
     sign_in = settings.APP_URL + reverse("link_sign_in", args=[batch.pk])
-    common = {**admin.site.each_context(request), "title": title, "batch": batch, "sign_in": sign_in}
+    common = {
+        **admin.site.each_context(request),
+        "title": title,
+        "batch": batch,
+        "sign_in": sign_in,
+        "out_of_reach": "" if batch.is_simulated else out_of_reach(),
+    }
     return render(request, f"people/{template}.html", {**common, **context}, status=status)
 
 
 def _csv(batch: Batch, rows: list[tuple[Invitation, str, str]]) -> HttpResponse:
     text = StringIO()
     write_links(rows, text)
+    return _file(batch, "links", text)
+
+
+def _file(batch: Batch, what: str, text: StringIO) -> HttpResponse:
     response = HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8")
-    name = f"{slugify(batch.name) or batch.pk}-links.csv"
+    name = f"{slugify(batch.name) or batch.pk}-{what}.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
 
@@ -295,12 +346,17 @@ def _csv(batch: Batch, rows: list[tuple[Invitation, str, str]]) -> HttpResponse:
 def write_links(rows: Iterable[tuple[Invitation, str, str]], stream: IO[str]) -> None:
     """Write one row for each (invitation, address, access code); the code is "" where it is not known any more.
 
-    Nothing in it stands in any file of results, so that no two files put together say who gave which answers. Cells are
-    made safe to open in a spreadsheet.
+    Nothing in it stands in any file of results, so that no two files put together say who gave which answers.
     """
+    lines = [
+        (one.name, one.email, url, one.expires_at.isoformat(timespec="seconds"), access_code)
+        for one, url, access_code in rows
+    ]
+    write_rows(COLUMNS, lines, stream)
+
+
+def write_rows(columns: Sequence[str], rows: Iterable[Sequence[str]], stream: IO[str]) -> None:
+    """Write a CSV whose cells are made safe to open in a spreadsheet."""
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for invitation, url, access_code in rows:
-        until = invitation.expires_at.isoformat(timespec="seconds")
-        cells = (invitation.name, invitation.email, url, until, access_code)
-        writer.writerow([safe_text(cell) for cell in cells])
+    writer.writerow(columns)
+    writer.writerows([safe_text(cell) for cell in row] for row in rows)

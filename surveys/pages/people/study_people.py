@@ -43,9 +43,13 @@ def study_people(request: HttpRequest, slug: str) -> HttpResponse:
     words = request.GET.get("q", "").replace("\0", "").strip()
     first = request.GET.get("first", "")
     first = first if first in ORDERS else ""
-    rows = workers(survey, words, reader=request.user).order_by(*ORDERS[first])
+    n_people, n_simulated = (_n_workers(survey, is_simulated=one) for one in (False, True))
+    is_simulated = n_simulated > 0 and ("simulated" in request.GET or not n_people)
+    found = workers(survey, words, reader=request.user, is_simulated=is_simulated)
+    rows = found.order_by(*ORDERS[first])
     page: Page[Any] = Paginator(rows, PER_PAGE).get_page(request.GET.get("page", "1"))
-    kept = {name: value for name, value in (("q", words), ("first", first)) if value}
+    shown = "1" if is_simulated and n_people else ""
+    kept = {name: value for name, value in (("q", words), ("first", first), ("simulated", shown)) if value}
     context = {
         **admin.site.each_context(request),
         "title": f"People of {survey}",
@@ -53,6 +57,9 @@ def study_people(request: HttpRequest, slug: str) -> HttpResponse:
         "page": page,
         "rows": _with_people(page),
         "q": words,
+        "n_people": n_people,
+        "n_simulated": n_simulated,
+        "is_simulated": is_simulated,
         "first": first,
         "orders": FIRST.items(),
         "query": f"{urlencode(kept)}&" if kept else "",
@@ -61,15 +68,15 @@ def study_people(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "people/study.html", context)
 
 
-def workers(survey: Survey, words: str, *, reader: Person) -> QuerySet[Any, Any]:
+def workers(survey: Survey, words: str, *, reader: Person, is_simulated: bool = False) -> QuerySet[Any, Any]:
     """Return a row for each worker of a study, who did most first, with what the page shows of each.
 
     worker (its key), n_batches, n_given, n_rejected, n_waiting, n_noticed (assignments in which a rule noticed
     something), n_right of n_graded answers, last_at, and label. Only work of the study is read: somebody who works on
-    many costs no more.
+    many costs no more. People, or those who are simulated: they work on batches of their own.
     """
     sees_labels = reader.has_perm(SEES_LABELS)
-    of_study = Assignment.objects.filter(hit__questionnaire__batch__survey=survey)
+    of_study = _work(survey, is_simulated=is_simulated)
     found = (
         of_study.order_by()
         .values("worker")
@@ -88,6 +95,15 @@ def workers(survey: Survey, words: str, *, reader: Person) -> QuerySet[Any, Any]
         n_right=_n(Q(responses__is_correct=True, responses__is_repeat=False), of="responses"),
         n_graded=_n(Q(responses__is_correct__isnull=False, responses__is_repeat=False), of="responses"),
     ).order_by(*ORDERS[""])
+
+
+def _work(survey: Survey, *, is_simulated: bool) -> QuerySet[Assignment]:
+    of_study = Assignment.objects.filter(hit__questionnaire__batch__survey=survey)
+    return of_study.filter(hit__questionnaire__batch__is_simulated=is_simulated)
+
+
+def _n_workers(survey: Survey, *, is_simulated: bool) -> int:
+    return _work(survey, is_simulated=is_simulated).order_by().values("worker").distinct().count()
 
 
 def _n(counted: Q, *, of: str = "pk") -> Count:

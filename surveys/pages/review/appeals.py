@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
+from annotators.crowds.base import crowd_of
 from annotators.outbox.market import FEEDBACK_MAX
 from surveys import sync
 from surveys.enqueue import enqueue
@@ -25,7 +26,7 @@ from surveys.teams import seen_by, where
 PER_PAGE = 6  # each with what it is about; so the page stays within a few screens
 MAY_ANSWER = ("surveys.view_batch", "annotators.view_assignment", "annotators.change_assignment")
 SAID = {
-    Appeal.Outcome.OVERTURNED: "The rejection is overturned; the worker is paid next.",
+    Appeal.Outcome.OVERTURNED: "The rejection is overturned; {next}.",
     Appeal.Outcome.UPHELD: "The rejection stays. The worker reads your answer on their page.",
 }
 
@@ -76,7 +77,10 @@ def answer_appeal(request: HttpRequest, appeal_pk: int) -> HttpResponse:
         return _again(request, appeal, form, status=409)
     enqueue(sync.sync_hit, appeal.assignment.hit_id)
     enqueue(sync.tell_of_appeal, appeal.pk)
-    messages.success(request, SAID[form.cleaned_data["outcome"]])
+    following = (
+        "the worker is paid next" if crowd_of(appeal.assignment).has_market else "the work is accepted"
+    )
+    messages.success(request, SAID[form.cleaned_data["outcome"]].format(next=following))
     batch_pk = appeal.assignment.hit.questionnaire.batch_id
     return redirect("assignment", pk=batch_pk, assignment_pk=appeal.assignment_id)
 

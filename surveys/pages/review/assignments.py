@@ -73,6 +73,9 @@ def _list(request: HttpRequest, about: Batch | Survey) -> HttpResponse:
         "page": page,
         "can_decide": any(one.status == Assignment.Status.SUBMITTED for one in page.object_list),
         "can_release": any(one.is_held_by_hand for one in page.object_list),
+        "runs_out": any(
+            one.auto_approval_at and one.status == Assignment.Status.SUBMITTED for one in page.object_list
+        ),
         "can_select": any(one.can_select for one in page.object_list),
         "query": f"{query}&" if query else "",
         "walk": f"?{query}" if query and isinstance(about, Batch) else "",

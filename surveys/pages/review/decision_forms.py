@@ -11,6 +11,8 @@ from surveys.models import Decision, is_held_by_hand, is_used
 from surveys.review.appeal_codes import REASON_MAX
 from surveys.review.by_hand import ACTIONS
 
+# MTurk's words; but its "Accepted" stands beside "Approved" here, and is of who has only begun.
+STATUS_WORDS = {**dict(Assignment.Status.choices), Assignment.Status.ACCEPTED.value: "Not handed in"}
 UNDECIDED = "undecided"
 USED, LEFT_OUT = "used", "left_out"
 EXCLUDE = "exclude"
@@ -38,7 +40,7 @@ FIRST = {
 class FilterForm(forms.Form):
     """Which assignments to list. Everything is optional; what makes no sense is left out."""
 
-    status = forms.ChoiceField(choices=[("", "Any status"), *Assignment.Status.choices], required=False)
+    status = forms.ChoiceField(choices=[("", "Any status"), *STATUS_WORDS.items()], required=False)
     verdict = forms.ChoiceField(
         label="Decision",
         choices=[("", "Any decision"), (UNDECIDED, "None yet"), *Decision.Verdict.choices],

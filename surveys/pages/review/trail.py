@@ -45,7 +45,7 @@ def _work(assignment: Assignment) -> Iterator[Event]:
     ours = "our page"
     theirs = "marketplace" if crowd_of(assignment).has_market else "this server"
     facts = [
-        (assignment.accepted_at, "Accepted", theirs),
+        (assignment.accepted_at, "Begun", theirs),
         (assignment.loaded_at, "First opened", ours),
         (assignment.saved_at, "Answers complete and saved", ours),
         (assignment.submitted_at, "Submitted", theirs),

@@ -287,11 +287,12 @@ def test_locks_let_others_write_rows_that_name_the_row() -> None:
 def test_a_lease_is_renewed_as_long_as_the_place_is_ones_own() -> None:
     batch, ann = make_link_batch(n_items=1), make_person()
     mine = take(batch, ann)
-    assert quota.keep(mine) is True
+    assert quota.keep(mine, batch=batch) is True
     run_out(mine)
     take(batch, make_person())
-    assert quota.keep(mine) is False
-    assert quota.keep(make_assignment(make_published().hit)) is False
+    assert quota.keep(mine, batch=batch) is False
+    published = make_published()
+    assert quota.keep(make_assignment(published.hit), batch=published.batch) is False
 
 
 def test_only_a_claim_without_a_word_holds_its_place_against_nobody() -> None:

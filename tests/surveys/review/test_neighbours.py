@@ -161,9 +161,9 @@ def places_by_link(by: User) -> Any:
     opened = take(batch, dan)
     slots = AnnotationSlot.objects.filter(batch=batch).order_by("number")
     states = [[one.state for one in allocation.own(batch, worker=one)] for one in (ann, ben, cid, dan)]
-    free = [allocation.n_free(batch, worker=one) for one in (ann, ben, cid, dan)]
+    free = [quota.n_free(batch, worker=one) for one in (ann, ben, cid, dan)]
     chain = list(slots.values_list("number", "replicate", "reopens__number", "assignment__worker__worker_id"))
-    allocation.keep(opened)
+    quota.keep(opened, batch=batch)
     money = budget.money(Batch.objects.get(pk=batch.pk))
     return chain, states, free, dataclasses.astuple(money)
 

@@ -12,10 +12,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.crowds.links import work
+from annotators.models import Assignment, Worker
 from surveys import sync
 from surveys.answering.admissions import NotAdmitted, admit, admit_by_code, admit_panel
 from surveys.answering.invitations import address
-from surveys.models import Batch, Invitation, Outcome, Panel
+from surveys.models import AnnotationSlot, Batch, Invitation, Outcome, Panel
 from tests.factories import make_batch as make_market_batch
 from tests.factories import make_draft, make_survey
 from tests.link_people import answered, from_prolific, invite_one, make_batch, make_panel, take
@@ -87,6 +88,27 @@ def test_the_download_holds_valid_links_without_codes(researcher):
     rows = list(csv.DictReader(io.StringIO(response.content.decode())))
     assert [(row["name"], row["address"], row["access_code"]) for row in rows] == [("Ann", address(ann), "")]
     assert "no-store" in response["Cache-Control"]
+
+
+def test_what_was_earned_by_link_is_what_was_accepted(researcher):
+    batch = make_batch(n_items=5, reward="0.38")
+    ann = invite_one(batch, "Ann").invitation
+    invite_one(batch, "Bob")
+    works = [answered(take(batch, ann.worker)) for _ in range(3)]
+    take(batch, ann.worker)
+    for one, status in zip(works, ("Approved", "Approved", "Rejected"), strict=True):
+        at = {"approved_at" if status == "Approved" else "rejected_at": timezone.now()}
+        Assignment.objects.filter(pk=one.pk).update(status=status, **at)
+    market = answered(take(batch, ann.worker))  # which pays for it
+    Assignment.objects.filter(pk=market.pk).update(
+        status="Approved", approved_at=timezone.now(), channel="marketplace"
+    )
+    answer = researcher.get(url("earned_csv", batch))
+    assert answer.content.decode() == (
+        "name,email,accepted,dollars,undecided\nAnn,,2,0.76,0\nBob,,0,0.00,0\n"
+    )
+    assert "no-store" in answer["Cache-Control"]
+    assert url("earned_csv", batch) in researcher.get(url("people", batch)).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -228,6 +250,42 @@ def test_visits_are_listed_with_their_state(researcher):
     page = text_of(researcher.get(url("people", batch)))
     assert "prolific:aa study1 session1 finished 1 of 1" in page
     assert "prolific:bb study1 session1 came 0 of 1" in page
+
+
+def test_the_place_of_who_has_left_is_given_to_the_next(researcher):
+    batch = make_batch(n_items=1)
+    panel = make_panel(batch)
+    gone = admit_panel(panel.code, from_prolific("aa")).worker
+    draft = take(batch, gone, channel="panel")
+    with pytest.raises(NotAdmitted, match="All places in this study are taken"):
+        admit_panel(panel.code, from_prolific("bb"))
+    free = reverse("free_places", args=[batch.pk, gone.pk])
+    assert free in researcher.get(url("people", batch)).content.decode()
+    page = text_of(researcher.post(free, follow=True))
+    assert "1 place is free for others." in page
+    assert "prolific:aa study1 session1 left 0 of 1" in page
+    assert "Nothing was held for them any more." in text_of(researcher.post(free, follow=True))
+    punctual = take(batch, admit_panel(panel.code, from_prolific("bb")).worker, channel="panel")
+    assert (punctual.worker != gone, take(batch, gone, channel="panel")) == (True, draft)
+
+
+def test_who_was_purged_and_came_back_is_at_work(researcher):
+    batch = make_batch(n_items=1)
+    ann = invite_one(batch, "Ann").invitation
+    Worker.objects.filter(pk=ann.worker_id).update(purged_at=timezone.now() - timedelta(days=9))
+    take(batch, ann.worker)
+    assert "Ann at work 0" in text_of(researcher.get(url("people", batch)))
+    Worker.objects.filter(pk=ann.worker_id).update(purged_at=timezone.now())
+    assert "Ann left 0" in text_of(researcher.get(url("people", batch)))
+
+
+def test_nobody_frees_what_is_handed_in_or_of_another_batch(researcher):
+    batch, other = make_batch(n_items=2), make_batch(n_items=1)
+    ann = invite_one(batch, "Ann").invitation
+    answered(take(batch, ann.worker))
+    researcher.post(reverse("free_places", args=[batch.pk, ann.worker_id]))
+    assert AnnotationSlot.objects.get(assignment__worker=ann.worker).leased_until > timezone.now()
+    assert researcher.post(reverse("free_places", args=[other.pk, ann.worker_id])).status_code == 404
 
 
 def test_a_code_of_the_completed_is_given_no_other_type(researcher):

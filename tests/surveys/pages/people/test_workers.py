@@ -259,3 +259,40 @@ def test_much_work_and_a_long_trail_are_folded_and_nothing_of_them_is_lost(resea
     shown = re.findall(rf'href="/batches/{batch.pk}/assignments/([0-9]+)/">HIT', page.content.decode())
     assert shown == [str(one.pk) for one in part.assignments]
     assert len(re.findall(r">#[0-9]+</a>", page.content.decode())) == 12
+
+
+def test_a_superuser_takes_what_is_kept_for_the_person(admin_client, worker):
+    assert "Download what is kept about them" in text_of(admin_client.get(address(worker)))
+    answer = admin_client.post(address(worker, "data"))
+    assert answer.json()["person"]["id"] == "A1WORKER"
+    name = Pseudonyms()("A1WORKER")
+    assert answer["Content-Disposition"] == f'attachment; filename="data-of-{name}.json"'
+    assert AuditEntry.objects.get().outcome == "own_data"
+
+
+def test_a_researcher_is_offered_neither(researcher, worker):
+    assert "If they ask for their data" not in text_of(researcher.get(address(worker)))
+
+
+def test_a_superuser_deletes_a_person_after_reading_what_goes(admin_client, worker):
+    Assignment.objects.update(status="Approved", approved_at=timezone.now())
+    page = text_of(admin_client.get(address(worker, "delete")))
+    assert "Delete for good" in page
+    assert Worker.objects.get().worker_id == "A1WORKER"
+    answer = admin_client.post(address(worker, "delete"), follow=True)
+    assert "Deleted. Their answers stay." in text_of(answer)
+    assert Worker.objects.get().worker_id == f"purged:{Pseudonyms()('A1WORKER')}"
+    entry = AuditEntry.objects.get()
+    assert (entry.outcome, entry.actor.is_superuser) == ("forget_for", True)
+
+
+def test_the_page_says_what_is_in_the_way(admin_client, questionnaire, worker):
+    for answer, status in (
+        (admin_client.get(address(worker, "delete")), 200),
+        (admin_client.post(address(worker, "delete")), 409),
+    ):
+        page = text_of(answer)
+        assert answer.status_code == status
+        assert f"has work in {questionnaire.batch.name} that nobody has decided on" in page
+        assert "Delete for good" not in page
+    assert Worker.objects.get().worker_id == "A1WORKER"

@@ -151,8 +151,8 @@ def test_the_history_tells_facts_decisions_and_calls(assistant, published):
     )  # fmt: skip
     events = assistant.get(detail_url(published, assignment)).context["timeline"]
     assert sorted((event.what, event.source) for event in events) == [
-        ("Accepted", "marketplace"),
         ("Answers complete and saved", "our page"),
+        ("Begun", "marketplace"),
         ("Call Reject: Done", "outbox"),
         ("First opened", "our page"),
         ("Payment: rejected", "the batch's rule"),
