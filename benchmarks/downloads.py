@@ -1,14 +1,15 @@
 """A file of a large e-ViL batch: when its first byte comes, how fast the rest does, and what memory it takes.
 
 Run `python benchmarks/downloads.py [--file raw] [--assignments 2000] [--database URL]`, or with FULL=1 for 30,000
-assignments; files that are written part by part are raw, tidy, processed and processed_filtered. It
-fills an empty database with one batch, then takes the file in a process of its own, through the page a researcher asks.
-Beside it: only fetching the same ratings, one by one, in another process. It ends with status 1 where the first byte
-takes longer than half a second or the file more than 100 MB above a server that has answered a page, or, with FULL=1,
-where fewer than 20 MB of the raw file come in a second of CPU.
+assignments; files that are written part by part are raw, tidy, processed and processed_filtered. It fills
+an empty database with one batch, then takes the file in a process of its own, through the page a researcher asks. Then,
+beside it, the same process only fetches the same ratings, one by one. It ends with status 1 where the first byte takes
+longer than half a second or the file more than 100 MB above what the process held when it had answered a page, or, with
+FULL=1, where fewer than 20 MB of the raw file come in a second of CPU.
 """
 
 import argparse
+import json
 import os
 import sys
 import time
@@ -25,7 +26,7 @@ from report import child, fill, measured  # noqa: E402 (needs the path)
 RATERS, PER_HIT = 10, 5
 FULL = os.environ.get("FULL") == "1"
 LATEST, MOST, LEAST = 0.5, 100.0, 20.0  # seconds, MB, MB a second
-STEPS = ("fetch", "page", "take")
+STEPS = ("fill", "take")
 
 
 def main() -> int:
@@ -33,7 +34,7 @@ def main() -> int:
     parser.add_argument("--assignments", type=int, default=30_000 if FULL else 2_000)
     parser.add_argument("--file", default="raw", help="its name in the address (default: raw)")
     parser.add_argument("--database", default="", help="URL of an empty one (default: SQLite)")
-    parser.add_argument("--step", choices=(*STEPS, "fill"), help=argparse.SUPPRESS)
+    parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.step:
         sys.stdout.write(f"{run(options)}\n")
@@ -42,20 +43,17 @@ def main() -> int:
         url = options.database or f"sqlite:///{folder}/benchmark.sqlite3"
         environment = os.environ | {"DATABASE_URL": url, "ASSENT_DATA_DIR": folder}
         arguments = ["--assignments", str(options.assignments), "--file", options.file, "--step"]
-        child([*arguments, "fill"], environment, script=__file__)
-        found = {step: child([*arguments, step], environment, script=__file__) for step in STEPS}
-        first, seconds, megabytes = map(float, (Path(folder) / "taken").read_text().split())
-    return told(options.file, found, first=first, seconds=seconds, megabytes=megabytes)
+        for step in STEPS:
+            child([*arguments, step], environment, script=__file__)
+        taken = json.loads((Path(folder) / "taken").read_text())
+    return told(options.file, **taken)
 
 
 def told(
-    name: str, found: dict[str, tuple[float, float]], *, first: float, seconds: float, megabytes: float
+    name: str, *, first: float, seconds: float, megabytes: float, cpu: float, memory: float, fetch: float
 ) -> int:
     """Print the numbers and the limits they are held to; 1 where one is missed."""
-    memory = found["take"][1] - found["page"][1]
-    cpu = found["take"][0] - found["page"][0]
-    rate = megabytes / cpu
-    fetching = cpu / max(found["fetch"][0] - found["page"][0], 0.01)
+    rate, fetching = megabytes / cpu, cpu / max(fetch, 0.01)
     sys.stdout.write(
         f"{megabytes:.1f} MB in {seconds:.1f} s; first byte after {first:.2f} s (limit {LATEST}); {rate:.1f} MB in"
         f" a second of CPU (limit {LEAST:.0f}); {memory:+.0f} MB of memory (limit {MOST:.0f});"
@@ -69,24 +67,24 @@ def run(options: argparse.Namespace) -> str:
     import django
 
     django.setup()
-    {"fill": fill_pairs, "fetch": fetch, "page": page, "take": take}[options.step](options)
+    {"fill": fill_pairs, "take": take}[options.step](options)
     return measured()
 
 
 def fill_pairs(options: argparse.Namespace) -> None:
     from django.contrib.auth.models import User
-    from django.core.management import call_command
 
-    call_command("collectstatic", verbosity=0, interactive=False)
+    from benchmarks.database import collect_static
+
+    collect_static()
     n_items = max(options.assignments // RATERS * PER_HIT, PER_HIT)
     fill(argparse.Namespace(items=n_items, raters=RATERS, type="evil-vqax", systems="ofa-x"))
     User.objects.create_superuser("researcher")
 
 
-def fetch(options: argparse.Namespace) -> None:
+def fetch() -> None:
     from surveys.models import Rating
 
-    page(options)
     rows = Rating.objects.order_by().values_list("response", "output", "criterion", "value")
     sum(1 for _ in rows.iterator(10_000))
 
@@ -100,7 +98,7 @@ def signed_in() -> Any:
     return client
 
 
-def page(options: argparse.Namespace) -> Any:
+def page() -> Any:
     """What a server has read before anybody asks for a file."""
     from surveys.models import Batch
 
@@ -116,14 +114,31 @@ def take(options: argparse.Namespace) -> None:
 
     from surveys.models import Batch
 
-    client = page(options)
+    client = page()
     path = reverse("batch_download", args=[Batch.objects.get().pk, options.file])
+    cpu, memory = spent()
     began, first, size = time.monotonic(), 0.0, 0
     for part in client.get(path).streaming_content:
         first = first or time.monotonic() - began
         size += len(part)
     seconds = time.monotonic() - began
-    (settings.DATA_DIR / "taken").write_text(f"{first:.3f} {seconds:.3f} {size / 1e6:.3f}")
+    cpu_after, memory_after = spent()
+    fetch()
+    taken = {
+        "first": first,
+        "seconds": seconds,
+        "megabytes": size / 1e6,
+        "cpu": cpu_after - cpu,
+        "memory": memory_after - memory,
+        "fetch": spent()[0] - cpu_after,
+    }
+    (settings.DATA_DIR / "taken").write_text(json.dumps(taken))
+
+
+def spent() -> tuple[float, float]:
+    """Return the CPU seconds of this process since it began, and the most MB it has held."""
+    seconds, megabytes = measured().split()
+    return float(seconds), float(megabytes)
 
 
 if __name__ == "__main__":

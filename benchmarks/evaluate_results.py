@@ -1,10 +1,10 @@
 """How fast is evaluation? Our columnar path beside an ordinary row-by-row pandas script that writes the same bytes.
 
-Run `python benchmarks/evaluate_results.py [RAW.csv] [--times 10] [--growing ROWS]`. The file is repeated with new
-assignment ids. The script is plain pandas, as one would write it: iterrows, a dict per question, one frame at the end.
-"growing" is the same with the frame grown by concat, as published scripts do; it is quadratic and timed on the file
-itself. At last the command as people run it, a process of its own, beside one that imports pandas; FULL=1 takes the
-file 167 times, 50,000 assignments of a study of 300, and ends with status 1 above 25 s of CPU or 500 MB.
+Run `python benchmarks/evaluate_results.py [RAW.csv] [--times 10] [--growing ROWS] [--rounds 5]`. The file is repeated
+with new assignment ids. The script is plain pandas, as one would write it: iterrows, a dict per question, one frame at
+the end. "growing" is the same with the frame grown by concat, as published scripts do; it is quadratic and timed on the
+file itself. At last the command as people run it, a process of its own, beside one that imports pandas; FULL=1 takes
+the file 167 times, 50,000 assignments of a study of 300, and ends with status 1 above 25 s of CPU or 500 MB.
 """
 
 import argparse
@@ -159,7 +159,7 @@ def all_files(data: bytes) -> None:
         write_files(Path(folder), writers=result_writers(frame))
 
 
-def seconds(run: Callable[[bytes], object], data: bytes, *, rounds: int = ROUNDS) -> float:
+def seconds(run: Callable[[bytes], object], data: bytes, *, rounds: int) -> float:
     """Return the median of `rounds` runs, in seconds of this process's CPU: other work does not count."""
     times = []
     for _ in range(rounds):
@@ -199,17 +199,19 @@ def main() -> None:
     parser.add_argument("raw", type=Path, nargs="?", default=DEFAULT)
     parser.add_argument("--times", type=int, default=10)
     parser.add_argument("--growing", type=int, help="rows of the file to time it on (default: all)")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="runs that a median is taken of")
     options = parser.parse_args()
+    rounds = options.rounds
     many = repeated(options.raw, times=options.times)
     if columnar(many) != row_by_row(many):
         sys.exit("The two paths do not write the same bytes.")
-    ours, script = seconds(columnar, many), seconds(row_by_row, many)
-    print(f"{options.raw.name} x {options.times}: same bytes from both, CPU, medians of {ROUNDS} runs")
+    ours, script = (seconds(run, many, rounds=rounds) for run in (columnar, row_by_row))
+    print(f"{options.raw.name} x {options.times}: same bytes from both, CPU, medians of {rounds} runs")
     print(f"columnar, two processed files    {ours:8.3f} s")
     print(f"row by row, the same two files   {script:8.3f} s   {script / ours:5.1f} times as long")
-    print(f"columnar, all four files         {seconds(all_files, many):8.3f} s")
+    print(f"columnar, all four files         {seconds(all_files, many, rounds=rounds):8.3f} s")
     once = repeated(options.raw, times=1, rows=options.growing)
-    small, grown = seconds(columnar, once), seconds(growing, once, rounds=1)
+    small, grown = seconds(columnar, once, rounds=rounds), seconds(growing, once, rounds=1)
     print(
         f"the file itself: columnar {small:.3f} s, growing a frame {grown:.3f} s, {grown / small:.0f} times as long"
     )

@@ -188,7 +188,7 @@ def measure(market: Market, *, rounds: int, pid: int) -> list[Timing]:
     def in_turn(name: str, work: Sequence[Callable[[], int]]) -> Timing:
         return timed(name, work, clients=1, pid=pid)
 
-    for _ in range(20):
+    for _ in range(min(20, rounds)):
         bare(), few(pool)
     timings = [
         in_turn("bare JSON view", [bare] * rounds),

@@ -29,6 +29,7 @@ import psycopg2
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks import sync as syncing
+from benchmarks.database import POSTGRES
 from benchmarks.served_pages import DEMO, served
 
 HITS, PER_HIT = 40, 3  # done; as many assignments each, and a quarter as many HITs are open, with one done
@@ -114,13 +115,15 @@ def database() -> Iterator[str]:
     """Yield the address of an empty database of a server of its own."""
     from surveys.operations.processes.supervisor import Supervisor
     from tests.services_postgres import Postgres
+    from tests.services_template import DATABASE
 
     with tempfile.TemporaryDirectory(prefix="assent-million-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        server = Postgres(folder / "postgres")
+        made = os.environ.get(POSTGRES)
+        server = Postgres(folder / "postgres", template=Path(made) if made else None)
         with Supervisor([server.process()], log_dir=folder / "logs"):
-            server.create("assent")
+            server.create("assent", template=DATABASE if made else "")
             with closing(psycopg2.connect(server.url)) as connected, connected.cursor() as cursor:
                 connected.autocommit = True
                 cursor.execute(

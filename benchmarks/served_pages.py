@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT))
 
 import django  # noqa: E402 (after the path)
 
-from benchmarks.database import migrate  # noqa: E402
+from benchmarks.database import collect_static, migrate  # noqa: E402
 
 CLIENTS = (1, 8)
 PLACES = 10_000  # on each HIT: beyond what it may have given out, those who opened it last would be sent away
@@ -78,24 +78,26 @@ def prepared(**variables: str) -> Iterator[Path]:
         os.environ.update({**environment(Path(name), seed=0), **variables})
         os.environ["DJANGO_SETTINGS_MODULE"] = "benchmarks.bare_settings"
         django.setup()
-        from django.core.management import call_command
-
         migrate()
-        call_command("collectstatic", interactive=False, verbosity=0)
+        collect_static()
         yield Path(name)
 
 
 @contextmanager
 def served(**variables: str) -> Iterator[int]:
-    """Prepare the same for a gunicorn as well, and yield its process id; it is gone afterwards."""
+    """Prepare the same for a gunicorn as well, and yield its process id; it is gone afterwards.
+
+    On Linux it begins as a copy of this process, which needs the site as well, as a demo's does.
+    """
     with prepared(**variables) as folder:
         from django.conf import settings
 
+        from surveys.operations.processes.forked import as_copies
         from surveys.operations.processes.stack import web
         from surveys.operations.processes.supervisor import Supervisor
 
-        port = int(settings.APP_URL.rsplit(":", 1)[1])
-        with Supervisor([web(port=port, environment={})], log_dir=folder / "logs") as supervisor:
+        process = web(port=int(settings.APP_URL.rsplit(":", 1)[1]), environment={})
+        with Supervisor(as_copies([process], environment={}), log_dir=folder / "logs") as supervisor:
             yield supervisor.children["web"].pid
 
 
@@ -242,7 +244,7 @@ def measure(urls: Sequence[str], *, rounds: int, clients: int, pid: int) -> list
     browser = Browser(new_pool())
     bare = urljoin(urls[0], "/bare")
     working = sittings(urls, n=rounds, prefix=f"X{clients}X")
-    for _ in range(20):
+    for _ in range(min(20, rounds)):
         browser.get(bare)
         browser.get(urls[0])
 

@@ -1,11 +1,12 @@
 """What does it cost to keep up with a marketplace while most HITs are touched by nobody?
 
-Run `python benchmarks/sync.py [--hits 1000]`; `FULL=1` takes 10,000 and 100,000. It starts its own gunicorn with an
-empty SQLite database, and writes so many open HITs on both sides, as if they had been published. Then, in milliseconds
-of CPU, the server's and the worker's: one list of all of them, and how many seconds apart lists are; and what lists,
-ticks and sweeps cost a second while nothing happens. Then people hand in complete answers, one or more on a HIT: what
-the sync takes for each until it is approved, and how many statements, beside a script with a client of boto3's own that
-lists the assignments of as many other HITs and approves them. Linux only: it is read from /proc.
+Run `python benchmarks/sync.py [--hits 1000] [--looked-at 20] [--ticks 20]`; `FULL=1` takes 10,000 and 100,000. It
+starts its own gunicorn with an empty SQLite database, and writes so many open HITs on both sides, as if they had been
+published. Then, in milliseconds of CPU, the server's and the worker's: one list of all of them, and how many seconds
+apart lists are; and what lists, ticks and sweeps cost a second while nothing happens. Then people hand in complete
+answers, one or more on a HIT: what the sync takes for each until it is approved, and how many statements, beside a
+script with a client of boto3's own that lists the assignments of as many other HITs and approves them. Linux only: it
+is read from /proc.
 """
 
 import argparse
@@ -27,8 +28,8 @@ from benchmarks.served_pages import DEMO, cpu_seconds, served
 
 SIZES = (1_000,)
 FULL_SIZES = (10_000, 100_000)
-N_HITS = 20
-N_TICKS = 20
+N_HITS = 20  # that are looked at, usually
+N_TICKS = 20  # and sweeps, usually
 PER_HIT = (1, 3)  # assignments that are handed in before a HIT is looked at
 ITEMS = 5
 CHUNK = 2_000
@@ -189,7 +190,7 @@ def _list_anew(sync: Any) -> None:
     sync.list_hits("embedded")
 
 
-def measure_idle(pid: int, *, n_hits: int) -> None:
+def measure_idle(pid: int, *, n_hits: int, n_ticks: int) -> None:
     """Print what a list and a tick cost at this size."""
     from annotators.models import Listing
     from config.schedule import MOVED_EVERY
@@ -200,17 +201,17 @@ def measure_idle(pid: int, *, n_hits: int) -> None:
     with measured(pid) as listing:
         list_anew()
     with measured(pid) as tick:
-        for _ in range(N_TICKS):
+        for _ in range(n_ticks):
             sync.sync_moved()
     with measured(pid) as sweep:
-        for _ in range(N_TICKS):
+        for _ in range(n_ticks):
             sync.sweep()
     pages = Listing.objects.get().n_pages
     interval = 60 * max(1, pages / 20)
-    idle = listing.both / interval + tick.both / N_TICKS / MOVED_EVERY + sweep.both / N_TICKS / 60
+    idle = listing.both / interval + tick.both / n_ticks / MOVED_EVERY + sweep.both / n_ticks / 60
     print(
         f"{n_hits:>9,}{pages:>7}{listing.both * 1000:>11.0f}{interval:>10.0f}"
-        f"{tick.both / N_TICKS * 1000:>10.1f}{sweep.both / N_TICKS * 1000:>11.1f}{idle * 1000:>12.1f}"
+        f"{tick.both / n_ticks * 1000:>10.1f}{sweep.both / n_ticks * 1000:>11.1f}{idle * 1000:>12.1f}"
         f"{'' if idle * 1000 <= MOST_IDLE else '   beyond the limit'}"
     )
 
@@ -240,23 +241,23 @@ class Look:
         return self.ours / self.bare
 
 
-def measure_looks(batch: Any, pid: int, *, per_hit: int) -> Look:
+def measure_looks(batch: Any, pid: int, *, per_hit: int, n_hits: int) -> Look:
     """Have people hand in complete answers, and take the time until all are approved, by the sync and by a script."""
     from django.db import connection
 
     from annotators.models import Assignment
     from surveys import sync
 
-    shown = show_items(batch, n=2 * N_HITS)
+    shown = show_items(batch, n=2 * n_hits)
     for number, questionnaire in enumerate(shown):
         for _ in range(per_hit):
-            hand_in(questionnaire, saved=number >= N_HITS)
+            hand_in(questionnaire, saved=number >= n_hits)
     with measured(pid) as bare:
-        list_and_approve([one.hit.hit_id for one in shown[:N_HITS]])
+        list_and_approve([one.hit.hit_id for one in shown[:n_hits]])
     statements = Statements()
     with measured(pid) as look, connection.execute_wrapper(statements):
         sync.sync_moved()
-    n = N_HITS * per_hit
+    n = n_hits * per_hit
     if (
         n_approved := Assignment.objects.filter(hit__questionnaire__in=shown, status="Approved").count()
     ) != n:
@@ -279,7 +280,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--hits", type=int, nargs="+", help="how many open HITs")
-    sizes = parser.parse_args().hits or (FULL_SIZES if os.environ.get("FULL") else SIZES)
+    parser.add_argument("--looked-at", type=int, default=N_HITS, help="HITs on which something is handed in")
+    parser.add_argument("--ticks", type=int, default=N_TICKS, help="ticks and sweeps that a mean is taken of")
+    given = parser.parse_args()
+    sizes = given.hits or (FULL_SIZES if os.environ.get("FULL") else SIZES)
+    n_looked_at = given.looked_at
     with served(LOG_LEVEL="ERROR") as pid:
         from config.celery import app
 
@@ -289,9 +294,9 @@ def main() -> None:
         print(f"{'tick: ms':>10}{'sweep: ms':>11}{'idle: ms/s':>12}")
         for n_hits in sizes:
             fill(batch, up_to=n_hits)
-            measure_idle(pid, n_hits=n_hits)
-        fill(batch, up_to=max(sizes) + 2 * N_HITS * len(PER_HIT))
-        show([measure_looks(batch, pid, per_hit=n) for n in PER_HIT])
+            measure_idle(pid, n_hits=n_hits, n_ticks=given.ticks)
+        fill(batch, up_to=max(sizes) + 2 * n_looked_at * len(PER_HIT))
+        show([measure_looks(batch, pid, per_hit=n, n_hits=n_looked_at) for n in PER_HIT])
 
 
 if __name__ == "__main__":

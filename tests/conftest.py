@@ -20,7 +20,7 @@ from pytest_playwright.pytest_playwright import CreateContextCallback
 from surveys.operations.processes.stack import addresses, free_port, web
 from surveys.operations.processes.supervisor import Supervisor
 from tests.services_browser import FLAGS, chromium
-from tests.services_live import refuse_open_pages, wait_until_answered
+from tests.services_live import cut_off, refuse_open_pages, wait_until_answered
 from tests.services_quick import leave_out_waiting, take_back_space
 from tests.services_site import Site, a_worker, database_environment, settle, supervise
 from tests.services_template import migrated_file
@@ -80,6 +80,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_runtest_teardown(item: pytest.Function) -> Generator[None]:
     """Take the database away from nobody who is being answered, and let nobody reach into the next test."""
     browser = item.funcargs.get("browser")
+    if browser:
+        cut_off(browser)
     wait_until_answered()
     try:
         yield

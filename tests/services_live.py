@@ -21,6 +21,12 @@ def refuse_open_pages(browser: Browser) -> None:
     assert open_pages == [], "Make a context with pytest-playwright's `new_context`, which closes it."
 
 
+def cut_off(browser: Browser) -> None:
+    """Let no page ask for anything more: what one says as it closes would meet the emptying of the tables."""
+    for context in browser.contexts:
+        context.set_offline(True)
+
+
 def wait_until_answered() -> None:
     """Wait for requests a browser has left behind: the next test would see their templates rendered as its own."""
     until = time.monotonic() + MOST_SECONDS

@@ -43,10 +43,12 @@ class Postgres:
     def url_of(self, database: str) -> str:
         return f"postgresql://assent@127.0.0.1:{self.port}/{database}"
 
-    def create(self, database: str) -> None:
+    def create(self, database: str, *, template: str = "") -> None:
+        """Create a database, as a copy of another of this server's where one is named."""
+        copied = f' TEMPLATE "{template}"' if template else ""
         with closing(psycopg2.connect(self.url_of("postgres"))) as server, server.cursor() as cursor:
             server.autocommit = True
-            cursor.execute(f'CREATE DATABASE "{database}"')
+            cursor.execute(f'CREATE DATABASE "{database}"{copied}')
 
     def process(self) -> Process:
         """Make the data folder and return the server to run; CalledProcessError carries what initdb said."""

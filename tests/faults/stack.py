@@ -27,7 +27,7 @@ from tests.services_template import DATABASE, migrated
 CONTROL_TOKEN = "for-rehearsals-only"
 SYNC_SECONDS = 1
 PATIENCE_SECONDS = 90
-POLL_SECONDS = 0.03
+POLL_SECONDS = 0.08
 
 
 class Stack:

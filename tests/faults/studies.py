@@ -1,6 +1,8 @@
 """A small study on the running site: published by a researcher, worked on by people, settled by the worker."""
 
 import itertools
+import math
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -27,6 +29,7 @@ from tests.policy_data import at_least
 N_ITEMS = 2
 POLICY = at_least(N_ITEMS, N_ITEMS)
 OPEN = (Call.State.SENT, Call.State.UNKNOWN)
+SKIP_SECONDS = 0.3  # between two looks for times to move, which write to six tables
 AFTER, LONG = timedelta(seconds=1), timedelta(hours=1)
 _numbers = itertools.count(1)
 
@@ -122,12 +125,15 @@ class Study:
 
     def wait_until(self, is_so: Callable[[], bool], *, skips: bool = True) -> None:
         """Wait while whatever has died is started again, and nobody waits in vain for those who do not come back."""
+        last_skipped = -math.inf
 
         def looked() -> bool:
+            nonlocal last_skipped
             self.lab.stack.revive()
             try:
-                if skips:
+                if skips and time.monotonic() - last_skipped >= SKIP_SECONDS:
                     skip_waits()
+                    last_skipped = time.monotonic()
                 return is_so()
             except (OperationalError, InterfaceError):  # the database died, too
                 connection.close()

@@ -90,21 +90,49 @@ def served() -> str:
     return "wsgiref.simple_server:demo_app"
 
 
-@pytest.fixture
-def front(tmp_path: Path, trusted: str, served: str) -> Iterator[int]:
-    """The front before gunicorn as production runs it, with an application that answers at once."""
+@contextmanager
+def standing(folder: Path, *, trusted: str, served: str) -> Iterator[int]:
+    """Start the front before gunicorn as production runs it, with an application that answers at once."""
     port, upstream = free_port(), free_port()
-    (tmp_path / "upload.py").write_text(AN_UPLOAD)
-    web = [sys.executable, "-m", "gunicorn", served, f"--chdir={tmp_path}", "--workers=2", "--threads=4"]
+    (folder / "upload.py").write_text(AN_UPLOAD)
+    web = [sys.executable, "-m", "gunicorn", served, f"--chdir={folder}", "--workers=2", "--threads=4"]
     web += ["--graceful-timeout=5"]  # a worker that is told to stop while it starts does not hear it
     with ExitStack() as stack:
         stack.enter_context(
             running(*web, "--no-control-socket", f"--bind=127.0.0.1:{upstream}", port=upstream)
         )
         stack.enter_context(
-            running(*configured(tmp_path, port=port, upstream=upstream, trusted=trusted), port=port)
+            running(*configured(folder, port=port, upstream=upstream, trusted=trusted), port=port)
         )
         yield port
+
+
+@pytest.fixture
+def front(tmp_path: Path, trusted: str, served: str) -> Iterator[int]:
+    """A front of the test's own, which may fill it."""
+    with standing(tmp_path, trusted=trusted, served=served) as port:
+        yield port
+
+
+@pytest.fixture(scope="module")
+def fronts() -> Iterator[tuple[ExitStack, dict[str, int]]]:
+    with ExitStack() as stack:
+        yield stack, {}
+
+
+@pytest.fixture
+def shared_front(
+    fronts: tuple[ExitStack, dict[str, int]],
+    tmp_path_factory: pytest.TempPathFactory,
+    trusted: str,
+    served: str,
+) -> int:
+    """A front of the file's for each FRONT_TRUSTED, for tests that ask it one thing after another."""
+    stack, ports = fronts
+    if trusted not in ports:
+        folder = tmp_path_factory.mktemp("front")
+        ports[trusted] = stack.enter_context(standing(folder, trusted=trusted, served=served))
+    return ports[trusted]
 
 
 def test_the_configuration_is_sound(tmp_path: Path) -> None:
@@ -172,11 +200,11 @@ def test_no_more_large_bodies_wait_than_have_room(front: int, rest: bytes) -> No
     assert said == [b"HTTP/1.1 503", b"HTTP/1.1 200"]
 
 
-def test_an_upload_is_the_applications_before_it_is_there(front: int) -> None:
+def test_an_upload_is_the_applications_before_it_is_there(shared_front: int) -> None:
     """So that it is refused, and not kept first: this application answers without reading."""
     for path in ("/import/", "/samples/", "/import/pictures"):
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 10000000\r\n\r\nx"
-        assert status_for(front, address="127.0.0.1", sent=head.encode()) == b"HTTP/1.1 200"
+        assert status_for(shared_front, address="127.0.0.1", sent=head.encode()) == b"HTTP/1.1 200"
 
 
 @pytest.mark.parametrize("sent", [SLOW_BODY, SLOW_HEADERS], ids=["bodies", "headers"])
@@ -203,23 +231,23 @@ def told(front: int, **headers: str) -> dict[str, str]:
 @pytest.mark.parametrize("trusted", ["", "10.0.0.0/8 172.16.0.0/12"])
 @pytest.mark.parametrize("headers", [{}, {"X_Forwarded_For": "6.6.6.6", "X_Forwarded_Proto": "https"}])
 def test_who_is_no_trusted_proxy_does_not_choose_its_address(
-    front: int, trusted: str, headers: dict[str, str]
+    shared_front: int, trusted: str, headers: dict[str, str]
 ) -> None:
-    assert told(front, **headers) == {
+    assert told(shared_front, **headers) == {
         "X_FORWARDED_FOR": "127.0.0.1",
         "X_FORWARDED_PROTO": "http",
-        "HOST": f"127.0.0.1:{front}",
+        "HOST": f"127.0.0.1:{shared_front}",
     }
 
 
 @pytest.mark.parametrize("trusted", ["10.0.0.0/8 127.0.0.0/8"])
-def test_a_trusted_proxy_says_who_asks_and_how(front: int, trusted: str) -> None:
-    assert told(front, X_Forwarded_For="6.6.6.6, 7.7.7.7", X_Forwarded_Proto="https") == {
+def test_a_trusted_proxy_says_who_asks_and_how(shared_front: int, trusted: str) -> None:
+    assert told(shared_front, X_Forwarded_For="6.6.6.6, 7.7.7.7", X_Forwarded_Proto="https") == {
         "X_FORWARDED_FOR": "6.6.6.6, 7.7.7.7",
         "X_FORWARDED_PROTO": "https",
-        "HOST": f"127.0.0.1:{front}",
+        "HOST": f"127.0.0.1:{shared_front}",
     }
-    assert told(front) == {"HOST": f"127.0.0.1:{front}"}
+    assert told(shared_front) == {"HOST": f"127.0.0.1:{shared_front}"}
 
 
 def test_the_image_knows_every_word_of_the_configuration() -> None:
@@ -244,14 +272,14 @@ def test_the_image_knows_every_word_of_the_configuration() -> None:
     ],
 )
 def test_large_uploads_are_taken_where_they_belong(
-    front: int, path: str, megabytes: int, is_taken: bool
+    shared_front: int, path: str, megabytes: int, is_taken: bool
 ) -> None:
     """With 100-continue (RFC 9110, 10.1.1) the front answers by the length alone; it takes the body then."""
     length = megabytes * 2**20
     head = (
         f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: {length}\r\nExpect: 100-continue\r\n\r\n"
     )
-    with closing(socket.create_connection(("127.0.0.1", front), timeout=30)) as client:
+    with closing(socket.create_connection(("127.0.0.1", shared_front), timeout=30)) as client:
         client.sendall(head.encode())
         begun = client.recv(20)
     assert begun.startswith(b"HTTP/1.1 100" if is_taken else b"HTTP/1.1 413"), begun

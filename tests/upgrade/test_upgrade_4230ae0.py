@@ -19,7 +19,8 @@ DOORS: dict[str, list[Any]] = json.loads((EXPECTED / "doors.json").read_text(enc
 INFERRING = ("table.csv", "summary.json")
 INFERRED = {"format", "comparison", "p", "dagger", "interval", "low", "high"}
 FILES = sorted(path.relative_to(EXPECTED).as_posix() for path in EXPECTED.glob("*/**/*.*"))
-ADDED = ["demo-vtt/panel.csv"]  # what to tell a panel of its people (CHANGELOG)
+# What to tell a panel of its people, and how metrics go with ratings within systems (CHANGELOG).
+ADDED = ["demo-vtt/correlations_within.csv", "demo-vtt/panel.csv", "demo-xai/correlations_within.csv"]
 pytestmark = pytest.mark.processes
 WRITTEN_BY_MIGRATE = {"django_content_type", "auth_permission"}
 Rows = dict[str, dict[Any, dict[str, Any]]]

@@ -4,6 +4,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from annotators.models import Assignment, Call
+from config.celery import app
 from surveys import sync
 from surveys.models import Appeal, Batch, Item, Rating, Response, Simulation
 from surveys.publishing import budget, pilots
@@ -91,6 +92,18 @@ def test_a_turn_is_taken_once_and_the_sweep_finds_what_was_dropped(settings, tmp
     assert list(asking.due()) == []
     Simulation.objects.update(leased_until="2020-01-01T00:00:00Z")
     assert [(one.pk, one.turn) for one in asking.due()] == [(copy.pk, 1)]
+
+
+def test_whatever_else_waits_comes_before_the_next_turn_of_any_simulation():
+    """Several simulations take turns of their own: in their order a report of results would wait for one of each."""
+    with app.connection_for_write() as broker:
+        channel = broker.default_channel
+        channel.queue_purge(app.conf.task_default_queue)
+        for pk in (1, 2, 3):
+            sync.simulate.delay(pk, 1)
+        sync.make_report.delay(1)
+        taken = [channel.basic_get(app.conf.task_default_queue, no_ack=True) for _ in range(4)]
+    assert [one.headers["task"].rpartition(".")[2] for one in taken] == ["make_report", *["simulate"] * 3]
 
 
 def test_people_are_added_to_what_is_theirs_and_to_nothing_else(draft):
