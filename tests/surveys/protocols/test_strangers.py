@@ -7,7 +7,7 @@ import csv
 import io
 import re
 import wave
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from html import unescape
 from pathlib import Path
@@ -43,7 +43,8 @@ def wav() -> bytes:
 class Stranger:
     """A type: its items and their files, the roles nobody guesses, what two people answer, and what comes of it.
 
-    `given` is {question: what everybody says}, `means` {(system, question): mean} of the lines in tidy.csv, by score.
+    `given` is {question: what everybody says}, `means` {(system, question): mean} of the lines in tidy.csv, by score;
+    `quiz` is {field: what everybody says} of the questions that stand before the work.
     """
 
     items: str
@@ -51,6 +52,7 @@ class Stranger:
     means: dict[tuple[str, str], float]
     roles: dict[str, str]
     files: dict[str, bytes]
+    quiz: dict[str, str] = field(default_factory=dict)
 
 
 STRANGERS = {
@@ -111,6 +113,7 @@ STRANGERS = {
         },
         {"body": "article", "gold": "reference_summary", "system_summary": "explanation"},
         {},
+        quiz={"q1": "no"},
     ),
     "pairwise": Stranger("pairwise.csv", {}, {}, {}, {}),
     "table": Stranger(
@@ -172,21 +175,27 @@ def invited(client: Client, batch: Batch) -> list[str]:
 
 def filled(page: str, given: dict[str, str | list[str]]) -> dict[str, Any]:
     """Return the page's fields as a browser without scripts sends them; of what nobody said anything of, the first."""
-    hidden = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page)
     first = dict(reversed(re.findall(r'type="radio" name="([^"]+)" value="([^"]*)"', page)))
-    answers = {field: given.get(key, first.get(field, "")) for field, key in asked(page).items()}
-    return {name: unescape(value) for name, value in hidden} | answers
+    return hidden(page) | {name: given.get(key, first.get(name, "")) for name, key in asked(page).items()}
 
 
-def work(link: str, given: dict[str, str | list[str]]) -> int:
-    """Answer whatever a personal link gives, and return how many pages that were."""
-    person, n_done = Client(), 0
+def hidden(page: str) -> dict[str, str]:
+    found = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page)
+    return {name: unescape(value) for name, value in found}
+
+
+def work(link: str, stranger: Stranger) -> tuple[int, int]:
+    """Answer whatever a personal link gives, and return how many pages of a quiz and of work that were."""
+    person, n_quizzes, n_done = Client(), 0, 0
     while "/end" not in (address := person.post(link, {"number": ""})["Location"]):
         page = person.get(address).content.decode()
-        answer = person.post(address, filled(page, given))
+        is_quiz = 'name="quiz"' in page
+        data = hidden(page) | stranger.quiz if is_quiz else filled(page, stranger.given)
+        answer = person.post(address, data)
         assert answer.status_code == 303, re.findall(r'class="error"[^>]*>([^<]+)', answer.content.decode())
-        n_done += 1
-    return n_done
+        n_quizzes, n_done = n_quizzes + is_quiz, n_done + (not is_quiz)
+        assert n_quizzes + n_done < 20, f"{address} is given again and again"
+    return n_quizzes, n_done
 
 
 def files_of(client: Client, batch: Batch) -> dict[str, str]:
@@ -220,7 +229,7 @@ def test_from_a_file_to_its_numbers(name: str, client: Client, eager: None) -> N
     survey = imported(client, stranger, key=uploaded(client, name))
     batch = launched(client, survey)
     n_hits = batch.questionnaires.count()
-    assert [work(link, stranger.given) for link in invited(client, batch)] == [n_hits, n_hits]
+    assert [work(link, stranger) for link in invited(client, batch)] == [(bool(stranger.quiz), n_hits)] * 2
     results = reverse("batch_results", args=[batch.pk])
     assert [client.get(results).status_code for _ in range(2)] == [200, 200]
     files = files_of(client, batch)
