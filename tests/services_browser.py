@@ -1,8 +1,10 @@
 """A real browser for the tests: the machine's Chromium, installed by apt if root runs them, or a loud failure."""
 
+import fcntl
 import os
 import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import playwright
@@ -68,9 +70,14 @@ def driver_trouble() -> str:
 
 
 def chromium() -> Path:
-    """Return a browser that Playwright can drive, installed by apt if need be; RuntimeError says what is missing."""
-    if not find_chromium() or driver_trouble():
-        install()
+    """Return a browser that Playwright can drive, installed by apt if need be; RuntimeError says what is missing.
+
+    One process at a time: apt refuses a second, and a browser that is still being unpacked looks like one.
+    """
+    with (Path(tempfile.gettempdir()) / f"assent-browser-{os.geteuid()}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not find_chromium() or driver_trouble():
+            install()
     if trouble := driver_trouble():
         raise RuntimeError(f"The browser tests need Playwright's driver to run: {trouble}")
     if browser := find_chromium():

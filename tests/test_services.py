@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -195,6 +196,24 @@ def test_a_machine_without_chromium_is_told_so(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(services_browser, "driver_trouble", lambda: "")
     with pytest.raises(RuntimeError, match="The browser tests need Chromium"):
         services_browser.chromium()
+
+
+def test_two_that_lack_a_browser_install_it_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    browser, installed = tmp_path / "chromium", []
+
+    def install() -> None:
+        installed.append(1)
+        time.sleep(0.2)
+        browser.touch()
+
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setattr(services_browser, "NAMES", ())
+    monkeypatch.setattr(services_browser, "PLACES", (browser,))
+    monkeypatch.setattr(services_browser, "install", install)
+    monkeypatch.setattr(services_browser, "driver_trouble", lambda: "")
+    with ThreadPoolExecutor(2) as both:
+        found = [one.result() for one in [both.submit(services_browser.chromium) for _ in range(2)]]
+    assert (found, len(installed)) == ([browser, browser], 1)
 
 
 def test_a_driver_that_does_not_run_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
