@@ -84,7 +84,7 @@ def env_pairs(name: str) -> dict[str, str]:
     """Read `a=b,c=d`; what comes after the first = belongs to the value."""
     pairs = [part.partition("=") for part in env_list(name)]
     if not all(key and value for key, _, value in pairs):
-        raise _refusal(name, "name=value, with commas between")
+        raise _refusal(name, "name=value, with commas between", tell=False)
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 

@@ -20,7 +20,8 @@ from statements import Hole, Statement, insert
 PURGED = "purged:"
 MARK = "pseudonym:"  # before a pseudonym that stands where an id stood, in a file or in a text
 NAMED = re.compile(rf"(?:{PURGED}|{MARK})([0-9a-f]{{12}})")
-BEGINNING = re.compile(r"[0-9a-f]{4,12}")  # of a pseudonym; shorter ones are anybody's
+WHOLE = 12  # letters of a pseudonym
+BEGINNING = re.compile(rf"[0-9a-f]{{4,{WHOLE}}}")  # of a pseudonym; shorter ones are anybody's
 # Anything shorter stands in ordinary words; no marketplace or panel gives ids of fewer letters.
 SHORTEST_IN_TEXT = 6
 

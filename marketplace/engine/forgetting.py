@@ -161,9 +161,9 @@ def erase_again(*, unless_held: datetime | None = None) -> int:
     After a restore nothing is in the way: all was settled when they were erased. `unless_held`, a time, is for whoever
     does not know of any restore: an erasure may have been written down and failed, and its owner have gone on working.
     """
-    among, n = erased.noted(), 0
+    noted, n = erased.noted(), 0
     accounts = Worker.objects.exclude(worker_id__startswith=CLOSED).order_by("pk")
-    for pk in [one.pk for one in accounts if erased.is_back(one, among=among)] if among else ():
+    for pk in [one.pk for one in accounts if noted.has_back(one)] if noted and noted.times else ():
         with transaction.atomic():
             worker = accounts.select_for_update(of=("self",)).filter(pk=pk).first()
             if worker and not (unless_held and holding(worker, now=unless_held)):

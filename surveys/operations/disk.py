@@ -16,8 +16,8 @@ FULL = gettext_noop(
     "The disk of this site is full, so this could not be done. Whoever runs the site has to make room; try again then."
 )
 LOCKED = gettext_noop(
-    "This site can't write to the folder of its data, so this could not be done. Whoever runs it has to open it for "
-    "writing; try again then."
+    "This site can't read or write what lies in the folder of its data, so this could not be done. Whoever runs it has "
+    "to open it for both; try again then."
 )
 SAID = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EROFS: LOCKED}
 SAID_BY_SQLITE = {

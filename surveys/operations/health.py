@@ -19,7 +19,6 @@ from django.db import connection
 
 WORKER, BEAT = "worker", "beat"
 MISSED = 4  # heartbeats that may be missing before somebody counts as dead
-AHEAD = 5  # seconds that a mark may be ahead of this machine's clock
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,8 @@ def pulse(name: str) -> Pulse:
     if seen is None:
         return Pulse("never", None)
     age = time.time() - seen
-    if age < -AHEAD:  # from before the clock was set back: how old it is, nobody can tell
+    # From before the clock was set back: how old it is, nobody can tell. Another machine's may be ahead a little.
+    if age < -settings.HEARTBEAT_SECONDS:
         return Pulse("stale", None)
     return Pulse("ok" if age <= MISSED * settings.HEARTBEAT_SECONDS else "stale", max(0.0, age))
 

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotators.models import Assignment, Call, Source, Worker
-from annotators.people.pseudonyms import known_worker, pseudonym, purged_name, untraceable_name
+from annotators.people.pseudonyms import purged_name, untraceable_name
 from surveys import audit
 from surveys.models import (
     AnnotationSlot,
@@ -88,15 +88,6 @@ def erase_person(locked: Worker, *, is_untraceable: bool) -> None:
     let_go.update(leased_until=timezone.now())
     name = untraceable_name() if is_untraceable else purged_name(locked.worker_id)
     erasing.erase(locked, comments=True, name=name)
-
-
-def called(text: str) -> list[Worker]:
-    """Return who has this pseudonym, all of it, or this id; several where crowds give the same id."""
-    sources = Worker.objects.order_by().values_list("source", flat=True).distinct()
-    named = [known_worker(text, source=source) for source in sources]
-    ids = Worker.objects.order_by("pk").values_list("pk", "worker_id")
-    same = [pk for pk, worker_id in ids.iterator() if pseudonym(worker_id) == text.lower()]
-    return list(Worker.objects.filter(pk__in=[*same, *(one.pk for one in named if one)]).order_by("pk"))
 
 
 def _erase_texts(worker: Worker) -> None:

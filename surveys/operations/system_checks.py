@@ -16,8 +16,8 @@ from surveys.operations.backups.state import key_prints
 
 TEXTS = ("prediction", "references")
 HANGING = (
-    "sessions, open forms and personal links; worker pseudonyms in new files, and the recognition of purged workers; "
-    "the marketplace's access codes, invitations and access keys"
+    "sessions, open forms and personal links; worker pseudonyms in new files, the recognition of purged workers and "
+    "the list of deleted ones; the marketplace's access codes, invitations, access keys and its list of erased accounts"
 )
 VOID = f"Void are: {HANGING}. Name the former key in SECRET_KEY_FALLBACKS to have them back, or delete key_mark there."
 KEEP = (

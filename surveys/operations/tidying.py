@@ -4,6 +4,7 @@ import logging
 from importlib import import_module
 
 from django.conf import settings
+from django.db import DatabaseError
 
 from surveys.operations.backups import media
 from surveys.results import reports
@@ -27,5 +28,5 @@ def tidy() -> None:
     ):
         try:
             discard()
-        except OSError:  # somebody else's file keeps nothing of the rest
+        except (OSError, DatabaseError):  # what keeps one from being done keeps nothing of the rest
             logger.exception("Something of before could not be removed.")

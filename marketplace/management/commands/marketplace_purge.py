@@ -7,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from marketplace import clock
+from marketplace.accounts import erased
 from marketplace.engine.forgetting import erase_again, erase_idle
 
 
@@ -26,7 +27,7 @@ class Command(BaseCommand):
         if options["again"] and (options["dry_run"] or options["spare"]):
             raise CommandError("--again goes with nothing else.")
         if options["again"]:
-            self.stdout.write(f"accounts erased: {erase_again()}")
+            self._again()
             return
         is_dry = options["dry_run"]
         report = erase_idle(
@@ -35,6 +36,21 @@ class Command(BaseCommand):
         self.stdout.write(f"{'accounts to erase' if is_dry else 'accounts erased'}: {report.n_erased}")
         for reason in report.kept:
             self.stdout.write(f"  kept {reason}")
+
+    def _again(self) -> None:
+        self.stdout.write(f"accounts erased: {erase_again()}")
+        noted = erased.noted()
+        if noted is None:
+            self.stderr.write(
+                f"There is no list of whose account was erased, {erased.path()}. Put that of the former data folder "
+                "there and run this again, or erase them again."
+            )
+        elif noted.n_unreadable:
+            self.stderr.write(
+                f"{noted.n_unreadable} of its lines were written under another key, so nobody can tell whose accounts "
+                "they are. Name that key in MARKETPLACE_KEY_FALLBACKS, or a former SECRET_KEY in SECRET_KEY_FALLBACKS, "
+                "and run this again."
+            )
 
 
 def _midnight(text: str) -> datetime:

@@ -42,11 +42,11 @@ class Command(BaseCommand):
 
     def _erasures(self, other: Path | None) -> list[erased.Line]:
         """Return who was erased here and, by the `other` list, elsewhere; from now on both are noted here."""
-        own = list(erased.lines(erased.path())) if erased.path().exists() else []
         try:
+            own = list(erased.lines(erased.path())) if erased.path().exists() else []
             found = list(erased.lines(other)) if other else []
         except OSError as error:
-            raise CommandError(f"{other} can't be read: {error.strerror}.") from error
+            raise CommandError(f"{error.filename} can't be read: {error.strerror}.") from error
         if other and not found:
             raise CommandError(f"{other} is no list of who was deleted: it has no line of one.")
         known = set(own)
@@ -67,6 +67,7 @@ class Command(BaseCommand):
             )
         if n_lost := sum(not erased.is_readable(line) for line in erasures):
             self.stderr.write(
-                f"{n_lost} of {len(erasures)} deletions were noted under another SECRET_KEY, so nobody can tell whose "
-                "they were. Name that key in SECRET_KEY_FALLBACKS and restore again."
+                f"{n_lost} of {len(erasures)} deletions were noted under another key, so nobody can tell whose they "
+                "were. Name it in ASSENT_PSEUDONYM_KEY_FALLBACKS, or a former SECRET_KEY in SECRET_KEY_FALLBACKS, and "
+                "restore again."
             )

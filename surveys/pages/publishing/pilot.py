@@ -107,7 +107,7 @@ def _planned(report: Report, *, growth: float) -> Iterator[Planned]:
         for one in system.criteria:
             labels[one.key] = one.label
             if one.interval and one.score and (mean := one.score.rating_mean) is not None:
-                reach = reach_of(one.interval, mean, scale=one.scale)
+                reach = reach_of(one.interval, mean, scale=one.scale if one.score.sd else ())
                 width = expected(one.interval, reach=reach, growth=growth)
                 means.append(Planned(system.system, one.label, mean, width))
     for found in report.comparison.differences:

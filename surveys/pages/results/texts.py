@@ -1,8 +1,11 @@
 """What people wrote in their own words, to be read one below another and searched."""
 
+import re
 from urllib.parse import parse_qsl
 
 from django.core.paginator import Paginator
+from django.db import connection
+from django.db.models import Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
@@ -13,7 +16,7 @@ from surveys.pages.access import researcher
 from surveys.pages.results.chosen_form import ChosenForm
 from surveys.pages.results.responses import query_of, render_list
 from surveys.pages.results.scope import Scope, of_batch, of_study
-from surveys.results.chosen import responses
+from surveys.results.chosen import of_outputs, responses
 from surveys.results.frames.pseudonyms import Pseudonyms
 
 PER_PAGE = 50
@@ -41,9 +44,11 @@ def _texts(request: HttpRequest, scope: Scope) -> HttpResponse:
     wanted = request.GET.get("criterion", "")
     criterion = wanted if wanted in asked else next(iter(asked), "")
     sought = request.GET.get("q", "").replace("\0", "").strip()[:200]
-    found = Rating.objects.filter(
-        response__in=responses(scope.batches, form.chosen), criterion=criterion, value__icontains=sought
-    ).exclude(value="")
+    answered = Q(response__in=responses(scope.batches, form.chosen), criterion=criterion)
+    about = of_outputs(form.chosen, "output__")
+    if about:  # else of all; what is said of the item itself is of every one
+        answered &= about | Q(output=None)
+    found = Rating.objects.filter(answered, _says(sought)).exclude(value="")
     in_order = found.select_related("output", "response__item", "response__worker")
     page = Paginator(in_order.order_by("response__item__position", "pk"), PER_PAGE).get_page(
         request.GET.get("page")
@@ -60,3 +65,10 @@ def _texts(request: HttpRequest, scope: Scope) -> HttpResponse:
         "sought": sought,
     }
     return render_list(request, "results/texts.html", scope, "What people wrote", context)
+
+
+def _says(sought: str) -> Q:
+    """Look for words, large or small: SQLite's LIKE knows only those of ASCII, its REGEXP is Python's."""
+    if connection.vendor == "sqlite":
+        return Q(value__iregex=re.escape(sought))
+    return Q(value__icontains=sought)

@@ -79,11 +79,13 @@ def _all_tests(comparison: Comparison, *, told: int) -> Iterator[str]:
 
 def preferred(choices: Choices) -> Iterator[str]:
     """Yield what came out where two systems stood beside each other: first what was shown, as many as are read."""
-    pairs = sorted(choices.preferred, key=lambda one: not one.dagger)
+    stood = [one for one in choices.preferred if one.n]
+    pairs = sorted(stood, key=lambda one: (not one.dagger, one.corrected is None))
     for found in pairs[:MOST]:
         yield f"Beside each other: {_which(found)}"
-    if len(pairs) > MOST:
-        yield f"Of all {len(pairs)} pairs, {sum(one.dagger for one in pairs)} show a difference."
+    tested = [one for one in pairs if one.corrected is not None]
+    if len(tested) > MOST:
+        yield f"Of all {len(tested)} pairs that are tested, {sum(one.dagger for one in tested)} show a difference."
 
 
 def _which(found: Preferred) -> str:

@@ -90,7 +90,7 @@ from surveys.results.statistics.strengths import Strength, Strengths, WinRate, s
 from surveys.results.statistics.summary import summarise
 from surveys.results.statistics.worker_quality import ByQuality, by_quality
 
-FORMAT = 3
+FORMAT = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,9 @@ class Expected:
 
 
 def reach_of(interval: Interval, value: float, *, scale: Sequence[float] = ()) -> float:
-    """Return how far Student's t reaches from a mean, by its interval: on a scale that is Wilson's.
+    """Return how far Student's t reaches from a mean, by its interval: on a `scale` that is Wilson's.
 
-    Where all said the same, there is no t, and it is as far as the interval goes.
+    Without one it is as far as the interval goes, and where all said the same, as there is no t then: give none.
     """
     if not scale or not min(scale) < interval.low <= value <= interval.high < max(scale):
         return max(value - interval.low, interval.high - value)

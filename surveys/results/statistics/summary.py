@@ -23,13 +23,8 @@ from surveys.results.statistics.numbers import (
 )
 
 STRATA = ("true", "false", "unknown")
-OF_ANSWER = (
-    "item_id",
-    "worker",
-    "gold",
-    "is_skipped",
-    "skip_reason",
-)  # what a system's numbers take of an answer
+# What a system's numbers take of an answer.
+OF_ANSWER = ("item_id", "worker", "gold", "is_skipped", "skip_reason")
 
 
 def summarise(frame: Frame) -> Summary:

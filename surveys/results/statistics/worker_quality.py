@@ -158,8 +158,8 @@ def _mildness(units: Codes, workers: Codes, scores: Floats, weights: Floats) -> 
         found, residual = found + step * direction, residual - step * changed
         before, square = square, float(residual @ residual)
         direction = residual + square / before * direction
-    told = weights * counts
-    return found - float((told * found).sum() / told.sum())
+    weighed = weights * counts
+    return found - float((weighed * found).sum() / weighed.sum())
 
 
 def _followed(units: Codes, workers: Codes, fair: Floats) -> Floats:

@@ -81,4 +81,17 @@ def test_half_a_line_is_none(back: Worker, tmp_path: Path) -> None:
     whole = path.read_text().rstrip("\n")
     for length in range(1, whole.index("+")):
         path.write_text(whole[:length])
-        assert erased.noted() == {}
+        assert erased.noted() == erased.Noted({})
+
+
+def test_a_list_that_is_gone_or_unreadable_is_told_of(back: Worker, settings: Any, tmp_path: Path) -> None:
+    former, settings.SECRET_KEY = settings.SECRET_KEY, "another"
+    err = io.StringIO()
+    call_command("marketplace_purge", "--again", stdout=io.StringIO(), stderr=err)
+    assert "1 of its lines were written under another key" in err.getvalue()
+    settings.SECRET_KEY_FALLBACKS = [former]
+    (tmp_path / "erased-accounts").rename(tmp_path / "elsewhere")
+    call_command("marketplace_purge", "--again", stdout=io.StringIO(), stderr=err)
+    assert "There is no list of whose account was erased" in err.getvalue()
+    (tmp_path / "elsewhere").rename(tmp_path / "erased-accounts")
+    assert again() == "accounts erased: 1\n"

@@ -27,7 +27,7 @@ from tests.surveys.pages.study.import_pages import researcher, upload
 APP = {"host": "127.0.0.1"}
 ENDED = {
     errno.ENOSPC: "The disk of this site is full",
-    errno.EROFS: "This site can't write to the folder of its data",
+    errno.EROFS: "This site can't read or write what lies in the folder of its data",
 }
 ENDED[errno.EDQUOT] = ENDED[errno.ENOSPC]
 

@@ -115,5 +115,18 @@ def test_of_many_pairs_what_was_shown_is_told_first() -> None:
         "Beside each other: d is preferred to z",
         "Beside each other: whether a or z is preferred can't be told",
         "Beside each other: whether b or z is preferred can't be told",
-        "Of all 4 pairs, 1 show a difference.",
+        "Of all 4 pairs that are tested, 1 show a difference.",
+    ]
+
+
+def test_pairs_that_are_not_tested_keep_none_back_that_is() -> None:
+    interval = Interval(0.1, 0.3, Support(items=9, workers=12))
+    alike = [Preferred(name, "better", "z", 6, 0, 0, 1.0, None, None, None, None, None) for name in "abc"]
+    never = Preferred("d", "better", "z", 0, 0, 0, None, None, None, None, None, None)
+    tested = Preferred("e", "better", "z", 6, 2, 1, 0.2, 0.5, 0.5, interval, None, None)
+    said = list(preferred(Choices(preferred=(never, *alike, tested))))
+    assert [sentence.split(" (")[0] for sentence in said] == [
+        "Beside each other: whether e or z is preferred can't be told",
+        "Beside each other: a and z are not tested",
+        "Beside each other: b and z are not tested",
     ]

@@ -74,7 +74,8 @@ def test_on_a_scale_the_reach_is_that_of_the_mean_s_own_error(mean, error, peopl
     assert reach_of(effect.interval(), mean) == pytest.approx(reach)
 
 
-def test_of_one_mind_the_reach_is_as_far_as_the_interval_goes():
+@pytest.mark.parametrize("value", [5.0, 4.0])
+def test_of_one_mind_the_reach_is_as_far_as_the_interval_goes(value):
     support = Support(items=200, workers=10, effective=10.0)
-    found = unanimous_interval(5.0, support, low=1.0, high=5.0)
-    assert reach_of(found, 5.0, scale=(1.0, 5.0)) == 5.0 - found.low
+    found = unanimous_interval(value, support, low=1.0, high=5.0)
+    assert reach_of(found, value) == value - found.low > found.high - value
