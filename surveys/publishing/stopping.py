@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from annotators.crowds.base import MORE_TIME, on_market
+from annotators.crowds.base import MORE_TIME, by_market, on_market
 from annotators.crowds.mturk import mirror
 from annotators.crowds.mturk.gateway import Gateway
 from annotators.failpoints import reach
@@ -27,14 +27,16 @@ Status = Assignment.Status
 class InFlight:
     """What of a batch can still come in, and how far its HITs are off the marketplace.
 
-    `n_at_work` have opened our page. MTurk tells nobody who has accepted a HIT without opening it: `n_unseen` is how
-    many that can be at most, none after `last_deadline` (of a batch that runs: if it is stopped now). `error` is why
-    the last HIT could not be expired.
+    `n_at_work` have opened our page; `n_late` came by link and have let their time run out, but may still hand in what
+    they began, as late work counts there. MTurk tells nobody who has accepted a HIT without opening it: `n_unseen` is
+    how many that can be at most, none after `last_deadline` (of a batch that runs: if it is stopped now). `error` is
+    why the last HIT could not be expired.
     """
 
     n_hits: int
     n_expired: int
     n_at_work: int
+    n_late: int
     n_unseen: int
     n_undecided: int
     n_unsettled: int
@@ -64,12 +66,15 @@ def in_flight(batch: Batch) -> InFlight:
     places = [place for place in budget.places(batch) if place.may_exist]
     open_places = [place for place in places if not (place.is_over or _is_disposed(place.hit))]
     assignments = Assignment.objects.filter(hit__questionnaire__batch=batch)
+    at_work = assignments.filter(quota.is_at_work(batch))
+    by_link = assignments.filter(~by_market(), status=Status.ACCEPTED, worker__purged_at=None)
     end = _last_end(batch, open_places)
     n_expired = sum(_has_expired(place.hit) for place in places)
     return InFlight(
         n_hits=len(places),
         n_expired=n_expired,
-        n_at_work=assignments.filter(quota.is_at_work(batch)).count(),
+        n_at_work=at_work.count(),
+        n_late=by_link.exclude(pk__in=at_work).count(),
         n_unseen=sum(max(place.n - place.status.total(), 0) for place in open_places),
         n_undecided=assignments.filter(is_undecided()).count(),
         n_unsettled=_unsettled(batch).count(),

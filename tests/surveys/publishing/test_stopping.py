@@ -15,6 +15,7 @@ from surveys.answering.collection import task_answers
 from surveys.models import AuditEntry, Batch, Questionnaire, Replacement
 from surveys.publishing import budget, hits, questionnaires, stopping
 from surveys.review import analysis_use, decisions, due_work, replacements
+from tests import link_people
 from tests.factories import answer, make_draft, make_survey, open_for
 from tests.market_site import Site
 from tests.market_study import again, max_assignments, open_study, work
@@ -260,3 +261,15 @@ def test_committed_shrinks_to_what_came_in(site: Site, eager: None) -> None:
     HIT.objects.filter(pk=hit.pk).update(expires_at=ago, synced_at=timezone.now())
     Assignment.objects.filter(hit=hit).update(status="Submitted", submitted_at=timezone.now())
     assert budget.money(batch).committed == D("0.46")
+
+
+def test_who_came_by_link_and_left_may_still_hand_in() -> None:
+    batch = link_people.make_batch(n_items=3)
+    for name, has_left in (("gone", True), ("here", False)):
+        begun = link_people.take(batch, link_people.make_person(name))
+        if has_left:
+            link_people.run_out(begun)
+    link_people.answered(link_people.take(batch, link_people.make_person("done")))
+    assert stopping.stop(batch)
+    found = stopping.in_flight(Batch.objects.get(pk=batch.pk))
+    assert (found.n_at_work, found.n_late, found.n_undecided) == (1, 1, 1)

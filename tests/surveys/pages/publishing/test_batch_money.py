@@ -64,6 +64,7 @@ def test_every_page_and_the_api_write_the_same_money_of_a_mixed_batch(seed):
     figures = [f"{work} ${money.paid:,.2f}", f"open or undecided ${money.to_come:,.2f}",
                f"together ${money.committed:,.2f}"]  # fmt: skip
     assert [one for one in figures if one not in page] == []
+    assert ("is paid by you" in page) == (batch.takes_links or not batch.has_market)
     spent = Asking(token_of(User.objects.get())).get(f"/batches/{batch.pk}/progress").json()["money"]
     told = [Decimal(spent[name]["amount"]) for name in ("paid", "bonuses", "committed")]
     assert told == [money.paid, money.bonuses, money.committed]
