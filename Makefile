@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --requir
 # Many processes start here, and each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-processes test-sqlite test-load test-faults bench flows mutants lint docs tutorial architecture translations venv lock clean
+.PHONY: demo test test-integration test-processes test-sqlite test-load test-faults bench flows mutants lint docs tutorial architecture translations venv lock clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/python manage.py demo $(ARGS)
@@ -17,9 +17,13 @@ demo: $(VENV)/.run-installed
 # Several processes, each with a PostgreSQL and a Redis of its own; a file's tests stay together.
 PYTEST := $(BIN)/python -m pytest -n auto --dist=loadfile --no-loadscope-reorder
 
-# All tests but those that start processes of the site or a browser, which are half of the time: `make test-processes`.
+# Three tests of four, in a quarter of the time that all take.
 test: venv
-	@$(PYTEST) -m "not processes and not slow_faults" $(ARGS)
+	@$(PYTEST) -m "not processes and not integration and not slow_faults" $(ARGS)
+
+# Over HTTP with boto3, with transactions that are committed, and what takes long by what it does.
+test-integration: venv
+	@$(PYTEST) -m "integration and not slow_faults" $(ARGS)
 
 # gunicorn, Celery, beat, Chromium and whole commands: pages, rehearsals, the demo, load, the core of the crash tests.
 test-processes: venv

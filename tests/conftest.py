@@ -35,7 +35,7 @@ hypothesis.settings.load_profile("untimed")
 STORAGES = django_settings.STORAGES
 PLAIN_STATIC = {"staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}}
 
-# Files that take long, the longest first: one of them begun last would run on alone.
+# Files that take long by what they do, the longest first: one of them begun last would run on alone.
 LONG = (
     "faults/test_faults_points",
     "benchmarks/",
@@ -51,10 +51,29 @@ LONG = (
     "test_reconciling",
     "sync/test_sync",
     "browser/",
-    "attacks/test_rights",
+    "attacks/test_hostile_staff_input",
+    "metrics/test_properties",
+    "simulating/test_working",
+    "config/test_settings",
+    "results/test_raw",
+    "attacks/test_content_security",
+    "config/test_imports",
+    "results/test_answers_behind",
+    "batches/test_batch_fuzz",
+    "review/test_evidence_published",
+    "results/test_correlation",
+    "results/test_paper",
+    "results/test_sharing",
+    "study/test_whole_study",
+    "api/test_document_storm",
+    "api/test_fuzz",
+    "results/test_frames_database",
+    "results/test_parts",
 )
 # Fixtures that start processes, of the site or a browser: tests with one of these are `make test-processes`.
 OF_PROCESSES = {"running_site", "celery_worker_process", "load_site", "browser"}
+# Fixtures over HTTP, and with transactions that are committed: tests with one of these are `make test-integration`.
+OF_INTEGRATION = {"live_server", "transactional_db"}
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -65,9 +84,18 @@ def pytest_xdist_auto_num_workers() -> int | None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark what starts processes by a fixture; tests that start some themselves have the marker in their file."""
-    if not OF_PROCESSES.isdisjoint(getattr(item, "fixturenames", ())):
+    """Mark what starts processes by a fixture; tests that start some themselves have the marker in their file.
+
+    Of the others, mark what goes over HTTP, commits, or is in a file that takes long.
+    """
+    fixtures = set(getattr(item, "fixturenames", ()))
+    if fixtures & OF_PROCESSES:
         item.add_marker("processes")
+    elif item.get_closest_marker("processes") is None:
+        database = item.get_closest_marker("django_db")
+        commits = database is not None and database.kwargs.get("transaction", False)
+        if commits or fixtures & OF_INTEGRATION or any(name in item.nodeid for name in LONG):
+            item.add_marker("integration")
 
 
 @pytest.hookimpl(trylast=True)

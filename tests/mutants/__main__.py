@@ -74,7 +74,7 @@ def run(
     named = project / "mutants-tests.txt"
     named.write_text("\n".join(tests))
     plugins = [f"-p{name}" for name in ("no:randomly", "no:cacheprovider", "tests.mutants.covering")]
-    marks = ["-m", "not processes and not slow_faults"]
+    marks = ["-m", "not processes and not slow_faults"]  # those of integration too
     with (
         (project / LOG).open("w") as log,
         subprocess.Popen(
