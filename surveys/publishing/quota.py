@@ -95,7 +95,8 @@ def write_slots(batch: Batch) -> int:
 
 
 def free_slots(batch: Batch, *, worker: Worker, now: datetime | None = None) -> QuerySet[AnnotationSlot]:
-    """Return the slots this worker could be given, the least filled first; last those that are only claimed.
+    """Return the slots this worker could be given: those that nobody has, then what others began and let go, then what
+    is only claimed; of each the least filled first.
 
     Left out are questionnaires with an item the worker is known to have seen, by whatever way they came. The excluded
     get none, and none those who took part before where the batch leaves them out.
@@ -166,8 +167,13 @@ def _is_barred(worker: Worker, *, batch: Batch) -> bool:
 def _free(
     *, batch: Batch | Hole, worker: Worker | Hole, now: datetime | Hole, full: Sequence[Questionnaire] = ()
 ) -> QuerySet[AnnotationSlot]:
-    """Return what could be given to somebody of a batch in which these are `full`, in the order it is given in."""
+    """Return what could be given to somebody of a batch in which these are `full`, in the order it is given in.
+
+    What nobody has comes before what is given again: somebody's draft of that can still be handed in and costs, so that
+    a budget may not cover it twice, and nobody would get to the places behind it, which are paid for.
+    """
     is_free = _is_free(now)
+    order = Case(When(assignment=None, then=0), When(is_free, then=1), default=2)
     seen = Response.objects.filter(
         is_claim=False, batch=batch, worker=worker, item__slots__questionnaire=OuterRef("questionnaire")
     )
@@ -175,7 +181,7 @@ def _free(
         AnnotationSlot.objects.filter(is_free | UNTOUCHED, ~SUPERSEDED, batch=batch)
         .exclude(Exists(seen))
         .exclude(questionnaire__in=full)
-        .order_by(Case(When(is_free, then=0), default=1), "replicate", "number")
+        .order_by(order, "replicate", "number")
     )
 
 

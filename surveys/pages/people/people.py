@@ -34,7 +34,7 @@ from surveys.answering.invitations import (
 from surveys.models import Batch, Invitation, Outcome, Panel, PanelVisit
 from surveys.pages.access import batch_for, researcher
 from surveys.pages.people.people_forms import InviteForm, PanelForm, RenewForm
-from surveys.publishing import quota
+from surveys.publishing import budget, quota
 from surveys.publishing.preconditions import out_of_reach
 from surveys.results.files.csv_text import safe_text
 from surveys.review.panels import FOR_PANEL, decision_about, panel_lists, statuses_of
@@ -163,11 +163,22 @@ def free_places(request: HttpRequest, pk: int, worker_pk: int) -> HttpResponse:
     n = quota.let_go(batch, worker=worker)
     if n:
         _note(request, batch, CHANGE, f"Freed what {pseudonym(worker.worker_id)} had begun.")
-        said = "place is free" if n == 1 else "places are free"
-        messages.success(request, f"{n} {said} for others. What was typed there stays with its author.")
+        _tell_freed(request, batch, n)
     else:
         messages.info(request, "Nothing was held for them any more.")
     return redirect("people", batch.pk)
+
+
+def _tell_freed(request: HttpRequest, batch: Batch, n: int) -> None:
+    """Say how many places are free, and where the budget does not cover them beside the drafts that can still come."""
+    said = f"{n} place is free for others" if n == 1 else f"{n} places are free for others"
+    typed = "What was typed there stays with its author."
+    try:
+        budget.check_unlocked(batch, batch.reward * n)
+    except budget.OverBudget as error:
+        messages.warning(request, f"{said} as far as the budget covers a second try. {error} {typed}")
+    else:
+        messages.success(request, f"{said}. {typed}")
 
 
 @never_cache

@@ -59,6 +59,16 @@ def test_least_filled_first_across_people() -> None:
         take(batch, make_person())
 
 
+@pytest.mark.parametrize("copies", [1, 2])
+def test_places_nobody_ever_had_come_before_those_to_be_given_again(copies: int) -> None:
+    batch = make_batch(n_items=2, copies=copies)
+    n_wanted = 2 * copies
+    run_out(take(batch, make_person()))
+    assert allocation.suggest(batch, worker=make_person()) == 2
+    numbers = [number_of(take(batch, make_person())) for _ in range(n_wanted)]
+    assert numbers == [*range(2, n_wanted + 1), 1]
+
+
 def test_nobody_gets_the_same_item_twice() -> None:
     batch, ann = make_batch(n_items=1, copies=2), make_person()
     answered(take(batch, ann))

@@ -13,7 +13,16 @@ from surveys.publishing import budget, quota
 from surveys.review import analysis_use, decisions, delivery, due_work
 from surveys.review.errors import CannotDecide
 from surveys.review.surplus import surplus_of
-from tests.link_people import answered, make_batch, make_person, run_out, skipped, take, take_number
+from tests.link_people import (
+    answered,
+    make_batch,
+    make_person,
+    number_of,
+    run_out,
+    skipped,
+    take,
+    take_number,
+)
 
 pytestmark = pytest.mark.django_db
 D = Decimal
@@ -43,6 +52,21 @@ def test_place_of_a_draft_is_not_given_twice_beyond_the_budget():
         take(batch, make_person())
     assert str(refused.value) == "There is nothing to do here at the moment. Please come back later."
     assert Assignment.objects.count() == 1
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_who_leaves_stops_nobody_from_a_place_that_is_paid_for(copies: int):
+    """The budget that is proposed is every place once; the draft of who left can still be handed in, and costs."""
+    n_wanted = 4 * copies
+    batch = make_batch(n_items=4, copies=copies, reward=D("0.38"), budget=D("0.38") * n_wanted)
+    gone = take(batch, make_person())
+    quota.let_go(batch, worker=gone.worker)
+    numbers = [number_of(answered(take(batch, make_person()))) for _ in range(n_wanted - 1)]
+    assert numbers == list(range(2, n_wanted + 1))
+    with pytest.raises(NothingLeft, match="come back later"):
+        take(batch, make_person())
+    assert answered(take(batch, gone.worker)) == gone
+    assert (budget.money(batch).left, quota.room(gone.hit.questionnaire).n_free) == (D("0.00"), 0)
 
 
 def test_a_number_is_not_given_beyond_the_budget():

@@ -4,6 +4,8 @@ import csv
 import io
 import re
 from datetime import timedelta
+from decimal import Decimal
+from html import unescape
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -19,7 +21,7 @@ from surveys.answering.invitations import address
 from surveys.models import AnnotationSlot, Batch, Invitation, Outcome, Panel
 from tests.factories import make_batch as make_market_batch
 from tests.factories import make_draft, make_survey
-from tests.link_people import answered, from_prolific, invite_one, make_batch, make_panel, take
+from tests.link_people import answered, from_prolific, invite_one, make_batch, make_panel, take, take_number
 from tests.policy_data import NEVER
 from tests.surveys.pages.pages import queries_of, text_of, url
 
@@ -267,6 +269,35 @@ def test_the_place_of_who_has_left_is_given_to_the_next(researcher):
     assert "Nothing was held for them any more." in text_of(researcher.post(free, follow=True))
     punctual = take(batch, admit_panel(panel.code, from_prolific("bb")).worker, channel="panel")
     assert (punctual.worker != gone, take(batch, gone, channel="panel")) == (True, draft)
+
+
+@pytest.mark.parametrize(
+    ("limit", "n", "text"),
+    [
+        (
+            "0.75",
+            1,
+            "1 place is free for others as far as the budget covers a second try. It could cost $0.38, but $0.37 of "
+            "the batch's budget is left. What was typed",
+        ),
+        ("0.76", 1, "1 place is free for others. What was typed"),
+        (None, 1, "1 place is free for others. What was typed"),
+        (
+            "1.14",
+            2,
+            "2 places are free for others as far as the budget covers a second try. It could cost $0.76, but $0.38 of "
+            "the batch's budget is left. What was typed",
+        ),
+        ("1.52", 2, "2 places are free for others. What was typed"),
+    ],
+)
+def test_who_frees_a_place_is_told_whether_the_budget_covers_it_twice(researcher, limit, n, text):
+    batch = make_batch(n_items=n, reward=Decimal("0.38"), budget=limit and Decimal(limit))
+    ann = invite_one(batch, "Ann").invitation
+    for number in range(1, n + 1):
+        take_number(batch, number, ann.worker)
+    page = text_of(researcher.post(reverse("free_places", args=[batch.pk, ann.worker_id]), follow=True))
+    assert text in unescape(page)
 
 
 def test_who_was_purged_and_came_back_is_at_work(researcher):
