@@ -10,6 +10,8 @@ from operator import attrgetter
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 from django.db import transaction
+from django.db.models import Count, Max, Min
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotators.failpoints import reach
@@ -251,15 +253,16 @@ def _is_one_of_a_kind(units: Sequence[Unit]) -> bool:
 def n_questions(batch: Batch) -> tuple[int, int]:
     """Return how many questions a HIT of a published batch has, at least and at most; those asked twice count twice.
 
-    Only the last HIT may be shorter than the others: it shows what is left over.
+    One HIT of each draw may be shorter than the others, wherever it stands: it shows what is left over.
     """
-    hits = batch.questionnaires.filter(sibling_of=None).order_by("position")
-    sizes = [hit.slots.count() for hit in (hits.first(), hits.last()) if hit]
+    roots = batch.questionnaires.filter(sibling_of=None).annotate(size=Count("slots"))
+    sizes = roots.aggregate(
+        least=Coalesce(Min("size"), batch.items_per_hit), most=Coalesce(Max("size"), batch.items_per_hit)
+    )
     design = batch.design or {}
     most_again = design.get("repeats", batch.repeats_per_hit)
     least_again = design.get("least_repeats", most_again)
-    least, most = min(sizes, default=batch.items_per_hit), max(sizes, default=batch.items_per_hit)
-    return least + least_again, most + most_again
+    return sizes["least"] + least_again, sizes["most"] + most_again
 
 
 def keys(batch: Batch) -> list[uuid.UUID]:

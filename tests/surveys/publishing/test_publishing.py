@@ -180,12 +180,13 @@ def test_items_that_do_not_fill_the_last_hit(n_items: int, policy: Any, n_warnin
         (12, 0, 2, (2, 5)),
     ],
 )
+@pytest.mark.parametrize("seed", range(4))
 def test_how_many_questions_hits_have(
-    n_items: int, again: int, draws: int, expected: tuple[int, int]
+    n_items: int, again: int, draws: int, expected: tuple[int, int], seed: int
 ) -> None:
-    batch = make_draft(
-        make_survey(n_items=n_items), review_policy=NEVER, repeats_per_hit=again, draws_per_item=draws
-    )
+    """Of later draws the short HIT stands anywhere."""
+    terms = {"review_policy": NEVER, "repeats_per_hit": again, "draws_per_item": draws, "seed": seed}
+    batch = make_draft(make_survey(n_items=n_items), **terms)
     questionnaires.start_publishing(batch)
     first = batch.questionnaires.get(position=1)
     batch.questionnaires.create(position=100, target_assignments=1, sibling_of=first)  # shows its items again
