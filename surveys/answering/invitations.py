@@ -11,6 +11,7 @@ from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils import timezone
 
@@ -23,6 +24,7 @@ from surveys.models import Batch, Invitation, Panel
 VALID_DAYS = 30
 MOST_PEOPLE = 1000  # at once
 LONGEST_NAME = 200
+MADE = "P"  # begins an id that was made here, with 16 hexadecimal digits behind it
 
 
 class CannotInvite(Exception):
@@ -76,7 +78,8 @@ def invite(
 ) -> list[Invited]:
     """Invite people to a batch, all or none. Raises CannotInvite for a person who is invited already.
 
-    Who was invited by the same e-mail address before is known as the same worker.
+    Who was invited by the same e-mail address before is known as the same worker; without one, and without a worker
+    id, everybody is somebody new.
     """
     _check_people(batch, people)
     with transaction.atomic():
@@ -118,6 +121,12 @@ def panel_address(panel: Panel) -> str:
     query = "&".join(f"{name}={place}" for name, place in named.items() if name and place)
     bare = f"{settings.APP_URL}{reverse('panel', args=[panel.code])}"
     return f"{bare}?{query}" if query else bare
+
+
+def not_known_again(batch: Batch) -> QuerySet[Invitation]:
+    """Return the standing invitations of people who are new to every batch: without e-mail address and worker id."""
+    unnamed = batch.invitations.filter(email="", revoked_at=None)
+    return unnamed.filter(worker__source=Source.LINK, worker__worker_id__regex=f"^{MADE}[0-9a-f]{{16}}$")
 
 
 def one_line(name: str) -> str:
@@ -168,4 +177,4 @@ def _worker(batch: Batch, person: Person) -> Worker:
     earlier = Invitation.objects.filter(email__iexact=person.email).select_related("worker")
     if person.email and (known := earlier.order_by("pk").first()):
         return known.worker
-    return Worker.objects.create(source=Source.LINK, worker_id=f"P{uuid.uuid4().hex[:16]}")
+    return Worker.objects.create(source=Source.LINK, worker_id=f"{MADE}{uuid.uuid4().hex[:16]}")

@@ -201,6 +201,11 @@ class Batch(models.Model):
         """Tell whether its HITs are on a marketplace, beside which people may come by link too."""
         return has_market(self.endpoint)
 
+    @property
+    def leaves_people_out(self) -> bool:
+        """Tell whether it leaves out people of before: of the pilot that it follows, or of all earlier batches."""
+        return bool(self.follows_id) or self.only_new_people
+
     @cached_property
     def definition(self) -> Definition:
         """The definition this batch was published with; before publication, today's."""

@@ -43,9 +43,9 @@ def took_part(worker: Worker, *, batch: Batch) -> bool:
     """Tell whether somebody has worked in an earlier batch whose people this one leaves out.
 
     That is the pilot that it follows, or all of its study where it wants only new people. A claim to be somebody
-    counts for nothing.
+    counts for nothing. Who was invited without an e-mail address or a worker id is not known again.
     """
-    if not (batch.follows_id or batch.only_new_people):
+    if not batch.leaves_people_out:
         return False
     leaves_out = Q(hit__questionnaire__batch=batch.follows_id)
     if batch.only_new_people:

@@ -27,6 +27,7 @@ from surveys.answering.invitations import (
     Invited,
     address,
     invite,
+    not_known_again,
     panel_address,
     renew_key,
     revoke,
@@ -331,11 +332,14 @@ def _render(
     status: int = 200,
 ) -> HttpResponse:
     sign_in = settings.APP_URL + reverse("link_sign_in", args=[batch.pk])
+    leaves_people_out = batch.leaves_people_out and not batch.is_simulated
     common = {
         **admin.site.each_context(request),
         "title": title,
         "batch": batch,
         "sign_in": sign_in,
+        "leaves_people_out": leaves_people_out,
+        "n_not_known": not_known_again(batch).count() if leaves_people_out else 0,
         "out_of_reach": "" if batch.is_simulated else out_of_reach(),
     }
     return render(request, f"people/{template}.html", {**common, **context}, status=status)

@@ -209,9 +209,13 @@ def terms(batch: Batch) -> list[tuple[str, str]]:
 
 
 def _of_people(batch: Batch) -> str:
-    if batch.only_new_people:
-        return "only new ones: none of an earlier batch"
-    return f"none of {batch.follows}" if batch.follows else "whoever comes"
+    if not batch.leaves_people_out:
+        return "whoever comes"
+    left_out = (
+        "only new ones: none of an earlier batch" if batch.only_new_people else f"none of {batch.follows}"
+    )
+    known = "; invited ones are known by e-mail address or worker id alone" if has_slots(batch) else ""
+    return left_out + known
 
 
 def _of_items(batch: Batch) -> str:

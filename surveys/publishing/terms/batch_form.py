@@ -234,6 +234,8 @@ class BatchForm(PolicyFields, BatchModelForm):
             "name": "For yourself; workers never see it.",
             "keywords": "Separated by commas.",
             "takes_links": "Beside the marketplace: personal links and panels fill the same quota.",
+            "only_new_people": f"{Batch._meta.get_field('only_new_people').help_text} By personal link people are "
+            "known by their e-mail address or worker id alone.",
             "repeats_per_hit": "Of each HIT, at most half: the first items of each person’s page come again at its "
             "end. The first answer counts; both together say how far people agree with themselves.",
             "draws_per_item": "Where the survey type draws outputs: how many HITs show an item, each other outputs of "

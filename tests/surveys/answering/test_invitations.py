@@ -8,7 +8,15 @@ from django.utils import timezone
 
 from annotators.models import Worker
 from surveys.answering.admissions import NotAdmitted, admit
-from surveys.answering.invitations import CannotInvite, Person, invite, panel_address, renew_key, revoke
+from surveys.answering.invitations import (
+    CannotInvite,
+    Person,
+    invite,
+    not_known_again,
+    panel_address,
+    renew_key,
+    revoke,
+)
 from surveys.models import Invitation
 from tests.link_people import invite_one, make_batch, make_panel
 
@@ -53,6 +61,16 @@ def test_the_same_worker_is_not_invited_by_two_names() -> None:
     invite_one(batch, "Ann", worker_id="A1")
     with pytest.raises(CannotInvite, match="Anna is invited already, by another name"):
         invite_one(batch, "Anna", worker_id="A1")
+
+
+@pytest.mark.parametrize("endpoint", ["link", "embedded"])
+def test_who_has_neither_address_nor_worker_id_is_not_known_again(endpoint: str) -> None:
+    batch = make_batch(endpoint=endpoint, reward="0.10", takes_links=True)
+    invite_one(batch, "Ann", email="ann@example.org")
+    invite_one(batch, "Bob", worker_id="A1")
+    revoke(invite_one(batch, "Cem").invitation)
+    dora = invite_one(batch, "Dora").invitation
+    assert list(not_known_again(batch)) == [dora]
 
 
 def test_a_worker_id_is_the_marketplaces() -> None:

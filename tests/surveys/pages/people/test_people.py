@@ -192,6 +192,38 @@ def test_the_page_asks_as_often_for_many_people_as_for_one(researcher):
     assert queries_of(researcher, url("people", batch)) == one
 
 
+NOT_KNOWN = "can’t be told from people of before"
+BEFOREHAND = "Without an e-mail address or a worker id nobody is known again"
+
+
+def test_a_batch_of_new_people_warns_of_who_is_not_known_again(researcher):
+    batch = make_batch(only_new_people=True)
+    page = text_of(researcher.get(url("people", batch)))
+    assert (BEFOREHAND in page, NOT_KNOWN in page) == (True, False)
+    assert NOT_KNOWN not in text_of(post_people(researcher, batch, people="Ann,ann@example.org"))
+    warning = "1 of the invited can’t be told from people of before. This batch leaves out who worked in an earlier one"
+    assert warning in text_of(post_people(researcher, batch, people="Bob"))
+    post_people(researcher, batch, people="Cem", **{"as": "csv"})
+    page = text_of(researcher.get(url("people", batch)))
+    assert "2 of the invited can’t be told from people of before." in page
+    assert "and these have neither." in page
+
+
+def test_the_rest_of_a_pilot_warns_too(researcher):
+    pilot = make_batch()
+    batch = make_batch(follows=pilot)
+    page = text_of(post_people(researcher, batch, people="Bob"))
+    assert f"This batch leaves out who worked in {pilot};" in page
+
+
+@pytest.mark.parametrize("values", [{}, {"only_new_people": True, "is_simulated": True}])
+def test_where_nobody_is_left_out_nothing_is_warned_of(researcher, values):
+    batch = make_batch(**values)
+    invite_one(batch, "Bob")
+    page = text_of(researcher.get(url("people", batch)))
+    assert (BEFOREHAND in page, NOT_KNOWN in page) == (False, False)
+
+
 PANEL = {
     "completion_code": "C1A2",
     "completion_url": "https://app.prolific.com/submissions/complete?cc={code}",

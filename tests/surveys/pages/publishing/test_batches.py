@@ -201,6 +201,29 @@ def test_the_terms_say_what_becomes_of_bad_work_and_who_may_come(researcher, ter
 
 
 @pytest.mark.parametrize(
+    ("values", "who"),
+    [
+        ({}, "whoever comes"),
+        ({"only_new_people": True}, "only new ones: none of an earlier batch"),
+        (
+            {"only_new_people": True, "takes_links": True},
+            "only new ones: none of an earlier batch; invited ones are known by e-mail address or worker id alone",
+        ),
+        (
+            {"endpoint": "link", "follows": True},
+            "none of Pilot; invited ones are known by e-mail address or worker id alone",
+        ),
+    ],
+)
+def test_the_terms_say_who_is_left_out_and_how_they_are_known(researcher, values, who):
+    draft = make_draft(make_survey(n_items=1))
+    if values.get("follows"):
+        values = {**values, "follows": make_draft(draft.survey, name="Pilot")}
+    Batch.objects.filter(pk=draft.pk).update(**values)
+    assert dict(researcher.get(url("batch", draft)).context["terms"])["People"] == who
+
+
+@pytest.mark.parametrize(
     ("values", "after"),
     [
         ({"endpoint": "embedded"}, "3 days"),
