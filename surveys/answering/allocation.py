@@ -275,7 +275,7 @@ def _taken(batch: Batch, *, worker: Worker, channel: str, limit: int | None) -> 
 def _given_number(slot: AnnotationSlot, *, worker: Worker, channel: str, limit: int | None) -> Assignment:
     _lock(worker)
     _check_may_take(slot.batch, worker=worker, limit=limit)
-    free = quota.lock_free(quota.free_slots(slot.batch, worker=worker).filter(pk=slot.pk))
+    free = quota.lock_free(quota.slots_of_admitted(slot.batch, worker=worker).filter(pk=slot.pk))
     if free is None:
         raise NotYours(_why_not(slot, worker=worker))
     return _opened_within_budget(free, worker=worker, channel=channel)

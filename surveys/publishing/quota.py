@@ -103,16 +103,23 @@ def free_slots(batch: Batch, *, worker: Worker, now: datetime | None = None) -> 
     """
     if _is_barred(worker, batch=batch):
         return AnnotationSlot.objects.none()
+    return slots_of_admitted(batch, worker=worker, now=now)
+
+
+def slots_of_admitted(
+    batch: Batch, *, worker: Worker, now: datetime | None = None
+) -> QuerySet[AnnotationSlot]:
+    """Return the `free_slots` of somebody of whom it is known that they are not kept from the batch."""
     return _free(batch=batch, worker=worker, now=now or timezone.now(), full=without_room(batch))
 
 
 def next_free(batch: Batch, *, worker: Worker) -> AnnotationSlot | None:
-    """Return the first of `free_slots`, and hold it for nobody."""
+    """Return the first of `slots_of_admitted`, and hold it for nobody."""
     return _first(NEXT, QuerySet.all, batch=batch, worker=worker)
 
 
 def lock_next(batch: Batch, *, worker: Worker) -> AnnotationSlot | None:
-    """Lock and return the first of `free_slots` nobody else is just taking."""
+    """Lock and return the first of `slots_of_admitted` nobody else is just taking."""
     return _first(LOCKED_NEXT, _locked, batch=batch, worker=worker)
 
 
@@ -123,9 +130,7 @@ def _first(
     batch: Batch,
     worker: Worker,
 ) -> AnnotationSlot | None:
-    """Return the first of what `read` makes of `free_slots`. It is `compiled` but for where questionnaires are full."""
-    if _is_barred(worker, batch=batch):
-        return None
+    """Return the first of what `read` makes of the slots. It is `compiled` but for where questionnaires are full."""
     now = timezone.now()
     if full := without_room(batch):
         return read(_free(batch=batch, worker=worker, now=now, full=full)).first()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotators.models import Channel
+from annotators.models import Channel, Worker
 from surveys.answering import admissions, allocation
 from surveys.answering.arrival import CannotServe
 from surveys.models import Batch, Item, Survey
@@ -109,6 +109,28 @@ def test_a_batch_of_only_new_people_leaves_out_who_worked_in_an_earlier_one(stud
     Batch.objects.filter(pk=second.pk).update(only_new_people=False)
     second.refresh_from_db()
     assert allocation.take(second, worker=worker, channel=Channel.LINK).worker == worker
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda batch, worker: allocation.take(batch, worker=worker, channel=Channel.LINK),
+        lambda batch, worker: allocation.take_number(batch, number=1, worker=worker, channel=Channel.LINK),
+        lambda batch, worker: allocation.suggest(batch, worker=worker),
+        lambda batch, worker: allocation.coming(batch, worker=worker),
+    ],
+)
+def test_whether_somebody_took_part_before_is_asked_once(study: Survey, monkeypatch, ask) -> None:
+    second, asked, took_part = of_new_people(study), [], pilots.took_part
+
+    def ask_and_count(worker: Worker, *, batch: Batch) -> bool:
+        asked.append(worker)
+        return took_part(worker, batch=batch)
+
+    monkeypatch.setattr(pilots, "took_part", ask_and_count)
+    worker = factories.make_worker(source="link")
+    ask(second, worker)
+    assert asked == [worker]
 
 
 def test_work_in_a_later_batch_leaves_nobody_out(study: Survey) -> None:
