@@ -218,17 +218,17 @@ def _revision(assignment: Assignment) -> str:
 def _is_repeated(assignment: Assignment, form: HitForm) -> bool:
     """Tell whether what was posted says what is written: the same page sent twice."""
     assignment.refresh_from_db()
-    return content(given_answers(assignment)) == content(form.answers())
+    is_same_comment = assignment.comment == form.cleaned_data["comment"]
+    return is_same_comment and content(given_answers(assignment)) == content(form.answers())
 
 
 def _not_saved(
     request: HttpRequest, admission: Admission, assignment: Assignment, posted: HitForm
 ) -> HttpResponse:
-    """Show what is written and can't be changed any more, or ask about it."""
-    if _is_closed(assignment, admission.batch):
-        form = assignment_form(assignment, batch=admission.batch)
-        return _page(admission, assignment, form, status=403)
+    """Give back what was posted where nothing can be changed any more, or ask about it."""
     form = assignment_form(assignment, batch=admission.batch, data=request.POST)
+    if _is_closed(assignment, admission.batch):
+        return _page(admission, assignment, form, status=403)
     if not form.is_valid():  # what it changes was accepted in the meantime
         return _page(admission, assignment, form, status=422)
     return _overtaken(request, admission, assignment, posted)

@@ -159,6 +159,37 @@ def test_answers_that_were_decided_by_stay_as_they_are(ada: Visitor, decide: Any
     assert scores() == given()
 
 
+def reject_all() -> None:
+    for one in Assignment.objects.exclude(saved_at=None):
+        link_work.reject(one, feedback="No.")
+
+
+@pytest.mark.parametrize("scored", [{"fluency": "1"}, {}])
+@pytest.mark.parametrize(
+    ("end", "reason"),
+    [
+        (reject_all, "This annotation was not accepted. No."),
+        (lambda: Batch.objects.update(status="stopped"), "The study is closed."),
+        (lambda: link_work.approve(*Assignment.objects.exclude(saved_at=None), feedback=""), "and accepted."),
+    ],
+)
+def test_a_complete_change_that_comes_too_late_is_given_back(
+    ada: Visitor, end: Any, reason: str, scored: dict[str, str]
+) -> None:
+    """A change of the comment alone is one, too."""
+    Batch.objects.update(review_policy=FLAG_ONLY)
+    ada.answer(1)
+    before = ada.open(1)
+    end()
+    late = ada.scores(before, **SCORES | scored) | {"comment": "Long and thought about."}
+    page = ada.client.post(ada.at(1), late)
+    assert page.status_code == 403
+    assert f"{reason} This is what you sent last. It was not saved" in text(page)
+    assert "Long and thought about.</textarea>" in page.content.decode()
+    assert checked(page) == list((SCORES | scored).items())
+    assert scores() == given()
+
+
 def test_what_is_decided_while_a_change_is_on_its_way_stays(
     ada: Visitor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -205,6 +236,15 @@ def test_a_stale_tab_is_shown_what_is_saved_and_asked(ada: Visitor) -> None:
     assert target(ada.client.post(ada.at(1), data)) == (303, "/?saved=1")
     assert scores() == given(fluency="1", relevance="1")
     assert AnswerRevision.objects.count() == 1
+
+
+def test_a_stale_tab_with_another_comment_is_not_told_that_it_was_saved(ada: Visitor) -> None:
+    page = ada.open(1)
+    ada.answer(1, page)
+    answer = ada.client.post(ada.at(1), ada.scores(page, **SCORES) | {"comment": "Too dark."})
+    assert answer.status_code == 409
+    assert target(sent_again(ada, answer)) == (303, "/?saved=1")
+    assert Assignment.objects.exclude(saved_at=None).get().comment == "Too dark."
 
 
 def test_a_stale_change_is_asked_about_too(ada: Visitor) -> None:
