@@ -88,15 +88,15 @@ def appeal(request: HttpRequest, code: str) -> HttpResponse:
     """What was rejected and why; a text to send; what was sent, and what we answered."""
     try:
         if _is_closed(request):
-            return _refuse(code, TOO_MANY, status=429)
+            return _refuse(request, code, TOO_MANY, status=429)
     except NotCounting:
-        response = _refuse(code, NOT_COUNTING, status=503)
+        response = _refuse(request, code, NOT_COUNTING, status=503)
         response["Retry-After"] = str(WAIT)
         return response
     made = appeal_codes.find(appeal_codes.read_code(code))
     if made is None:
         _count(request)
-        return _refuse(code, UNKNOWN, status=404)
+        return _refuse(request, code, UNKNOWN, status=404)
     log_context.bind(assignment=made.assignment_id)
     if request.method == "POST":
         return _send(request, made)
@@ -173,14 +173,15 @@ def _count(request: HttpRequest) -> None:
         FROM_ONE_ADDRESS.count(address)
 
 
-def _refuse(code: str, message: str | Promise, *, status: int) -> HttpResponse:
+def _refuse(request: HttpRequest, code: str, message: str | Promise, *, status: int) -> HttpResponse:
+    """Ask for the code again, and give back what was written: the browser keeps no copy of an uncached page."""
     form = CodeForm({"code": code})
     form.add_error("code", str(message)) if form.is_valid() else None
-    return _ask(form, status=status)
+    return _ask(form, status=status, not_added=AppealForm(request.POST or None).typed())
 
 
-def _ask(form: CodeForm, *, status: int) -> HttpResponse:
-    return _page("enter", {"form": form}, status=status)
+def _ask(form: CodeForm, *, status: int, not_added: str = "") -> HttpResponse:
+    return _page("enter", {"form": form, "not_added": not_added}, status=status)
 
 
 def _failure(title: str, message: str | Promise, *, status: int) -> HttpResponse:

@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotators.models import Assignment
+from surveys.answering.throttling import NotCounting
 from surveys.models import Appeal, Decision, Questionnaire
 from surveys.pages.answering.appeal import FROM_ALL
 from surveys.review import appeal_codes
@@ -234,6 +235,38 @@ def test_guessing_is_stopped_for_an_address_and_nobody_else(visitor, appeal):
     assert response.status_code == 429
     assert "Please wait a quarter of an hour" in text_of(response)
     assert page_of(visitor, appeal, REMOTE_ADDR="192.0.2.7")
+
+
+def test_what_was_written_is_given_back_where_the_door_is_closed(visitor, appeal):
+    for _ in range(10):
+        visitor.get(f"/appeals/{UNKNOWN}/")
+    response = send(visitor, appeal, "I looked.\r\nTwice. <b>")
+    assert response.status_code == 429
+    assert "This was not sent. What you have written just now: I looked. Twice. &lt;b&gt;" in text_of(
+        response
+    )
+    assert Appeal.objects.get().made_at is None
+    assert "This was not sent." not in text_of(visitor.get(f"/appeals/{appeal.code}/"))
+
+
+def test_what_was_written_is_given_back_where_nobody_can_count(visitor, appeal):
+    with patch.object(FROM_ALL.__class__, "is_closed", side_effect=NotCounting):
+        response = send(visitor, appeal, "I looked.")
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "60")
+    assert "This was not sent. What you have written just now: I looked." in text_of(response)
+
+
+def test_what_was_written_under_a_code_that_is_gone_is_given_back(visitor, db):
+    response = visitor.post(f"/appeals/{UNKNOWN}/", {"text": "I lo\x00oked."})
+    assert response.status_code == 404
+    assert "This was not sent. What you have written just now: I looked." in text_of(response)
+
+
+@pytest.mark.parametrize("given", [{}, {"text": ""}])
+def test_nothing_is_given_back_where_nothing_was_written(visitor, db, given):
+    response = visitor.post(f"/appeals/{UNKNOWN}/", given)
+    assert response.status_code == 404
+    assert "This was not sent." not in text_of(response)
 
 
 def test_guessing_from_everywhere_is_stopped_too(visitor, appeal):
