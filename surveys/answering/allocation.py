@@ -37,6 +37,7 @@ from surveys.models import (
 from surveys.publishing import budget, pilots, quota
 
 TRIES = 5
+NUMBER_MAX = 2**31 - 1  # of an annotation: its column holds no more, and SQLite takes no number beyond 2**63
 MOST_COMING = 8  # pictures that are fetched before they are asked for
 ONCE_EACH: tuple[tuple[type[Model], str], ...] = (
     (Assignment, "assignment_once_per_hit_and_worker"),
@@ -135,7 +136,7 @@ def progress(batch: Batch, *, worker: Worker) -> tuple[int, int]:
 
 def has_done(batch: Batch, *, number: int, worker: Worker) -> bool:
     """Tell whether this person has handed in the annotation with this id."""
-    slot = NUMBERED.first(batch=batch.pk, number=number)
+    slot = _slot(batch, number=number)
     mine = _mine(slot, worker=worker) if slot else None
     return mine is not None and mine.saved_at is not None
 
@@ -363,10 +364,14 @@ def _check_may_take(batch: Batch, *, worker: Worker, limit: int | None) -> None:
 
 
 def _numbered(batch: Batch, *, number: int) -> AnnotationSlot:
-    slot = NUMBERED.first(batch=batch.pk, number=number)
+    slot = _slot(batch, number=number)
     if slot is None:
         raise NotYours(gettext("There is no annotation %(n)d in this study.") % {"n": number})
     return slot
+
+
+def _slot(batch: Batch, *, number: int) -> AnnotationSlot | None:
+    return NUMBERED.first(batch=batch.pk, number=number) if number <= NUMBER_MAX else None
 
 
 NUMBERED = Statement(

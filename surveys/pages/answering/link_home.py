@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from surveys.answering import consents
 from surveys.answering.admissions import Admission, NotAdmitted, admit_by_code, admit_panel
-from surveys.answering.allocation import Annotation
+from surveys.answering.allocation import NUMBER_MAX, Annotation
 from surveys.answering.presentation import shown_definition
 from surveys.answering.throttling import WAIT
 from surveys.pages.answering.consent import shown, to_link_consent
@@ -26,7 +26,6 @@ from surveys.publishing.questionnaires import n_questions
 from surveys.review.panels import completion
 
 HELD_UP = {"throttled": 429, "uncounted": 503}
-NUMBER_MAX = 2**31 - 1
 SHOWN_PER_PAGE = 50
 NO_NUMBER = gettext_lazy("An annotation id is a whole number from 1.")
 

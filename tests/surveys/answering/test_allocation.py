@@ -125,6 +125,17 @@ def test_by_number() -> None:
         take_number(batch, 9, bob)
 
 
+@pytest.mark.parametrize("number", [2**31, 2**63, 10**20])
+def test_a_number_that_no_annotation_can_have_is_asked_of_no_database(
+    number: int, django_assert_num_queries
+) -> None:
+    batch, ann = make_batch(), make_person()
+    with django_assert_num_queries(0):
+        with pytest.raises(NotYours, match=f"There is no annotation {number} in this study"):
+            take_number(batch, number, ann)
+        assert allocation.has_done(batch, number=number, worker=ann) is False
+
+
 def test_an_expired_lease_passes_the_number_on_and_keeps_the_draft() -> None:
     batch, ann, bob = make_batch(n_items=1), make_person(), make_person()
     late = take(batch, ann)

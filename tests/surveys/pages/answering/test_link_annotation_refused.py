@@ -24,11 +24,12 @@ def test_an_annotation_of_somebody_else_shows_nothing(ada: Visitor, bob: Visitor
     assert [word for word in ("pictures/", "tea bag", " checked") if word in page.content.decode()] == []
 
 
-@pytest.mark.parametrize("number", [0, 4, 2147483648, 10**30])
+@pytest.mark.parametrize("number", [0, 4, 2147483648, 10**20, 10**30])
 def test_an_annotation_that_does_not_exist(ada: Visitor, number: int) -> None:
-    page = ada.open(number)
-    assert page.status_code == 404
-    assert "There is no annotation" in text(page)
+    sent = ada.scores(ada.open(1), **SCORES)
+    for page in (ada.open(number), ada.client.post(ada.at(number), sent)):
+        assert page.status_code == 404
+        assert f"There is no annotation {number} in this study." in text(page)
 
 
 def test_a_page_of_somebody_else_can_not_be_sent(ada: Visitor, bob: Visitor) -> None:
