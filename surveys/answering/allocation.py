@@ -4,7 +4,7 @@ One person works on what was given to them until their time runs out; then it go
 draft, and late answers too, stay with their author.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,7 +14,7 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.db.models import Count, Exists, F, Model, OuterRef, Q, QuerySet
 from django.utils import timezone
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 from annotators.constraints import is_about
 from annotators.crowds.base import by_market, crowd_of
@@ -43,12 +43,17 @@ ONCE_EACH: tuple[tuple[type[Model], str], ...] = (
     (Assignment, "assignment_once_per_hit_and_worker"),
     (Response, "worker_sees_item_once_per_batch"),
 )
+LATER = gettext_lazy("There is nothing to do here at the moment. Please come back later.")
 Status = Assignment.Status
 IS_OPEN = Q(status=Status.ACCEPTED, saved_at=None)
 
 
 class NothingLeft(Exception):
     """There is nothing, or nothing more, to do here for this person; the message tells them why."""
+
+
+class NoneFree(NothingLeft):
+    """Whatever this person could have been given, others have, or they have seen it."""
 
 
 class _Overtaken(Exception):
@@ -161,10 +166,18 @@ PROGRESS = Statement(_progress)
 
 def suggest(batch: Batch, *, worker: Worker, limit: int | None = None) -> int | None:
     """Return the annotation id this person would be given next, without giving it; None if there is none."""
+    with suppress(NothingLeft):
+        return next_number(batch, worker=worker, limit=limit)
+    return None
+
+
+def next_number(batch: Batch, *, worker: Worker, limit: int | None = None) -> int:
+    """Return the annotation id this person would be given next, without giving it. Raises NothingLeft, as `take`."""
     if mine := _open_one(batch, worker):
         return mine.annotation_slot.number
-    slot = _next_free(batch, worker=worker, limit=limit)
-    return slot.number if slot else None
+    _check_may_take(batch, worker=worker, limit=limit)
+    slot = _found(quota.next_free(batch, worker=worker))
+    return _covered(slot, batch=batch, worker=worker, read=QuerySet.first).number
 
 
 def coming(batch: Batch, *, worker: Worker, limit: int | None = None) -> list[Picture]:
@@ -266,10 +279,44 @@ def _taken(batch: Batch, *, worker: Worker, channel: str, limit: int | None) -> 
         quota.keep(mine, batch=batch)
         return mine
     _check_may_take(batch, worker=worker, limit=limit)
-    slot = quota.lock_next(batch, worker=worker)
+    slot = _found(quota.lock_next(batch, worker=worker))
+    as_it_is = slot.questionnaire.batch  # it was read with the slot
+    covered = _covered(slot, batch=as_it_is, worker=worker, read=quota.lock_free)
+    return _opened_within_budget(covered, worker=worker, channel=channel)
+
+
+def _found(slot: AnnotationSlot | None) -> AnnotationSlot:
     if slot is None:
-        raise NothingLeft(gettext("There is nothing left to do here for you. Thank you!"))
-    return _opened_within_budget(slot, worker=worker, channel=channel)
+        raise NoneFree(gettext("There is nothing left to do here for you. Thank you!"))
+    return slot
+
+
+def _covered(
+    slot: AnnotationSlot,
+    *,
+    batch: Batch,
+    worker: Worker,
+    read: Callable[[QuerySet[AnnotationSlot]], AnnotationSlot | None],
+) -> AnnotationSlot:
+    """Return `slot`, the first that is free, or where the budget does not cover it the first that nobody has.
+
+    Raises NothingLeft where it covers none. `read` returns the first of some.
+    """
+    if batch.budget is None or _costs_nothing_more(slot, batch):
+        return slot
+    try:
+        budget.check_unlocked(batch, batch.reward)
+    except budget.OverBudget as error:
+        untaken = read(quota.free_slots(batch, worker=worker).filter(assignment=None))
+        if untaken is None or not _costs_nothing_more(untaken, batch):
+            raise NothingLeft(str(LATER)) from error
+        return untaken
+    return slot
+
+
+def _costs_nothing_more(slot: AnnotationSlot, batch: Batch) -> bool:
+    """A place that somebody's draft still stands for, or that a HIT still offers, can come to cost twice."""
+    return slot.assignment_id is None and not batch.has_market
 
 
 @transaction.atomic
@@ -283,7 +330,7 @@ def _given_number(slot: AnnotationSlot, *, worker: Worker, channel: str, limit: 
 
 
 def _opened_within_budget(slot: AnnotationSlot, *, worker: Worker, channel: str) -> Assignment:
-    """A place that somebody's draft still stands for, or that a HIT still offers, can come to cost twice.
+    """Open what the budget covers, as it is now that nobody else spends it.
 
     Questionnaire before batch, the order in which `arrival` locks them.
     """
@@ -295,9 +342,7 @@ def _opened_within_budget(slot: AnnotationSlot, *, worker: Worker, channel: str)
         with budget.spending(batch):
             return _opened(slot, worker=worker, channel=channel)
     except budget.OverBudget as error:
-        raise NothingLeft(
-            gettext("There is nothing to do here at the moment. Please come back later.")
-        ) from error
+        raise NothingLeft(str(LATER)) from error
 
 
 def _opened(slot: AnnotationSlot, *, worker: Worker, channel: str) -> Assignment:

@@ -7,6 +7,7 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from annotators.models import Assignment
+from surveys.answering import allocation
 from surveys.answering.allocation import NothingLeft
 from surveys.models import AnnotationSlot, Batch, Replacement
 from surveys.publishing import budget, quota
@@ -67,6 +68,35 @@ def test_who_leaves_stops_nobody_from_a_place_that_is_paid_for(copies: int):
         take(batch, make_person())
     assert answered(take(batch, gone.worker)) == gone
     assert (budget.money(batch).left, quota.room(gone.hit.questionnaire).n_free) == (D("0.00"), 0)
+
+
+def test_a_draft_that_costs_twice_holds_up_nobody_who_can_be_given_another_place():
+    batch = make_batch(n_items=3, takes_links=True, reward=D("0.38"), budget=D("1.14"))
+    run_out(take(batch, make_person()))
+    bob = make_person()
+    for number in (2, 3):
+        assert allocation.suggest(batch, worker=bob) == number
+        assert number_of(answered(take(batch, bob))) == number
+    assert allocation.suggest(batch, worker=bob) is None
+    with pytest.raises(NothingLeft, match="at the moment"):
+        take(batch, bob)
+    Batch.objects.update(budget=D("1.52"))
+    assert allocation.suggest(Batch.objects.get(), worker=bob) == 1
+
+
+def test_what_the_budget_does_not_cover_is_not_suggested_and_it_is_said_why():
+    batch, bob = study("0.75"), make_person()
+    run_out(take(batch, make_person()))
+    with pytest.raises(NothingLeft, match="at the moment"):
+        allocation.next_number(batch, worker=bob)
+    Batch.objects.update(budget=D("0.76"))
+    assert allocation.next_number(Batch.objects.get(), worker=bob) == 1
+
+
+@pytest.mark.parametrize(("limit", "number"), [("0.83", None), ("0.84", 1)])
+def test_beside_a_marketplace_only_what_the_budget_covers_is_suggested(limit: str, number: int | None):
+    batch = study(limit, endpoint="embedded")
+    assert allocation.suggest(batch, worker=make_person()) == number
 
 
 def test_a_number_is_not_given_beyond_the_budget():
