@@ -17,7 +17,7 @@ from statements import Hole, Statement
 from surveys.answering.invitations import one_line
 from surveys.answering.throttling import NotCounting, Throttle
 from surveys.models import Batch, Invitation, Panel, PanelVisit
-from surveys.publishing import quota
+from surveys.publishing import pilots, quota
 from surveys.publishing.quota import cap_of
 
 SIGN_IN = Throttle("links.sign-in", limit=5, seconds=15 * 60)
@@ -25,6 +25,7 @@ RUNNING_OUT = (Batch.Status.STOPPED, Batch.Status.COMPLETE)
 
 
 FULL = gettext_lazy("All places in this study are taken. Please return it on your panel's page.")
+BEFORE = gettext_lazy("You have taken part in this study before. Please return it on your panel's page.")
 UNCOUNTED = gettext_lazy(
     "Nobody can sign in right now. The fault is ours, and your code was not looked at. Please try again in a minute."
 )
@@ -133,7 +134,8 @@ def admit_panel(panel_code: str, params: Mapping[str, str]) -> Admission:
     )
     _check_visit(visit)
     if not (works(panel.batch, worker).exists() or quota.free_slots(panel.batch, worker=worker).exists()):
-        raise NotAdmitted("full", FULL, visit=visit)
+        message = BEFORE if pilots.took_part(worker, batch=panel.batch) else FULL
+        raise NotAdmitted("full", message, visit=visit)
     return _visiting(visit)
 
 

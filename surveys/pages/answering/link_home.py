@@ -14,10 +14,10 @@ from surveys.answering.throttling import WAIT
 from surveys.pages.answering.consent import shown, to_link_consent
 from surveys.pages.answering.link_page import (
     admitted,
+    following,
     linked,
     on_to_next,
     render,
-    suggested,
     surroundings,
     to,
 )
@@ -71,7 +71,7 @@ def finish(request: HttpRequest, token: str) -> HttpResponse:
     """The end: thanks, a panel's code for how it ended, and the way back to change something."""
     admission = admitted(request, token)
     around = surroundings(admission, just_saved=request.GET.get("saved", ""))
-    return render("finish", **around, suggested=suggested(admission), completion=completion(admission))
+    return render("finish", **around, **following(admission), completion=completion(admission))
 
 
 @linked
@@ -108,7 +108,7 @@ def _page(mine: list[Annotation], *, number: str | None, just_saved: int | None)
 
 def _home(request: HttpRequest, admission: Admission, form: NumberForm) -> HttpResponse:
     around = surroundings(admission, just_saved=request.GET.get("saved", ""))
-    following = suggested(admission)
+    offer = following(admission)
     least, most = n_questions(admission.batch)
     return render(
         "home",
@@ -116,8 +116,8 @@ def _home(request: HttpRequest, admission: Admission, form: NumberForm) -> HttpR
         **around,
         page=_page(around["mine"], number=request.GET.get("page"), just_saved=around["just_saved"]),
         form=form,
-        suggested=following,
-        number=form["number"].value() if form.is_bound else following,
+        **offer,
+        number=form["number"].value() if form.is_bound else offer["suggested"],
         instructions=shown_definition(admission.batch).instructions,
         time_allowed=time_allowed(admission.batch),
         pay_rule=pay_rule(admission.batch, is_named=admission.crowd.is_invited),

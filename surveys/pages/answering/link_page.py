@@ -15,7 +15,16 @@ from django.views.decorators.csrf import csrf_exempt
 
 from annotators.models import Assignment
 from surveys.answering.admissions import Admission, NotAdmitted, admit
-from surveys.answering.allocation import NothingLeft, NotYours, has_done, own, progress, suggest, take
+from surveys.answering.allocation import (
+    NoneFree,
+    NothingLeft,
+    NotYours,
+    has_done,
+    next_number,
+    own,
+    progress,
+    take,
+)
 from surveys.answering.completions import Completion, end
 from surveys.models import Batch, Outcome
 from surveys.pages.answering import language
@@ -169,9 +178,18 @@ def _around(admission: Admission, *, n_mine: int, n_done: int, just_saved: int |
     }
 
 
-def suggested(admission: Admission) -> int | None:
-    """Return the annotation id the person would be given next; None if there is none."""
-    return suggest(admission.batch, worker=admission.worker, limit=admission.limit)
+def following(admission: Admission) -> dict[str, Any]:
+    """Return the annotation id the person would be given next as `suggested`, or why there is none as `reason`.
+
+    Without a reason others have taken all there was: what is to be said then depends on what the person has done.
+    """
+    try:
+        number = next_number(admission.batch, worker=admission.worker, limit=admission.limit)
+    except NoneFree:
+        return {"suggested": None, "reason": ""}
+    except NothingLeft as error:
+        return {"suggested": None, "reason": str(error)}
+    return {"suggested": number, "reason": ""}
 
 
 def is_changeable(assignment: Assignment, batch: Batch) -> bool:

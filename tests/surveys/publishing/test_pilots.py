@@ -160,6 +160,9 @@ def test_a_panel_is_told_that_nothing_is_left_for_whoever_it_sends_again(study: 
     with pytest.raises(admissions.NotAdmitted) as refused:
         admissions.admit_panel(again.code, link_people.from_prolific("aa"))
     assert (refused.value.kind, refused.value.visit.panel) == ("full", again)
+    assert str(refused.value) == (
+        "You have taken part in this study before. Please return it on your panel's page."
+    )
     assert admissions.admit_panel(again.code, link_people.from_prolific("bb")).batch == again.batch
 
 

@@ -1,20 +1,21 @@
 """The list of a person who came by link, the end, and what all their pages have in common."""
 
 import re
+from decimal import Decimal
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from annotators.crowds.links import work as link_work
-from annotators.models import Assignment
+from annotators.models import Assignment, Worker
 from surveys.models import Appeal, Batch, Decision
 from surveys.pages.answering import link_home
 from surveys.pages.answering.styles import style_sources
 from surveys.protocols.registry import get_definition
 from surveys.review import appeal_codes
 from tests.link_pages import listed, target, text
-from tests.link_people import from_prolific, invite_one, make_panel
+from tests.link_people import from_prolific, invite_one, make_panel, run_out
 from tests.link_study import Visitor, make_link_batch, path_of
 from tests.policy_data import policy_of
 
@@ -162,9 +163,85 @@ def test_a_limit_is_all_there_is_to_do(link_batch: Batch) -> None:
     assert "0 of 2 done" in text(ada.open())
     ada.answer(1)
     assert target(ada.answer(2)) == (303, "/end?saved=2")
-    assert "There is nothing more for you to do here." in text(ada.open())
+    assert reasons(ada) == [DONE, DONE]
     assert ada.open(3).status_code == 403
     assert Assignment.objects.count() == 2
+
+
+DONE = "You have done all that was meant for you."
+LATER = "There is nothing to do here at the moment."
+BEFORE = "You have taken part in this study before."
+NOT_OPEN = "This study is not open to you."
+CLOSED = "This study takes no more annotations."
+REASONS = (DONE, LATER, BEFORE, NOT_OPEN, CLOSED)
+GENERAL = ("nothing more for you", "nothing left for you", "others have taken", "is more for you to do")
+
+
+def reasons(visitor: Visitor) -> list[str]:
+    """What the list and the end say of why nothing is offered; neither of them offers anything."""
+    pages = [visitor.open(), visitor.client.get(visitor.path + "end")]
+    assert 'class="start"' not in pages[0].content.decode()
+    assert [word for word in GENERAL for page in pages if word in text(page)] == []
+    return [reason for page in pages for reason in REASONS if reason in text(page)]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_panel", [False, True])
+def test_who_took_part_before_is_told_so(is_panel: bool) -> None:
+    first, second = make_link_batch(), make_link_batch()
+    if is_panel:
+        addresses = [f"/panel/{make_panel(one).code}/" for one in (first, second)]
+        Visitor(Client().get(addresses[0], from_prolific()).headers["Location"]).start()
+        ada = Visitor(Client().get(addresses[1], from_prolific()).headers["Location"])
+    else:
+        Visitor(path_of(invite_one(first, "Ada", worker_id="AWORKER"))).start()
+        ada = Visitor(path_of(invite_one(second, "Ada", worker_id="AWORKER")))
+    Batch.objects.filter(pk=second.pk).update(follows=first)
+    assert target(ada.start()) == (303, "/end")
+    assert reasons(ada) == [BEFORE, BEFORE]
+
+
+def test_who_was_excluded_is_told_so(ada: Visitor) -> None:
+    page = ada.open(1)
+    Worker.objects.update(standing="excluded")
+    ada.answer(1, page)
+    assert reasons(ada) == [NOT_OPEN, NOT_OPEN]
+
+
+def test_at_the_end_of_a_study_that_was_closed_it_is_said(ada: Visitor) -> None:
+    page = ada.open(1)
+    Batch.objects.update(status="stopped")
+    ada.answer(1, page)
+    assert reasons(ada) == [CLOSED]
+    assert "The study is closed. You can still look at your answers." in text(ada.open())
+
+
+@pytest.mark.django_db
+def test_where_the_budget_covers_no_more_it_is_said_and_nobody_goes_round_in_circles() -> None:
+    batch = make_link_batch(n_items=1, reward=Decimal("0.38"), budget=Decimal("0.75"))
+    ada, bob = (Visitor(path_of(invite_one(batch, name))) for name in ("Ada", "Bob"))
+    ada.start()
+    run_out(Assignment.objects.get())
+    assert target(bob.start()) == (303, "/end")
+    assert reasons(bob) == [LATER, LATER]
+    Batch.objects.update(budget=Decimal("0.76"))
+    assert 'name="number" value="1"' in bob.open().content.decode()
+    assert target(bob.start()) == (303, "/1/")
+
+
+@pytest.mark.django_db
+def test_a_panels_person_for_whom_the_budget_covers_nothing_takes_the_code_of_nothing_left_back() -> None:
+    batch = make_link_batch(n_items=1, reward=Decimal("0.38"), budget=Decimal("0.75"))
+    Visitor(path_of(invite_one(batch, "Ada"))).start()
+    run_out(Assignment.objects.get())
+    panel = make_panel(batch)
+    panel.codes.create(outcome="nothing_left", code="N0")
+    bob = Visitor(Client().get(f"/panel/{panel.code}/", from_prolific()).headers["Location"])
+    assert reasons(bob) == [LATER, LATER]
+    assert (
+        '<output id="code" aria-labelledby="code-label">N0</output>'
+        in bob.client.get(bob.path + "end").content.decode()
+    )
 
 
 @pytest.mark.parametrize(("number", "where"), [("", "/1/"), ("1", "/1/"), (" 3 ", "/3/")])
