@@ -4,7 +4,7 @@ One person works on what was given to them until their time runs out; then it go
 draft, and late answers too, stay with their author.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -177,7 +177,8 @@ def next_number(batch: Batch, *, worker: Worker, limit: int | None = None) -> in
         return mine.annotation_slot.number
     _check_may_take(batch, worker=worker, limit=limit)
     slot = _found(quota.next_free(batch, worker=worker))
-    return _covered(slot, batch=batch, worker=worker, read=QuerySet.first).number
+    _check_covered(slot, batch=batch)
+    return slot.number
 
 
 def coming(batch: Batch, *, worker: Worker, limit: int | None = None) -> list[Picture]:
@@ -280,9 +281,7 @@ def _taken(batch: Batch, *, worker: Worker, channel: str, limit: int | None) -> 
         return mine
     _check_may_take(batch, worker=worker, limit=limit)
     slot = _found(quota.lock_next(batch, worker=worker))
-    as_it_is = slot.questionnaire.batch  # it was read with the slot
-    covered = _covered(slot, batch=as_it_is, worker=worker, read=quota.lock_free)
-    return _opened_within_budget(covered, worker=worker, channel=channel)
+    return _opened_within_budget(slot, worker=worker, channel=channel)
 
 
 def _found(slot: AnnotationSlot | None) -> AnnotationSlot:
@@ -291,32 +290,17 @@ def _found(slot: AnnotationSlot | None) -> AnnotationSlot:
     return slot
 
 
-def _covered(
-    slot: AnnotationSlot,
-    *,
-    batch: Batch,
-    worker: Worker,
-    read: Callable[[QuerySet[AnnotationSlot]], AnnotationSlot | None],
-) -> AnnotationSlot:
-    """Return `slot`, the first that is free, or where the budget does not cover it the first that nobody has.
+def _check_covered(slot: AnnotationSlot, *, batch: Batch) -> None:
+    """Raise NothingLeft where the budget does not cover a place that is free, as `_opened_within_budget` would.
 
-    Raises NothingLeft where it covers none. `read` returns the first of some.
+    What somebody's draft still stands for, or a HIT still offers, can come to cost twice; what nobody has is covered.
     """
-    if batch.budget is None or _costs_nothing_more(slot, batch):
-        return slot
+    if batch.budget is None or (slot.assignment_id is None and not batch.has_market):
+        return
     try:
         budget.check_unlocked(batch, batch.reward)
     except budget.OverBudget as error:
-        untaken = read(quota.free_slots(batch, worker=worker).filter(assignment=None))
-        if untaken is None or not _costs_nothing_more(untaken, batch):
-            raise NothingLeft(str(LATER)) from error
-        return untaken
-    return slot
-
-
-def _costs_nothing_more(slot: AnnotationSlot, batch: Batch) -> bool:
-    """A place that somebody's draft still stands for, or that a HIT still offers, can come to cost twice."""
-    return slot.assignment_id is None and not batch.has_market
+        raise NothingLeft(str(LATER)) from error
 
 
 @transaction.atomic
