@@ -325,6 +325,22 @@ def test_of_two_tabs_the_newer_answers_are_shown_and_the_others_offered(market: 
     expect(second.locator("h1")).to_have_text("Thank you")
 
 
+def test_a_tab_is_offered_its_own_answer_though_the_other_went_on(market: Market) -> None:
+    _, first = market.open()
+    page, second = market.open()
+    choose(first, 0)
+    wait_saved(first)
+    choose(second, 1)
+    own = chosen(second)
+    expect(second.locator("#state")).to_contain_text("changed in another tab")
+    choose(first, 2)
+    wait_until(lambda: drafted() == chosen(first), page=page)
+    second = market.show(page)
+    second.get_by_role("button", name="Show those instead").click()
+    assert chosen(second) == own
+    wait_until(lambda: drafted() == own, page=page)
+
+
 def test_nothing_is_called_saved_once_the_time_is_over(market: Market) -> None:
     market.server.script = around(seconds_left=200)
     page, frame = market.open()

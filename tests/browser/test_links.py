@@ -279,6 +279,135 @@ def test_a_tab_that_overtook_another_keeps_its_text_though_it_never_sends_it(
     expect(first.locator(".other")).to_have_count(0)
 
 
+def type_into_second(first: Page, second: Page, text: str = "Too dark.") -> None:
+    """The first tab has a score; the second, which does not know, is told to reload."""
+    first.bring_to_front()
+    first.locator(".output input[value='5']").first.check()
+    expect(first.locator("#state")).to_have_text(SAVED)
+    refuse(second, text)
+
+
+def refuse(tab: Page, text: str) -> None:
+    tab.bring_to_front()
+    tab.locator("#id_comment").fill(text)
+    expect(tab.locator("#state")).to_contain_text("changed in another tab")
+
+
+def test_a_second_tab_is_offered_its_own_text_though_the_first_went_on(
+    context: BrowserContext, link: str
+) -> None:
+    first, second = two_tabs(context, link)
+    type_into_second(first, second)
+    first.bring_to_front()
+    first.locator(".output .group").nth(1).locator("input[value='4']").check()
+    expect(first.locator("#state")).to_have_text("Saving…")
+    expect(first.locator("#state")).to_have_text(SAVED)
+    second.bring_to_front()
+    second.reload()
+    expect(second.locator(".output input:checked")).to_have_count(2)
+    second.get_by_role("button", name="Show those instead").click()
+    expect(second.locator("#id_comment")).to_have_value("Too dark.")
+    second.get_by_role("button", name="Keep what is shown").click()
+    expect(second.locator(".other")).to_have_count(0)  # nor what the first had before it went on
+    expect(second.locator("#state")).to_have_text(SAVED)
+
+
+def test_the_text_of_a_second_tab_is_offered_once_the_first_was_handed_in(
+    context: BrowserContext, link: str
+) -> None:
+    first, second = two_tabs(context, link)
+    type_into_second(first, second)
+    second.close()
+    send_all(first)
+    first.goto(f"{link}1/")
+    first.get_by_role("button", name="Show those instead").click()
+    expect(first.locator("#id_comment")).to_have_value("Too dark.")
+
+
+def test_the_texts_of_two_other_tabs_are_offered_in_turn(context: BrowserContext, link: str) -> None:
+    first, second = two_tabs(context, link)
+    third = context.new_page()
+    third.goto(f"{link}1/")
+    type_into_second(first, second, "Too dark.")
+    refuse(third, "Too bright.")
+    second.close()
+    third.close()
+    send_all(first)
+    first.goto(f"{link}1/")
+    comment, swap = first.locator("#id_comment"), first.get_by_role("button", name="Show those instead")
+    leave = first.get_by_role("button", name="Keep what is shown")
+    expect(first.locator(".other")).to_contain_text("Further ones: 1.")
+    leave.dblclick()  # decides on one of them
+    expect(first.locator(".other")).not_to_contain_text("Further ones")
+    swap.click()
+    expect(comment).to_have_value("Too dark.")
+    leave.click()
+    expect(first.locator(".other")).to_have_count(0)
+    first.once("dialog", lambda dialog: dialog.accept())
+    first.goto(f"{link}1/")
+    expect(comment).to_have_value("Too dark.")  # shown and not handed in yet
+    expect(first.locator(".other")).to_have_count(0)
+
+
+def test_what_was_shown_before_is_still_offered_after_a_reload(context: BrowserContext, link: str) -> None:
+    first, second = two_tabs(context, link)
+    type_into_second(first, second)
+    second.reload()
+    expect(second.locator("#id_comment")).to_have_value("Too dark.")
+    expect(second.locator("#state")).to_have_text(SAVED)
+    first.close()
+    for text, n_chosen in (("", 1), ("Too dark.", 0), ("", 1)):
+        second.get_by_role("button", name="Show those instead").click()
+        expect(second.locator("#state")).to_have_text("Saving…")
+        expect(second.locator("#state")).to_have_text(SAVED)
+        second.reload()
+        expect(second.locator(".other")).to_be_visible()
+        expect(second.locator("#id_comment")).to_have_value(text)
+        expect(second.locator(".output input:checked")).to_have_count(n_chosen)
+    second.get_by_role("button", name="Keep what is shown").click()
+    second.reload()
+    expect(second.locator("#state")).to_have_text("Saved")
+    expect(second.locator(".other")).to_have_count(0)
+
+
+def test_what_was_shown_before_outlives_a_reload_before_anything_was_sent(
+    context: BrowserContext, link: str
+) -> None:
+    first, second = two_tabs(context, link)
+    type_into_second(first, second)
+    second.reload()
+    expect(second.locator("#state")).to_have_text(SAVED)
+    first.close()
+    second.get_by_role("button", name="Show those instead").click()
+    second.reload()
+    expect(second.locator("#id_comment")).to_have_value("")
+    expect(second.locator("#state")).to_have_text(SAVED)
+    second.get_by_role("button", name="Show those instead").click()
+    expect(second.locator("#id_comment")).to_have_value("Too dark.")
+
+
+def test_who_hands_in_over_another_tab_is_offered_what_that_had_at_last(
+    context: BrowserContext, link: str
+) -> None:
+    first, second = two_tabs(context, link)
+    second.locator("#id_comment").fill("Too")
+    expect(second.locator("#state")).to_have_text(SAVED)
+    first.bring_to_front()
+    choose(first, "5", "4", "3")
+    expect(first.locator("#state")).to_contain_text("changed in another tab")
+    second.bring_to_front()
+    second.locator("#id_comment").fill("Too dark.")
+    expect(second.locator("#state")).to_have_text("Saving…")
+    expect(second.locator("#state")).to_have_text(SAVED)
+    second.close()
+    first.bring_to_front()
+    first.locator("[data-go=submit]").click()
+    expect(first.locator("h1")).to_have_text("Annotation 2")
+    first.goto(f"{link}1/")
+    first.get_by_role("button", name="Show those instead").click()
+    expect(first.locator("#id_comment")).to_have_value("Too dark.")
+
+
 def test_the_next_one_is_shown_from_its_top(new_context: CreateContextCallback, link: str) -> None:
     page = new_context(viewport=PHONE).new_page()
     page.goto(f"{link}1/")

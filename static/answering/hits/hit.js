@@ -51,10 +51,11 @@
     isKept: true,
     changes: 0,
     adopted: [],
-    isContested: false, // other answers are offered: what is shown is kept here too, even once it has arrived
+    others: [], // are offered in turn: until it is decided, what is shown is kept here too, even once it has arrived
+    there: {}, // another tab's draft at the server, which took the place of this one's
   }));
   const keepsDrafts = Boolean(form.dataset.draft); // answers that were complete before are changed by submitting
-  const tab = Math.random().toString(36).slice(2), key = form.dataset.kept;
+  const tab = kept.newName(), key = form.dataset.kept;
   const revision = form.elements.revision?.value ?? "";
   let current = 0, isSubmitting = false, isLeaving = false, isOver = false, refusal = "", trouble = "", lastSign = Date.now(), lastTick = Date.now();
 
@@ -360,12 +361,17 @@
     if (keepsDrafts && !refusal) wait(item, DEBOUNCE_MS);
   }
 
+  function recordOf(item) {
+    const { position, base } = item;
+    return { key, position, tab, revision, base, answers: answersOf(item), at: Date.now() };
+  }
+
   async function keep(item) {
     window.parent.postMessage({ tell: "answered" }, "*"); // it asks before the HIT is returned
-    const change = (item.changes += 1), { position, base } = item;
+    const change = (item.changes += 1);
     item.isKept = false;
     try {
-      await kept.put({ key, position, tab, revision, base, answers: answersOf(item), at: Date.now() });
+      await kept.put(recordOf(item));
       item.isKept ||= change === item.changes;
     } catch {
       // The state line says that it is not kept, and leaving the page asks first.
@@ -389,7 +395,7 @@
     item.isDirty = true;
     if (status === 409 && item.version > version) return wait(item, 0); // overtaken by what was sent on hiding
     if (status === 409 && isKnown(item, there)) return goOnFrom(item, there);
-    if (status === 409 && there.answers) await keepTheirs(item, there);
+    if (status === 409) item.there = there;
     if (status >= 400 && status < 500) return refused(status);
     failed(item);
   }
@@ -413,10 +419,11 @@
   // this one was given, and says nothing else. Whatever else is there is another tab's.
   const isKnown = (item, { answers }) => answers && item.known.includes(contentOf(answers));
 
-  // Whoever submits this page all the same is offered later what the other tab had.
-  function keepTheirs(item, { answers }) {
-    const record = { key, position: item.position, tab: "server", revision, base: -1, answers, at: Date.now() };
-    return kept.put(record).catch(() => {});
+  // Whoever submits this page all the same is offered later what the other tab has at last.
+  async function keepTheirs(item) {
+    const { there } = await post(draftOf(item)), { answers } = { ...item.there, ...there };
+    if (!answers || isKnown(item, { answers })) return;
+    await kept.put(kept.aside({ ...recordOf(item), answers })).catch(() => {});
   }
 
   function goOnFrom(item, { version }) {
@@ -432,7 +439,7 @@
     trouble = "";
     if (item.isDirty) return wait(item, 0);
     // The page that comes next may have been made before this arrived: it has what is kept.
-    if (!isLeaving && !item.isContested) dropOwn(item);
+    if (!isLeaving && !item.others.length) dropOwn(item);
     if (isOver || items.some((other) => other.isDirty || other.isSending)) return tell();
     const time = new Date().toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     say("saved", gettext("Saved {time}", { time }));
@@ -486,11 +493,13 @@
     const isShown = (record) => contentOf(record.answers) === contentOf(answersOf(item));
     if (item.isDirty || item.isSending) return void item.adopted.push(...records.filter(isShown));
     const savedAt = 1000 * Number(item.node.dataset.saved || 0) + skew, answers = answersOf(item);
-    const { record, other } = kept.settle(records, { version: item.version, revision, savedAt, answers });
-    const isOpen = (old) => old !== other && old !== record;
-    records.filter(isOpen).forEach((old) => kept.drop(old).catch(() => {}));
-    if (other) offer(item, other);
-    if (other && !record && keepsDrafts) kept.put({ key, position: item.position, tab, revision, base: item.base, answers, at: savedAt }).catch(() => {});
+    const { record, others } = kept.settle(records, { version: item.version, revision, savedAt, answers });
+    const isSaid = (old) => old !== record && !others.includes(old); // by the server or one of these, too
+    records.filter(isSaid).forEach((old) => kept.drop(old).catch(() => {}));
+    others.filter((other) => !records.includes(other)).forEach((other) => kept.put(other).catch(() => {}));
+    if (others.length && !record && keepsDrafts) kept.put({ ...recordOf(item), at: savedAt }).catch(() => {});
+    item.others = others;
+    offer(item);
     if (!record) return;
     item.adopted.push(record);
     item.known.push(contentOf(record.answers));
@@ -498,33 +507,37 @@
     changed(item);
   }
 
-  function offer(item, other) {
-    if (other.tab === "server") kept.put(other).catch(() => {});
-    item.isContested = true;
+  function offer(item) {
+    if (!item.others.length) return;
+    const [{ at }, ...further] = item.others;
     const banner = document.createElement("div"), text = document.createElement("p");
     const [swap, leave] = [gettext("Show those instead"), gettext("Keep what is shown")].map((label) => {
       const button = document.createElement("button");
       Object.assign(button, { type: "button", textContent: label });
       return button;
     });
-    const time = new Date(other.at).toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+    const time = new Date(at).toLocaleTimeString(document.documentElement.lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     banner.className = "banner other";
     banner.setAttribute("role", "status");
     text.textContent = gettext("Other answers to this were given at {time}, in another tab or on another device.", { time });
+    if (further.length) text.append(" ", gettext("Further ones: {n}.", { n: further.length }));
     banner.append(text, swap, leave);
     item.node.prepend(banner);
     swap.addEventListener("click", () => {
-      const shown = answersOf(item);
+      const [other] = item.others, before = kept.aside(recordOf(item));
+      kept.put(before).catch(() => {});
+      item.others[0] = before;
+      item.adopted.push(other);
       giveBack(item, other.answers);
-      other.answers = shown;
       changed(item);
       refresh();
     });
-    leave.addEventListener("click", () => {
-      kept.drop(other).catch(() => {});
-      item.isContested = false;
-      if (!item.isDirty && !item.isSending && keepsDrafts) dropOwn(item);
+    leave.addEventListener("click", ({ detail }) => {
+      if (detail > 1) return; // a double click decides on one
+      kept.drop(item.others.shift()).catch(() => {});
+      if (!item.others.length && !item.isDirty && !item.isSending && keepsDrafts) dropOwn(item);
       banner.remove();
+      offer(item);
       find("h2", item.node).focus({ preventScroll: true });
     });
   }
@@ -574,6 +587,7 @@
   async function submitUntilAnswered(body) {
     const retry = find("#retry"), button = find("button", retry);
     form.inert = true;
+    if (refusal) await Promise.all(items.map(keepTheirs));
     const failed = (why) => {
       const isKept = items.every((item) => item.isKept);
       find("p", retry).textContent = isKept

@@ -46,18 +46,28 @@ window.kept = (() => {
   };
   const isSame = (one, other) => contentOf(one) === contentOf(other);
 
+  // What other answers took the place of is put aside under a name of its own: it is offered, and never shown unasked.
+  const ASIDE = -1, newName = () => Math.random().toString(36).slice(2);
+  const aside = (record) => ({ ...record, tab: newName(), base: ASIDE });
+  const isAside = ({ base }) => base === ASIDE;
+
+  // What somebody typed comes before what was put aside, and the newest first.
+  const byTurn = (one, other) => isAside(one) - isAside(other) || other.at - one.at;
+  const isFirst = (record, n, records) => records.findIndex(({ answers }) => isSame(answers, record.answers)) === n;
+
   // Of the records of one item and what the server has of it ({version, revision, savedAt, answers}), tell which
-  // answers are the newest: those of `record` if there is one, else the server's. `other` are answers that neither
-  // contains: nobody overwrites them but the person who gave them. Complete answers that were handed in meanwhile are
-  // newer than whatever was given on a page made before.
+  // answers are the newest: those of `record` if there is one, else the server's. `others` are all that say something
+  // else, in turn: nobody overwrites them but the person who gave them. Complete answers that were handed in meanwhile
+  // are newer than whatever was given on a page made before.
   function settle(records, server) {
-    const differing = records.filter((r) => !isSame(r.answers, server.answers)).sort((one, other) => other.at - one.at);
-    const newest = differing.find((r) => r.revision === server.revision);
-    if (!newest) return { other: differing[0] };
-    const before = differing.find((r) => !isSame(r.answers, newest.answers));
-    if (newest.base === server.version) return { record: newest, other: before };
-    const theirs = { ...newest, tab: "server", base: -1, answers: server.answers, at: server.savedAt };
-    return newest.at > server.savedAt ? { record: newest, other: theirs } : { other: newest };
+    const open = records.filter((r) => isAside(r) || !isSame(r.answers, server.answers)).sort(byTurn);
+    const newest = open.find((r) => r.revision === server.revision && !isAside(r));
+    const isNext = newest?.base === server.version;
+    const record = isNext || newest?.at > server.savedAt ? newest : undefined;
+    const { answers: shown } = record ?? server;
+    const theirs = record && !isNext ? [aside({ ...record, answers: server.answers, at: server.savedAt })] : [];
+    const others = [...open, ...theirs].filter((r) => !isSame(r.answers, shown)).sort(byTurn).filter(isFirst);
+    return { record, others };
   }
 
   // What somebody likes to have so, on every page of theirs; a frame that may store nothing begins as all do.
@@ -70,5 +80,5 @@ window.kept = (() => {
     }
   }
 
-  return { put, all, drop, forget, forgetOld, contentOf, settle, askAround, liked };
+  return { put, all, drop, forget, forgetOld, contentOf, newName, aside, settle, askAround, liked };
 })();
