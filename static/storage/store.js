@@ -28,6 +28,11 @@ window.storeOf = (database, name, keyPath) => {
     });
   }
 
+  // What deletes one entry, if it `isMeant` as it is by now.
+  const deleting = (key, isMeant) => (store) => {
+    store.get(key).onsuccess = ({ target }) => target.result && isMeant(target.result) && store.delete(key);
+  };
+
   // All entries whose key begins so.
   const beginning = (...start) => IDBKeyRange.bound(start, [...start, []]);
 
@@ -40,5 +45,5 @@ window.storeOf = (database, name, keyPath) => {
       };
     });
 
-  return { within, beginning, forgetOld, LONGEST_MS };
+  return { within, deleting, beginning, forgetOld, LONGEST_MS };
 };

@@ -341,6 +341,28 @@ def test_a_tab_is_offered_its_own_answer_though_the_other_went_on(market: Market
     wait_until(lambda: drafted() == own, page=page)
 
 
+def test_an_answer_that_its_tab_changed_is_not_dropped_for_what_it_was(market: Market) -> None:
+    first_page, first = market.open()
+    page, second = market.open()
+    choose(first, 0)
+    wait_saved(first)
+    choose(second, 1)
+    expect(second.locator("#state")).to_contain_text("changed in another tab")
+    choose(first, 2)
+    wait_until(lambda: drafted() == chosen(first), page=first_page)
+    first = market.show(first_page)
+    expect(first.locator(".other")).to_be_visible()
+    choose(second, 0)
+    changed = chosen(second)
+    expect(second.locator("#state")).to_contain_text("Saved on this device only")
+    page.close()
+    first.get_by_role("button", name="Keep what is shown").click()
+    expect(first.locator(".other")).to_have_count(0)
+    first = market.show(first_page)
+    expect(first.locator(".other")).to_be_visible()
+    assert chosen(first) == changed  # the newest
+
+
 def test_nothing_is_called_saved_once_the_time_is_over(market: Market) -> None:
     market.server.script = around(seconds_left=200)
     page, frame = market.open()

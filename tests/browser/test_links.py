@@ -349,6 +349,25 @@ def test_the_texts_of_two_other_tabs_are_offered_in_turn(context: BrowserContext
     expect(first.locator(".other")).to_have_count(0)
 
 
+def test_a_text_that_its_tab_went_on_with_is_not_dropped_for_what_it_was(
+    context: BrowserContext, link: str
+) -> None:
+    first, second = two_tabs(context, link)
+    type_into_second(first, second)
+    send_all(first)
+    first.goto(f"{link}1/")
+    expect(first.locator(".other")).to_be_visible()
+    refuse(second, "Too dark, and blurred.")
+    expect(second.locator("#state")).to_contain_text("Saved on this device only")
+    second.close()
+    first.bring_to_front()
+    first.get_by_role("button", name="Keep what is shown").click()
+    expect(first.locator(".other")).to_have_count(0)
+    first.reload()
+    first.get_by_role("button", name="Show those instead").click()
+    expect(first.locator("#id_comment")).to_have_value("Too dark, and blurred.")
+
+
 def test_what_was_shown_before_is_still_offered_after_a_reload(context: BrowserContext, link: str) -> None:
     first, second = two_tabs(context, link)
     type_into_second(first, second)

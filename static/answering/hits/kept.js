@@ -3,7 +3,7 @@
 // item of one assignment. Its key is given by the server, to nobody but the person whose assignment it is. Where a
 // frame may store nothing, the page around it is asked to, and keeps it for the assignment it shows.
 window.kept = (() => {
-  const { within, beginning, forgetOld } = window.storeOf("assent", "answers", ["key", "position", "tab"]);
+  const { within, deleting, beginning, forgetOld } = window.storeOf("assent", "answers", ["key", "position", "tab"]);
   const ANSWER_MS = 2000;
   let isAsking = false;
 
@@ -33,9 +33,10 @@ window.kept = (() => {
 
   const put = (record) => keeping("readwrite", (store) => store.put(record), { keep: "put", key: record.key, record });
   const all = (key) => keeping("readonly", (store) => store.getAll(beginning(key)), { keep: "all", key });
+  // A record that was read, as it was `at` that time: its tab may have written on. One's own, without `at`, as it is.
   const drop = (record) => {
-    const { key, position, tab } = record;
-    return keeping("readwrite", (store) => store.delete([key, position, tab]), { keep: "drop", key, record });
+    const { key, position, tab } = record, isAsRead = ({ at }) => [at, undefined].includes(record.at);
+    return keeping("readwrite", deleting([key, position, tab], isAsRead), { keep: "drop", key, record });
   };
   const forget = (key) => keeping("readwrite", (store) => store.delete(beginning(key)), { keep: "forget", key });
 

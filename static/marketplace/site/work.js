@@ -20,7 +20,7 @@ window.addEventListener("pageshow", async ({ persisted }) => {
 // is {keep: "put" | "drop", key, record} or {keep: "all" | "forget", key}; the answer is {records} or {error}.
 const PREFIX = "kept:", MOST = 5_000_000; // characters for one assignment: a task's frame is somebody else's
 
-const { within, beginning, forgetOld, LONGEST_MS } = window.storeOf("market", "kept", ["assignment", "key", "name"]);
+const { within, deleting, beginning, forgetOld, LONGEST_MS } = window.storeOf("market", "kept", ["assignment", "key", "name"]);
 const nameOf = ({ position, tab }) => `${position}/${tab}`;
 
 function put(assignment, key, record, at = Date.now()) {
@@ -40,7 +40,10 @@ async function all(assignment, key) {
 const acts = {
   put,
   all,
-  drop: (assignment, key, record) => within("readwrite", (store) => store.delete([assignment, key, nameOf(record)])),
+  drop: (assignment, key, dropped) => {
+    const isAsRead = ({ record }) => [record.at, undefined].includes(dropped.at); // what its tab wrote since stays
+    return within("readwrite", deleting([assignment, key, nameOf(dropped)], isAsRead));
+  },
   forget: (assignment, key) => within("readwrite", (store) => store.delete(beginning(assignment, key))),
 };
 
