@@ -12,7 +12,6 @@ from django.utils import timezone
 from surveys.answering.admissions import Admission, works
 from surveys.answering.allocation import suggest
 from surveys.models import Outcome, Panel, PanelVisit
-from surveys.publishing import quota
 
 FOR_GOOD = (Outcome.COMPLETED, Outcome.CHECKS_FAILED)
 
@@ -45,17 +44,22 @@ def completion_of(panel: Panel, outcome: str) -> Completion:
 
 
 def has_done_all(admission: Admission) -> bool:
-    """Tell whether somebody has done something, and all there is for them to do."""
+    """Tell whether somebody has done something, and all there is for them to do.
+
+    That is less where others have taken the rest, the study was stopped, or its budget covers no more.
+    """
     mine = works(admission.batch, admission.worker)
     n_done = mine.filter(saved_at__isnull=False).count()
     if n_done == 0 or mine.filter(saved_at=None).exists():
         return False
     is_enough = admission.limit is not None and n_done >= admission.limit
-    return is_enough or not quota.free_slots(admission.batch, worker=admission.worker).exists()
+    return is_enough or _is_nothing_left(admission)
 
 
 def has_nothing(admission: Admission) -> bool:
     """Tell whether somebody has done and begun nothing, and nothing is left for them."""
-    batch, worker = admission.batch, admission.worker
-    is_new = not works(batch, worker).exists()
-    return is_new and suggest(batch, worker=worker, limit=admission.limit) is None
+    return not works(admission.batch, admission.worker).exists() and _is_nothing_left(admission)
+
+
+def _is_nothing_left(admission: Admission) -> bool:
+    return suggest(admission.batch, worker=admission.worker, limit=admission.limit) is None

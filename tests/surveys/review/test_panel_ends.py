@@ -1,5 +1,7 @@
 """Each way a panel's visit can end has a code of its own, and the first that was told stays."""
 
+from decimal import Decimal
+
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -10,7 +12,16 @@ from surveys.answering.completions import Completion, end
 from surveys.models import Batch, Outcome, Panel, PanelVisit, Response
 from surveys.review import decisions
 from surveys.review.panels import completion
-from tests.link_people import answered, from_prolific, invite_one, make_batch, make_panel, take
+from tests.link_people import (
+    answered,
+    from_prolific,
+    invite_one,
+    make_batch,
+    make_panel,
+    make_person,
+    run_out,
+    take,
+)
 from tests.policy_data import at_least
 
 pytestmark = pytest.mark.django_db
@@ -75,6 +86,21 @@ def test_a_persons_word_counts_more_than_the_rules(django_user_model: type) -> N
     assignment.refresh_from_db()
     decisions.approve(assignment, by=django_user_model.objects.create(username="ada"))
     assert completion(admission).outcome == "completed"
+
+
+@pytest.mark.parametrize("why", ["stopped", "budget"])
+def test_who_did_what_could_be_done_is_completed_though_more_was_asked(why: str) -> None:
+    batch = make_batch(n_items=2, reward=Decimal("0.38"), budget=Decimal("0.76"))
+    panel = with_codes(batch, assignments_per_worker=2)
+    left = take(batch, make_person(), channel="panel")
+    admission = admit_panel(panel.code, from_prolific())
+    answered(take(batch, admission.worker, channel="panel"))
+    run_out(left)
+    Batch.objects.update(budget=Decimal("1.14"))
+    assert completion(admit_panel(panel.code, from_prolific())) is None
+    Batch.objects.update(**({"status": "stopped"} if why == "stopped" else {"budget": Decimal("0.76")}))
+    found = completion(admit_panel(panel.code, from_prolific()))
+    assert found == Completion("C1A2B3", f"{BACK}C1A2B3", "completed")
 
 
 def test_who_comes_when_all_is_taken_takes_a_code_back() -> None:
