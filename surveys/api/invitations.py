@@ -25,7 +25,10 @@ VIEW = ("surveys.view_batch", "surveys.view_invitation")
 
 
 class PersonIn(Strict):
-    """Somebody to invite. With their id on the batch's marketplace as `worker_id` they see nothing twice."""
+    """Somebody to invite. With their id on the batch's marketplace as `worker_id` they see nothing twice.
+
+    By their e-mail address they are the same person in all batches; without either they are somebody new in each.
+    """
 
     name: Text
     email: Text = ""

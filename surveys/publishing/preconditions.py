@@ -190,7 +190,8 @@ def _warnings(batch: Batch) -> Iterator[str]:
         yield compared.warning
     left_over = items_of(batch).count() % batch.items_per_hit
     if left_over and rule_data(batch.review_policy, "minimum_correct"):
+        short = "the last HIT: it shows" if batch.draws_per_item == 1 else "one HIT of each draw: it shows"
         yield (
-            f"The items don't fill the last HIT: it shows {left_over} of {batch.items_per_hit}. "
+            f"The items don't fill {short} {left_over} of {batch.items_per_hit}. "
             "The review rule can't judge it, so a person decides about each of its assignments."
         )

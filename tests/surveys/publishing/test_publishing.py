@@ -166,6 +166,10 @@ def test_items_that_do_not_fill_the_last_hit(n_items: int, policy: Any, n_warnin
     )
     assert preconditions.warnings(draft) == [expected] * n_warnings
     assert preconditions.problems(draft) == []
+    draft.draws_per_item = 2
+    assert [one.split(" shows")[0] for one in preconditions.warnings(draft)] == (
+        ["The items don't fill one HIT of each draw: it"] * n_warnings
+    )
 
 
 @pytest.mark.parametrize(
