@@ -19,8 +19,8 @@ from statements import Hole, Statement, insert
 
 PURGED = "purged:"
 MARK = "pseudonym:"  # before a pseudonym that stands where an id stood, in a file or in a text
-NAMED = re.compile(rf"(?:{PURGED}|{MARK})([0-9a-f]{{12}})")
 WHOLE = 12  # letters of a pseudonym
+NAMED = re.compile(rf"(?:{PURGED}|{MARK})([0-9a-f]{{{WHOLE}}})")
 BEGINNING = re.compile(rf"[0-9a-f]{{4,{WHOLE}}}")  # of a pseudonym; shorter ones are anybody's
 # Anything shorter stands in ordinary words; no marketplace or panel gives ids of fewer letters.
 SHORTEST_IN_TEXT = 6
@@ -34,7 +34,7 @@ def pseudonym(worker_id: str, *, key: bytes = b"") -> str:
     if named := NAMED.fullmatch(worker_id):
         return named[1]
     key = key or site_keys()[0]
-    return hmac.new(key, worker_id.encode(), hashlib.sha256).hexdigest()[:12]
+    return hmac.new(key, worker_id.encode(), hashlib.sha256).hexdigest()[:WHOLE]
 
 
 def called(text: str, *, among: QuerySet[Worker]) -> list[int]:
@@ -123,7 +123,7 @@ def names_of(worker_id: str) -> list[str]:
 
 def untraceable_name() -> str:
     """Return what a worker is called who has deleted what led to them: it follows from no id and no key."""
-    return PURGED + secrets.token_hex(6)
+    return PURGED + secrets.token_hex(WHOLE // 2)
 
 
 def without_id(text: str, *, worker: Worker, name: str = "") -> str:

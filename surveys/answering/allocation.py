@@ -175,24 +175,22 @@ def next_number(batch: Batch, *, worker: Worker, limit: int | None = None) -> in
     """Return the annotation id this person would be given next, without giving it. Raises NothingLeft, as `take`."""
     if mine := _open_one(batch, worker):
         return mine.annotation_slot.number
-    _check_may_take(batch, worker=worker, limit=limit)
-    slot = _found(quota.next_free(batch, worker=worker))
+    slot = _next_free(batch, worker=worker, limit=limit)
     _check_covered(slot, batch=batch)
     return slot.number
 
 
 def coming(batch: Batch, *, worker: Worker, limit: int | None = None) -> list[Picture]:
     """Return the pictures of what this person would probably be given next; nothing is given or held by that."""
-    slot = _next_free(batch, worker=worker, limit=limit)
-    return _pictures_of(slot.questionnaire_id) if slot else []
+    with suppress(NothingLeft):
+        return _pictures_of(_next_free(batch, worker=worker, limit=limit).questionnaire_id)
+    return []
 
 
-def _next_free(batch: Batch, *, worker: Worker, limit: int | None) -> AnnotationSlot | None:
-    try:
-        _check_may_take(batch, worker=worker, limit=limit)
-    except NothingLeft:
-        return None
-    return quota.next_free(batch, worker=worker)
+def _next_free(batch: Batch, *, worker: Worker, limit: int | None) -> AnnotationSlot:
+    """Return the place this person would come to next, whatever the budget is. Raises NothingLeft."""
+    _check_may_take(batch, worker=worker, limit=limit)
+    return _found(quota.next_free(batch, worker=worker))
 
 
 def coming_after(assignment: Assignment) -> list[Picture]:

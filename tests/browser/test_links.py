@@ -178,6 +178,18 @@ def two_tabs(context: BrowserContext, link: str) -> tuple[Page, Page]:
     return tabs
 
 
+def told_of_another(context: BrowserContext, link: str) -> tuple[Page, Page]:
+    """The scores of the first tab are saved; the second has a comment, and is told that it came too late."""
+    first, second = two_tabs(context, link)
+    first.bring_to_front()
+    choose(first, "5", "4", "3")
+    expect(first.locator("#state")).to_have_text(SAVED)
+    second.bring_to_front()
+    second.locator("#id_comment").fill("Too dark.")
+    expect(second.locator("#state")).to_contain_text("changed in another tab")
+    return first, second
+
+
 def send_all(tab: Page) -> None:
     tab.bring_to_front()
     choose(tab, "5", "4", "3")
@@ -188,13 +200,7 @@ def send_all(tab: Page) -> None:
 def test_what_an_incomplete_second_tab_sent_is_offered_until_it_is_left(
     context: BrowserContext, link: str
 ) -> None:
-    first, second = two_tabs(context, link)
-    first.bring_to_front()
-    choose(first, "5", "4", "3")
-    expect(first.locator("#state")).to_have_text(SAVED)
-    second.bring_to_front()
-    second.locator("#id_comment").fill("Too dark.")
-    expect(second.locator("#state")).to_contain_text("changed in another tab")
+    first, second = told_of_another(context, link)
     second.reload()
     expect(second.locator("#id_comment")).to_have_value("Too dark.")
     expect(second.locator("#state")).to_have_text(SAVED)
@@ -257,13 +263,7 @@ def test_a_draft_of_a_tab_that_never_sent_it_is_offered(context: BrowserContext,
 def test_a_tab_that_overtook_another_keeps_its_text_though_it_never_sends_it(
     context: BrowserContext, link: str
 ) -> None:
-    first, second = two_tabs(context, link)
-    first.bring_to_front()
-    choose(first, "5", "4", "3")
-    expect(first.locator("#state")).to_have_text(SAVED)
-    second.bring_to_front()
-    second.locator("#id_comment").fill("Too dark.")
-    expect(second.locator("#state")).to_contain_text("changed in another tab")
+    first, second = told_of_another(context, link)
     for _ in range(2):
         second.reload()
         expect(second.locator(".other")).to_be_visible()
