@@ -60,7 +60,7 @@ def home(request: HttpRequest, token: str) -> HttpResponse:
         return _home(request, admission, form)
     number = form.cleaned_data["number"]
     is_next = number is None or str(number) == request.POST.get("suggested")
-    if is_next and consents.due(admission.batch, worker=admission.worker):
+    if is_next and _is_asked_first(admission):
         return to_link_consent(token)
     return on_to_next(admission) if is_next else to("link_work", token, number)
 
@@ -97,6 +97,12 @@ def sign_in(request: HttpRequest, batch: int) -> HttpResponse:
 def panel(request: HttpRequest, code: str) -> HttpResponse:
     """Somebody sent by a panel, who they are in the address: on to an address that is theirs alone."""
     return to("link", admit_panel(code, request.GET.dict()).token)
+
+
+def _is_asked_first(admission: Admission) -> bool:
+    """Tell whether consent comes before the next annotation; who can have none is told so, and asked for nothing."""
+    is_due = consents.due(admission.batch, worker=admission.worker)
+    return is_due and following(admission)["suggested"] is not None
 
 
 def _page(mine: list[Annotation], *, number: str | None, just_saved: int | None) -> Page[Annotation]:

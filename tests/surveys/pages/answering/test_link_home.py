@@ -14,6 +14,7 @@ from surveys.pages.answering import link_home
 from surveys.pages.answering.styles import style_sources
 from surveys.protocols.registry import get_definition
 from surveys.review import appeal_codes
+from surveys.studies import consent
 from tests.link_pages import listed, target, text
 from tests.link_people import from_prolific, invite_one, make_panel, run_out
 from tests.link_study import Visitor, make_link_batch, path_of
@@ -197,6 +198,17 @@ def test_who_took_part_before_is_told_so(is_panel: bool) -> None:
         Visitor(path_of(invite_one(first, "Ada", worker_id="AWORKER"))).start()
         ada = Visitor(path_of(invite_one(second, "Ada", worker_id="AWORKER")))
     Batch.objects.filter(pk=second.pk).update(follows=first)
+    assert target(ada.start()) == (303, "/end")
+    assert reasons(ada) == [BEFORE, BEFORE]
+
+
+def test_who_can_be_given_nothing_is_told_so_before_being_asked_for_consent(link_batch: Batch) -> None:
+    first = make_link_batch()
+    Visitor(path_of(invite_one(first, "Ada", worker_id="AWORKER"))).start()
+    ada = Visitor(path_of(invite_one(link_batch, "Ada", worker_id="AWORKER")))
+    consent.write(link_batch.survey, "We keep your answers.", translations={}, by=None)
+    assert target(ada.start()) == (303, "/consent")
+    Batch.objects.filter(pk=link_batch.pk).update(follows=first)
     assert target(ada.start()) == (303, "/end")
     assert reasons(ada) == [BEFORE, BEFORE]
 
