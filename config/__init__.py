@@ -8,7 +8,3 @@ import os
 gc.set_threshold(50_000)
 # Likewise before numpy is. Matrices are small here, and OpenBLAS keeps a thread a core spinning beside each of them.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-from config.celery import app as celery_app  # noqa: E402
-
-__all__ = ["celery_app"]

@@ -9,6 +9,8 @@ from celery.loaders.app import AppLoader
 from django.conf import settings
 from django.utils.log import configure_logging
 
+import config.celery  # noqa: F401  for what it does when a task is sent
+
 
 class NoTasks(AppLoader):
     def import_default_modules(self) -> list[object]:

@@ -131,6 +131,7 @@ MIDDLEWARE = [
 ROOT_URLCONF = "config.urls"
 MARKETPLACE_URLCONF = "marketplace.urls"
 WSGI_APPLICATION = "config.wsgi.application"
+TASK_APPLICATION = "config.celery.app"
 X_FRAME_OPTIONS = "DENY"
 # For every page without a policy of its own; frame-ancestors follows from X-Frame-Options (config.content_security).
 SECURE_CSP: dict[str, list[str]] = {

@@ -10,7 +10,6 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
-from celery import shared_task
 from django.conf import settings
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
@@ -28,6 +27,7 @@ from surveys.models import ApiRequest, Appeal, Batch, Importing, Questionnaire, 
 from surveys.models.api import KEPT
 from surveys.operations import accounts, alarms, disk, purging, reconciling
 from surveys.operations.backups import recency
+from surveys.operations.task_app import app
 from surveys.publishing import gone, hits, preconditions, questionnaires, quota, stopping
 from surveys.publishing.budget import OverBudget
 from surveys.results import kept
@@ -51,7 +51,7 @@ SIMULATED_SECONDS = 1  # of a turn: so long others wait for it
 logger = logging.getLogger(__name__)
 
 
-@shared_task
+@app.task
 def sweep() -> None:
     """Find due work in the database: batches to publish, HITs to sync, batches to finish."""
     for batch in Batch.objects.filter(status=Batch.Status.PUBLISHING):
@@ -80,20 +80,20 @@ def sweep() -> None:
     settle_calls.delay()
 
 
-@shared_task
+@app.task
 def sync_moved() -> None:
     """Sync the HITs of which something has come in: two indexed queries where nothing has."""
     _enqueue(due_work.moved_hits())
 
 
-@shared_task
+@app.task
 def list_marketplaces() -> None:
     """Find what has moved on the marketplaces without our pages knowing."""
     for endpoint in listing.due(now=timezone.now()):
         list_hits.delay(endpoint)
 
 
-@shared_task
+@app.task
 def list_hits(endpoint: str) -> None:
     """List a marketplace's HITs, page by page, and sync those that have moved."""
     try:
@@ -105,14 +105,14 @@ def list_hits(endpoint: str) -> None:
         sync_moved.delay()
 
 
-@shared_task
+@app.task
 def sweep_claims() -> None:
     """Remove the claims that can't be confirmed any more."""
     if n_swept := claiming.sweep():
         logger.info("Removed %d claims that the marketplace has not confirmed.", n_swept)
 
 
-@shared_task
+@app.task
 def send_alarms() -> None:
     """Mail researchers what can't wait until they look."""
     alarms.send_due()
@@ -121,7 +121,7 @@ def send_alarms() -> None:
     recency.warn()
 
 
-@shared_task
+@app.task
 def send_webhooks() -> None:
     """Tell the webhooks of studies what has happened, and try again what has not arrived."""
     # Here, not at the top: it loads Pillow, by what it shares with the fetching of pictures.
@@ -131,38 +131,38 @@ def send_webhooks() -> None:
     webhooks.send_due()
 
 
-@shared_task
+@app.task
 def compare_if_due() -> None:
     """Compare our books with the marketplaces' after a restore, if that is still to be done."""
     reconciling.compare_if_due()
 
 
-@shared_task
+@app.task
 def compare_books() -> None:
     """Compare our books with the marketplaces' because a person asked, unless another process is at it."""
     with suppress(reconciling.BeingCompared):
         reconciling.compare()
 
 
-@shared_task
+@app.task
 def heartbeat() -> None:
     """Nothing but something to take: config.celery writes down that beat sent it and that a worker took it."""
 
 
-@shared_task
+@app.task
 def score_surveys() -> None:
     """Find outputs without a score of today's metrics."""
     for survey in scoring.unscored():
         score_outputs.delay(survey.pk)
 
 
-@shared_task
+@app.task
 def forget_api_requests() -> None:
     """Delete what was answered under idempotency keys that have ended."""
     ApiRequest.objects.filter(begun_at__lt=timezone.now() - KEPT).delete()
 
 
-@shared_task
+@app.task
 def look_again() -> None:
     """Walk through what the sweep has seen before: texts changed in the database are scored again, old HITs settled."""
     for pk in Survey.objects.values_list("pk", flat=True):
@@ -170,7 +170,7 @@ def look_again() -> None:
     due_work.look_again()
 
 
-@shared_task
+@app.task
 def make_report(report_pk: int) -> None:
     """Make a report that a page or the sweep has asked for; whoever comes second does nothing."""
     # Here, not at the top: a worker needs pandas for this alone, and has it with the first report it makes.
@@ -180,7 +180,7 @@ def make_report(report_pk: int) -> None:
         make_smaller_pictures.delay()
 
 
-@shared_task
+@app.task
 def tidy() -> None:
     """Remove what is kept for a time only."""
     # Here, not at the top: it loads pandas and Pillow.
@@ -189,7 +189,7 @@ def tidy() -> None:
     tidying.tidy()
 
 
-@shared_task
+@app.task
 def purge_workers() -> None:
     """Erase who has deleted their account, and, where a time is set, who did nothing for as long as ids are kept."""
     _with_marketplace(accounts.forget_closed)
@@ -209,7 +209,7 @@ def _with_marketplace(forget: Callable[[], int]) -> None:
         logger.warning("The accounts of the marketplace wait for the next day: %s", error)
 
 
-@shared_task
+@app.task
 def score_outputs(survey_pk: int, after: int = 0) -> None:
     """Score one chunk of a survey's outputs, then ask for the next one."""
     survey = Survey.objects.get(pk=survey_pk)
@@ -217,7 +217,7 @@ def score_outputs(survey_pk: int, after: int = 0) -> None:
         score_outputs.delay(survey_pk, after=last)
 
 
-@shared_task
+@app.task
 def import_items(import_pk: int) -> None:
     """Write a large import that somebody has confirmed; whoever comes second does nothing."""
     # Here, not at the top: it loads Pillow.
@@ -227,7 +227,7 @@ def import_items(import_pk: int) -> None:
         make_smaller_pictures.delay()
 
 
-@shared_task
+@app.task
 def make_smaller_pictures(after: str = "") -> None:
     """Make the smaller copies of some pictures that came in, then ask for the next ones."""
     # Here, not at the top: a worker needs Pillow for this alone.
@@ -237,7 +237,7 @@ def make_smaller_pictures(after: str = "") -> None:
         make_smaller_pictures.delay(after=last)
 
 
-@shared_task
+@app.task
 def publish_batch(batch_pk: int) -> None:
     """Write the questionnaires, register the HITType, publish each HIT in a task of its own; by link, all here."""
     batch = Batch.objects.get(pk=batch_pk)
@@ -258,7 +258,7 @@ def publish_batch(batch_pk: int) -> None:
     hits.finish_publishing(batch)
 
 
-@shared_task(rate_limit="50/s")
+@app.task(rate_limit="50/s")
 def publish_questionnaire(questionnaire_pk: str) -> None:
     """Create one HIT; the last one opens the batch."""
     questionnaire = Questionnaire.objects.select_related("batch__hit_type").get(pk=questionnaire_pk)
@@ -270,7 +270,7 @@ def publish_questionnaire(questionnaire_pk: str) -> None:
     reach("publish.opened")
 
 
-@shared_task(rate_limit="20/s")
+@app.task(rate_limit="20/s")
 def sync_hit(hit_pk: int) -> None:
     """Fetch one HIT's assignments, recover and grade answers, decide, act, replace. One task a HIT at a time."""
     hit = HIT.objects.select_related("hit_type", "questionnaire__batch").get(pk=hit_pk)
@@ -288,7 +288,7 @@ def sync_hit(hit_pk: int) -> None:
     HIT.objects.filter(pk=hit_pk).update(enqueued_at=None)
 
 
-@shared_task(autoretry_for=(NotReady,), retry_backoff=30, max_retries=5)
+@app.task(autoretry_for=(NotReady,), retry_backoff=30, max_retries=5)
 def tell_of_appeal(appeal_pk: int) -> None:
     """Write to a worker what has become of their appeal. Where that is lost, the page of the appeal says it."""
     related = ("assignment__worker", "assignment__decision", "assignment__hit__questionnaire__batch")
@@ -303,7 +303,7 @@ def tell_of_appeal(appeal_pk: int) -> None:
         logger.warning("The worker reads of appeal %s on its page alone: %s", appeal_pk, error)
 
 
-@shared_task
+@app.task
 def sync_batch(batch_pk: int) -> None:
     """Sync a batch's HITs now, because a researcher asked or decided something: also those that were gone."""
     of_batch = HIT.objects.filter(questionnaire__batch=batch_pk)
@@ -312,7 +312,7 @@ def sync_batch(batch_pk: int) -> None:
     _enqueue(of_batch.order_by("pk"))
 
 
-@shared_task
+@app.task
 def simulate(batch_pk: int, turn: int) -> None:
     """Have simulated people work on their batch for a moment, then let other tasks come before the next turn."""
     # Here, not at the top: a worker needs what people know and do for this alone.
@@ -339,13 +339,13 @@ def simulate(batch_pk: int, turn: int) -> None:
         notes.tell(simulation.asked_by_id, about=about, text=text, url=batch.get_absolute_url())
 
 
-@shared_task
+@app.task
 def judge_again(batch_pk: int) -> None:
     """Judge again what rules decided before a batch was given another policy, and no person has decided since."""
     policy_change.judge_again(Batch.objects.get(pk=batch_pk))
 
 
-@shared_task
+@app.task
 def expire_batch(batch_pk: int) -> None:
     """Expire the open HITs of a batch that is stopped, complete or full. Who has accepted one may still submit it."""
     to_expire = stopping.hits_to_expire().filter(questionnaire__batch=batch_pk)
@@ -356,14 +356,14 @@ def expire_batch(batch_pk: int) -> None:
             return
 
 
-@shared_task
+@app.task
 def settle_calls() -> None:
     """Find the calls whose outcome is not known, and those nobody else makes: a bonus, a decision on a settled HIT."""
     for pk in journal.to_settle().values_list("pk", flat=True):
         settle_call.delay(pk)
 
 
-@shared_task(rate_limit="20/s")
+@app.task(rate_limit="20/s")
 def settle_call(call_pk: int) -> None:
     """Ask the marketplace what became of one call, and make it if that is still to be done."""
     call = Call.objects.select_related("hit", "assignment__hit__hit_type", "assignment__worker").get(

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from amqp.exceptions import ChannelError
-from celery import current_app
 from django.conf import settings
 from django.core.cache import caches
 from django.db import connection
+
+from surveys.operations.task_app import app
 
 WORKER, BEAT = "worker", "beat"
 MISSED = 4  # heartbeats that may be missing before somebody counts as dead
@@ -51,8 +52,8 @@ TIMEOUT_SECONDS = 2
 
 def queue_depth() -> int:
     """Return how many tasks wait for a worker. Raises what the broker's client raises where it does not answer."""
-    queue = current_app.conf.task_default_queue
-    with current_app.connection_for_read() as connection:
+    queue = app.conf.task_default_queue
+    with app.connection_for_read() as connection:
         options = {"socket_timeout": TIMEOUT_SECONDS, "socket_connect_timeout": TIMEOUT_SECONDS}
         connection.transport_options = {**(connection.transport_options or {}), **options}
         connection.ensure_connection(max_retries=1, timeout=TIMEOUT_SECONDS)

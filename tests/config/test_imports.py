@@ -26,7 +26,7 @@ from django.core.management import get_commands, load_command_class
 django.setup()
 name = sys.argv[1]
 load_command_class(get_commands()[name], name)
-print([name for name in {HEAVY} if name in sys.modules])
+print([name for name in {[*HEAVY, "celery"]} if name in sys.modules])
 """
 
 
@@ -37,6 +37,7 @@ print([name for name in {HEAVY} if name in sys.modules])
         ("purge_workers", []),
         ("draw_sample", []),
         ("import_items", ["PIL"]),
+        ("evaluate_results", ["numpy", "pandas"]),
         ("export_batch", ["numpy", "pandas"]),
     ],
 )
