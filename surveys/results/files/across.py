@@ -16,7 +16,7 @@ from typing import IO, Any
 
 import pandas as pd
 
-from surveys.results.files.csv_text import neutralised, write_csv
+from surveys.results.files.csv_text import write_csv
 from surveys.results.files.report import difference_data, interval_data
 from surveys.results.files.report_text import difference_line
 from surveys.results.files.table import EFFECT, effect_cells
@@ -119,7 +119,7 @@ def across_text(found: Across) -> str:
 
 def _table(lines: list[dict[str, Any]], columns: tuple[str, ...]) -> pd.DataFrame:
     counts = {name: "Int64" for name in columns if name.endswith(("items", "ratings"))}
-    return neutralised(pd.DataFrame(lines, columns=list(columns)).astype(counts))
+    return pd.DataFrame(lines, columns=list(columns)).astype(counts)
 
 
 def _names(pairing: Pairing) -> dict[str, str]:

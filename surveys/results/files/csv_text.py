@@ -3,7 +3,7 @@
 The text is what `DataFrame.to_csv(index=False, lineterminator="\\n")` writes: cells are quoted where they hold a
 comma, a quote or a line feed; missing values are blank.
 
-Text cells of the layouts that are ours, made safe to open and to read again.
+Text cells are made safe to open and to read again, but in the files that somebody else has laid out.
 
 A cell that a spreadsheet would run as a formula gets a leading apostrophe, which makes it text
 (https://owasp.org/www-community/attacks/CSV_Injection). Line ends within a cell become "\n": before Python 3.13
@@ -11,7 +11,7 @@ the csv module does not quote a lone carriage return, and readers would take it 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any
 
 import numpy as np
@@ -21,21 +21,6 @@ import pyarrow.compute as pc
 
 NUMERAL = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r")
-
-
-def neutralised(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with its text cells made safe; numbers and booleans are left alone."""
-    return table.assign(**{name: _harmless(table[name]) for name in table.columns if _is_text(table[name])})
-
-
-def _is_text(values: "pd.Series[str]") -> bool:
-    return isinstance(values.dtype, pd.StringDtype)
-
-
-def _harmless(values: "pd.Series[str]") -> "pd.Series[str]":
-    distinct = values.dropna().drop_duplicates()
-    safe = {text: fixed for text in distinct if (fixed := safe_text(text)) != text}
-    return values.map(lambda text: safe.get(text, text), na_action="ignore") if safe else values
 
 
 def safe_text(text: str) -> str:
@@ -55,29 +40,37 @@ def quoted(text: str) -> str:
     return text
 
 
-def write_csv(table: pd.DataFrame, stream: IO[str]) -> None:
-    """Write header and rows, without the index."""
-    stream.writelines(csv_parts([table]))
+def write_csv(table: pd.DataFrame, stream: IO[str], *, as_is: bool = False) -> None:
+    """Write header and rows, without the index; `as_is` leaves texts as they are, whatever a spreadsheet does."""
+    stream.writelines(csv_parts([table], as_is=as_is))
 
 
-def csv_parts(tables: Iterable[pd.DataFrame]) -> Iterator[str]:
+def csv_parts(tables: Iterable[pd.DataFrame], *, as_is: bool = False) -> Iterator[str]:
     """Yield tables of the same columns as the text of one: the header, then each table's rows."""
+    fixed = str if as_is else _harmless
     for n, table in enumerate(tables):
         header = "" if n else ",".join(map(quoted, table.columns)) + "\n"
-        yield header + _lines(table)
+        yield header + _lines(table, fixed)
 
 
-def _lines(table: pd.DataFrame) -> str:
+def _harmless(value: Any) -> str:
+    """Return a cell's text; numbers and booleans need no care."""
+    return safe_text(value) if isinstance(value, str) else str(value)
+
+
+def _lines(table: pd.DataFrame, fixed: Callable[[Any], str]) -> str:
     """Return the rows' text; it is one buffer of the array of lines."""
     if table.empty:
         return "\n" * len(table)
     *others, last = [table.iloc[:, n] for n in range(table.shape[1])]
-    lines = pc.binary_join_element_wise(*map(_cells, others), _cells(last, end="\n"), COMMA)
+    lines = pc.binary_join_element_wise(
+        *(_cells(values, fixed) for values in others), _cells(last, fixed, end="\n"), COMMA
+    )
     _, offsets, text = lines.buffers()
     return str(text[: np.frombuffer(offsets, dtype=np.int64)[len(lines)]], "utf-8")
 
 
-def _cells(values: "pd.Series[Any]", *, end: str = "") -> pa.LargeStringArray:
+def _cells(values: "pd.Series[Any]", fixed: Callable[[Any], str], *, end: str = "") -> pa.LargeStringArray:
     codes, distinct = pd.factorize(values)
-    texts = [end, *(quoted(str(value)) + end for value in distinct.tolist())]
+    texts = [end, *(quoted(fixed(value)) + end for value in distinct.tolist())]
     return pa.array(texts, pa.large_string()).take(pa.array(codes + 1))

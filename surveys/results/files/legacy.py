@@ -67,7 +67,7 @@ def write_legacy(frame: Frame, stream: IO[str], *, filtered: bool = False) -> No
     """
     require_pairs(frame.definition, systems=frame.systems)
     rows = frame.rightly(frame.kept) if filtered else frame.kept
-    write_csv(legacy_table(frame, rows, formats=frame.kept), stream)
+    write_csv(legacy_table(frame, rows, formats=frame.kept), stream, as_is=True)
 
 
 def _text(texts: pd.Series) -> pd.Series:

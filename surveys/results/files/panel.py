@@ -12,7 +12,7 @@ import pandas as pd
 
 from annotators.models import Assignment
 from surveys.models import Batch, Panel, PanelVisit
-from surveys.results.files.csv_text import csv_parts, safe_text
+from surveys.results.files.csv_text import csv_parts
 from surveys.results.frames.pseudonyms import Pseudonyms, names_for_raw
 from surveys.review.panels import FOR_PANEL, decision_about
 
@@ -69,9 +69,9 @@ def _who(visit: PanelVisit, panel: Panel, *, name: Pseudonyms, worker_ids: bool)
     if not worker_ids:
         return called, "", ""
     return (
-        safe_text(called.removeprefix(f"{panel.provider}:")),
-        safe_text(visit.study),
-        safe_text(visit.session),
+        called.removeprefix(f"{panel.provider}:"),
+        visit.study,
+        visit.session,
     )
 
 

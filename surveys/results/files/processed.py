@@ -5,7 +5,6 @@ from typing import Any
 
 import pandas as pd
 
-from surveys.results.files.csv_text import neutralised
 from surveys.results.files.pairs import SHORTCOMINGS, Pairs, is_paired
 from surveys.results.frames.base import REPEAT, Frame, column, rating_keys, score_maps, scored
 
@@ -30,7 +29,7 @@ def processed_rows(frame: Frame, *, filtered: bool = False) -> pd.DataFrame:
     rows = frame.with_repeats(frame.kept, frame.kept_repeats)
     rows = frame.rightly(rows) if filtered else rows
     table = processed_table(frame, rows)
-    return neutralised(table.assign(is_repeat=rows[REPEAT]) if frame.has_repeats else table)
+    return table.assign(is_repeat=rows[REPEAT]) if frame.has_repeats else table
 
 
 def _paired(frame: Frame, rows: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 
 from surveys.models import Batch
-from surveys.results.files.csv_text import neutralised
 from surveys.results.frames.base import Frame, column, rating_keys
 from surveys.results.frames.database import read_parts
 from surveys.results.frames.pseudonyms import names_for_raw
@@ -73,4 +72,4 @@ def _cell(value: Any) -> str:
 
 
 def tidy_rows(frame: Frame) -> pd.DataFrame:
-    return neutralised(frame.tidy(repeats=True))
+    return frame.tidy(repeats=True)

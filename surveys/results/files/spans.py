@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 
 from surveys.protocols.spans import read
-from surveys.results.files.csv_text import neutralised
 from surveys.results.frames.base import REPEAT, Frame, column
 
 SHARED = (
@@ -25,7 +24,7 @@ def span_rows(frame: Frame) -> pd.DataFrame:
     """Return a row for each mark, in the order of the answers and of the text."""
     lines = [line for row in frame.everything.responses.to_dict("records") for line in _lines(frame, row)]
     table = pd.DataFrame(lines, columns=[*SHARED, *OWN])
-    return neutralised(table.astype({"start": "Int64", "end": "Int64"}))
+    return table.astype({"start": "Int64", "end": "Int64"})
 
 
 def _lines(frame: Frame, row: dict[Any, Any]) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,7 @@ from typing import IO, Any
 import pandas as pd
 
 from surveys.models import Batch
-from surveys.results.files.csv_text import neutralised, write_csv
+from surveys.results.files.csv_text import write_csv
 from surveys.results.frames.base import Frame
 from surveys.results.frames.database import read_batch, read_scores
 from surveys.results.statistics.choices import Choices, choices
@@ -134,7 +134,7 @@ def _strength_lines(found: Strengths | None) -> Iterator[dict[str, Any]]:
 
 
 def write_table(frame: Frame, stream: IO[str], *, against: str = "", method: Method = CLUSTERED) -> None:
-    write_csv(neutralised(results_table(frame, against=against, method=method)), stream)
+    write_csv(results_table(frame, against=against, method=method), stream)
 
 
 def _lines(selection: Selection, *, stratum: str, comparison: Comparison) -> Iterator[dict[str, Any]]:
@@ -211,7 +211,7 @@ def _support(support: Support | None) -> dict[str, Any]:
 
 def write_metrics(batch: Batch, stream: IO[str]) -> None:
     """Write one line per output: system, item, each metric, the mean rating on each scale, and the versions."""
-    write_csv(neutralised(metrics_table(batch)), stream)
+    write_csv(metrics_table(batch), stream)
 
 
 def write_correlations(batch: Batch, stream: IO[str], *, levels: Container[Level]) -> None:
