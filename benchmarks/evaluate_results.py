@@ -28,11 +28,7 @@ django.setup()
 
 import pandas as pd  # noqa: E402
 
-from surveys.results.files.layouts import (  # noqa: E402
-    FRAME_LAYOUTS,
-    result_writers,
-    write_files,
-)
+from surveys.results.files.frame_layouts import FRAME_LAYOUTS, result_writers, write_files  # noqa: E402
 from surveys.results.frames.mturk_csv import frame_from_csv  # noqa: E402
 from surveys.results.frames.pseudonyms import Pseudonyms  # noqa: E402
 

@@ -18,7 +18,7 @@ from surveys.results.files.across import (
     write_pairing,
     write_studies,
 )
-from surveys.results.files.layouts import method_for, result_writers, write_files
+from surveys.results.files.frame_layouts import method_for, result_writers, write_files
 from surveys.results.files.pairs import LayoutError
 from surveys.results.files.report import make_report
 from surveys.results.files.report_text import report_text

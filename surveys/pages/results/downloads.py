@@ -33,7 +33,8 @@ from surveys.models import Batch
 from surveys.pages.access import batch_for, researcher, study_for
 from surveys.pages.results.scope import published
 from surveys.results import kept
-from surveys.results.files.layouts import Layout, count_rows, layouts_for
+from surveys.results.files.frame_layouts import count_rows
+from surveys.results.files.layouts import Layout, layouts_for
 from surveys.results.files.pairs import LayoutError
 from surveys.results.files.prepared import has_many_answers, path_of, takes_long
 from surveys.results.files.taking import (

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from surveys.protocols.registry import get_definition
-from surveys.results.files.layouts import FRAME_LAYOUTS
+from surveys.results.files.frame_layouts import FRAME_LAYOUTS
 from surveys.results.frames import base, csv_table
 from tests.surveys.results.raw_files import raw_file, read, row, task
 

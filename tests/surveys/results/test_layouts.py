@@ -7,7 +7,8 @@ import pytest
 
 from surveys.protocols.criteria import Choice, Criterion
 from surveys.protocols.definition import Definition, Instructions
-from surveys.results.files.layouts import FRAME_LAYOUTS, LAYOUTS, count_rows, write_files
+from surveys.results.files.frame_layouts import FRAME_LAYOUTS, count_rows, write_files
+from surveys.results.files.layouts import LAYOUTS
 from surveys.results.files.pairs import LayoutError
 from surveys.results.files.report import make_report
 from surveys.results.frames.base import build_frame

@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from surveys.results.files.layouts import FRAME_LAYOUTS
+from surveys.results.files.frame_layouts import FRAME_LAYOUTS
 from surveys.results.frames.mturk_csv import frame_from_csv, read_mturk_csv
 from surveys.results.frames.pseudonyms import Pseudonyms
 from tests.surveys.results.raw_files import raw_file, row, task

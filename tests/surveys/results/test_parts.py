@@ -5,7 +5,8 @@ import io
 import pytest
 
 from surveys.models import Batch, Response
-from surveys.results.files.layouts import FRAME_LAYOUTS, LAYOUTS, layouts_for
+from surveys.results.files.frame_layouts import FRAME_LAYOUTS
+from surveys.results.files.layouts import LAYOUTS, layouts_for
 from surveys.results.frames import database
 from surveys.results.frames.database import read_batch, read_parts
 from tests.factories import make_batch, make_draft, make_item, make_survey, open_batch, submitted

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from surveys.protocols.documents import read
-from surveys.results.files.layouts import result_writers
+from surveys.results.files.frame_layouts import result_writers
 from surveys.results.files.report import make_report
 from surveys.results.frames.base import Frame, build_frame, column, score_maps, scored
 from surveys.results.statistics.spans import error_profiles

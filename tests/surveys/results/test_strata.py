@@ -7,7 +7,7 @@ import json
 import pytest
 
 from surveys.protocols.registry import get_definition
-from surveys.results.files.layouts import FRAME_LAYOUTS
+from surveys.results.files.frame_layouts import FRAME_LAYOUTS
 from surveys.results.files.report import make_report
 from surveys.results.frames.database import read_batch
 from surveys.results.statistics.numbers import Share
