@@ -101,7 +101,7 @@ def panel(request: HttpRequest, code: str) -> HttpResponse:
 
 def _is_asked_first(admission: Admission) -> bool:
     """Tell whether consent comes before the next annotation; who can have none is told so, and asked for nothing."""
-    is_due = consents.due(admission.batch, worker=admission.worker)
+    is_due = consents.due(admission.batch, worker=admission.worker) is not None
     return is_due and following(admission)["suggested"] is not None
 
 
