@@ -1,19 +1,17 @@
 """A process is killed at every boundary between database, broker and network; nothing is lost or done twice."""
 
-import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from django.conf import settings
 
 from tests.faults import courses
 from tests.faults.invariants import invariants
 from tests.faults.keys import make_script
 from tests.faults.late import LateStudy, late_invariants
 from tests.faults.links import LinkStudy, RejectingStudy, link_invariants, rejecting_invariants
-from tests.faults.points import COURSES, Point, cases, placed, points
+from tests.faults.points import Point, cases
 from tests.faults.report import Line
 from tests.faults.studies import Lab, Study
 
@@ -91,14 +89,3 @@ def test_what_is_asked_under_a_key_survives(
         "answered alike": [] if first == again else [f"{first}, then {again}"],
     }
     assert line.broken == {}
-
-
-def test_every_point_in_the_code_is_killed_here() -> None:
-    assert placed() == {name for course in COURSES for _, name in points(course)}
-
-
-def test_every_point_is_in_the_documentation() -> None:
-    told = set(
-        re.findall(r"`([a-z]+\.[a-z_]+)`", (settings.BASE_DIR / "docs" / "reliability.md").read_text())
-    )
-    assert {".".join(name.split(".")[:2]) for name in placed()} - told == set()
