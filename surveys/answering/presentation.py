@@ -37,20 +37,30 @@ FILE_KINDS = {
 class ShownPicture:
     """A picture, audio or video under its opaque name; no `url` while it is missing, not arrived or gone.
 
-    `srcset` has the smaller copies a browser may choose instead, in the form of the attribute of this name.
+    `srcset` has the smaller copies a browser may choose instead, in the form of the attribute of this name. `among`
+    says which item it belongs to, where the page has several.
     """
 
     url: str
     width: int
     height: int
-    alt: str
+    name: str
     srcset: str = ""
+    among: str = ""
 
     @classmethod
-    def of(cls, picture: Picture, *, alt: str) -> Self:
+    def of(cls, picture: Picture, *, name: str, among: str = "") -> Self:
         if not picture.is_there:
-            return cls("", 0, 0, alt)
-        return cls(picture.get_absolute_url(), picture.width, picture.height, alt, picture.srcset)
+            return cls("", 0, 0, name, among=among)
+        address = picture.get_absolute_url()
+        return cls(address, picture.width, picture.height, name, picture.srcset, among)
+
+    @property
+    def alt(self) -> str:
+        """Return what stands for it where it is not seen: "Picture 2 (Question 3)"."""
+        if not self.among:
+            return self.name
+        return gettext("%(name)s (%(item)s)") % {"name": self.name, "item": self.among}
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +193,11 @@ def word_of(definition: Definition) -> str:
     return definition.item_word or gettext("Question")
 
 
+def called(definition: Definition, *, place: int) -> str:
+    """Return what an item is called among others: "Question 3"."""
+    return f"{word_of(definition)} {place}"
+
+
 def shown_item(response: Response, *, with_files: bool = True, is_alone: bool = False) -> ShownItem:
     """Return the item of a response as its worker sees it, or what of it is no file."""
     return _shown_item(
@@ -245,7 +260,7 @@ def _shown_item(
     with_files: bool = True,
     is_alone: bool = False,
 ) -> ShownItem:
-    among = "" if is_alone else f"{word_of(definition)} {place}"
+    among = "" if is_alone else called(definition, place=place)
     outputs = {output.pk: output for output in item.outputs.all()}
     choices = {choice.value: choice for choice in item.choices_for(definition)}
     return ShownItem(
@@ -305,9 +320,7 @@ def _shown_files(item: Item, block: Block, *, among: str) -> Iterator[ShownPictu
 def _named_files(found: list[Picture], *, name: str, among: str) -> Iterator[ShownPicture]:
     """Yield files by a name, numbered if they are several, and by the item they belong to if there are others."""
     for n, file in enumerate(found, 1):
-        alt = f"{name} {n}" if len(found) > 1 else name
-        named = gettext("%(name)s (%(item)s)") % {"name": alt, "item": among} if among else alt
-        yield ShownPicture.of(file, alt=named)
+        yield ShownPicture.of(file, name=f"{name} {n}" if len(found) > 1 else name, among=among)
 
 
 def _pictures_of(item: Item, definition: Definition, *, among: str) -> Iterator[ShownPicture]:
@@ -316,7 +329,7 @@ def _pictures_of(item: Item, definition: Definition, *, among: str) -> Iterator[
         yield from _named_files(pictures, name=str(FILE_KINDS["picture"]), among=among)
         return
     for n, picture in enumerate(pictures, 1):
-        yield ShownPicture.of(picture, alt=gettext("State %(n)d of %(of)d") % {"n": n, "of": len(pictures)})
+        yield ShownPicture.of(picture, name=gettext("State %(n)d of %(of)d") % {"n": n, "of": len(pictures)})
 
 
 def _shown_output(output: Output, item: Item, *, n: int, among: str, definition: Definition) -> ShownOutput:

@@ -6,7 +6,7 @@ A layout object is whatever has crispy's `render(form, context, template_pack, *
 import json
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, lru_cache
 from itertools import zip_longest
@@ -21,7 +21,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext
 
-from surveys.answering.presentation import ShownBlock, ShownItem, ShownOutput, ShownPicture, word_of
+from surveys.answering.presentation import ShownBlock, ShownItem, ShownOutput, ShownPicture, called, word_of
 from surveys.answering.quizzes import Marked
 from surveys.pages.answering.hit_fields import GroupField, MarkedText
 from surveys.pages.answering.problems import Told
@@ -91,8 +91,9 @@ class Question:
         )
 
 
-# Stands for a question's name in what is rendered once for many questions; no text can have it in it.
-A_NAME = f"name-{secrets.token_hex(16)}"
+# Stand for a question's name, and for all that says where an item stands, in what is rendered once for many; no text
+# can have them in it.
+A_NAME, A_PLACE, A_NUMBER, AMONG = (f"any-{secrets.token_hex(16)}" for _ in range(4))
 
 
 class _Asked(NamedTuple):
@@ -272,6 +273,10 @@ class ItemBlock:
         return gettext("%(n)d of %(of)d") % {"n": self.item.place, "of": self.of} if self.of > 1 else ""
 
     @property
+    def number(self) -> str:
+        return str(self.item.place)
+
+    @property
     def states(self) -> Iterator[tuple[ShownPicture | None, str | None]]:
         """Yield each numbered state of a sequence with the transformation that follows it, None after the last."""
         return zip_longest(self.item.pictures, self.item.outputs[0].steps)
@@ -282,7 +287,21 @@ class ItemBlock:
         if has_begun or self.told or self.item.stays_judged:
             return _render("item", block=self, item=self.item, definition=self.definition, inner=inner)
         around = _around_item(_Around.of_block(self), _Same(self.definition), get_language())
-        return mark_safe(around.replace(A_NAME, inner))  # noqa: S308
+        placed = around.replace(A_PLACE, escape(self.place)).replace(A_NUMBER, self.number)
+        among = escape(called(self.definition, place=self.item.place))
+        return mark_safe(placed.replace(AMONG, among).replace(A_NAME, inner))  # noqa: S308
+
+
+class _Anywhere(ItemBlock):
+    """An item wherever on a page it may stand."""
+
+    @property
+    def place(self) -> str:
+        return A_PLACE if self.of > 1 else ""
+
+    @property
+    def number(self) -> str:
+        return A_NUMBER
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +321,7 @@ class _Around(NamedTuple):
     """What an item shows besides what is asked about it, before somebody begins to answer."""
 
     position: int
-    place: int
+    is_below: bool
     of: int
     question: str
     pictures: tuple[ShownPicture, ...]
@@ -315,22 +334,29 @@ class _Around(NamedTuple):
         item = block.item
         return cls(
             position=item.position,
-            place=item.place,
+            is_below=item.is_below,
             of=block.of,
             question=item.question,
-            pictures=item.pictures,
-            blocks=item.blocks,
+            pictures=_anywhere(item.pictures),
+            blocks=tuple(
+                tuple(replace(one, files=_anywhere(one.files)) for one in row) for row in item.blocks
+            ),
             sequence=item.outputs if block.definition.is_sequence else (),
             takes_reports=block.takes_reports,
         )
 
 
+def _anywhere(files: tuple[ShownPicture, ...]) -> tuple[ShownPicture, ...]:
+    """Return files as those of an item wherever it stands."""
+    return tuple(replace(file, among=AMONG) if file.among else file for file in files)
+
+
 @lru_cache(1024)
 def _around_item(around: _Around, same: _Same, page_language: str | None) -> str:
-    """Return an item as several workers see it at the same place, `A_NAME` for what is asked about it."""
+    """Return an item as several workers see it, `A_PLACE` for where, and `A_NAME` for what is asked about it."""
     item = ShownItem(
         position=around.position,
-        place=around.place,
+        place=2 if around.is_below else 1,
         question=around.question,
         pictures=around.pictures,
         choices=(),
@@ -338,7 +364,7 @@ def _around_item(around: _Around, same: _Same, page_language: str | None) -> str
         draft={},
         blocks=around.blocks,
     )
-    block = ItemBlock(item, same.definition, around.of, (), 0, 0.0, takes_reports=around.takes_reports)
+    block = _Anywhere(item, same.definition, around.of, (), 0, 0.0, takes_reports=around.takes_reports)
     return _render("item", block=block, item=item, definition=same.definition, inner=A_NAME)
 
 

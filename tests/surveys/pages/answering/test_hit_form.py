@@ -10,7 +10,7 @@ from django.template import engines
 from django.test import Client
 
 from surveys.answering.answer_copy import ItemAnswer
-from surveys.answering.presentation import ShownItem, ShownOutput
+from surveys.answering.presentation import ShownBlock, ShownItem, ShownOutput, ShownPicture
 from surveys.pages.answering.hit_form import HitForm
 from surveys.protocols.criteria import AnswerQuestion, Choice, Criterion
 from surveys.protocols.definition import Definition, Instructions
@@ -263,6 +263,28 @@ def test_what_is_asked_often_is_told_apart_by_name_and_language() -> None:
         render(make_form(make_definition(criteria=(one,)), make_item(outputs=1))) for one in (question, alike)
     ]
     assert [re.findall(r'lang="(de|nl)"', page) for page in pages] == [["de"], ["nl"]]
+
+
+def test_an_item_says_where_it_stands_on_each_page() -> None:
+    """An item is rendered once for all the places that it has on people's pages."""
+
+    def at(place: int, *, position: int) -> ShownItem:
+        own = ShownPicture(f"/{position}", 4, 3, "Picture", among=f"Story {place}")
+        files = (ShownBlock("pictures", "", "", (), files=(replace(own, name="<Map>"),)),)
+        return replace(make_item(position), place=place, pictures=(own,), blocks=(files,))
+
+    for places in [(1, 2, 3), (3, 1, 2), (2, 3, 1)]:
+        items = [at(place, position=n) for n, place in enumerate(places, 1)]
+        html = render(make_form(make_definition(), *items))
+        assert re.findall(r'src="/(\d)"[^>]* alt="Picture \(([^)]+)\)"( loading)?', html) == [
+            (str(n), f"Story {place}", "" if place == 1 else " loading") for n, place in enumerate(places, 1)
+        ]
+        assert re.findall(r'alt="&lt;Map&gt; \(Story (\d)\)"', html) == [str(place) for place in places]
+        assert re.findall(r'class="count">(\d of 3) · ', html) == [f"{place} of 3" for place in places]
+    nameless = replace(make_item(1), question="")
+    for place in (1, 4):
+        html = render(make_form(make_definition(question_label=""), replace(nameless, place=place)))
+        assert re.findall(r'class="vh">(Text \d)<', html) == [f"Text {place}"]
 
 
 @pytest.mark.django_db
