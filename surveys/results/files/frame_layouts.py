@@ -17,7 +17,7 @@ from surveys.results.files.report import Report, write_report, write_summary
 from surveys.results.files.responses import tidy_rows
 from surveys.results.files.spans import span_rows
 from surveys.results.files.table import write_table
-from surveys.results.frames.base import Frame
+from surveys.results.frames.base import Frame, Repeated
 from surveys.results.statistics.comparison import CLUSTERED, POOLED, Method
 
 CSV = "text/csv"
@@ -72,10 +72,10 @@ class FrameLayout:
     filename: str
     content_type: str
     write: Callable[[Frame, IO[str]], None]
-    rows: Callable[[Frame], pd.DataFrame] | None = None
+    rows: Callable[[Frame], pd.DataFrame | Repeated] | None = None
 
 
-def _by_row(label: str, filename: str, rows: Callable[[Frame], pd.DataFrame]) -> FrameLayout:
+def _by_row(label: str, filename: str, rows: Callable[[Frame], pd.DataFrame | Repeated]) -> FrameLayout:
     def write(frame: Frame, stream: IO[str]) -> None:
         stream.writelines(csv_parts(map(rows, frame.parts())))
 

@@ -1,10 +1,11 @@
 """The frame that every score, table and file is made from."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
@@ -171,6 +172,23 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
+class Repeated:
+    """A table with columns `names`: each row is the one of `shared` that `places` names, with cells of its `own`.
+
+    Whoever writes it makes the text of a shared row once.
+    """
+
+    names: tuple[str, ...]
+    shared: pd.DataFrame
+    places: npt.NDArray[np.int64]
+    own: pd.DataFrame
+
+    def table(self) -> pd.DataFrame:
+        left = self.shared.iloc[self.places].reset_index(drop=True)
+        return pd.concat([left, self.own], axis=1)[list(self.names)]
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """Answers of one study, wide.
 
@@ -308,6 +326,10 @@ class Frame:
         A skipped response has one row per output shown: criterion "skip", the reason as value, no score. `repeats`
         adds the second ratings of items that were asked twice, and `last_columns`.
         """
+        return self.tidy_rows(repeats=repeats).table()
+
+    def tidy_rows(self, *, repeats: bool = False) -> Repeated:
+        """Return the rows of `tidy`, those of a response with what they share apart from what is theirs."""
         if repeats:
             return self.everything._tidy((*TIDY_COLUMNS, *self.last_columns))
         return self._tidy(TIDY_COLUMNS)
@@ -319,15 +341,13 @@ class Frame:
         has_languages = self.has_languages and not is_question
         return [*([REPEAT] if self.has_repeats else []), *([LANGUAGE] if has_languages else [])]
 
-    def _tidy(self, names: Sequence[str]) -> pd.DataFrame:
+    def _tidy(self, names: tuple[str, ...]) -> Repeated:
         parts = [self._ratings(*names) for names in self.rating_columns()]
         parts += [self._skips(system) for system in self.systems]
         long = pd.concat(parts, ignore_index=True) if parts else _no_ratings()
-        long = long.iloc[np.argsort(long["row"].to_numpy(), kind="stable")]
-        shared = [name for name in RESPONSE_COLUMNS if name in names]
-        left = self.responses[shared].iloc[long["row"]].reset_index(drop=True)
-        right = long.drop(columns="row").reset_index(drop=True)
-        return pd.concat([left, right], axis=1)[list(names)]
+        long = long.iloc[np.argsort(long["row"].to_numpy(), kind="stable")].reset_index(drop=True)
+        shared = self.responses[[name for name in RESPONSE_COLUMNS if name in names]]
+        return Repeated(names, shared, places=long["row"].to_numpy(), own=long.drop(columns="row"))
 
     def _ratings(self, system: str, key: str, name: str) -> pd.DataFrame:
         values = self.responses[name]
