@@ -125,6 +125,15 @@ def test_by_number() -> None:
         take_number(batch, 9, bob)
 
 
+def test_a_number_is_that_of_the_batch() -> None:
+    first, second = make_batch(n_items=2), make_batch(n_items=3)
+    ann = make_person()
+    assert take_number(second, 2, ann).hit.questionnaire.batch == second
+    assert take_number(first, 2, make_person()).hit.questionnaire.batch == first
+    with pytest.raises(NotYours, match="no annotation 3"):
+        take_number(first, 3, ann)
+
+
 @pytest.mark.parametrize("number", [2**31, 2**63, 10**20])
 def test_a_number_that_no_annotation_can_have_is_asked_of_no_database(
     number: int, django_assert_num_queries

@@ -49,6 +49,14 @@ def test_lists_of_batches_count_the_same(batch):
     assert in_flight(batch).n_undecided == 4
 
 
+def test_what_is_kept_was_handed_in_and_is_not_rejected(batch):
+    hit = Assignment.objects.first().hit
+    make_assignment(hit, status="Rejected")
+    make_assignment(hit, status="Open")
+    found = with_counts(Batch.objects.all()).get()
+    assert (found.n_kept, found.n_rejected) == (len(Decision.Verdict.values) + 2, 1)
+
+
 def test_of_a_batch_that_nobody_has_opened_nothing_is_counted():
     batch = with_counts(Batch.objects.filter(pk=make_published().batch_id)).get()
     counts = (batch.n_kept, batch.n_undecided, batch.n_held, batch.n_rejected)
