@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --requir
 # Many processes start here, and each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-integration test-processes test-sqlite test-long test-load test-faults bench flows mutants lint docs tutorial architecture translations venv lock clean
+.PHONY: demo test test-integration test-processes test-sqlite test-sqlite-some test-long test-long test-load test-faults bench flows mutants lint docs tutorial architecture translations venv lock clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/python manage.py demo $(ARGS)
@@ -35,10 +35,10 @@ test-sqlite: venv
 
 # What the gate leaves out where it has passed on the very files that are here, and the record of that (docs/adr/0028).
 test-long: venv
-	@$(BIN)/python -m tests.passed $(MAKE) --no-print-directory test-processes in-both-databases
+	@$(BIN)/python -m tests.passed --run
 
-# Races, load and a search for words run on SQLite too: they end in the database, and there are two of them.
-in-both-databases: venv
+# Races, load and a search for words, which end in the database: there are two of them.
+test-sqlite-some: venv
 	@$(MAKE) --no-print-directory test-sqlite ARGS="-q tests/load tests/marketplace/*/test_*races.py \
 		tests/surveys/results/test_sqlite_plans.py tests/surveys/pages/results/test_texts.py"
 

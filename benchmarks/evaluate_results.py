@@ -28,7 +28,8 @@ django.setup()
 
 import pandas as pd  # noqa: E402
 
-from surveys.results.files.frame_layouts import FRAME_LAYOUTS, result_writers, write_files  # noqa: E402
+from surveys.results.files.frame_layouts import FRAME_LAYOUTS, result_writers  # noqa: E402
+from surveys.results.files.writing import write_files  # noqa: E402
 from surveys.results.frames.mturk_csv import frame_from_csv  # noqa: E402
 from surveys.results.frames.pseudonyms import Pseudonyms  # noqa: E402
 

@@ -39,7 +39,8 @@ def make_items() -> list[ShownItem]:
             position=n,
             place=n,
             question="What is the weather like?",
-            pictures=(ShownPicture(f"/pictures/{n:016x}", 640, 480, f"Picture (Question {n})"),),
+            pictures=(ShownPicture(f"/pictures/{n:016x}", 640, 480, "Picture", among=f"Question {n}"),),
+            among=f"Question {n}",
             choices=(Choice("rainy", "rainy"), Choice("snowy", "snowy"), Choice("sunny", "sunny")),
             outputs=tuple(
                 ShownOutput(f"{n}{k:015x}", f"Explanation {k}", "The people hold open umbrellas.")

@@ -1,4 +1,7 @@
-"""What the marketplace does by itself, run by Celery's clock. Lost or doubled, it does no harm."""
+"""What the marketplace does by itself, run by Celery's clock. Lost or doubled, it does no harm.
+
+Beat alone sends these, by name: of which application they are, the worker knows that takes them.
+"""
 
 from datetime import timedelta
 

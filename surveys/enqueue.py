@@ -26,7 +26,7 @@ def enqueue_in(seconds: float, task: "Task[..., None]", *args: Any) -> None:
 
 def wanted(key: str, *, version: str) -> "Kept[Any]":
     """Return what is kept of a report; of another version of the data, the worker is asked to make it, once."""
-    # Here, not at the top: it loads pandas, and the admin loads this module for every command.
+    # Here, not at the top: it loads pandas, and whoever only sends tasks needs none.
     from surveys.results.reports import kept
 
     found = kept(key, version=version)

@@ -1,7 +1,7 @@
 """On which files the long tests have passed: the gate does not run them again where not a byte has changed.
 
 `python -m tests.passed` ends with 0 where the record is of the files that are here, else with 1.
-`python -m tests.passed COMMAND ...` runs a command, and makes the record where it succeeds.
+`python -m tests.passed --run` runs the long tests, all of them, and makes the record where they pass.
 docs/adr/0028-what-has-passed-is-on-record.md says why.
 """
 
@@ -15,11 +15,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RECORD = "tests/passed.sha256"
-# What git ignores, and texts, which tests that are soon done read too. Anything else counts, whoever put it there.
+LONG_TESTS = ("make", "--no-print-directory", "test-processes", "test-sqlite-some")
+# What would have make or pytest run less than all, or something else.
+NARROWING = ("ARGS", "MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "PYTEST_ADDOPTS", "ASSENT_TEST_DATABASE")
+# What git ignores: by name wherever it is, and by path. Texts are read by tests that are soon done. All else counts.
 LEFT_OUT = (
-    ".git", ".venv", "var", "__pycache__", "*.pyc", ".*_cache", ".hypothesis", ".env", ".stamps", "*.egg-info",
-    "build", "set-aside", "*.zip", "*.md", "passed.sha256",
+    ".git", ".venv", "var", "__pycache__", "*.pyc", ".*_cache", ".hypothesis", ".env", ".stamps", "*.egg-info", "*.md",
 )  # fmt: skip
+LEFT_OUT_HERE = ("clients/python/build", "set-aside", RECORD)
 
 
 def digest(root: Path = ROOT) -> str:
@@ -41,7 +44,8 @@ def is_on_record(root: Path = ROOT) -> bool:
 def run_and_record(command: Sequence[str], *, root: Path = ROOT) -> int:
     """Run a command and return its status; 0 where it succeeds, no file changed meanwhile, and that is on record."""
     before = digest(root)
-    if status := subprocess.run(command, cwd=root, check=False).returncode:
+    whole = {name: value for name, value in os.environ.items() if name not in NARROWING}
+    if status := subprocess.run(command, cwd=root, env=whole, check=False).returncode:
         return status
     if digest(root) != before:
         sys.stderr.write("Files have changed since the tests began: nothing is on record.\n")
@@ -51,15 +55,22 @@ def run_and_record(command: Sequence[str], *, root: Path = ROOT) -> int:
 
 
 def _files(root: Path) -> Iterator[Path]:
-    for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if not _is_left_out(name)]
-        links = [name for name in folders if (Path(folder) / name).is_symlink()]
-        yield from (Path(folder) / name for name in [*names, *links] if not _is_left_out(name))
+    for where, folders, names in os.walk(root):
+        folder = Path(where)
+        folders[:] = [name for name in folders if not _is_left_out(folder / name, root=root)]
+        links = [name for name in folders if (folder / name).is_symlink()]
+        yield from (folder / name for name in [*names, *links] if not _is_left_out(folder / name, root=root))
 
 
-def _is_left_out(name: str) -> bool:
-    return any(fnmatch.fnmatch(name, pattern) for pattern in LEFT_OUT)
+def _is_left_out(path: Path, *, root: Path) -> bool:
+    here = path.relative_to(root).as_posix()
+    is_archive = path.parent == root and path.suffix == ".zip"
+    return (
+        is_archive
+        or here in LEFT_OUT_HERE
+        or any(fnmatch.fnmatch(path.name, pattern) for pattern in LEFT_OUT)
+    )
 
 
 if __name__ == "__main__":
-    sys.exit(run_and_record(sys.argv[1:]) if sys.argv[1:] else not is_on_record())
+    sys.exit(run_and_record(LONG_TESTS) if sys.argv[1:] == ["--run"] else not is_on_record())

@@ -1,12 +1,13 @@
 """The record of what has passed is of the very files that were there, and of nothing else."""
 
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.passed import RECORD, digest, is_on_record, run_and_record
+from tests.passed import NARROWING, RECORD, ROOT, digest, is_on_record, run_and_record
 
 PASSES, FAILS = (sys.executable, "-c", ""), (sys.executable, "-c", "raise SystemExit(3)")
 
@@ -43,6 +44,11 @@ def test_files_that_change_while_tests_run_are_not_on_record(project: Path) -> N
     assert not (project / RECORD).exists()
 
 
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
 CHANGES: dict[str, Callable[[Path], object]] = {
     "content": lambda root: (root / "surveys/sync.py").write_text("other"),
     "name": lambda root: (root / "surveys/sync.py").rename(root / "surveys/other.py"),
@@ -51,7 +57,9 @@ CHANGES: dict[str, Callable[[Path], object]] = {
     "right to run": lambda root: (root / "surveys/sync.py").chmod(0o755),
     "link": lambda root: (root / "surveys/link").symlink_to("sync.py"),
     "link to a folder": lambda root: (root / "link").symlink_to("surveys"),
-    "empty file moved": lambda root: (root / "surveys/__init__.py").touch(),
+    "empty": lambda root: (root / "surveys/__init__.py").touch(),
+    "archive among tests": lambda root: (root / "tests/data.zip").touch(),
+    "folder called build": lambda root: (_made(root / "surveys/build") / "a.py").touch(),
 }
 
 
@@ -62,7 +70,25 @@ def test_whatever_changes_is_noticed(project: Path, change: str) -> None:
     assert digest(project) != before
 
 
-@pytest.mark.parametrize("name", ["README.md", "var/db.sqlite3", "surveys/__pycache__/sync.pyc", RECORD])
+@pytest.mark.parametrize("name", NARROWING)
+def test_nothing_in_the_environment_has_less_run(
+    project: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "-k one")
+    tells = (sys.executable, "-c", f"import os; raise SystemExit({name!r} in os.environ)")
+    assert run_and_record(tells, root=project) == 0
+
+
+def test_a_make_that_only_prints_makes_no_record() -> None:
+    printed = subprocess.run(
+        ["make", "-n", "test-long"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert printed.stdout.splitlines()[-1] == ".venv/bin/python -m tests.passed --run"
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "var/db.sqlite3", "surveys/__pycache__/sync.pyc", "old.zip", RECORD]
+)
 def test_what_no_long_test_reads_does_not_count(project: Path, name: str) -> None:
     before = digest(project)
     (project / name).parent.mkdir(exist_ok=True)

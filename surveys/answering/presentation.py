@@ -106,7 +106,8 @@ class ShownItem:
 
     `position` names it, as in the questionnaire; `place` is where, from 1, this worker's page has it. `markable`
     are the exact texts of those blocks, by column, in which something is marked. What `stays_judged` was accepted
-    with its answers: they may change, but nobody can say any more that it could not be seen.
+    with its answers: they may change, but nobody can say any more that it could not be seen. `among` is what its files
+    say they belong to.
     """
 
     position: int
@@ -119,6 +120,7 @@ class ShownItem:
     blocks: tuple[tuple[ShownBlock, ...], ...] = ()
     markable: Mapping[str, str] = field(default_factory=dict)
     stays_judged: bool = False
+    among: str = ""
 
     @property
     def files(self) -> tuple[ShownPicture, ...]:
@@ -193,7 +195,7 @@ def word_of(definition: Definition) -> str:
     return definition.item_word or gettext("Question")
 
 
-def called(definition: Definition, *, place: int) -> str:
+def item_name(definition: Definition, *, place: int) -> str:
     """Return what an item is called among others: "Question 3"."""
     return f"{word_of(definition)} {place}"
 
@@ -260,7 +262,7 @@ def _shown_item(
     with_files: bool = True,
     is_alone: bool = False,
 ) -> ShownItem:
-    among = "" if is_alone else called(definition, place=place)
+    among = "" if is_alone else item_name(definition, place=place)
     outputs = {output.pk: output for output in item.outputs.all()}
     choices = {choice.value: choice for choice in item.choices_for(definition)}
     return ShownItem(
@@ -278,6 +280,7 @@ def _shown_item(
         if with_files
         else (),
         markable={column: _cells(item).get(column, "") for column in _marked_columns(definition)},
+        among=among,
     )
 
 

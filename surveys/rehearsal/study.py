@@ -20,8 +20,8 @@ from surveys.models import Batch, Survey, does_not_count, is_skipped
 from surveys.protocols.definition import Definition
 from surveys.protocols.rules import FLAG
 from surveys.publishing import pricing, questionnaires
-from surveys.results.files.frame_layouts import write_files
 from surveys.results.files.layouts import batch_writers, layouts_for
+from surveys.results.files.writing import write_files
 from surveys.review import decisions
 from surveys.studies import consent, protocols
 from surveys.studies.packages import Package

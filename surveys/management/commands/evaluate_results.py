@@ -18,10 +18,11 @@ from surveys.results.files.across import (
     write_pairing,
     write_studies,
 )
-from surveys.results.files.frame_layouts import method_for, result_writers, write_files
+from surveys.results.files.frame_layouts import method_for, result_writers
 from surveys.results.files.pairs import LayoutError
 from surveys.results.files.report import make_report
 from surveys.results.files.report_text import report_text
+from surveys.results.files.writing import write_files
 from surveys.results.frames.base import Frame
 from surveys.results.frames.csv_table import SourceError
 from surveys.results.frames.database import read_batch

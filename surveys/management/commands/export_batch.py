@@ -11,9 +11,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from surveys import audit
 from surveys.management.batches import find_batch
 from surveys.models import Batch
-from surveys.results.files.frame_layouts import count_rows, write_files
 from surveys.results.files.layouts import LAYOUTS, batch_writers, layouts_for
 from surveys.results.files.pairs import LayoutError
+from surveys.results.files.writing import count_rows, write_files
 
 
 class Command(BaseCommand):

@@ -21,7 +21,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, gettext
 
-from surveys.answering.presentation import ShownBlock, ShownItem, ShownOutput, ShownPicture, called, word_of
+from surveys.answering.presentation import ShownBlock, ShownItem, ShownOutput, ShownPicture, word_of
 from surveys.answering.quizzes import Marked
 from surveys.pages.answering.hit_fields import GroupField, MarkedText
 from surveys.pages.answering.problems import Told
@@ -274,6 +274,7 @@ class ItemBlock:
 
     @property
     def number(self) -> str:
+        """Return where it is, as the page writes it: what is rendered once for all places has another."""
         return str(self.item.place)
 
     @property
@@ -288,8 +289,7 @@ class ItemBlock:
             return _render("item", block=self, item=self.item, definition=self.definition, inner=inner)
         around = _around_item(_Around.of_block(self), _Same(self.definition), get_language())
         placed = around.replace(A_PLACE, escape(self.place)).replace(A_NUMBER, self.number)
-        among = escape(called(self.definition, place=self.item.place))
-        return mark_safe(placed.replace(AMONG, among).replace(A_NAME, inner))  # noqa: S308
+        return mark_safe(placed.replace(AMONG, escape(self.item.among)).replace(A_NAME, inner))  # noqa: S308
 
 
 class _Anywhere(ItemBlock):
@@ -353,7 +353,7 @@ def _anywhere(files: tuple[ShownPicture, ...]) -> tuple[ShownPicture, ...]:
 
 @lru_cache(1024)
 def _around_item(around: _Around, same: _Same, page_language: str | None) -> str:
-    """Return an item as several workers see it, `A_PLACE` for where, and `A_NAME` for what is asked about it."""
+    """Return an item as several workers see it: `A_NAME` for what is asked about it, the others for where it is."""
     item = ShownItem(
         position=around.position,
         place=2 if around.is_below else 1,

@@ -33,7 +33,6 @@ from surveys.models import Batch
 from surveys.pages.access import batch_for, researcher, study_for
 from surveys.pages.results.scope import published
 from surveys.results import kept
-from surveys.results.files.frame_layouts import count_rows
 from surveys.results.files.layouts import Layout, layouts_for
 from surveys.results.files.pairs import LayoutError
 from surveys.results.files.prepared import has_many_answers, path_of, takes_long
@@ -47,6 +46,7 @@ from surveys.results.files.taking import (
     read,
     written,
 )
+from surveys.results.files.writing import count_rows
 from surveys.results.reports import Kept, Prepared, wait_for
 
 BATCHES_PER_PAGE = 5  # each asks what its files are

@@ -1,9 +1,8 @@
 """A table as CSV text, column by column: every distinct value is formatted once.
 
 The text is what `DataFrame.to_csv(index=False, lineterminator="\\n")` writes: cells are quoted where they hold a
-comma, a quote or a line feed; missing values are blank.
-
-Text cells are made safe to open and to read again, but in the files that somebody else has laid out.
+comma, a quote or a line feed; missing values are blank. But texts, and names of columns, are made safe to open and to
+read again, unless a layout is somebody else's and taken `as_is`.
 
 A cell that a spreadsheet would run as a formula gets a leading apostrophe, which makes it text
 (https://owasp.org/www-community/attacks/CSV_Injection). Line ends within a cell become "\n": before Python 3.13
@@ -54,7 +53,7 @@ def csv_parts(tables: Iterable[pd.DataFrame | Repeated], *, as_is: bool = False)
     fixed = str if as_is else _harmless
     for n, table in enumerate(tables):
         names = table.names if isinstance(table, Repeated) else table.columns
-        header = "" if n else ",".join(map(quoted, names)) + "\n"
+        header = "" if n else ",".join(quoted(fixed(name)) for name in names) + "\n"
         yield header + (_repeated(table, fixed) if isinstance(table, Repeated) else _rows(table, fixed))
 
 

@@ -1,10 +1,8 @@
-"""Files of results that are made from a frame alone, whoever ran the study, and how files are written."""
+"""Files of results that are made from a frame alone, whoever ran the study."""
 
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import IO
 
 import pandas as pd
@@ -17,48 +15,9 @@ from surveys.results.files.report import Report, write_report, write_summary
 from surveys.results.files.responses import tidy_rows
 from surveys.results.files.spans import span_rows
 from surveys.results.files.table import write_table
+from surveys.results.files.writing import CSV, JSON, Writer
 from surveys.results.frames.base import Frame, Repeated
 from surveys.results.statistics.comparison import CLUSTERED, POOLED, Method
-
-CSV = "text/csv"
-Writer = Callable[[IO[str]], None]
-
-
-def write_files(
-    folder: Path,
-    *,
-    writers: Mapping[str, Writer],
-    before_moving: Callable[[Mapping[str, Path]], None] = lambda files: None,
-) -> list[Path]:
-    """Write every file beside its destination first and move all of them into place at the end.
-
-    `folder` is made if need be. If a writer fails, or what is to be done with the written files `before_moving` them,
-    what was in the folder before is untouched.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".writing-", dir=folder) as name:
-        scratch = Path(name)
-        for filename, write in writers.items():
-            with (scratch / filename).open("w", encoding="utf-8", newline="") as stream:
-                write(stream)
-        before_moving({filename: scratch / filename for filename in writers})
-        for filename in writers:
-            (scratch / filename).replace(folder / filename)
-    return [folder / filename for filename in writers]
-
-
-def count_rows(file: IO[bytes], *, content_type: str) -> int:
-    """Return how many rows a CSV has under its header, or how many lines another file has."""
-    if content_type != CSV:
-        return sum(1 for _ in file)
-    n, is_within = -1, False
-    for line in file:
-        is_within ^= line.count(b'"') % 2 == 1  # a line end within quotes ends no row
-        n += not is_within
-    return max(n, 0)
-
-
-JSON, JSONL = "application/json", "application/jsonl"
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,7 @@ def test_nothing_shown_tells_gold_system_or_id(settings: Any, tmp_path: Any) -> 
                 "outputs",
                 "draft",
                 "stays_judged",
+                "among",
                 "markable",
             )
         }

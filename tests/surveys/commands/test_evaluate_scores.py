@@ -8,9 +8,9 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from surveys.protocols.registry import get_definition
-from surveys.results.files.frame_layouts import write_files
 from surveys.results.files.layouts import LAYOUTS
 from surveys.results.files.report import make_report
+from surveys.results.files.writing import write_files
 from surveys.results.frames.csv_table import SourceError
 from surveys.results.frames.database import read_batch
 from surveys.results.frames.sources import read_results

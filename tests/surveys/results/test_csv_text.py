@@ -43,3 +43,15 @@ def test_it_writes_what_pandas_writes(values):
 @pytest.mark.parametrize("text", SAFE)
 def test_what_a_spreadsheet_would_run_is_a_text_and_a_number_is_one(text):
     assert safe_text(text) == SAFE[text]
+
+
+@pytest.mark.parametrize("dtype", ["str", "object", "category"])
+def test_texts_and_names_of_columns_are_made_safe_unless_they_are_taken_as_they_are(dtype):
+    table = pd.DataFrame({"=name": pd.Series(["=1+1", "-5", "a\r\nb"], dtype=dtype), "n": [-1, 0, 1]})
+    safe, as_is = io.StringIO(newline=""), io.StringIO(newline="")
+
+    write_csv(table, safe)
+    write_csv(table, as_is, as_is=True)
+
+    assert safe.getvalue() == "'=name,n\n'=1+1,-1\n-5,0\n\"a\nb\",1\n"
+    assert as_is.getvalue() == '=name,n\n=1+1,-1\n-5,0\n"a\r\nb",1\n'

@@ -7,10 +7,11 @@ import pytest
 
 from surveys.protocols.criteria import Choice, Criterion
 from surveys.protocols.definition import Definition, Instructions
-from surveys.results.files.frame_layouts import FRAME_LAYOUTS, count_rows, write_files
+from surveys.results.files.frame_layouts import FRAME_LAYOUTS
 from surveys.results.files.layouts import LAYOUTS
 from surveys.results.files.pairs import LayoutError
 from surveys.results.files.report import make_report
+from surveys.results.files.writing import count_rows, write_files
 from surveys.results.frames.base import build_frame
 from tests.surveys.results.raw_files import raw_file, read, row, task
 

@@ -271,7 +271,7 @@ def test_an_item_says_where_it_stands_on_each_page() -> None:
     def at(place: int, *, position: int) -> ShownItem:
         own = ShownPicture(f"/{position}", 4, 3, "Picture", among=f"Story {place}")
         files = (ShownBlock("pictures", "", "", (), files=(replace(own, name="<Map>"),)),)
-        return replace(make_item(position), place=place, pictures=(own,), blocks=(files,))
+        return replace(make_item(position), place=place, pictures=(own,), blocks=(files,), among=own.among)
 
     for places in [(1, 2, 3), (3, 1, 2), (2, 3, 1)]:
         items = [at(place, position=n) for n, place in enumerate(places, 1)]
