@@ -2,6 +2,7 @@
 
 import os
 
+import langcodes  # noqa: F401 - which pages in some languages load: here once for all workers
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 

@@ -5,8 +5,6 @@ from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Any, SupportsIndex
 
-import langcodes
-
 from surveys.protocols.blocks import Block
 from surveys.protocols.criteria import AnswerQuestion, Choice, Criterion, Number, Preference, Spans
 from surveys.protocols.definition import (
@@ -43,6 +41,17 @@ NAMED: Mapping[type, str] = {Criterion: "key", Choice: "value", Block: "column"}
 RIGHT_TO_LEFT = {
     "Adlm", "Arab", "Aran", "Hebr", "Mand", "Mend", "Nkoo", "Rohg", "Samr", "Syrc", "Thaa", "Yezi",
 }  # fmt: skip
+# The two-letter codes that are written as they are, and those of a script from right to left (ISO 639-1, CLDR). Most
+# protocols need no other; the tables of all languages take 40 ms and 3 MB to load, so only who needs them loads them.
+TWO_LETTERS = """
+aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es
+et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj
+kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv
+ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti
+tk tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
+"""
+PLAIN = frozenset(TWO_LETTERS.split())
+PLAIN_RIGHT_TO_LEFT = {"ar", "dv", "fa", "he", "ks", "ps", "sd", "ug", "ur", "yi"}
 Change = Callable[[Place, str], str]
 
 
@@ -124,6 +133,10 @@ def gaps(definition: Definition, translation: Translation) -> list[Place]:
 
 def standard(tag: str) -> str:
     """Return a language's code as it is written, "pt-BR"; "" where it names none (BCP 47)."""
+    if tag in PLAIN:
+        return tag
+    import langcodes
+
     if "_" in tag or not langcodes.tag_is_valid(tag):
         return ""
     code = langcodes.standardize_tag(tag)
@@ -133,6 +146,10 @@ def standard(tag: str) -> str:
 @cache
 def direction(code: str) -> str:
     """Return "rtl" of a language that is written from right to left, else "ltr"."""
+    if code in PLAIN:
+        return "rtl" if code in PLAIN_RIGHT_TO_LEFT else "ltr"
+    import langcodes
+
     try:
         script = langcodes.Language.get(code).maximize().script
     except ValueError:  # no code

@@ -11,6 +11,8 @@ HEAVY = [
     "numpy",
     "pandas",
     "scipy",
+    "langcodes",
+    "regex",
     "redis",
     "openpyxl",
     "PIL",

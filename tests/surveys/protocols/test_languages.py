@@ -2,12 +2,25 @@
 
 from copy import deepcopy
 from dataclasses import fields, replace
+from string import ascii_lowercase
 from typing import get_type_hints
 
 import pytest
+from langcodes import Language, standardize_tag
 
 from surveys.protocols.definition import Definition, TranslatedText, Translation
-from surveys.protocols.languages import READ, TextIn, direction, gaps, in_language, standard, texts_of
+from surveys.protocols.languages import (
+    PLAIN,
+    PLAIN_RIGHT_TO_LEFT,
+    READ,
+    RIGHT_TO_LEFT,
+    TextIn,
+    direction,
+    gaps,
+    in_language,
+    standard,
+    texts_of,
+)
 from surveys.protocols.registry import get_definition
 
 VQAX = replace(get_definition("evil-vqax"), translations=())
@@ -118,6 +131,15 @@ def test_a_definition_in_another_language_is_copied_with_its_languages() -> None
 )  # fmt: skip
 def test_a_code_is_written_as_the_standard_writes_it(tag: str, code: str) -> None:
     assert standard(tag) == code
+
+
+def test_codes_of_two_letters_are_those_of_the_tables() -> None:
+    codes = {first + second for first in ascii_lowercase for second in ascii_lowercase}
+    assert {
+        code for code in codes if standardize_tag(code) == code and Language.get(code).is_valid()
+    } == PLAIN
+    scripts = {code: Language.get(code).maximize().script for code in PLAIN}
+    assert {code for code, script in scripts.items() if script in RIGHT_TO_LEFT} == PLAIN_RIGHT_TO_LEFT
 
 
 @pytest.mark.parametrize(
