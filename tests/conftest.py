@@ -10,7 +10,9 @@ import hypothesis
 import pytest
 from django.conf import settings as django_settings
 from django.core.management import call_command
+from django.template.context import Context
 from django.test import override_settings
+from django.utils.safestring import SafeString
 from hypothesis import HealthCheck
 from playwright.sync_api import BrowserContext, ConsoleMessage, expect
 from pytest_django import DjangoDbBlocker, Settings
@@ -147,6 +149,21 @@ def no_earlier_paces() -> None:
     from marketplace.site.pace import KEPT
 
     KEPT.clear()
+
+
+@pytest.fixture(autouse=True)
+def kept_parts_are_as_if_rendered_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever page a test asks for: what was rendered for somebody else says nothing of them, and nothing old."""
+    from config.kept_parts import Kept
+
+    kept = Kept.render
+
+    def render(self: Kept, context: Context) -> SafeString:
+        anew, shown = self.nodelist.render(context), kept(self, context)
+        assert shown == anew
+        return shown
+
+    monkeypatch.setattr(Kept, "render", render)
 
 
 @pytest.fixture(scope="session", autouse=True)
