@@ -79,6 +79,15 @@ def test_inserted_rows_have_their_keys() -> None:
     assert insert([]) == []
 
 
+def test_values_of_another_type_than_their_column_are_written_as_django_writes_them() -> None:
+    values = {"worker_id": 7, "source": "embedded", "standing": Worker.Standing.EXCLUDED}
+    insert([Worker(**values)])
+    written = Worker.objects.values_list("worker_id", "standing").get()
+    Worker.objects.all().delete()
+    Worker(**values).save()
+    assert written == Worker.objects.values_list("worker_id", "standing").get() == ("7", "excluded")
+
+
 def test_what_conflicts_is_skipped() -> None:
     insert(new("A1"))
     again = insert(new("A1"), on_conflict="ON CONFLICT (source, worker_id) DO NOTHING")
