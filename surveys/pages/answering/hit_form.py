@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
@@ -497,10 +498,16 @@ def _preference_choices(preference: Preference, item: ShownItem) -> list[Choice]
         Choice(
             output.code,
             numbered(preference.output_label, n),
-            description=Truncator(output.text).chars(REPEATED_MAX),
+            description=_repeated(output.text),
         )
         for n, output in enumerate(item.outputs, start=1)
     ]
     none = [Choice(NO_PREFERENCE, preference.none_label)] if preference.none_label else []
     at = 1 if preference.is_none_between else len(outputs)
     return [*outputs[:at], *none, *outputs[at:]]
+
+
+@lru_cache(512)
+def _repeated(text: str) -> str:
+    """Return as much of an output as stands in a choice."""
+    return Truncator(text).chars(REPEATED_MAX, truncate="…")
