@@ -20,7 +20,7 @@ EXTENDABLE_SINCE = datetime(2015, 7, 22, tzinfo=UTC)  # API reference, CreateAdd
 TEN = 10  # HITs created with fewer than ten assignments stay below ten (API reference)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TypeValues:
     """The values that make two HIT types one."""
 
@@ -37,7 +37,7 @@ class TypeValues:
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
     """What one HIT adds to its type."""
 

@@ -22,7 +22,7 @@ KINDS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Standing:
     """Cents at one moment."""
 
@@ -39,7 +39,7 @@ class Standing:
         return Standing(self.available + change[Account.AVAILABLE], self.on_hold + change[Account.HELD])
 
 
-@dataclass
+@dataclass(slots=True)
 class Sums:
     """Cents moved in a span, by kind, and where the account stood at its end."""
 
@@ -52,7 +52,7 @@ class Sums:
         return self.cents["rewards"] + self.cents["bonuses"] + self.cents["fees"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Statement:
     """`days` have entries; `total` sums them up and stands where the account closed."""
 
@@ -119,7 +119,7 @@ def running(requester: Requester, *, since: date, until: date) -> Iterator[tuple
         yield entry, KINDS[Account(entry.source), Account(entry.target)], standing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Earnings:
     """Cents: `rewards` and `bonuses` were paid; `pending` is for the `waiting` assignments not decided yet."""
 
@@ -133,7 +133,7 @@ class Earnings:
         return self.rewards + self.bonuses
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Day:
     """Cents that reached a worker on a day of UTC, out of how many HITs, bonuses apart."""
 
