@@ -1,6 +1,7 @@
 """Error profiles of systems, and how far people mark alike."""
 
 import json
+from collections import Counter
 from typing import Any
 
 import pandas as pd
@@ -28,7 +29,10 @@ def mark(words: str, severity: str, category: str = "grammar") -> dict[str, Any]
     }
 
 
-def frame(*rows: tuple[str, str, list[dict[str, Any]]]) -> Frame:
+Row = tuple[str, str | None, list[dict[str, Any]]]
+
+
+def frame(*rows: Row) -> Frame:
     """Return answers: the item, the worker, what they marked in its text."""
     n = len(rows)
     return build_frame(
@@ -93,20 +97,27 @@ def test_two_people_mark_so_far_alike(ours: Any, theirs: Any, f1: float) -> None
     assert (profile.agreement.pairs, profile.agreement.f1) == (1, pytest.approx(f1))
 
 
-def some_marked() -> list[tuple[str, str, list[dict[str, Any]]]]:
-    """Four people, three of them on each of six items, who mark more the further back they stand."""
+def some_marked() -> list[Row]:
+    """Four people, three of them on each of twelve items; the last marks one thing more than the others do."""
     words = ["one", "two", "six", "ten"]
     return [
-        (item, worker, [mark(word, "minor") for word in words[: (n * k + n) % 4 if k else 1]])
-        for n, item in enumerate("ijklmn")
+        (item, worker, [mark(word, "minor") for word in words[: 1 + n % 3 + (k == 3)]])
+        for n, item in enumerate("ijklmnopqrst")
         for k, worker in enumerate("uvwx")
         if k != n % 4
     ]
 
 
-def test_the_interval_of_f1_leaves_out_each_item_each_person_and_each_on_an_item() -> None:
-    """By hand, with everything computed anew: who is left out takes all the pairs they are in with them."""
-    rows = some_marked()
+@pytest.mark.parametrize("unknown", ["", "uw"])
+def test_the_interval_of_f1_leaves_out_each_item_each_person_and_each_on_an_item(unknown: str) -> None:
+    """By hand, with everything computed anew: who is left out takes all the pairs they are in with them.
+
+    Of whom nobody knows, all are one person, who is paired with themselves too.
+    """
+    rows: list[Row] = [
+        (item, None if worker and worker in unknown else worker, marks)
+        for item, worker, marks in some_marked()
+    ]
 
     def f1(left_out: Any) -> float:
         (profile,) = error_profiles(frame(*(row for row in rows if not left_out(row))))
@@ -116,19 +127,21 @@ def test_the_interval_of_f1_leaves_out_each_item_each_person_and_each_on_an_item
     whole = f1(lambda row: False)
     variances = []
     for parts in (slice(0, 1), slice(1, 2), slice(0, 2)):
-        units = sorted({row[parts] for row in rows})
+        units = {row[parts] for row in rows}
         shifts = [f1(lambda row, unit=unit, parts=parts: row[parts] == unit) - whole for unit in units]
         variances.append((len(units) - 1) / len(units) * sum(shift**2 for shift in shifts))
     items, people, both = variances
-    effective = (4 + 4 + 5 + 5) ** 2 / (4**2 + 4**2 + 5**2 + 5**2)  # Kish's, of what each of the four marked
+    answers = Counter(worker for _, worker, _ in rows).values()
+    effective = sum(answers) ** 2 / sum(n**2 for n in answers)  # Kish's, of what each has marked
     reach = stats.t.ppf(0.975, effective - 1) * max(items, people, items + people - both) ** 0.5
 
     (profile,) = error_profiles(frame(*rows))
     interval = profile.agreement.f1_interval
     assert interval is not None
     assert interval.support.effective == pytest.approx(effective)
-    assert (interval.low, interval.high) == pytest.approx((max(whole - reach, 0), min(whole + reach, 1)))
+    assert (interval.low, interval.high) == pytest.approx((whole - reach, min(whole + reach, 1)))
     assert people > 2 * items
+    assert interval.low > 0  # else nothing above would be told by it
 
 
 def test_one_who_is_not_known_leaves_the_others_apart() -> None:
