@@ -159,6 +159,12 @@ def test_nothing_but_ties_and_nothing_at_all() -> None:
     )
 
 
+def test_two_who_won_as_often_are_as_strong_as_each_other_and_not_without_strengths() -> None:
+    """Wins and losses that are as many leave nothing over; ties beside them don't make all of it ties."""
+    found = fitted(tallied((0, 1, 3, 2, 3)), systems="ab")
+    assert (found.why_not, values(found)) == ("", pytest.approx({"a": 0.0, "b": 0.0}))
+
+
 def test_a_win_rate_is_read_from_both_sides() -> None:
     found = fitted(drawn(), systems=SIX)
     one, other = found.rate("a", "f"), found.rate("f", "a")
