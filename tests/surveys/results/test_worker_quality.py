@@ -231,6 +231,14 @@ def test_a_careful_one_outweighs_two_who_say_anything():
     assert meant.tolist() == [0] * 9
 
 
+def test_an_answer_that_hundreds_gave_is_likelier_than_one_that_one_gave():
+    """Between items of three answers: the likelihood of hundreds of answers is too large for any number."""
+    items = np.repeat([0, 1, 2], [3, 500, 3])
+    workers = np.concatenate([np.arange(3), np.arange(500), np.arange(3)])
+    labels = np.concatenate([[1, 1, 0], np.ones(499, "intp"), [0], [1, 1, 0]])
+    assert one_coin(items, workers, labels).tolist() == [1, 1, 1]
+
+
 def test_where_workers_are_unknown_nothing_is_said_of_their_quality(tmp_path):
     path = write_lines(tmp_path / "study.jsonl", [line(n, "a", (5, 4, 3)) for n in range(3)])
     frame = read_annotations([path], definition=get_definition("vtt"))
