@@ -13,7 +13,7 @@ from annotators.models import Assignment
 from surveys.answering.answer_copy import IncompleteAnswers
 from surveys.answering.collection import recover, task_answers
 from surveys.answering.presentation import preview_items
-from surveys.models import AuditEntry, Batch, Questionnaire, Response
+from surveys.models import AuditEntry, Batch, Questionnaire, Rating, Response
 from surveys.pages.publishing.batches import terms
 from surveys.publishing import preconditions, questionnaires
 from surveys.publishing.design import repeated, williams
@@ -176,6 +176,19 @@ def test_rules_count_the_first_answers_and_all_of_the_time() -> None:
     assert len(firsts) == 6
     assert found.seconds == 8 * 12.5
     assert decide(assignment, batch=questionnaire.batch).verdict == "approve"
+
+
+@pytest.mark.django_db
+def test_what_somebody_says_again_is_in_nobodys_mean_of_the_others() -> None:
+    questionnaire = published()
+    mine, theirs = (submitted(questionnaire) for _ in range(2))
+    again = Rating.objects.filter(response__assignment=theirs, response__is_repeat=True)
+    first = Rating.objects.filter(response__assignment=theirs, response__is_repeat=False)
+    headline = questionnaire.batch.definition.headline
+    assert again.filter(criterion=headline).update(score=0.25) == 4
+    assert first.filter(criterion=headline).update(score=0.75) == 12
+    found = evidence_of_batch(questionnaire.batch, kinds={"agreement"})[mine.pk]
+    assert [rating.mean_of_others for rating in found.worker.ratings] == [0.75] * 12
 
 
 @pytest.mark.django_db
