@@ -8,6 +8,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from annotators.crowds.mturk.gateway import NotReady
+from annotators.models import Assignment, Channel
 from marketplace import models as marketplace
 from surveys import sync
 from surveys.models import Appeal, Decision
@@ -114,3 +115,18 @@ def test_what_the_marketplace_did_not_take_is_said_again_and_what_is_taken_back_
     answer_appeal(appeal, outcome="overturned", answer="You are right.", by=User.objects.create_user("carla"))
     sync.tell_of_appeal(appeal.pk)
     assert marketplace.Message.objects.count() == 1
+
+
+def test_the_marketplace_is_told_of_no_appeal_that_was_not_made_or_is_about_work_by_link(site: Site) -> None:
+    """A worker of the marketplace may work by link too; NotifyWorkers reaches whoever has worked there."""
+    questionnaire = open_study(site)
+    work(site, questionnaire, n_correct=1)
+    sync_study(site, questionnaire)
+    appeal = Appeal.objects.get()
+    sync.tell_of_appeal(appeal.pk)
+    assert not marketplace.Message.objects.exists()
+    appeal_codes.make(appeal, text="I did look.")
+    Assignment.objects.update(channel=Channel.LINK)
+    sync.tell_of_appeal(appeal.pk)
+    appeal.refresh_from_db()
+    assert (appeal.told, marketplace.Message.objects.count()) == ("", 0)
