@@ -99,23 +99,31 @@ def test_units_with_one_rating_tell_how_common_a_value_is(observers, n_values, a
 def test_intervals_leave_out_each_item_and_each_worker(shared):
     """Once more by leaving rows out of the frame and computing everything anew."""
     rows = read_mturk_csv(shared / "data" / "ofax" / "esnlive_unifiedresults_raw.csv").kept
-    criterion = VQAX.criterion("justifies")
-    found = agreement(rows, system="model", criterion=criterion)
-    left_out = [
-        [
-            agreement(rows[rows[unit] != one], system="model", criterion=criterion)
-            for one in rows[unit].unique()
-        ]
-        for unit in ("item_id", "worker")
-    ]
+    asked = {"system": "model", "criterion": VQAX.criterion("justifies")}
+    found = agreement(rows, **asked)
     for name in ("ac2", "alpha"):
         value, interval = getattr(found, name), getattr(found, f"{name}_interval")
-        variance = 0.0
-        for left in left_out:
-            shifts = [getattr(one, name) - value for one in left]
-            variance += (len(left) - 1) / len(left) * sum(shift**2 for shift in shifts)
-        reach = stats.t.ppf(0.975, interval.support.effective - 1) * variance**0.5
+        reach = stats.t.ppf(0.975, interval.support.effective - 1) * error_of(name, rows, **asked)
         assert (interval.low, interval.high) == pytest.approx((value - reach, value + reach), rel=1e-6)
+
+
+def error_of(name, rows, **asked):
+    """Return a coefficient's error, by computing it anew without each item and without each worker."""
+    value, variance = getattr(agreement(rows, **asked), name), 0.0
+    for unit in ("item_id", "worker"):
+        left = [agreement(rows[rows[unit] != one], **asked) for one in rows[unit].unique()]
+        variance += (len(left) - 1) / len(left) * sum((getattr(one, name) - value) ** 2 for one in left)
+    return variance**0.5
+
+
+def test_two_items_are_enough_for_an_interval():
+    said = {"i": "445", "j": "122"}
+    rows = repeated([(f"w{n}", item, score) for item in said for n, score in enumerate(said[item])]).kept
+    asked = {"system": "a", "criterion": get_definition("xai").output_criteria[0]}
+    found = agreement(rows, **asked)
+    reach = stats.t.ppf(0.975, 1) * error_of("ac2", rows, **asked)
+    assert found.ac2_interval.support.items == 2
+    assert (found.ac2_interval.low, found.ac2_interval.high) == (pytest.approx(found.ac2 - reach), 1.0)
 
 
 def test_where_all_agree_nothing_tells_how_sure_that_is():
