@@ -110,6 +110,20 @@ def test_answers_and_ratings_are_checked() -> None:
 
 
 @pytest.mark.django_db
+def test_a_check_that_was_skipped_was_neither_passed_nor_failed() -> None:
+    questionnaire = make_published(review_policy=policy_of({"kind": "planted_checks"}))
+    planted(questionnaire, p1="answer", p2="answer", p3="justifies=yes|weak_no", p4="justifies=yes|weak_no")
+    careful = handed_in(questionnaire, n_correct=1)
+    skipped = careful.responses.filter(item__position__in=[2, 4])
+    for response in skipped:
+        response.ratings.all().delete()
+    skipped.update(skip_reason="text_missing", answer="", is_correct=None)
+    found = evidence_of_batch(questionnaire.batch)[careful.pk]
+    assert found.worker.checks == (True, True)
+    assert decide(careful, batch=questionnaire.batch).verdict == "approve"
+
+
+@pytest.mark.django_db
 def test_results_leave_planted_checks_out() -> None:
     questionnaire = make_published()
     handed_in(questionnaire, n_correct=5)
