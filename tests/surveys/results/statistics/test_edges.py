@@ -390,7 +390,7 @@ def test_a_step_too_far_is_halved_until_it_leads_up() -> None:
 
 
 def test_ranks_that_no_test_rules_out() -> None:
-    pairs = {("a", "b"): 1.0, ("a", "c"): 2.0, ("b", "c"): -1.0}
+    pairs = {("a", "b"): 0.1, ("a", "c"): 0.2, ("b", "c"): -0.1}
     effects = {pair: Effect(value, 0.1, 9.0, SURE) for pair, value in pairs.items()}
     adjusted = {("a", "b"): 0.05, ("a", "c"): 0.049, ("b", "c"): 0.01}
     assert _ranks("abc", effects, adjusted) == {"a": (1, 2), "b": (2, 3), "c": (2, 2)}
