@@ -128,6 +128,12 @@ def test_a_stopped_batch_collects_nothing_again(person: User) -> None:
     assert exclude(assignment, person).is_replaced is False
 
 
+def test_a_batch_that_is_still_being_published_is_not_taken_for_published(person: User) -> None:
+    questionnaire = make_published(status="publishing")
+    exclude(submitted(questionnaire), person, replace=True)
+    assert Batch.objects.get().status == "publishing"
+
+
 def test_the_database_wants_a_reason_and_no_replacement_of_what_is_used() -> None:
     assignment = make_assignment(make_hit(), status="Approved")
     now = timezone.now()
