@@ -100,6 +100,19 @@ def test_who_is_told_of_events_hears_of_every_hit(requester):
     assert audit.report()["is_sound"] is True
 
 
+def test_of_two_who_let_a_hit_expire_at_a_time_one_tells_of_it(requester):
+    """Both have seen that it is due; the other waits for its row, and finds it expired."""
+    batch = published(requester)
+    NotificationSetting.objects.create(
+        hit_type=batch.hit_type, destination="-", transport="SQS", version="-", event_types=["HITExpired"]
+    )
+    due = [hit.pk for hit in hits(batch)]
+    for _ in range(2):
+        deadlines._expire(due, now=timezone.now() + timedelta(days=2))
+    told = requester.events.values_list("body__HITId", flat=True)
+    assert sorted(told) == sorted(hit.hit_id for hit in hits(batch))
+
+
 def test_work_that_is_open_is_decided_by_nobody_and_what_is_decided_only_once(requester):
     """The engine's own rule: the API refuses an open assignment before it asks."""
     (hit, *_), now = hits(published(requester)), timezone.now()
