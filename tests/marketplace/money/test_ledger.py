@@ -10,8 +10,9 @@ from django.db.models import F
 
 from marketplace import clock
 from marketplace.engine import deadlines
-from marketplace.models import HIT, Assignment, Balance, Entry
+from marketplace.models import HIT, Assignment, Balance, Entry, Requester
 from marketplace.money import audit, ledger
+from tests.marketplace.batches.batches_made import published
 
 
 @pytest.mark.parametrize(
@@ -132,6 +133,22 @@ def test_a_sweep_done_twice_changes_nothing(mturk, new_hit, new_worker, later):
     deadlines.sweep(now=now)
     assert Entry.objects.count() == entries
     assert audit.report()["is_sound"]
+
+
+def test_what_is_wrong_with_ones_hits_is_said_of_nobody_else(requester):
+    other = Requester.objects.create(name="Speech Lab")
+    ledger.deposit(other, cents=100_000, now=clock.now())
+    for one in (requester, other):
+        published(one)
+    HIT.objects.filter(requester=other).update(is_open=False)
+    found = {one["requester"]: one["problems"] for one in audit.report()["requesters"]}
+    assert found == {
+        "Vision Lab": [],
+        "Speech Lab": [
+            "A HIT is open that is not, or the other way round.",
+            "A HIT type's open HITs are miscounted.",
+        ],
+    }
 
 
 def test_the_command_prints_the_statement(mturk, new_hit):
