@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 
 import pytest
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 from django.db.models import Q
 from django.utils import timezone
 
@@ -89,6 +89,30 @@ def test_postgresql_passes_over_what_another_is_taking() -> None:
         given = at_once(lambda person: take(batch, person), [ann])
         cursor.execute("ROLLBACK")
     assert [a.annotation_slot.number for a in given if a] == [2]
+
+
+def test_what_is_judged_after_all_waits_for_nobody_who_is_taking_its_place() -> None:
+    if connection.vendor != "postgresql":
+        pytest.skip("SQLite has one writer at a time")
+    batch = make_batch(n_items=1)
+    mine = skipped(take(batch, make_person()))
+    mine.responses.update(skip_reason="")
+
+    def withdraw(_: Worker) -> Assignment:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL lock_timeout = '3s'")
+            quota.withdraw(mine)
+        return mine
+
+    with connection.cursor() as cursor:
+        cursor.execute("BEGIN")
+        cursor.execute("SELECT 1 FROM surveys_annotationslot WHERE number = 2 FOR UPDATE")
+        at_once(withdraw, [mine.worker])
+        cursor.execute("ROLLBACK")
+    slots = AnnotationSlot.objects.filter(batch=batch)
+    assert list(slots.order_by("number").values_list("number", flat=True)) == [1, 2]
+    at_once(withdraw, [mine.worker])
+    assert slots.get().number == 1
 
 
 def test_passing_on_and_reopening_at_once_stop_nobody() -> None:
