@@ -105,6 +105,7 @@ def test_at_an_end_or_without_spread_there_is_no_other_error():
     at_end = Effect(1.0, 0.1, 20.0, Support(21, 0))
     plain = at_end.interval()
     assert at_end.interval_on(0.0, 1.0) == replace(plain, high=1.0)
+    assert at_end.interval_on(1.0, 2.0) == replace(plain, low=1.0)
     assert replace(at_end, error=None).interval_on(0.0, 1.0) is None
     assert interval_on_scale(ratings([1.0], ["a"]), low=0.0, high=1.0) is None
 
