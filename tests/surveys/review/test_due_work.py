@@ -348,6 +348,14 @@ def test_a_planned_place_on_a_hit_that_is_gone_is_not_waited_for() -> None:
     assert due_work.finish(Batch.objects.get()) is True
 
 
+def test_a_place_that_is_planned_in_one_batch_keeps_no_other_open() -> None:
+    done = hit_with("Approved", "Approved").questionnaire.batch
+    hit = hit_with("Rejected", "Approved", "Approved", max_assignments=3)
+    rejected = hit.assignments.get(status="Rejected")
+    Replacement.objects.create(replaces=rejected, questionnaire=hit.questionnaire, opened_by="extend")
+    assert [due_work.finish(batch) for batch in (done, hit.questionnaire.batch)] == [True, False]
+
+
 def test_answers_left_out_while_a_batch_is_being_finished_keep_it_open(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
