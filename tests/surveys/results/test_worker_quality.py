@@ -231,6 +231,14 @@ def test_a_careful_one_outweighs_two_who_say_anything():
     assert meant.tolist() == [0] * 9
 
 
+def test_of_two_answers_one_who_errs_rarely_outweighs_two_who_err_often():
+    """Right 9 times of 10, the odds are 9 to 1; two who are right 7 times of 10 have (7/3)^2, which is less."""
+    errs = {0: {0, 10}, 1: {1, 2, 3, 11, 12, 13}, 2: {4, 5, 6, 14, 15, 16}, 3: {7}, 4: {8}, 5: {9}}
+    said = [(item, worker, int(item in errs[worker])) for item in range(20) for worker in errs]
+    said += [(20, 0, 0), (20, 1, 1), (20, 2, 1)]
+    assert one_coin(*np.array(said, "intp").T).tolist() == [0] * 21
+
+
 def test_an_answer_that_hundreds_gave_is_likelier_than_one_that_one_gave():
     """Between items of three answers: the likelihood of hundreds of answers is too large for any number."""
     items = np.repeat([0, 1, 2], [3, 500, 3])
