@@ -144,6 +144,14 @@ def test_the_interval_of_f1_leaves_out_each_item_each_person_and_each_on_an_item
     assert interval.low > 0  # else nothing above would be told by it
 
 
+def test_two_texts_are_enough_for_an_interval_of_f1_and_one_is_not() -> None:
+    rows = [row for row in some_marked() if row[0] in "ij"]
+    (two,), (one,) = error_profiles(frame(*rows)), error_profiles(frame(*rows[:3]))
+    found = two.agreement.f1_interval
+    assert (two.agreement.pairs, found and found.support.items) == (6, 2)
+    assert (one.agreement.pairs, one.agreement.f1_interval) == (3, None)
+
+
 def test_one_who_is_not_known_leaves_the_others_apart() -> None:
     """Whose marks nobody knows of are one more person's, and the interval is not that of items alone."""
     rows = some_marked()
