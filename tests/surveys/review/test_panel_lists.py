@@ -50,3 +50,14 @@ def test_who_was_purged_is_on_no_list() -> None:
         work.approve(answered(take(batch, worker, channel="panel")), feedback="")
     erase(worker, comments=False)
     assert panel_lists(panel) == PanelLists(approve=("aa",), send_back=(), waiting=())
+
+
+def test_what_somebody_did_in_another_batch_is_no_matter_of_this_panel() -> None:
+    batch = make_batch(n_items=1, copies=2)
+    panel = make_panel(batch)
+    worker = admit_panel(panel.code, from_prolific("aa")).worker
+    other = make_batch(n_items=1)
+    admit_panel(make_panel(other).code, from_prolific("aa"))
+    work.approve(answered(take(batch, worker, channel="panel")), feedback="")
+    answered(take(other, worker, channel="panel"))
+    assert panel_lists(panel) == PanelLists(approve=("aa",), send_back=(), waiting=())
