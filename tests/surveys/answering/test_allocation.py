@@ -1,12 +1,14 @@
 """Who is given what: least filled first, never twice, a lease that runs out, and drafts that stay."""
 
 import pytest
+from django.contrib.auth.models import User
 
 from annotators.models import Assignment
 from surveys.answering import allocation, collection
 from surveys.answering.allocation import NothingLeft, NotYours
 from surveys.models import AnnotationSlot, Batch, Response
 from surveys.publishing import quota
+from surveys.review import analysis_use
 from tests import factories
 from tests.link_people import (
     answered,
@@ -240,6 +242,19 @@ def test_an_item_everybody_skips_comes_to_an_end() -> None:
     with pytest.raises(NothingLeft):
         take(batch, make_person())
     assert Response.objects.exclude(skip_reason="").count() == 4
+
+
+def test_an_item_everybody_skips_comes_to_an_end_whatever_is_left_out_elsewhere(
+    django_user_model: type[User],
+) -> None:
+    person = django_user_model.objects.create_user("lead", "", "x")
+    done = factories.submitted(factories.make_published())
+    analysis_use.exclude(done, by=person, reason="Letters.", replace=True)
+    batch = make_batch(n_items=1, copies=1)
+    for _ in range(2):
+        skipped(take(batch, make_person()))
+    with pytest.raises(NothingLeft):
+        take(batch, make_person())
 
 
 def test_own_by_annotation_id() -> None:
