@@ -35,6 +35,7 @@ from surveys.pages.answering.hit_layout import (
     OutputBlock,
     Question,
     Ranked,
+    Same,
     SkipBlock,
     Together,
     UnseenBlock,
@@ -248,6 +249,11 @@ class HitForm(forms.Form):
         for name, group in self.fields.items():
             if isinstance(group, GroupField):
                 yield name, group
+
+    @property
+    def protocol(self) -> Same:
+        """What is asked, for what is rendered once for each: texts alone can be equal in two languages."""
+        return Same(self.definition)
 
     def _add_item(self, item: ShownItem) -> None:
         prefix = f"i{item.position}-"

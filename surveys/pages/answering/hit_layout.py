@@ -287,7 +287,7 @@ class ItemBlock:
         has_begun = self.version or self.active_seconds or self.saved_at
         if has_begun or self.told or self.item.stays_judged:
             return _render("item", block=self, item=self.item, definition=self.definition, inner=inner)
-        around = _around_item(_Around.of_block(self), _Same(self.definition), get_language())
+        around = _around_item(_Around.of_block(self), Same(self.definition), get_language())
         placed = around.replace(A_PLACE, escape(self.place)).replace(A_NUMBER, self.number)
         return mark_safe(placed.replace(AMONG, escape(self.item.among)).replace(A_NAME, inner))  # noqa: S308
 
@@ -305,7 +305,7 @@ class _Anywhere(ItemBlock):
 
 
 @dataclass(frozen=True, slots=True)
-class _Same:
+class Same:
     """A definition that is only ever the same as itself: there is one object of each (`Definition.from_snapshot`)."""
 
     definition: Definition
@@ -314,7 +314,7 @@ class _Same:
         return id(self.definition)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.definition is self.definition
+        return isinstance(other, Same) and other.definition is self.definition
 
 
 class _Around(NamedTuple):
@@ -352,7 +352,7 @@ def _anywhere(files: tuple[ShownPicture, ...]) -> tuple[ShownPicture, ...]:
 
 
 @lru_cache(1024)
-def _around_item(around: _Around, same: _Same, page_language: str | None) -> str:
+def _around_item(around: _Around, same: Same, page_language: str | None) -> str:
     """Return an item as several workers see it: `A_NAME` for what is asked about it, the others for where it is."""
     item = ShownItem(
         position=around.position,

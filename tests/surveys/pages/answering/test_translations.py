@@ -109,6 +109,15 @@ def test_a_protocol_in_arabic_runs_from_right_to_left_on_an_english_page(visitor
     assert page.count('<span dir="ltr">Yes</span>') == 2
 
 
+def test_instructions_are_in_their_language_whoever_read_the_same_words_before(visitor: Client) -> None:
+    definition = replace(VQAX, language="ar")
+    there = make_questionnaire(n_items=1, definition=definition)
+    for asked in ("ar", "en"):
+        visitor.defaults["HTTP_ACCEPT_LANGUAGE"] = asked
+        page = open_page(visitor, there).content.decode()
+    assert f'<span lang="ar" dir="rtl">{definition.instructions.summary}</span>' in page
+
+
 @pytest.mark.parametrize(
     ("language", "sentence"),
     [("en", "Write at most 2000 characters."), ("ru", "Напишите не больше 2000 знаков.")],
