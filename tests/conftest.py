@@ -151,8 +151,8 @@ def no_earlier_paces() -> None:
     KEPT.clear()
 
 
-@pytest.fixture(autouse=True)
-def kept_parts_are_as_if_rendered_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def kept_parts_are_as_if_rendered_anew() -> Iterator[None]:
     """Whatever page a test asks for: what was rendered for somebody else says nothing of them, and nothing old."""
     from config.kept_parts import Kept
 
@@ -163,7 +163,9 @@ def kept_parts_are_as_if_rendered_anew(monkeypatch: pytest.MonkeyPatch) -> None:
         assert shown == anew
         return shown
 
-    monkeypatch.setattr(Kept, "render", render)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Kept, "render", render)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

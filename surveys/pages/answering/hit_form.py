@@ -145,6 +145,11 @@ class HitForm(forms.Form):
         return helper_of(self._item_block(item) for item in self.items)
 
     @property
+    def protocol(self) -> Same:
+        """What is asked, for what is rendered once for each: texts alone can be equal in two languages."""
+        return Same(self.definition)
+
+    @property
     def item_word(self) -> str:
         """Return what an item is called where it is counted, in the survey type's own word if it has one."""
         return word_of(self.definition)
@@ -249,11 +254,6 @@ class HitForm(forms.Form):
         for name, group in self.fields.items():
             if isinstance(group, GroupField):
                 yield name, group
-
-    @property
-    def protocol(self) -> Same:
-        """What is asked, for what is rendered once for each: texts alone can be equal in two languages."""
-        return Same(self.definition)
 
     def _add_item(self, item: ShownItem) -> None:
         prefix = f"i{item.position}-"
