@@ -77,8 +77,11 @@ def test_what_comes_meanwhile_is_taken(broker: Broker) -> None:
     assert broker.told() == ["late"]
 
 
-def test_what_came_in_the_same_moment_as_the_last_change_is_taken(broker: Broker) -> None:
-    """The folder's time is the one it had when it was looked through."""
+def test_what_came_in_the_same_moment_as_the_last_change_is_taken(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder's time is the one it had when it was looked through; the moment lasts here until the test has ended."""
+    monkeypatch.setattr(filesystem_broker, "TICK", 600 * filesystem_broker.TICK)
     before = broker.folder.stat()
 
     def put() -> None:
