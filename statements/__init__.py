@@ -4,6 +4,7 @@ A hole is left for each value that changes; the rows are what the query set itse
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from functools import cache
 from typing import Any, Generic, TypeVar, cast
 
@@ -29,6 +30,27 @@ class Hole(Expression):
 
     def ready(self, value: Any) -> Any:
         return self.output_field.get_db_prep_value(value, connection=connection)
+
+
+class Moment(Hole):
+    """Where a time goes, or another one that is as long before or after it, as with `datetime`."""
+
+    def __init__(self, name: str, after: timedelta = timedelta(0)) -> None:
+        super().__init__(name, models.DateTimeField())
+        self.after = after
+
+    def __add__(self, other: Any) -> Any:
+        return (
+            Moment(self.name, self.after + other) if isinstance(other, timedelta) else super().__add__(other)
+        )
+
+    def __sub__(self, other: Any) -> Any:
+        return (
+            Moment(self.name, self.after - other) if isinstance(other, timedelta) else super().__sub__(other)
+        )
+
+    def ready(self, value: Any) -> Any:
+        return super().ready(value + self.after)
 
 
 def _bound(parameters: Sequence[Any], values: dict[str, Any]) -> list[Any]:
@@ -88,6 +110,13 @@ class Statement(Generic[M]):
     def first(self, **values: Any) -> M | None:
         """Return the first row as a model; None where there is none."""
         return next(self._compiled(connection.vendor).models(values), None)
+
+    def get(self, **values: Any) -> M:
+        """Return the row as a model. Raises the model's DoesNotExist where there is none."""
+        if (found := self.first(**values)) is None:
+            model = self._compiled(connection.vendor).model
+            raise model.DoesNotExist(f"No {model._meta.verbose_name} matches {values}.")
+        return found
 
     def rows(self, **values: Any) -> list[Row]:
         """Return the rows of a query set of `values_list`."""

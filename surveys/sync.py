@@ -5,13 +5,13 @@ No broker is trusted to keep a task: `sweep` finds all due work again in the dat
 
 import logging
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotators.crowds.base import has_market
@@ -21,9 +21,10 @@ from annotators.crowds.mturk.leases import Lease, lease
 from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Call
 from annotators.outbox import holds, journal, market
+from statements import Change, Hole, Statement
 from surveys import notes
 from surveys.answering import allocation, answer_copy, claiming, collection
-from surveys.models import ApiRequest, Appeal, Batch, Importing, Questionnaire, Response, Survey, Webhook
+from surveys.models import ApiRequest, Appeal, Batch, Importing, Questionnaire, Survey, Webhook
 from surveys.models.api import KEPT
 from surveys.operations import accounts, alarms, disk, purging, reconciling
 from surveys.operations.backups import recency
@@ -74,7 +75,7 @@ def sweep() -> None:
     sweep_claims.delay()
     if (hold := holds.current()) and reconciling.is_due(hold):
         compare_if_due.delay()
-    _enqueue(due_work.due_hits(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2)))
+    _enqueue(due_work.claim_due(every=timedelta(seconds=settings.SYNC_EVERY_SECONDS / 2)))
     list_marketplaces.delay()
     sync_moved.delay()
     settle_calls.delay()
@@ -83,7 +84,7 @@ def sweep() -> None:
 @app.task
 def sync_moved() -> None:
     """Sync the HITs of which something has come in: two indexed queries where nothing has."""
-    _enqueue(due_work.moved_hits())
+    _enqueue(due_work.claim_moved())
 
 
 @app.task
@@ -273,7 +274,7 @@ def publish_questionnaire(questionnaire_pk: str) -> None:
 @app.task(rate_limit="20/s")
 def sync_hit(hit_pk: int) -> None:
     """Fetch one HIT's assignments, recover and grade answers, decide, act, replace. One task a HIT at a time."""
-    hit = HIT.objects.select_related("hit_type", "questionnaire__batch").get(pk=hit_pk)
+    hit = SYNCED.get(pk=hit_pk)
     with lease(hit) as held:
         if held:
             reach("sync.leased")
@@ -285,7 +286,12 @@ def sync_hit(hit_pk: int) -> None:
             except MarketError as error:
                 logger.warning("Sync of HIT %s waits for the next sweep: %s", hit.hit_id, error)
                 return
-    HIT.objects.filter(pk=hit_pk).update(enqueued_at=None)
+    ENDED(pk=hit_pk)
+
+
+THIS_HIT = Hole("pk", HIT._meta.pk)
+SYNCED = Statement(lambda: HIT.objects.select_related("hit_type", "questionnaire__batch").filter(pk=THIS_HIT))
+ENDED = Change(lambda: HIT.objects.filter(pk=THIS_HIT), enqueued_at=None)
 
 
 @app.task(autoretry_for=(NotReady,), retry_backoff=30, max_retries=5)
@@ -309,7 +315,7 @@ def sync_batch(batch_pk: int) -> None:
     of_batch = HIT.objects.filter(questionnaire__batch=batch_pk)
     mirror.ask_again(of_batch)
     of_batch.update(moved_at=timezone.now())
-    _enqueue(of_batch.order_by("pk"))
+    _enqueue(due_work.claim(of_batch.order_by("pk")))
 
 
 @app.task
@@ -405,10 +411,10 @@ def _expire(hit: HIT) -> bool:
         return isinstance(error, Refused)
 
 
-def _enqueue(hits: QuerySet[HIT]) -> None:
-    """Enqueue a task for each of the first of these HITs that none waits for. One that waits too long is dropped."""
+def _enqueue(claimed: Sequence[int]) -> None:
+    """Enqueue a task for each of these HITs. One that waits too long is dropped."""
     expires = max(1.0, due_work.waits_at_most().total_seconds())
-    for pk in due_work.claim(hits):
+    for pk in claimed:
         sync_hit.apply_async((pk,), expires=expires)
 
 
@@ -450,13 +456,10 @@ def _settle(hit: HIT, *, held: Lease[HIT]) -> None:
 
 def _decide(hit: HIT) -> None:
     """Look at who the marketplace has named, believe them, and decide on what they handed in."""
-    handed_in = hit.assignments.exclude(status=Assignment.Status.ACCEPTED)
-    undecided = handed_in.filter(decision=None).select_related("worker")
-    for assignment in undecided:
+    for assignment in due_work.undecided(hit):
         second_look.look(assignment)
     claiming.confirm(hit)
-    claimed = Response.objects.filter(assignment=OuterRef("pk"), is_claim=True)
-    to_decide = list(undecided.annotate(is_claimed=Exists(claimed)))
+    to_decide = due_work.undecided(hit)
     # Another HIT with the same items was synced at the same time, and was quicker.
     for assignment in to_decide:
         if assignment.is_claimed:

@@ -4,11 +4,12 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection, transaction
+from django.db.models import DurationField, ExpressionWrapper, F
 from django.db.transaction import TransactionManagementError
 from django.utils import timezone
 
 from annotators.models import Worker
-from statements import Change, Fetched, Hole, Statement, insert
+from statements import Change, Fetched, Hole, Moment, Statement, insert
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +56,33 @@ def test_a_moment_is_compared_to_the_microsecond() -> None:
     at = Worker.objects.get().created_at
     statement = Statement(lambda: Worker.objects.filter(created_at__lte=Hole("now", column("created_at"))))
     assert [len(statement.all(now=at + timedelta(microseconds=late))) for late in (-1, 0)] == [0, 1]
+
+
+def test_a_moment_has_others_before_and_after_it() -> None:
+    insert(new("A1"))
+    at, second = Worker.objects.get().created_at, timedelta(seconds=1)
+    now = Moment("now")
+    within = Statement(
+        lambda: Worker.objects.filter(created_at__gte=now - second, created_at__lt=now + second)
+    )
+    assert [len(within.all(now=at + n * second)) for n in (-1, 0, 1, 2)] == [0, 1, 1, 0]
+    Change(Worker.objects.all, purged_at=now + second - 3 * second)(now=at)
+    assert Worker.objects.get().purged_at == at - 2 * second
+
+
+def test_what_lies_between_a_moment_and_a_column_is_a_duration() -> None:
+    insert(new("A1"))
+    at, late = Worker.objects.get().created_at, timedelta(days=2, microseconds=7)
+    age = ExpressionWrapper(Moment("now") - F("created_at"), output_field=DurationField())
+    ((found,),) = Statement(lambda: Worker.objects.values_list(age)).rows(now=at + late)
+    assert found == late
+
+
+def test_one_row_is_asked_for_that_has_to_be_there() -> None:
+    insert(new("A1"))
+    assert named().get(name="A1") == Worker.objects.get()
+    with pytest.raises(Worker.DoesNotExist, match="A2"):
+        named().get(name="A2")
 
 
 def test_a_change_writes_what_it_is_given_and_says_to_how_many() -> None:

@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotators.crowds.mturk.gateway import HITRecord
 from annotators.crowds.mturk.mirror import SHOWN_FOR
 from annotators.models import HIT, Call, Hold
+from statements import Statement
 
 HELD = "Sending is held after a restore, until somebody has compared the books (page Books)."
 
@@ -31,7 +32,10 @@ def begin(reason: str) -> Hold:
 
 def current() -> Hold | None:
     """Return the hold that stands, if any."""
-    return Hold.objects.filter(released_at=None).order_by("pk").first()
+    return STANDING.first()
+
+
+STANDING = Statement(lambda: Hold.objects.filter(released_at=None).order_by("pk")[:1])
 
 
 def release(*, by: str) -> int:

@@ -27,6 +27,7 @@ from annotators.crowds.mturk.gateway import (
 from annotators.failpoints import reach
 from annotators.models import IS_UNTOLD, Assignment, Call, Hold
 from annotators.outbox import holds, outcomes, sending
+from statements import Hole, Statement
 
 IN_FLIGHT = timedelta(minutes=5)  # longer than a call, the reading before it and all retries can take
 TOKEN_LENGTH = 64  # API reference: UniqueRequestToken in characters
@@ -67,7 +68,7 @@ def plan(token: str, operation: str, *, arguments: dict[str, Any], formerly: str
     was written down under it keeps it, because the marketplace may know it.
     """
     defaults = {"operation": operation, "arguments": arguments, **fields}
-    written = {call.token: call for call in Call.objects.filter(token__in={formerly or token, token})}
+    written = {call.token: call for call in WRITTEN.all(token=token, formerly=formerly or token)}
     call = written.get(formerly) or written.get(token)
     if call is None:
         call = _written(token, defaults)
@@ -76,6 +77,14 @@ def plan(token: str, operation: str, *, arguments: dict[str, Any], formerly: str
         call.refresh_from_db()
     reach("outbox.planned", of=operation)
     return call
+
+
+def _under_either() -> QuerySet[Call]:
+    token = Call._meta.get_field("token")
+    return Call.objects.filter(token__in=[Hole("token", token), Hole("formerly", token)])
+
+
+WRITTEN = Statement(_under_either)
 
 
 def _written(token: str, fields: dict[str, Any]) -> Call:

@@ -5,7 +5,7 @@ import hmac
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Any
@@ -17,7 +17,8 @@ from django.utils import timezone
 
 from annotators.constraints import is_about
 from annotators.models import HIT, IS_CLAIM, Assignment, Worker
-from surveys.models import AnswerRevision, Consent, ProblemReport, QuizAttempt, Response
+from statements import Change, Hole, Moment, Statement
+from surveys.models import AnswerRevision, Batch, Consent, ProblemReport, QuizAttempt, Response
 from surveys.publishing import quota
 
 SLACK = (
@@ -50,27 +51,36 @@ def confirm(hit: HIT) -> int:
 
     Whose worker is known to have seen an item in another HIT stays apart: an item counts once for a worker.
     """
-    claimed = Response.objects.filter(is_claim=True, assignment__hit=hit)
-    known = claimed.exclude(assignment__status=Assignment.Status.ACCEPTED)
-    pks = known.order_by().values_list("assignment", flat=True).distinct()
-    return sum(_believe(pk, hit) for pk in list(pks))
+    return sum(_believe(pk, hit) for (pk,) in NAMED.rows(hit=hit.pk))
+
+
+def _named() -> QuerySet[Response, Any]:
+    """Return whose answers to a HIT are claims of somebody the marketplace has named by now."""
+    claimed = Response.objects.filter(is_claim=True, assignment__hit=Hole("hit", HIT._meta.pk))
+    named = claimed.exclude(assignment__status=Assignment.Status.ACCEPTED)
+    return named.order_by().values_list("assignment").distinct()
+
+
+NAMED = Statement(_named)
 
 
 @transaction.atomic
 def _believe(assignment_pk: Any, hit: HIT) -> bool:
     """Whatever becomes of the answers, the worker is known from now on."""
     is_believed = _believe_answers(assignment_pk)
-    assignment = hit.assignments.get(pk=assignment_pk)
-    _believe_quiz(assignment)
-    _believe_consents(assignment)
-    Assignment.objects.filter(pk=assignment_pk).update(claimed_from="")
+    ((worker, claimed_from),) = CLAIMANT.rows(pk=assignment_pk)
+    batch = hit.questionnaire.batch
+    # Tries that were made before, and what was agreed to, from where the worker is now known to have been.
+    for model, theirs, of in ((QuizAttempt, TRIES, batch.pk), (Consent, AGREED, batch.survey_id)):
+        _believe_all(model, theirs.rows(of=of, worker=worker, claimed_from=claimed_from))
+    KNOWN(pk=assignment_pk)
     return is_believed
 
 
 def _believe_answers(assignment_pk: Any) -> bool:
     try:
         with transaction.atomic():
-            Response.objects.filter(assignment=assignment_pk).update(is_claim=False)
+            BELIEVED(assignment=assignment_pk)
     except IntegrityError as error:
         if not is_about(error, Response, "worker_sees_item_once_per_batch"):
             raise
@@ -78,27 +88,35 @@ def _believe_answers(assignment_pk: Any) -> bool:
     return True
 
 
-def _believe_quiz(assignment: Assignment) -> None:
-    """Tries that were made before, and are known to be the worker's, count already."""
-    batch = assignment.hit.questionnaire.batch_id
-    theirs = QuizAttempt.objects.filter(batch=batch, worker=assignment.worker_id)
-    _believe_all(theirs, claimed_from=assignment.claimed_from, once_each="number")
-
-
-def _believe_consents(assignment: Assignment) -> None:
-    """What was agreed to from where the worker is now known to have been, they agreed to."""
-    survey = assignment.hit.questionnaire.batch.survey_id
-    theirs = Consent.objects.filter(text__survey=survey, worker=assignment.worker_id)
-    _believe_all(theirs, claimed_from=assignment.claimed_from, once_each="text")
-
-
-def _believe_all(theirs: QuerySet[Any], *, claimed_from: str, once_each: str) -> None:
+def _believe_all(model: Any, rows: Sequence[tuple[Any, ...]]) -> None:
     """Believe what was claimed from there, but for what is known already."""
-    rows = theirs.filter(claimed_from__in=["", claimed_from]).values_list("pk", once_each, "claimed_from")
     known = {one for _, one, place in rows if place == ""}
     news = [pk for pk, one, place in rows if place != "" and one not in known]
     if news:
-        theirs.model._default_manager.filter(pk__in=news).update(claimed_from="")
+        model.objects.filter(pk__in=news).update(claimed_from="")
+
+
+def _claimed(model: Any, *, by: str, once_each: str) -> Statement[Any]:
+    """Find what is known or claimed from a place in a worker's name, `by` what it is about."""
+
+    def made() -> Any:
+        place = Hole("claimed_from", Assignment._meta.get_field("claimed_from"))
+        theirs = model.objects.filter(
+            **{by: Hole("of", Batch._meta.pk)}, worker=Hole("worker", Worker._meta.pk)
+        )
+        return theirs.filter(claimed_from__in=["", place]).values_list("pk", once_each, "claimed_from")
+
+    return Statement(made)
+
+
+TRIES = _claimed(QuizAttempt, by="batch", once_each="number")
+AGREED = _claimed(Consent, by="text__survey", once_each="text")
+THIS = Hole("pk", Assignment._meta.pk)
+CLAIMANT = Statement(lambda: Assignment.objects.filter(pk=THIS).values_list("worker", "claimed_from"))
+KNOWN = Change(lambda: Assignment.objects.filter(pk=THIS), claimed_from="")
+BELIEVED = Change(
+    lambda: Response.objects.filter(assignment=Hole("assignment", Assignment._meta.pk)), is_claim=False
+)
 
 
 def make_room(claim: Assignment, *, among: Sequence[Assignment]) -> None:
@@ -153,19 +171,19 @@ def stale() -> QuerySet[Assignment]:
     now = timezone.now()
     is_asked, is_old = Q(hit__synced_at__gt=F("deadline")), Q(deadline__lt=now - KEPT)
     is_over = Q(saved_at=None) & (is_asked | is_old) | (is_asked & is_old & Q(hit__missing_since=None))
-    return _claims_over().filter(is_over).order_by("loaded_at", "pk")
+    return _claims_over(now).filter(is_over).order_by("loaded_at", "pk")
 
 
-def unasked() -> QuerySet[Assignment]:
+def unasked(now: datetime | Moment) -> QuerySet[Assignment]:
     """Return the saved claims whose time is over and about whose HIT the marketplace was not asked since."""
     is_asked = Q(hit__synced_at__gt=F("deadline"))
-    return _claims_over().filter(saved_at__isnull=False).exclude(is_asked)
+    return _claims_over(now).filter(saved_at__isnull=False).exclude(is_asked)
 
 
-def _claims_over() -> QuerySet[Assignment]:
+def _claims_over(now: datetime | Moment) -> QuerySet[Assignment]:
     deadline = F("loaded_at") + F("hit__hit_type__assignment_duration") + LISTED_BY
     claims = Assignment.objects.filter(IS_CLAIM).annotate(deadline=deadline)
-    return claims.filter(deadline__lt=timezone.now())
+    return claims.filter(deadline__lt=now)
 
 
 def _least(claims: Sequence[Assignment]) -> Assignment:

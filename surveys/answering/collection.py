@@ -19,7 +19,7 @@ from django.utils import timezone
 from annotators.constraints import is_about
 from annotators.failpoints import reach
 from annotators.models import Assignment
-from statements import Change, Hole, insert
+from statements import Change, Hole, Statement, insert
 from surveys.answering.answer_copy import (
     IncompleteAnswers,
     ItemAnswer,
@@ -31,7 +31,7 @@ from surveys.answering.answer_copy import (
     copied_fields,
     only_asked,
 )
-from surveys.answering.contents import files_shown
+from surveys.answering.contents import OUTPUTS, contents_of, files_shown, with_contents
 from surveys.answering.orders import items_again
 from surveys.models import (
     AnswerRevision,
@@ -186,7 +186,7 @@ def given_answers(assignment: Assignment) -> list[ItemAnswer]:
 def task_answers(assignment: Assignment) -> str:
     """Return the complete answers as JSON for the marketplace: one object per item, outputs by opaque code.
 
-    It holds all that `recover` needs and nothing that tells a browser which system said what. Three queries.
+    It holds all that `recover` needs and nothing that tells a browser which system said what. Two queries.
     """
     return json.dumps(_answers_as_data(assignment), ensure_ascii=True)
 
@@ -236,8 +236,8 @@ def _seconds(measured: float) -> float:
 
 def _replace(assignment: Assignment, answers: list[ItemAnswer], *, language: str) -> None:
     """Write complete answers in the place of others, which are kept as a revision."""
-    responses = _complete(assignment, "ratings")
-    before = [answer_as_data(response, response.ratings.all()) for response in responses]
+    responses, given = _complete(assignment), _given(assignment)
+    before = [answer_as_data(response, given.get(response.pk, [])) for response in responses]
     data = {"answers": before, "comment": assignment.comment}
     AnswerRevision.objects.create(assignment=assignment, data=data)
     Rating.objects.filter(response__assignment=assignment).delete()
@@ -293,17 +293,33 @@ def _as_ordered(rating: Rating) -> tuple[int, str]:
 
 
 def _answers_as_data(assignment: Assignment) -> list[dict[str, Any]]:
-    by_place = sorted(_complete(assignment, "ratings"), key=attrgetter("place"))
-    return [answer_as_data(response, response.ratings.all()) for response in by_place]
+    given = _given(assignment)
+    by_place = sorted(_complete(assignment), key=attrgetter("place"))
+    return [answer_as_data(response, given.get(response.pk, [])) for response in by_place]
 
 
-def _complete(assignment: Assignment, *more: str) -> list[Response]:
-    """Return the responses with their items and outputs, and more, all of one batch, which is read once."""
-    responses = assignment.responses.select_related("item").prefetch_related("item__outputs", *more)
-    complete, batch = list(responses), assignment.hit.questionnaire.batch
+def _complete(assignment: Assignment) -> list[Response]:
+    """Return the responses with their items and outputs, all of one batch, which is read once."""
+    complete, batch = (
+        contents_of(RESPONSES, OUTPUTS, assignment=assignment.pk),
+        assignment.hit.questionnaire.batch,
+    )
     for response in complete:
         response.batch = batch
     return complete
+
+
+def _given(assignment: Assignment) -> dict[int, list[Rating]]:
+    """Return the ratings of an assignment as {response: [rating]}."""
+    given = dict[int, list[Rating]]()
+    for rating in RATINGS.all(assignment=assignment.pk):
+        given.setdefault(rating.response_id, []).append(rating)
+    return given
+
+
+ASSIGNMENT = Hole("assignment", Assignment._meta.pk)
+RESPONSES = Statement(lambda: with_contents(Response.objects.filter(assignment=ASSIGNMENT), OUTPUTS))
+RATINGS = Statement(lambda: Rating.objects.filter(response__assignment=ASSIGNMENT))
 
 
 def _fill_in(response: Response, answer: ItemAnswer) -> None:

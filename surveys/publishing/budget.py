@@ -15,6 +15,7 @@ from django.db.models import Case, CharField, Count, F, Q, Sum, Value, When
 from annotators.crowds.base import CROWDS, MORE_TIME
 from annotators.crowds.mturk.fees import price
 from annotators.models import HIT, Assignment, Call
+from statements import Hole, Statement
 from surveys.models import AnnotationSlot, Batch, Publishing, Questionnaire, Replacement, create_token
 
 LISTED_WITHIN = timedelta(minutes=10)  # submissions were listed up to 7 minutes late (ParlAI#2957)
@@ -168,7 +169,10 @@ def lock(batch_pk: int) -> Batch:
 
     So one transaction at a time spends its money, and decides what is collected once more, and where.
     """
-    return Batch.objects.select_for_update(no_key=True).get(pk=batch_pk)
+    return LOCKED.get(pk=batch_pk)
+
+
+LOCKED = Statement(lambda: Batch.objects.select_for_update(no_key=True).filter(pk=Hole("pk", Batch._meta.pk)))
 
 
 def _compare(now: Money, *, amount: Decimal) -> None:

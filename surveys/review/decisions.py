@@ -14,6 +14,7 @@ from annotators.failpoints import reach
 from annotators.models import Assignment, Call, Worker
 from annotators.outbox import journal
 from annotators.outbox.market import OVERTURN_WITHIN
+from statements import Hole, Statement
 from surveys import audit
 from surveys.models import Batch, Decision, Inclusion
 from surveys.protocols.definition import FILE_GONE, FILE_UNSEEN
@@ -95,7 +96,7 @@ def record_decision(assignment: Assignment, *, batch: Batch) -> Decision:
     verdict = decide(assignment, batch=batch)
     with transaction.atomic():
         now, locked = budget.lock(batch.pk), lock(assignment)
-        if earlier := Decision.objects.filter(assignment=assignment).first():
+        if earlier := MADE.first(assignment=assignment.pk):
             return earlier
         if (now.review_policy, locked.saved_at) != (batch.review_policy, assignment.saved_at):
             verdict = decide(locked, batch=now)  # by link, answers change until they are accepted
@@ -106,6 +107,9 @@ def record_decision(assignment: Assignment, *, batch: Batch) -> Decision:
             answer_for_late(decision, wanted=verdict.verdict, reason=verdict.reason)
             reach("late.deciding")
     return decision
+
+
+MADE = Statement(lambda: Decision.objects.filter(assignment=Hole("assignment", Assignment._meta.pk)))
 
 
 def approve(assignment: Assignment, *, by: AbstractBaseUser, reason: str = "") -> Decision:
@@ -316,7 +320,12 @@ def lock(assignment: Assignment) -> Assignment:
 
     Whoever locks its batch too does so before.
     """
-    return Assignment.objects.select_for_update(no_key=True).get(pk=assignment.pk)
+    return LOCKED.get(pk=assignment.pk)
+
+
+LOCKED = Statement(
+    lambda: Assignment.objects.select_for_update(no_key=True).filter(pk=Hole("pk", Assignment._meta.pk))
+)
 
 
 def lock_undecided(assignment: Assignment) -> Assignment:

@@ -16,6 +16,7 @@ from surveys.protocols.rules import APPROVE, FLAG, PROPOSE, REJECT
 from surveys.publishing import budget
 from surveys.review.appeal_codes import with_code
 from surveys.review.decisions import (
+    MADE,
     answer_for_late,
     audit_decision,
     decide,
@@ -83,7 +84,7 @@ def _to_tell(assignment: Assignment) -> tuple[Call.Operation, str] | None:
     Call it in a transaction: the lock keeps a person from deciding otherwise in the same moment.
     """
     status = lock(assignment).status
-    decision = Decision.objects.get(assignment=assignment)
+    decision = MADE.get(assignment=assignment.pk)
     if status == Status.REJECTED and decision.overturned_at:
         return Call.Operation.OVERTURN, decision.overturn_reason
     if status != Status.SUBMITTED:

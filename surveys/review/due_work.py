@@ -1,6 +1,6 @@
 """What of a HIT is still to be done, and when a batch is complete."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -25,9 +25,10 @@ from annotators.crowds.base import by_market, crowd_of
 from annotators.crowds.mturk import mirror
 from annotators.models import HIT, IS_CLAIM, IS_LOST, Assignment, Call
 from annotators.outbox.journal import CLOCK_SKEW
+from statements import Hole, Moment, Statement
 from surveys import notes
 from surveys.answering import claiming
-from surveys.models import Batch, Replacement, is_left_out, is_skipped
+from surveys.models import Batch, Replacement, Response, is_left_out, is_skipped
 from surveys.protocols.rules import APPROVE, REJECT
 from surveys.publishing import budget, quota
 from surveys.review.delivery import approved_late
@@ -38,7 +39,7 @@ LOOKED_AT_WITHIN = timedelta(days=8)
 Status = Assignment.Status
 
 
-def moved_hits() -> QuerySet[HIT]:
+def moved_hits(now: datetime | Moment | None = None) -> QuerySet[HIT]:
     """Return the HITs of which something has come in, or is about to, those first that people have just submitted.
 
     Their page tells us before the marketplace does: answers are saved here, then handed in there. The list of the
@@ -46,7 +47,7 @@ def moved_hits() -> QuerySet[HIT]:
     so that a claim that never comes true costs the less the older it is. One seen in the future was seen before the
     clock was set back.
     """
-    now = timezone.now()
+    now = now or timezone.now()
     saved = Assignment.objects.filter(IS_CLAIM, saved_at__isnull=False)
     latest = saved.filter(hit=OuterRef("pk")).order_by("-saved_at").values("saved_at")[:1]
     moved = _any([HIT.objects.filter(moved_at__isnull=False).values("pk"), _hits(saved)])
@@ -55,7 +56,7 @@ def moved_hits() -> QuerySet[HIT]:
     return (
         news.annotate(
             late_by=ExpressionWrapper(F("synced_at") - F("since"), output_field=DurationField()),
-            rested=ExpressionWrapper(Value(now) - F("synced_at"), output_field=DurationField()),
+            rested=ExpressionWrapper(_value(now) - F("synced_at"), output_field=DurationField()),
         )
         .filter(
             Q(synced_at=None)
@@ -77,22 +78,28 @@ def due_hits(*, every: timedelta, within: timedelta | None = LOOKED_AT_WITHIN) -
     that the marketplace does not know any more is asked about once a day; what came by link is looked after as ever.
     """
     now = timezone.now()
-    is_seen = Q(synced_at__gt=now - every, synced_at__lte=now + CLOCK_SKEW)
+    return _due(now, unseen_since=now - every, within=within)
+
+
+def _due(
+    now: datetime | Moment, *, unseen_since: datetime | Moment, within: timedelta | None
+) -> QuerySet[HIT]:
+    is_seen = Q(synced_at__gt=unseen_since, synced_at__lte=now + CLOCK_SKEW)
     is_stopped = Q(hit__enqueued_at__isnull=False)
     seen_lately = Q() if within is None else Q(hit__synced_at__gte=now - within) | is_stopped
-    either = [_to_settle(), overturned()]
+    either = [_to_settle(now), overturned()]
     works = [
         *either,
         _decided_elsewhere().filter(seen_lately),
         unreplaced(),
         approved_late().filter(seen_lately),
-        claiming.unasked(),
+        claiming.unasked(now),
     ]
     there = [
         HIT.objects.filter(missing_since__isnull=False).values("pk"),
         *(_hits(work.filter(by_market())) for work in works),
     ]
-    asked = HIT.objects.filter(mirror.is_asked(), pk__in=_any(there)).values("pk")
+    asked = HIT.objects.filter(mirror.is_asked(now), pk__in=_any(there)).values("pk")
     here = [_hits(work.filter(~by_market())) for work in (*either, unsettled())]
     to_do = _any([asked, _hits(_not_wanted_again()), *here])
     hits = HIT.objects.filter(Q(synced_at=None) | ~is_seen).filter(pk__in=to_do, questionnaire__isnull=False)
@@ -135,16 +142,49 @@ def claim(hits: QuerySet[HIT]) -> list[int]:
     So there are never more such tasks than MOST_WAITING, whatever is due, and what comes in is behind no more. Whose
     last task was dropped or failed comes after all others, so that a marketplace that is away holds up no other one.
     """
+    return _claim(lambda now, **since: _in_turn(hits, _is_waiting(now, **since)))
+
+
+def claim_due(*, every: timedelta) -> list[int]:
+    """Claim the `due_hits`."""
+    return _claim(lambda now, **since: DUE.rows(now=now, unseen_since=now - every, **since))
+
+
+def claim_moved() -> list[int]:
+    """Claim the `moved_hits`."""
+    return _claim(MOVED.rows)
+
+
+def _claim(read: Callable[..., Iterable[tuple[int]]]) -> list[int]:
     now = timezone.now()
-    is_waiting = Q(enqueued_at__gt=now - waits_at_most(), enqueued_at__lte=now + CLOCK_SKEW)
-    n_free = max(0, MOST_WAITING - HIT.objects.filter(is_waiting).count())
-    in_turn = hits.order_by(F("enqueued_at").asc(nulls_first=True), *hits.query.order_by)
-    wanted = list(in_turn.exclude(is_waiting).values_list("pk", flat=True)[:n_free])
+    since = {"waiting_since": now - waits_at_most()}
+    n_free = MOST_WAITING - len(WAITING.rows(now=now, **since))
+    wanted = [pk for (pk,) in read(now=now, **since)][:n_free] if n_free > 0 else []
     if not wanted:
         return []
-    HIT.objects.filter(pk__in=wanted).exclude(is_waiting).update(enqueued_at=now)
+    HIT.objects.filter(pk__in=wanted).exclude(_is_waiting(now, **since)).update(enqueued_at=now)
     claimed = set(HIT.objects.filter(pk__in=wanted, enqueued_at=now).values_list("pk", flat=True))
     return [pk for pk in wanted if pk in claimed]
+
+
+def _is_waiting(now: datetime | Moment, *, waiting_since: datetime | Moment) -> Q:
+    return Q(enqueued_at__gt=waiting_since, enqueued_at__lte=now + CLOCK_SKEW)
+
+
+def _in_turn(hits: QuerySet[HIT], is_waiting: Q) -> QuerySet[HIT, tuple[int]]:
+    in_turn = hits.order_by(F("enqueued_at").asc(nulls_first=True), *hits.query.order_by)
+    return in_turn.exclude(is_waiting).values_list("pk")[:MOST_WAITING]
+
+
+NOW, UNSEEN_SINCE = Moment("now"), Moment("unseen_since")
+IS_WAITING = _is_waiting(NOW, waiting_since=Moment("waiting_since"))
+WAITING = Statement(lambda: HIT.objects.filter(IS_WAITING).values_list("pk")[:MOST_WAITING])
+MOVED = Statement(lambda: _in_turn(moved_hits(NOW), IS_WAITING))
+DUE = Statement(lambda: _in_turn(_due(NOW, unseen_since=UNSEEN_SINCE, within=LOOKED_AT_WITHIN), IS_WAITING))
+
+
+def _value(now: datetime | Moment) -> Any:
+    return now if isinstance(now, Moment) else Value(now)
 
 
 def _either(one: str, other: str) -> tuple[Coalesce, Coalesce]:
@@ -152,11 +192,38 @@ def _either(one: str, other: str) -> tuple[Coalesce, Coalesce]:
     return Coalesce(one, other), Coalesce(other, one)
 
 
-def _to_settle() -> QuerySet[Assignment]:
+def _to_settle(now: datetime | Moment) -> QuerySet[Assignment]:
     """Return what is handed in, and to be judged, or told of; or the marketplace has approved it by now."""
     is_open = Q(decision=None) | Q(decision__verdict__in=[APPROVE, REJECT])
-    is_over = Q(auto_approval_at__lte=timezone.now())
+    is_over = Q(auto_approval_at__lte=now)
     return Assignment.objects.filter(is_open | is_over, status=Status.SUBMITTED)
+
+
+def undecided(hit: HIT) -> list[Any]:
+    """Return the assignments of a HIT that are handed in and not decided, with `is_claimed`: nobody knows yet whose
+    answers these are."""
+    return _of(hit, UNDECIDED)
+
+
+def _of(hit: HIT, assignments: Statement[Assignment]) -> list[Assignment]:
+    found = assignments.all(hit=hit.pk)
+    for assignment in found:
+        assignment.hit = hit
+    return found
+
+
+def _handed_in() -> QuerySet[Assignment]:
+    return Assignment.objects.filter(hit=Hole("hit", HIT._meta.pk)).exclude(status=Status.ACCEPTED)
+
+
+def _undecided() -> QuerySet[Assignment]:
+    claimed = Response.objects.filter(assignment=OuterRef("pk"), is_claim=True)
+    undecided = _handed_in().filter(decision=None).select_related("worker")
+    return undecided.annotate(is_claimed=Exists(claimed))
+
+
+UNDECIDED = Statement(_undecided)
+DECIDED = Statement(lambda: _handed_in().filter(decision__isnull=False).select_related("decision"))
 
 
 def to_carry_out(hit: HIT) -> list[Assignment]:
@@ -164,8 +231,7 @@ def to_carry_out(hit: HIT) -> list[Assignment]:
 
     A marketplace that does not know the HIT any more is told nothing about it.
     """
-    decided = hit.assignments.exclude(status=Status.ACCEPTED).filter(decision__isnull=False)
-    assignments = list(decided.select_related("decision"))
+    assignments = _of(hit, DECIDED)
     if hit.gone_at:
         assignments = [assignment for assignment in assignments if not crowd_of(assignment).has_market]
     others = _others([assignment.pk for assignment in assignments if _is_not_as_decided(assignment)])

@@ -13,6 +13,7 @@ from annotators.crowds.mturk.gateway import Gateway
 from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Call
 from annotators.outbox import market
+from statements import Hole, Statement
 from surveys.models import (
     Batch,
     Questionnaire,
@@ -53,14 +54,21 @@ def to_replace(hit: HIT) -> list[Assignment]:
     A stopped batch replaces none. Of one questionnaire as many skipped ones are replaced as it wants assignments:
     an item nobody can judge comes to an end.
     """
-    missing = unreplaced().filter(hit=hit).order_by("rejected_at", "pk")
-    found = list(missing.annotate(is_planned=Exists(_PLANNED), is_only_skipped=Q(_ONLY_SKIPPED)))
+    found: list[Any] = MISSING.all(hit=hit.pk)
     room = _skips_left(hit.questionnaire) if found else 0
     return [
         assignment
         for assignment in found
         if assignment.is_planned or not assignment.is_only_skipped or (room := room - 1) >= 0
     ]
+
+
+def _missing() -> QuerySet[Assignment]:
+    missing = unreplaced().filter(hit=Hole("hit", HIT._meta.pk)).order_by("rejected_at", "pk")
+    return missing.annotate(is_planned=Exists(_PLANNED), is_only_skipped=Q(_ONLY_SKIPPED))
+
+
+MISSING = Statement(_missing)
 
 
 def unreplaced() -> QuerySet[Assignment]:

@@ -4,11 +4,15 @@ Who opens a HIT can name another worker, or nobody we know; who submitted it is 
 paid or not by the batch's rule, as all work is, and never used.
 """
 
+from typing import Any
+
 from django.db import transaction
+from django.db.models import QuerySet
 
 from annotators.crowds.base import crowd_of
 from annotators.models import Assignment, Worker
-from surveys.models import Batch, Inclusion, Response
+from statements import Hole, Statement
+from surveys.models import Batch, Inclusion, Questionnaire, Response
 from surveys.publishing import budget, quota
 from surveys.review.analysis_use import leave_out
 
@@ -62,9 +66,21 @@ def _was_opened(assignment: Assignment) -> bool:
 
 
 def _has_seen(assignment: Assignment, batch: Batch) -> bool:
-    known = Response.objects.filter(batch=batch, worker=assignment.worker_id, is_claim=False)
-    shown = known.filter(item__slots__questionnaire=assignment.hit.questionnaire)
-    return shown.exclude(assignment=assignment).exists()
+    of = {"assignment": assignment.pk, "worker": assignment.worker_id}
+    return bool(SEEN_BEFORE.rows(batch=batch.pk, questionnaire=assignment.hit.questionnaire.pk, **of))
+
+
+def _seen_before() -> QuerySet[Response, Any]:
+    """Return what a worker was shown of a questionnaire's items, other than in this assignment; one is enough."""
+    known = Response.objects.filter(
+        batch=Hole("batch", Batch._meta.pk), worker=Hole("worker", Worker._meta.pk), is_claim=False
+    )
+    shown = known.filter(item__slots__questionnaire=Hole("questionnaire", Questionnaire._meta.pk))
+    others = shown.exclude(assignment=Hole("assignment", Assignment._meta.pk))
+    return others.order_by().values_list("pk")[:1]
+
+
+SEEN_BEFORE = Statement(_seen_before)
 
 
 def _is_over_share(assignment: Assignment, batch: Batch) -> bool:

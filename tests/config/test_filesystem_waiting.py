@@ -80,7 +80,7 @@ def test_what_comes_meanwhile_is_taken(broker: Broker) -> None:
 def test_what_came_in_the_same_moment_as_the_last_change_is_taken(
     broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The folder's time is the one it had when it was looked through; the moment lasts here until the test has ended."""
+    """The folder's time is the one it had when it was looked through; here a moment lasts until the test has ended."""
     monkeypatch.setattr(filesystem_broker, "TICK", 600 * filesystem_broker.TICK)
     before = broker.folder.stat()
 

@@ -1,7 +1,7 @@
 """The mirror of what the marketplace says about HITs and assignments."""
 
 from collections.abc import Iterable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
 from django.db.models import CharField, Count, F, OuterRef, Q, QuerySet, Subquery, Value
@@ -12,6 +12,7 @@ from annotators.crowds.mturk.gateway import AssignmentRecord, Gateway, HITRecord
 from annotators.failpoints import reach
 from annotators.models import HIT, IS_CLAIM, Assignment, Channel, Worker
 from annotators.people.pseudonyms import known_worker, worker_of
+from statements import Change, Hole, Moment, Statement
 
 FACTS = (
     "assignment_id",
@@ -83,18 +84,17 @@ def is_account_strange(hit: HIT) -> bool:
     return others.filter(missing_since__isnull=False).exists() and not is_one_known
 
 
-def is_asked() -> Q:
+def is_asked(now: datetime | Moment) -> Q:
     """Tell, in a query over HITs, about which the marketplace is asked.
 
     About one that it does not know it is asked once a day for as long as it may show it again.
     """
-    now = timezone.now()
     return Q(gone_at=None) | Q(gone_at__lte=now - ASKED_AGAIN, created_at__gt=now - SHOWN_FOR)
 
 
 def is_asked_now(hit: HIT) -> bool:
     """Tell the same of one HIT that was just read."""
-    return hit.gone_at is None or HIT.objects.filter(is_asked(), pk=hit.pk).exists()
+    return hit.gone_at is None or HIT.objects.filter(is_asked(timezone.now()), pk=hit.pk).exists()
 
 
 def ask_again(hits: QuerySet[HIT]) -> int:
@@ -110,7 +110,8 @@ def mirror_hit(hit: HIT, record: HITRecord) -> None:
     """
     if not _is_known(hit, record):
         _write_facts(hit, record)
-    hit.refresh_from_db(fields=["status", "max_assignments", "expires_at", "missing_since", "gone_at"])
+    for name, value in zip(OF_HIT, KNOWN.rows(hit=hit.pk)[0], strict=True):
+        setattr(hit, name, value)
 
 
 def _write_facts(hit: HIT, record: HITRecord) -> None:
@@ -151,7 +152,7 @@ def mark_synced(hit: HIT, *, is_all: bool = True) -> None:
     marketplace counts was listed: it lists submissions with a lag.
     """
     now = timezone.now()
-    HIT.objects.filter(pk=hit.pk).update(synced_at=now)
+    SYNCED(hit=hit.pk, now=now)
     hit.synced_at = now
     if hit.moved_at and (is_all or hit.moved_at < now - LISTING_LAG):
         HIT.objects.filter(pk=hit.pk, moved_at=hit.moved_at).update(moved_at=None)
@@ -194,9 +195,22 @@ def _mirrored(hit: HIT, record: AssignmentRecord) -> Assignment:
 def _row_of(hit: HIT, worker: Worker | None, record: AssignmentRecord) -> Assignment | None:
     if worker is None:
         return None
-    known_or_this = ~IS_CLAIM | Q(assignment_id=record.assignment_id)
-    rows = Assignment.objects.filter(known_or_this, hit=hit, worker=worker)
+    rows = ROWS.all(hit=hit.pk, worker=worker.pk, assignment_id=record.assignment_id)
     return min(rows, key=lambda row: row.is_claim, default=None)
+
+
+def _rows() -> QuerySet[Assignment]:
+    """Return what is known of a worker in a HIT, and what is claimed of this one assignment."""
+    this = Q(assignment_id=Hole("assignment_id", Assignment._meta.get_field("assignment_id")))
+    worker = Hole("worker", Worker._meta.pk)
+    return Assignment.objects.filter(~IS_CLAIM | this, hit=THIS_HIT, worker=worker)
+
+
+THIS_HIT = Hole("hit", HIT._meta.pk)
+ROWS = Statement(_rows)
+OF_HIT = ("status", "max_assignments", "expires_at", "missing_since", "gone_at")
+KNOWN = Statement(lambda: HIT.objects.filter(pk=THIS_HIT).values_list(*OF_HIT))
+SYNCED = Change(lambda: HIT.objects.filter(pk=THIS_HIT), synced_at=Moment("now"))
 
 
 def _row_of_renamed(hit: HIT, record: AssignmentRecord) -> Assignment | None:

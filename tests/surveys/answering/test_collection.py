@@ -68,7 +68,7 @@ def test_queries_of_complete_answers_dont_grow(
 ) -> None:
     assignment = open_for(make_published(n_items=n_items))
     answers = answers_for(assignment)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(6):
         save_answers(assignment, answers=answers)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
-from django.db.models import QuerySet
 
 from annotators.models import Assignment, Worker
 from surveys.answering import allocation
@@ -22,7 +21,7 @@ from surveys.models import (
     Response,
 )
 from surveys.protocols.policy import rule_version
-from surveys.publishing import quota
+from surveys.publishing import budget, quota
 from surveys.review import (
     analysis_use,
     appeal_codes,
@@ -218,13 +217,13 @@ def test_a_step_locks_the_batch_in_a_transaction_of_its_own(
 ) -> None:
     """Its writing is a transaction anyway: this one is for the lock, which lasts as long as it."""
     step = prepared(person)
-    depths, locked = [], QuerySet.select_for_update
+    depths, locked = [], budget.lock
 
-    def watched(rows: QuerySet, **options: Any) -> QuerySet:
+    def watched(batch_pk: int) -> Batch:
         depths.append(len(connection.savepoint_ids))
-        return locked(rows, **options)
+        return locked(batch_pk)
 
-    monkeypatch.setattr(QuerySet, "select_for_update", watched)
+    monkeypatch.setattr(budget, "lock", watched)
     before = len(connection.savepoint_ids)
     step()
     assert depths[0] == before + 1
