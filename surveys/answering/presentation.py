@@ -185,9 +185,8 @@ def shown_definition(batch: Batch) -> Definition:
     """
     definition = batch.definition
     page = get_language() or settings.LANGUAGE_CODE
-    return in_language(
-        definition, next((code for code in BROWSERS.get() if is_read_in(definition, code)), page)
-    )
+    wanted = next((code for code in BROWSERS.get() if is_read_in(definition, code)), page)
+    return in_language(definition, wanted, page=page)
 
 
 def word_of(definition: Definition) -> str:

@@ -75,15 +75,15 @@ class TextIn(str):
         return TextIn(super().replace(old, new, count), self.language)
 
 
-def in_language(definition: Definition, code: str) -> Definition:
+def in_language(definition: Definition, code: str, *, page: str = "") -> Definition:
     """Return the protocol as somebody reads it who wants `code`: ru-RU is looked for as ru-RU, as ru, then as any ru.
 
     What is translated into none of these stays as it was written. Texts are `TextIn` their language, and numerals in
-    any; where the original is what is wanted, it is returned as it is. `language` says which one was found first.
-    Nothing that is stored depends on it.
+    any; where the original is what is wanted, and in the language of the `page` around it (usually what is wanted), it
+    is returned as it is. `language` says which one was found first. Nothing that is stored depends on it.
     """
     order = _order(code, definition)
-    if order[0] == definition.language and is_in(definition.language, code):
+    if order[0] == definition.language and all(is_in(order[0], one) for one in (code, page or code)):
         return definition
     return _read_in(definition, order)
 

@@ -72,6 +72,8 @@ def test_of_every_text_it_is_known_whether_people_read_it(kind: type) -> None:
 def test_the_original_is_returned_as_it_is_where_it_is_wanted() -> None:
     assert in_language(VQAX, "en-gb") is VQAX
     assert in_language(translated(ru={YES: "Да"}), "en") == translated(ru={YES: "Да"})
+    assert in_language(VQAX, "en", page="en-gb") is VQAX
+    assert labels(in_language(VQAX, "en", page="ru")) == [("Yes", "en"), ("No", "en")]
 
 
 @pytest.mark.parametrize(

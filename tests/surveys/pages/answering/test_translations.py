@@ -118,6 +118,16 @@ def test_instructions_are_in_their_language_whoever_read_the_same_words_before(v
     assert f'<span lang="ar" dir="rtl">{definition.instructions.summary}</span>' in page
 
 
+def test_an_original_is_marked_for_who_asked_for_its_language_and_has_the_page_in_another() -> None:
+    """A page that lacks Arabic is English around it, and a screen reader reads as English what says nothing else."""
+    definition = replace(VQAX, language="ar", question_label="ما الجواب؟")
+    visitor = Client(headers={"accept-language": "ar"})
+    page = open_page(visitor, make_questionnaire(n_items=1, definition=definition)).content.decode()
+    assert '<html lang="en"' in page
+    assert '<span lang="ar" dir="rtl">ما الجواب؟</span>' in page
+    assert f'<span lang="ar" dir="rtl">{definition.instructions.summary}</span>' in page
+
+
 @pytest.mark.parametrize(
     ("language", "sentence"),
     [("en", "Write at most 2000 characters."), ("ru", "Напишите не больше 2000 знаков.")],
