@@ -33,24 +33,25 @@ class Hole(Expression):
 
 
 class Moment(Hole):
-    """Where a time goes, or another one that is as long before or after it, as with `datetime`."""
+    """Where a time goes; a timedelta more or less makes another, which is so much later or earlier."""
 
     def __init__(self, name: str, after: timedelta = timedelta(0)) -> None:
         super().__init__(name, models.DateTimeField())
         self.after = after
 
     def __add__(self, other: Any) -> Any:
-        return (
-            Moment(self.name, self.after + other) if isinstance(other, timedelta) else super().__add__(other)
-        )
+        return self._later(other) if isinstance(other, timedelta) else super().__add__(other)
+
+    __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return (
-            Moment(self.name, self.after - other) if isinstance(other, timedelta) else super().__sub__(other)
-        )
+        return self._later(-other) if isinstance(other, timedelta) else super().__sub__(other)
+
+    def _later(self, by: timedelta) -> "Moment":
+        return Moment(self.name, self.after + by)
 
     def ready(self, value: Any) -> Any:
-        return super().ready(value + self.after)
+        return super().ready(None if value is None else value + self.after)
 
 
 def _bound(parameters: Sequence[Any], values: dict[str, Any]) -> list[Any]:

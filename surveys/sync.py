@@ -274,7 +274,7 @@ def publish_questionnaire(questionnaire_pk: str) -> None:
 @app.task(rate_limit="20/s")
 def sync_hit(hit_pk: int) -> None:
     """Fetch one HIT's assignments, recover and grade answers, decide, act, replace. One task a HIT at a time."""
-    hit = SYNCED.get(pk=hit_pk)
+    hit = TO_SYNC.get(pk=hit_pk)
     with lease(hit) as held:
         if held:
             reach("sync.leased")
@@ -290,7 +290,9 @@ def sync_hit(hit_pk: int) -> None:
 
 
 THIS_HIT = Hole("pk", HIT._meta.pk)
-SYNCED = Statement(lambda: HIT.objects.select_related("hit_type", "questionnaire__batch").filter(pk=THIS_HIT))
+TO_SYNC = Statement(
+    lambda: HIT.objects.select_related("hit_type", "questionnaire__batch").filter(pk=THIS_HIT)
+)
 ENDED = Change(lambda: HIT.objects.filter(pk=THIS_HIT), enqueued_at=None)
 
 

@@ -69,11 +69,11 @@ def _believe(assignment_pk: Any, hit: HIT) -> bool:
     """Whatever becomes of the answers, the worker is known from now on."""
     is_believed = _believe_answers(assignment_pk)
     ((worker, claimed_from),) = CLAIMANT.rows(pk=assignment_pk)
-    batch = hit.questionnaire.batch
-    # Tries that were made before, and what was agreed to, from where the worker is now known to have been.
-    for model, theirs, of in ((QuizAttempt, TRIES, batch.pk), (Consent, AGREED, batch.survey_id)):
-        _believe_all(model, theirs.rows(of=of, worker=worker, claimed_from=claimed_from))
-    KNOWN(pk=assignment_pk)
+    batch, theirs = hit.questionnaire.batch, {"worker": worker, "claimed_from": claimed_from}
+    # Tries of a quiz, and what was agreed to, came from where the worker is now known to have been.
+    _believe_all(QuizAttempt, TRIES.rows(of=batch.pk, **theirs))
+    _believe_all(Consent, AGREED.rows(of=batch.survey_id, **theirs))
+    NOT_CLAIMED(pk=assignment_pk)
     return is_believed
 
 
@@ -97,7 +97,7 @@ def _believe_all(model: Any, rows: Sequence[tuple[Any, ...]]) -> None:
 
 
 def _claimed(model: Any, *, by: str, once_each: str) -> Statement[Any]:
-    """Find what is known or claimed from a place in a worker's name, `by` what it is about."""
+    """Find what is known of a worker and what is claimed in their name from a place; `by` leads to what it is of."""
 
     def made() -> Any:
         place = Hole("claimed_from", Assignment._meta.get_field("claimed_from"))
@@ -113,7 +113,7 @@ TRIES = _claimed(QuizAttempt, by="batch", once_each="number")
 AGREED = _claimed(Consent, by="text__survey", once_each="text")
 THIS = Hole("pk", Assignment._meta.pk)
 CLAIMANT = Statement(lambda: Assignment.objects.filter(pk=THIS).values_list("worker", "claimed_from"))
-KNOWN = Change(lambda: Assignment.objects.filter(pk=THIS), claimed_from="")
+NOT_CLAIMED = Change(lambda: Assignment.objects.filter(pk=THIS), claimed_from="")
 BELIEVED = Change(
     lambda: Response.objects.filter(assignment=Hole("assignment", Assignment._meta.pk)), is_claim=False
 )

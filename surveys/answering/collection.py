@@ -293,17 +293,14 @@ def _as_ordered(rating: Rating) -> tuple[int, str]:
 
 
 def _answers_as_data(assignment: Assignment) -> list[dict[str, Any]]:
-    given = _given(assignment)
-    by_place = sorted(_complete(assignment), key=attrgetter("place"))
+    by_place, given = sorted(_complete(assignment), key=attrgetter("place")), _given(assignment)
     return [answer_as_data(response, given.get(response.pk, [])) for response in by_place]
 
 
 def _complete(assignment: Assignment) -> list[Response]:
     """Return the responses with their items and outputs, all of one batch, which is read once."""
-    complete, batch = (
-        contents_of(RESPONSES, OUTPUTS, assignment=assignment.pk),
-        assignment.hit.questionnaire.batch,
-    )
+    complete = contents_of(RESPONSES, OUTPUTS, assignment=assignment.pk)
+    batch = assignment.hit.questionnaire.batch
     for response in complete:
         response.batch = batch
     return complete

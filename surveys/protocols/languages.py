@@ -79,8 +79,8 @@ def in_language(definition: Definition, code: str, *, page: str = "") -> Definit
     """Return the protocol as somebody reads it who wants `code`: ru-RU is looked for as ru-RU, as ru, then as any ru.
 
     What is translated into none of these stays as it was written. Texts are `TextIn` their language, and numerals in
-    any; where the original is what is wanted, and in the language of the `page` around it (usually what is wanted), it
-    is returned as it is. `language` says which one was found first. Nothing that is stored depends on it.
+    any; where the original is in the language that is wanted and in that of the `page` around it, it is returned as it
+    is. `language` says which one was found first. Nothing that is stored depends on it.
     """
     order = _order(code, definition)
     if order[0] == definition.language and all(is_in(order[0], one) for one in (code, page or code)):

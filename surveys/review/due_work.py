@@ -16,7 +16,6 @@ from django.db.models import (
     Q,
     QuerySet,
     Subquery,
-    Value,
 )
 from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
@@ -34,12 +33,12 @@ from surveys.publishing import budget, quota
 from surveys.review.delivery import approved_late
 from surveys.review.replacements import unreplaced
 
-MOST_WAITING = 200
+MOST_WAITING = MOST_READ = 200  # of what is due no more is read than could be enqueued
 LOOKED_AT_WITHIN = timedelta(days=8)
 Status = Assignment.Status
 
 
-def moved_hits(now: datetime | Moment | None = None) -> QuerySet[HIT]:
+def moved_hits() -> QuerySet[HIT]:
     """Return the HITs of which something has come in, or is about to, those first that people have just submitted.
 
     Their page tells us before the marketplace does: answers are saved here, then handed in there. The list of the
@@ -47,7 +46,10 @@ def moved_hits(now: datetime | Moment | None = None) -> QuerySet[HIT]:
     so that a claim that never comes true costs the less the older it is. One seen in the future was seen before the
     clock was set back.
     """
-    now = now or timezone.now()
+    return _moved(timezone.now())
+
+
+def _moved(now: datetime | Moment) -> QuerySet[HIT]:
     saved = Assignment.objects.filter(IS_CLAIM, saved_at__isnull=False)
     latest = saved.filter(hit=OuterRef("pk")).order_by("-saved_at").values("saved_at")[:1]
     moved = _any([HIT.objects.filter(moved_at__isnull=False).values("pk"), _hits(saved)])
@@ -56,7 +58,7 @@ def moved_hits(now: datetime | Moment | None = None) -> QuerySet[HIT]:
     return (
         news.annotate(
             late_by=ExpressionWrapper(F("synced_at") - F("since"), output_field=DurationField()),
-            rested=ExpressionWrapper(_value(now) - F("synced_at"), output_field=DurationField()),
+            rested=ExpressionWrapper(now - F("synced_at"), output_field=DurationField()),
         )
         .filter(
             Q(synced_at=None)
@@ -142,49 +144,48 @@ def claim(hits: QuerySet[HIT]) -> list[int]:
     So there are never more such tasks than MOST_WAITING, whatever is due, and what comes in is behind no more. Whose
     last task was dropped or failed comes after all others, so that a marketplace that is away holds up no other one.
     """
-    return _claim(lambda now, **since: _in_turn(hits, _is_waiting(now, **since)))
+    return _claim(lambda now, enqueued_since: _in_turn(hits, _is_waiting(now, enqueued_since)))
 
 
 def claim_due(*, every: timedelta) -> list[int]:
     """Claim the `due_hits`."""
-    return _claim(lambda now, **since: DUE.rows(now=now, unseen_since=now - every, **since))
+    return _claim(
+        lambda now, enqueued_since: DUE.rows(now=now, enqueued_since=enqueued_since, unseen_since=now - every)
+    )
 
 
 def claim_moved() -> list[int]:
     """Claim the `moved_hits`."""
-    return _claim(MOVED.rows)
+    return _claim(lambda now, enqueued_since: MOVED.rows(now=now, enqueued_since=enqueued_since))
 
 
-def _claim(read: Callable[..., Iterable[tuple[int]]]) -> list[int]:
+def _claim(read: Callable[[datetime, datetime], Iterable[tuple[int]]]) -> list[int]:
     now = timezone.now()
-    since = {"waiting_since": now - waits_at_most()}
-    n_free = MOST_WAITING - len(WAITING.rows(now=now, **since))
-    wanted = [pk for (pk,) in read(now=now, **since)][:n_free] if n_free > 0 else []
+    enqueued_since = now - waits_at_most()
+    n_free = MOST_WAITING - len(WAITING.rows(now=now, enqueued_since=enqueued_since))
+    wanted = [pk for (pk,) in read(now, enqueued_since)][:n_free] if n_free > 0 else []
     if not wanted:
         return []
-    HIT.objects.filter(pk__in=wanted).exclude(_is_waiting(now, **since)).update(enqueued_at=now)
+    free = HIT.objects.filter(pk__in=wanted).exclude(_is_waiting(now, enqueued_since))
+    free.update(enqueued_at=now)
     claimed = set(HIT.objects.filter(pk__in=wanted, enqueued_at=now).values_list("pk", flat=True))
     return [pk for pk in wanted if pk in claimed]
 
 
-def _is_waiting(now: datetime | Moment, *, waiting_since: datetime | Moment) -> Q:
-    return Q(enqueued_at__gt=waiting_since, enqueued_at__lte=now + CLOCK_SKEW)
+def _is_waiting(now: datetime | Moment, enqueued_since: datetime | Moment) -> Q:
+    return Q(enqueued_at__gt=enqueued_since, enqueued_at__lte=now + CLOCK_SKEW)
 
 
 def _in_turn(hits: QuerySet[HIT], is_waiting: Q) -> QuerySet[HIT, tuple[int]]:
     in_turn = hits.order_by(F("enqueued_at").asc(nulls_first=True), *hits.query.order_by)
-    return in_turn.exclude(is_waiting).values_list("pk")[:MOST_WAITING]
+    return in_turn.exclude(is_waiting).values_list("pk")[:MOST_READ]
 
 
 NOW, UNSEEN_SINCE = Moment("now"), Moment("unseen_since")
-IS_WAITING = _is_waiting(NOW, waiting_since=Moment("waiting_since"))
-WAITING = Statement(lambda: HIT.objects.filter(IS_WAITING).values_list("pk")[:MOST_WAITING])
-MOVED = Statement(lambda: _in_turn(moved_hits(NOW), IS_WAITING))
+IS_WAITING = _is_waiting(NOW, Moment("enqueued_since"))
+WAITING = Statement(lambda: HIT.objects.filter(IS_WAITING).values_list("pk"))
+MOVED = Statement(lambda: _in_turn(_moved(NOW), IS_WAITING))
 DUE = Statement(lambda: _in_turn(_due(NOW, unseen_since=UNSEEN_SINCE, within=LOOKED_AT_WITHIN), IS_WAITING))
-
-
-def _value(now: datetime | Moment) -> Any:
-    return now if isinstance(now, Moment) else Value(now)
 
 
 def _either(one: str, other: str) -> tuple[Coalesce, Coalesce]:
@@ -200,8 +201,7 @@ def _to_settle(now: datetime | Moment) -> QuerySet[Assignment]:
 
 
 def undecided(hit: HIT) -> list[Any]:
-    """Return the assignments of a HIT that are handed in and not decided, with `is_claimed`: nobody knows yet whose
-    answers these are."""
+    """Return what of a HIT is handed in and not decided, with `is_claimed`: not known yet to be its worker's."""
     return _of(hit, UNDECIDED)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotators.models import Assignment, Worker
 from surveys.answering import allocation
@@ -197,6 +198,15 @@ def test_a_step_that_fails_at_its_end_has_done_nothing(
     assert everything() == before
     step()
     assert everything() != before
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer, and locks no row")
+def test_what_a_step_locks_nobody_else_can() -> None:
+    assignment = make_assignment(make_published().hit)
+    with CaptureQueriesContext(connection) as captured:
+        budget.lock(assignment.hit.questionnaire.batch_id)
+        decisions.lock(assignment)
+    assert [query["sql"].endswith(" FOR NO KEY UPDATE") for query in captured.captured_queries] == [True] * 2
 
 
 def reopening(person: User) -> Step:

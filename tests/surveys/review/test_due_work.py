@@ -1,6 +1,6 @@
 """Which HITs are synced, and when a batch is complete."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
 
@@ -161,16 +161,39 @@ def test_a_task_is_claimed_once_for_a_hit_until_it_has_waited_too_long(settings:
     settings.SYNC_EVERY_SECONDS = 60
     hits = [hit_with(moved_at=timezone.now()) for _ in range(2)]
     pks = [hit.pk for hit in hits]
-    assert (sorted(due_work.claim(due_work.moved_hits())), due_work.claim(due_work.moved_hits())) == (pks, [])
+    assert (sorted(due_work.claim_moved()), due_work.claim_moved()) == (pks, [])
     HIT.objects.filter(pk=pks[0]).update(enqueued_at=timezone.now() - timedelta(seconds=61))
-    assert due_work.claim(due_work.moved_hits()) == pks[:1]
+    assert due_work.claim_moved() == pks[:1]
     HIT.objects.filter(pk=pks[1]).update(enqueued_at=timezone.now() + timedelta(hours=1))
-    assert due_work.claim(due_work.moved_hits()) == pks[1:]  # the clock was set back
+    assert due_work.claim_moved() == pks[1:]  # the clock was set back
+
+
+def clock_at(monkeypatch: pytest.MonkeyPatch, now: datetime) -> None:
+    monkeypatch.setattr(due_module, "timezone", SimpleNamespace(now=lambda: now))
+
+
+def test_what_is_due_is_claimed_by_the_clock_of_each_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker runs for weeks: its statements are compiled at the first sweep, and ask about the last one's time."""
+    now, second, found = timezone.now(), timedelta(seconds=1), []
+    hit = hit_with("Submitted", synced_at=now)
+    for later in (timedelta(), EVERY - second, EVERY):
+        clock_at(monkeypatch, now + later)
+        found.append(due_work.claim_due(every=EVERY))
+    assert found == [[], [], [hit.pk]]
+
+
+def test_what_rests_is_claimed_by_the_clock_of_each_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, late, found = timezone.now(), timedelta(seconds=30), []
+    hit = hit_with(moved_at=now - late, synced_at=now)
+    for later in (timedelta(), late - timedelta(seconds=1), late):
+        clock_at(monkeypatch, now + later)
+        found.append(due_work.claim_moved())
+    assert found == [[], [], [hit.pk]]
 
 
 def test_two_who_claim_in_the_same_instant_get_each_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
     now = timezone.now()
-    monkeypatch.setattr(due_module, "timezone", SimpleNamespace(now=lambda: now))
+    clock_at(monkeypatch, now)
     one, other = hit_with(moved_at=now), hit_with(moved_at=now)
     found = [due_work.claim(HIT.objects.filter(pk=hit.pk)) for hit in (one, other)]
     assert found == [[one.pk], [other.pk]]
@@ -181,10 +204,10 @@ def test_however_much_is_due_few_tasks_wait(settings: Any, monkeypatch: pytest.M
     monkeypatch.setattr(due_module, "MOST_WAITING", 3)
     for _ in range(5):
         hit_with(moved_at=timezone.now())
-    first = due_work.claim(due_work.moved_hits())
-    assert (len(first), due_work.claim(due_work.moved_hits())) == (3, [])
+    first = due_work.claim_moved()
+    assert (len(first), due_work.claim_moved()) == (3, [])
     HIT.objects.filter(pk=first[0]).update(enqueued_at=None, moved_at=None)
-    assert len(due_work.claim(due_work.moved_hits())) == 1
+    assert len(due_work.claim_moved()) == 1
 
 
 @pytest.mark.parametrize("batch_status", ["publishing", "open", "stopped", "complete"])
