@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --requir
 # Many processes start here, and each would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-integration test-processes test-sqlite test-sqlite-some test-long test-long test-load test-faults bench flows mutants lint docs tutorial architecture translations venv lock clean
+.PHONY: demo test test-integration test-processes test-sqlite test-sqlite-some test-long test-load test-faults bench flows mutants lint docs tutorial architecture translations venv lock clean
 
 demo: $(VENV)/.run-installed
 	@$(BIN)/python manage.py demo $(ARGS)

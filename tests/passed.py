@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 RECORD = "tests/passed.sha256"
-LONG_TESTS = ("make", "--no-print-directory", "test-processes", "test-sqlite-some")
+LONG_TESTS = ("make", "--no-print-directory", "test-integration", "test-processes", "test-sqlite-some")
 # What would have make or pytest run less than all, or something else.
 NARROWING = ("ARGS", "MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES", "PYTEST_ADDOPTS", "ASSENT_TEST_DATABASE")
 # What git ignores: by name wherever it is, and by path. Texts are read by tests that are soon done. All else counts.
