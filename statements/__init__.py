@@ -80,11 +80,15 @@ class _Compiled:
         populators: Any = get_related_populators
         self.populators = populators(compiler.klass_info, compiler.select, connection.alias)
 
-    def rows(self, values: dict[str, Any]) -> list[Any]:
+    def bound(self, values: dict[str, Any]) -> tuple[str, list[Any]]:
+        """Return the text and its parameters. Raises TransactionManagementError for a lock that nothing holds."""
         if self.is_locking and connection.get_autocommit():
             raise TransactionManagementError("A lock needs a transaction to be held in.")
+        return self.sql, _bound(self.parameters, values)
+
+    def rows(self, values: dict[str, Any]) -> list[Any]:
         with connection.cursor() as cursor:
-            cursor.execute(self.sql, _bound(self.parameters, values))
+            cursor.execute(*self.bound(values))
             found = cursor.fetchall()
         return list(self.compiler.apply_converters(found, self.converters)) if self.converters else found
 
@@ -122,6 +126,10 @@ class Statement(Generic[M]):
     def rows(self, **values: Any) -> list[Row]:
         """Return the rows of a query set of `values_list`."""
         return self._compiled(connection.vendor).rows(values)
+
+    def bound(self, **values: Any) -> tuple[str, list[Any]]:
+        """Return the text and its parameters, to stand in another statement."""
+        return self._compiled(connection.vendor).bound(values)
 
 
 class Change:
@@ -178,9 +186,24 @@ def insert(rows: "Sequence[M]", *, on_conflict: str = "", returning: Sequence[st
     written = [tuple(read(value) for read, value in zip(readers, row, strict=True)) for row in written]
     if not on_conflict:
         for one, (key,) in zip(rows, written, strict=True):
-            one.pk = key
-            one._state.adding, one._state.db = False, connection.alias
+            _is_stored(one, key)
     return written
+
+
+def insert_if(row: Model, found: Statement[Any], **values: Any) -> bool:
+    """Write a new row and give it its key if another statement finds something, all in one; else return False.
+
+    A lock that it takes on what it finds is taken.
+    """
+    written = _table(type(row), with_key=False).insert_from(row, *found.bound(**values))
+    for (key,) in written:
+        _is_stored(row, key)
+    return bool(written)
+
+
+def _is_stored(row: Model, key: Any) -> None:
+    row.pk = key
+    row._state.adding, row._state.db = False, connection.alias
 
 
 # What needs no making ready for the database: that takes longer than the rest of an insert. Exactly these types: an
@@ -199,8 +222,8 @@ class _Table:
         own = model._meta.local_concrete_fields
         self.fields = [field for field in own if with_key or not field.primary_key]
         names = ", ".join(f'"{field.column}"' for field in self.fields)
-        self.head = f'INSERT INTO "{model._meta.db_table}" ({names}) VALUES '  # noqa: S608 - of names
-        self.row = f"({', '.join(['%s'] * len(self.fields))})"
+        self.head = f'INSERT INTO "{model._meta.db_table}" ({names})'
+        self.row = ", ".join(["%s"] * len(self.fields))
         self.columns = [
             (field, field.attname, AS_IT_IS.get(type(getattr(field, "target_field", field))))
             for field in self.fields
@@ -209,8 +232,16 @@ class _Table:
         self.read = {field.column: field.to_python for field in own}
 
     def insert(self, rows: "Sequence[Model]", tail: str) -> list[Row]:
+        places = ", ".join([f"({self.row})"] * len(rows))
+        return _returned(f"{self.head} VALUES {places} {tail}", self._values(rows))
+
+    def insert_from(self, row: Model, found: str, parameters: list[Any]) -> list[Row]:
+        sql = f"{self.head} SELECT {self.row} FROM ({found}) AS found LIMIT 1 RETURNING id"  # noqa: S608
+        return _returned(sql, [*self._values([row]), *parameters])
+
+    def _values(self, rows: "Sequence[Model]") -> list[Any]:
         own = connections[DEFAULT_DB_ALIAS]  # `connection` looks it up for each value
-        values: list[Any] = [
+        return [
             value
             if type(value) is kind
             else field.get_db_prep_save(field.pre_save(one, add=True), connection=own)
@@ -218,9 +249,12 @@ class _Table:
             for field, name, kind in self.columns
             for value in (getattr(one, name),)
         ]
-        with connection.cursor() as cursor:
-            cursor.execute(f"{self.head}{', '.join([self.row] * len(rows))} {tail}", values)
-            return list(cursor.fetchall())
+
+
+def _returned(sql: str, values: list[Any]) -> list[Row]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        return list(cursor.fetchall())
 
 
 @cache

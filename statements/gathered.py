@@ -19,6 +19,7 @@ from django.db.models import (
     JSONField,
     Model,
     OuterRef,
+    QuerySet,
     Subquery,
     TextField,
 )
@@ -41,6 +42,25 @@ class _Rows(Aggregate):
     def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
         of_rows = "JSONB_AGG(JSONB_BUILD_ARRAY(%(expressions)s))"
         return self.as_sql(compiler, connection, template=of_rows, **context)
+
+
+class _Listed(Aggregate):
+    """One column of all rows of a group, in no order: whole numbers or JSON, which SQLite has as text."""
+
+    template = "JSON_GROUP_ARRAY(JSON(%(expressions)s))"
+    output_field = JSONField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        return self.as_sql(compiler, connection, template="JSONB_AGG(%(expressions)s)", **context)
+
+
+def listed(rows: QuerySet[Any], column: str, *, by: str) -> Subquery:
+    """Return a column with one column of all these rows: whole numbers, or JSON. None where there is no row.
+
+    `by` is what all of them have in common.
+    """
+    one = rows.order_by().values(by).annotate(listed=_Listed(F(column)))
+    return Subquery(one.values("listed"), output_field=JSONField())
 
 
 class Gathered(Generic[M]):

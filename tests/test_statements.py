@@ -9,7 +9,7 @@ from django.db.transaction import TransactionManagementError
 from django.utils import timezone
 
 from annotators.models import Worker
-from statements import Change, Fetched, Hole, Moment, Statement, insert
+from statements import Change, Fetched, Hole, Moment, Statement, insert, insert_if
 
 pytestmark = pytest.mark.django_db
 
@@ -49,6 +49,33 @@ def test_values_are_as_django_reads_them() -> None:
     assert [tuple(row) for row in statement.rows()] == list(
         Worker.objects.values_list("worker_id", "created_at", "purged_at")
     )
+
+
+def test_a_row_is_written_if_something_is_found() -> None:
+    insert(new("A1"))
+    one, other = new("A2", "A3")
+    assert (insert_if(one, named(), name="A1"), insert_if(other, named(), name="A9")) == (True, False)
+    assert one == Worker.objects.get(worker_id="A2")
+    assert vars(one) | {"_state": None} == vars(Worker.objects.get(worker_id="A2")) | {"_state": None}
+    assert (other.pk, Worker.objects.count()) == (None, 2)
+
+
+def test_one_row_is_written_however_many_are_found() -> None:
+    insert(new("A1", "A2"))
+    assert insert_if(*new("A3"), Statement(Worker.objects.all))
+    assert Worker.objects.count() == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_found_under_a_lock_is_found_in_a_transaction() -> None:
+    locking = Statement(Worker.objects.select_for_update().all)
+    insert(new("A1"))
+    with transaction.atomic():
+        assert insert_if(*new("A2"), locking)
+    if connection.features.has_select_for_update:
+        with pytest.raises(TransactionManagementError):
+            insert_if(*new("A3"), locking)
+    assert Worker.objects.count() == 2
 
 
 def test_a_moment_is_compared_to_the_microsecond() -> None:

@@ -131,6 +131,7 @@ def checked(locked: Worker | None) -> Worker:
 def sign_in(request: HttpRequest, *, worker: Worker) -> None:
     request.session.cycle_key()
     request.session[SESSION_KEY] = worker.pk
+    _know(str(request.session.session_key), worker.pk)
 
 
 def remember_in_frames(response: HttpResponse, *, worker: Worker) -> None:

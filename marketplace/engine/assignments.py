@@ -1,10 +1,10 @@
 """What a worker does with a HIT, and what a requester decides about it. One locked HIT per step.
 
-Every function takes the marketplace's time and runs its own transaction.
+Every function takes the marketplace's time and runs its own transaction, but for those named `locked`.
 """
 
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from django.db import transaction
@@ -14,17 +14,18 @@ from django.utils.translation import gettext
 from marketplace import ids, refusals
 from marketplace.accounts.sessions import checked, locked_account
 from marketplace.models import HIT, LIVE, Assignment, HITType, Requester, Worker
+from marketplace.models.work import HITQuerySet
 from marketplace.money import ledger
 from marketplace.notifications import events
 from marketplace.refusals import WorkerRefusal
-from statements import Change, Hole, Statement, insert
+from statements import Change, Hole, Statement, insert, insert_if
 
 Status = Assignment.Status
 MORE_TIME = timedelta(minutes=30)  # MTurk has none; a requester waits at most that much longer
 OVERRIDE_WITHIN = timedelta(days=30)  # API reference, ApproveAssignment
 
 
-def offered(worker: Worker | Hole | None) -> QuerySet[HIT]:
+def offered(worker: Worker | Hole | None) -> HITQuerySet:
     """Return the HITs that are open and that a worker has not had, qualifications aside."""
     hits = HIT.objects.filter(is_open=True)
     if worker is None:
@@ -35,17 +36,33 @@ def offered(worker: Worker | Hole | None) -> QuerySet[HIT]:
 
 def next_hit(hit_type: HITType | str, *, worker: Worker | None, now: datetime) -> HIT | None:
     """Return the oldest HIT of the type, or of the one with this HITTypeId, that the worker could accept."""
+    return _next(hit_type, worker=worker, now=now, is_locked=False)
+
+
+def lock_next(hit_type: HITType | str, *, worker: Worker, now: datetime) -> HIT | None:
+    """Return the `next_hit` with its row locked, in the caller's transaction.
+
+    Raises WorkerRefusal where it was closed while this waited for the lock, and another comes next.
+    """
+    locked = _next(hit_type, worker=worker, now=now, is_locked=True)
+    if locked is None and next_hit(hit_type, worker=worker, now=now):
+        raise WorkerRefusal(gettext("No more of this HIT is available."))
+    return locked
+
+
+def _next(hit_type: HITType | str, *, worker: Worker | None, now: datetime, is_locked: bool) -> HIT | None:
     is_named, of = isinstance(hit_type, str), hit_type if isinstance(hit_type, str) else hit_type.pk
     known = {"hit_type": of, "worker": worker and worker.pk, "now": now}
+    asked = partial(_oldest, is_named, worker is not None, is_locked=is_locked)
     # Without a word of time, so that the index of open HITs is read, and one row of it.
-    oldest = _oldest(is_named, worker is not None, is_timed=False).first(**known)
+    oldest = asked(is_timed=False).first(**known)
     is_over = oldest is not None and oldest.expires_at <= now
-    return _oldest(is_named, worker is not None, is_timed=True).first(**known) if is_over else oldest
+    return asked(is_timed=True).first(**known) if is_over else oldest
 
 
 @cache
-def _oldest(is_named: bool, has_worker: bool, *, is_timed: bool) -> Statement[HIT]:
-    """Return the statement of `next_hit`: of a type by its id or its key, for a worker or for anybody."""
+def _oldest(is_named: bool, has_worker: bool, *, is_timed: bool, is_locked: bool) -> Statement[HIT]:
+    """Return the statement of `_next`: of a type by its id or its key, for a worker or for anybody."""
 
     def made() -> QuerySet[HIT]:
         name = Hole("hit_type", HITType._meta.get_field("type_id"))
@@ -55,7 +72,8 @@ def _oldest(is_named: bool, has_worker: bool, *, is_timed: bool) -> Statement[HI
         hits = hits.filter(hit_type=kind)
         if is_timed:
             hits = hits.filter(expires_at__gt=Hole("now", HIT._meta.get_field("expires_at")))
-        return hits.select_related("hit_type__requester").order_by("pk")[:1]
+        read = hits.to_lock() if is_locked else hits.select_related("hit_type__requester")
+        return read.order_by("pk")[:1]
 
     return Statement(made)
 
@@ -63,24 +81,30 @@ def _oldest(is_named: bool, has_worker: bool, *, is_timed: bool) -> Statement[HI
 @transaction.atomic
 def accept(hit: HIT, *, worker: Worker, now: datetime) -> Assignment:
     """Give the worker an assignment of the HIT. Raises WorkerRefusal when there is none to give."""
-    hit = HIT.objects.locked(hit.pk)
+    return accept_locked(HIT.objects.locked(hit.pk), worker=worker, now=now)
+
+
+def accept_locked(hit: HIT, *, worker: Worker, now: datetime) -> Assignment:
+    """Do as `accept` with a HIT whose row is locked, in the caller's transaction."""
     if hit.status(now=now) != HIT.Status.ASSIGNABLE:
         raise WorkerRefusal(gettext("No more of this HIT is available."))
     assignment = Assignment(
-        assignment_id=_next_assignment_id(hit, worker=worker),
+        assignment_id=ids.entity_id(),
         hit=hit,
         worker=worker,
         accepted_at=now,
         deadline=now + hit.hit_type.duration,
     )
-    insert([assignment])
+    if not insert_if(assignment, NEW_TO_HIT, pk=worker.pk, hit=hit.pk):
+        assignment.assignment_id = _returned_id(hit, worker=worker)
+        insert([assignment])
     hit.pending += 1
     ledger.settle(hit, now=now)
     events.record(hit, "AssignmentAccepted", at=now, assignment=assignment)
     return assignment
 
 
-def _next_assignment_id(hit: HIT, *, worker: Worker) -> str:
+def _returned_id(hit: HIT, *, worker: Worker) -> str:
     """Recycle the id of work given back by another worker; who comes back gets a new one, as on MTurk.
 
     The account is locked, and asked in the same statement whether it has the HIT and what was given back: both are as
@@ -89,8 +113,6 @@ def _next_assignment_id(hit: HIT, *, worker: Worker) -> str:
     account: Any = checked(ACCOUNT.first(pk=worker.pk, hit=hit.pk))
     if account.has_hit:
         raise WorkerRefusal(gettext("You already have, or have done, this HIT."))
-    if account.returned is None:
-        return ids.entity_id()
     Assignment.objects.filter(pk=account.returned).update(is_reusable=False)
     return str(Assignment.objects.values_list("assignment_id", flat=True).get(pk=account.returned))
 
@@ -109,6 +131,15 @@ def _account() -> QuerySet[Worker]:
 
 
 ACCOUNT = Statement(_account)
+
+
+def _new_to_hit() -> QuerySet[Worker, Any]:
+    """Return the account where it may have the HIT under a new id, which is nearly always."""
+    found: QuerySet[Worker, Any] = _account().filter(Q(is_active=True, has_hit=False, returned=None))
+    return found.values_list("pk")
+
+
+NEW_TO_HIT = Statement(_new_to_hit)
 
 
 def more_time(assignment: Assignment) -> timedelta:
@@ -153,7 +184,13 @@ def _release(assignment: Assignment, which: Q, *, status: str, now: datetime) ->
 @transaction.atomic
 def submit(assignment: Assignment, *, answer: str, now: datetime) -> None:
     """Record the worker's answer document. Raises WorkerRefusal unless the assignment is open and in time."""
-    hit = HIT.objects.locked(assignment.hit_id)
+    assignment.hit = HIT.objects.locked(assignment.hit_id)
+    submit_locked(assignment, answer=answer, now=now)
+
+
+def submit_locked(assignment: Assignment, *, answer: str, now: datetime) -> None:
+    """Do as `submit` where the row of the assignment's HIT is locked, in the caller's transaction."""
+    hit = assignment.hit
     if not RECORD(
         pk=assignment.pk, answer=answer, now=now, auto_approval_at=now + hit.hit_type.auto_approval_delay
     ):

@@ -76,11 +76,20 @@ class HITQuerySet(models.QuerySet["HIT"]):
         has_ended = IS_FULL | Q(expires_at__lte=now) | Q(is_expired=True)
         return self.filter(Q(disposed_at=None, pending=0) & has_ended)
 
+    def to_lock(self) -> Self:
+        """Lock what is read, with all that is needed to give out, take back or decide an assignment of it."""
+        related = self.select_related("hit_type__notification", "requester")
+        return related.select_for_update(of=("self",), no_key=True)
+
     def locked(self, pk: int) -> "HIT":
         """Return the HIT with its row locked (on SQLite the IMMEDIATE transaction is the lock)."""
         if hit := LOCKED.first(pk=pk):
             return hit
         raise HIT.DoesNotExist("It is gone.")
+
+    def locked_by_name(self, hit_id: str, *, of: str) -> "HIT | None":
+        """Return the HIT with this HITId, locked; None where none of the HITTypeId or HITGroupId `of` has it."""
+        return LOCKED_BY_NAME.first(hit_id=hit_id, of=of)
 
     def rewrite(self, hit: "HIT") -> None:
         """Write the counts of a locked HIT."""
@@ -186,11 +195,13 @@ class HIT(models.Model):
 
 
 COUNTS = ("pending", "submitted", "approved", "rejected", "held_slots", "is_open")
-LOCKED = Statement(
-    lambda: (
-        HIT.objects.select_for_update(of=("self",), no_key=True)
-        .select_related("hit_type__notification", "requester")
-        .filter(pk=Hole("pk", HIT._meta.pk))
+
+LOCKED = Statement(lambda: HIT.objects.to_lock().filter(pk=Hole("pk", HIT._meta.pk)))
+OF = Hole("of", HITType._meta.get_field("type_id"))
+LOCKED_BY_NAME = Statement(
+    lambda: HIT.objects.to_lock().filter(
+        Q(hit_type__type_id=OF) | Q(hit_type__group_id=OF),
+        hit_id=Hole("hit_id", HIT._meta.get_field("hit_id")),
     )
 )
 WRITE_COUNTS = Change(

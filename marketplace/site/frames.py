@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
+from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, UnreadablePostError
 from django.shortcuts import get_object_or_404, render
 from django.templatetags.static import static
@@ -170,21 +171,26 @@ def _form(request: HttpRequest) -> dict[str, list[str]]:
 
 
 def _record(form: dict[str, list[str]], *, visitor: str, now: datetime) -> Assignment:
-    assignment = _open_assignment(form, visitor=visitor)
+    """The document is made before the HIT is locked: nobody waits for that."""
     fields = answer_documents.fields_of(form.items())
-    if not fields:
-        raise WorkerRefusal(gettext("The task sent no answer besides the assignment's own number."))
-    assignments.submit(assignment, answer=answer_documents.document(fields), now=now)
+    document = answer_documents.document(fields)
+    with transaction.atomic():
+        assignment = _open_assignment(form, visitor=visitor)
+        if not fields:
+            raise WorkerRefusal(gettext("The task sent no answer besides the assignment's own number."))
+        assignments.submit_locked(assignment, answer=document, now=now)
     return assignment
 
 
+# Locked is the HIT, as wherever one of its assignments changes.
 OPEN_ASSIGNMENT = Statement(
     lambda: (
         Assignment.objects.filter(
             assignment_id=Hole("assignment_id", Assignment._meta.get_field("assignment_id")),
             status=Assignment.Status.OPEN,
         )
-        .select_related("worker", "hit")
+        .select_for_update(of=("hit",), no_key=True)
+        .select_related("worker", "hit__hit_type__notification", "hit__requester")
         .order_by("pk")[:1]
     )
 )

@@ -1,9 +1,12 @@
 """Previewing, accepting, doing and returning HITs; and going from one to the next, a switch kept in the session."""
 
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib import messages
+from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -35,13 +38,15 @@ def _hit_type(identifier: str) -> HITType:
     return get_object_or_404(types, Q(type_id=identifier) | Q(group_id=identifier))
 
 
-def _offer(identifier: str, *, worker: Worker | None, now: datetime) -> tuple[HITType, HIT | None]:
+def _offer(
+    identifier: str, *, worker: Any, now: datetime, ask: Callable[..., HIT | None] = assignments.next_hit
+) -> tuple[HITType, HIT | None]:
     """Return the type and the HIT that comes next, in one statement where there is one and the id is a HITTypeId."""
-    if hit := assignments.next_hit(identifier, worker=worker, now=now):
+    if hit := ask(identifier, worker=worker, now=now):
         return hit.hit_type, hit
     hit_type = _hit_type(identifier)
     is_asked = hit_type.type_id == identifier
-    return hit_type, None if is_asked else assignments.next_hit(hit_type, worker=worker, now=now)
+    return hit_type, None if is_asked else ask(hit_type, worker=worker, now=now)
 
 
 @require_safe
@@ -67,37 +72,36 @@ def preview(request: HttpRequest, identifier: str) -> HttpResponse:
 @worker_required
 def accept(request: HttpRequest, worker: Worker, identifier: str) -> HttpResponse:
     """Accept the HIT that was shown, or the next of its type when somebody was quicker."""
-    now = arrive(request)
-    hit_type, hit = _wanted(request.POST.get("hitId", ""), identifier) or _offer(
-        identifier, worker=worker, now=now
-    )
+    now, shown = arrive(request), documents.legal(request.POST.get("hitId", ""))
     _keep_switch(request)
-    if not _may_accept(request, hit_type):
-        messages.error(request, gettext("Your account does not meet the requirements of these HITs."))
-        return redirect("preview", identifier=hit_type.type_id)
-    for _ in range(ACCEPT_TRIES):
-        if hit is None:
+    for attempt in range(ACCEPT_TRIES):
+        with suppress(WorkerRefusal):
+            if accepted := _take(request, worker, identifier, shown="" if attempt else shown, now=now):
+                return _to_work(accepted)
             break
-        try:
-            return _to_work(assignments.accept(hit, worker=worker, now=now))
-        except WorkerRefusal:
-            hit = assignments.next_hit(hit_type, worker=worker, now=now)
-    messages.error(request, gettext("There is no more of these HITs for you at the moment."))
+    hit_type = _hit_type(identifier)
+    problem = (
+        gettext("There is no more of these HITs for you at the moment.")
+        if _may_accept(request, hit_type)
+        else gettext("Your account does not meet the requirements of these HITs.")
+    )
+    messages.error(request, problem)
     return redirect("preview", identifier=hit_type.type_id)
 
 
-def _wanted(hit_id: str, identifier: str) -> tuple[HITType, HIT] | None:
-    """Return the HIT that the page showed, and its type; None where it showed none, or it is gone."""
-    hit = NAMED.first(hit_id=documents.legal(hit_id)) if hit_id else None
-    is_of_type = hit is not None and identifier in {hit.hit_type.type_id, hit.hit_type.group_id}
-    return (hit.hit_type, hit) if hit and is_of_type else None
+@transaction.atomic
+def _take(
+    request: HttpRequest, worker: Worker, identifier: str, *, shown: str, now: datetime
+) -> Assignment | None:
+    """Accept the HIT of this HITId if it is of the type, else the next; None where there is none they may accept.
 
-
-NAMED = Statement(
-    lambda: HIT.objects.filter(hit_id=Hole("hit_id", HIT._meta.get_field("hit_id"))).select_related(
-        "hit_type__requester"
-    )
-)
+    Raises WorkerRefusal when somebody was quicker.
+    """
+    hit = HIT.objects.locked_by_name(shown, of=identifier) if shown else None
+    if hit is None:
+        hit = _offer(identifier, worker=worker, now=now, ask=assignments.lock_next)[1]
+    may_accept = hit is not None and _may_accept(request, hit.hit_type)
+    return assignments.accept_locked(hit, worker=worker, now=now) if hit and may_accept else None
 
 
 def _may_accept(request: HttpRequest, hit_type: HITType) -> bool:

@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 from django.db import connection
+from django.db.models import OuterRef
 from pytest_django import DjangoAssertNumQueries
 
 from annotators.models import Worker
 from statements import Statement
-from statements.gathered import Gathered
+from statements.gathered import Gathered, listed
 from surveys.answering.contents import OUTPUTS, PICTURES, contents_of, with_contents
 from surveys.models import Item, Output, Picture, QuestionnaireItem
 from tests.factories import make_item, make_published
@@ -93,3 +94,19 @@ def test_moments_are_not_gathered() -> None:
 def test_keys_that_are_no_numbers_are_not_gathered() -> None:
     with pytest.raises(TypeError, match="questionnaire"):
         Gathered(QuestionnaireItem, by="item", order="position")
+
+
+def test_one_column_of_all_rows_is_a_list() -> None:
+    shown = {"outputs": [1, 2], "choices": TEXTS, "place": 3}
+    make_published(n_items=2)
+    Item.objects.update(payload=shown)
+    of_outputs = Output.objects.filter(item=OuterRef("pk"))
+    of_survey = Item.objects.filter(survey=OuterRef("survey"))
+    columns = {
+        "keys": listed(of_outputs, "pk", by="item"),
+        "payloads": listed(of_survey, "payload", by="survey"),
+        "none": listed(of_outputs.filter(pk=0), "pk", by="item"),
+    }
+    for item in Statement(lambda: Item.objects.annotate(**columns)).all():
+        assert sorted(item.keys) == sorted(item.outputs.values_list("pk", flat=True))
+        assert (item.payloads, item.none) == ([shown, shown], None)
