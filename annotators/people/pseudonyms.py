@@ -8,11 +8,12 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Any
 
 from django.conf import settings
-from django.db.models import QuerySet
+from django.db.models import Exists, QuerySet
 
 from annotators.models import Worker
 from statements import Hole, Statement, insert
@@ -74,12 +75,19 @@ def worker_of(worker_id: str, *, source: str) -> Worker:
     return _worker_of(worker_id, source=source, known=Worker.objects.all())[0]
 
 
-def locked_worker_of(worker_id: str, *, source: str) -> tuple[Worker, bool]:
+def locked_worker_of(worker_id: str, *, source: str, is_new: bool = False) -> tuple[Worker, bool]:
     """Return that worker, locked: one person does one thing at a time. To be called in a transaction.
 
-    And whether they are new: nothing can be known of them.
+    And whether they are new: nothing can be known of them. `is_new`: they were not known a moment ago, by
+    `is_known`, so that they are not looked for before they are written.
     """
-    return _worker_of(worker_id, source=source, known=Worker.objects.select_for_update(no_key=True))
+    known = Worker.objects.select_for_update(no_key=True)
+    return _worker_of(worker_id, source=source, known=known, is_new=is_new)
+
+
+def is_known(*, source: Any, n_names: int) -> Exists:
+    """Tell, in a query with `name_holes`, whether a source knows a worker by any of these names."""
+    return Exists(Worker.objects.filter(source=source, worker_id__in=name_holes(n_names)))
 
 
 def known_worker(worker_id: str, *, source: str) -> Worker | None:
@@ -87,8 +95,10 @@ def known_worker(worker_id: str, *, source: str) -> Worker | None:
     return _named(worker_id, source=source, among=Worker.objects.all())
 
 
-def _worker_of(worker_id: str, *, source: str, known: QuerySet[Worker]) -> tuple[Worker, bool]:
-    if found := _named(worker_id, source=source, among=known):
+def _worker_of(
+    worker_id: str, *, source: str, known: QuerySet[Worker], is_new: bool = False
+) -> tuple[Worker, bool]:
+    if not is_new and (found := _named(worker_id, source=source, among=known)):
         return found, False
     newcomer = Worker(source=source, worker_id=worker_id)
     if written := insert([newcomer], on_conflict="ON CONFLICT (source, worker_id) DO NOTHING"):
@@ -100,20 +110,29 @@ def _worker_of(worker_id: str, *, source: str, known: QuerySet[Worker]) -> tuple
 def _named(worker_id: str, *, source: str, among: QuerySet[Worker]) -> Worker | None:
     names = names_of(worker_id)
     called = _called(len(names), is_locked=among.query.select_for_update)
-    return called.first(source=source, **{f"name_{n}": name for n, name in enumerate(names)})
+    return called.first(source=source, **by_name(names))
 
 
 @cache
 def _called(n_names: int, *, is_locked: bool) -> Statement[Worker]:
     """Return the statement that finds a worker by any of so many names."""
-    name, source = Worker._meta.get_field("worker_id"), Hole("source", Worker._meta.get_field("source"))
-    names = [Hole(f"name_{n}", name) for n in range(n_names)]
+    source = Hole("source", Worker._meta.get_field("source"))
 
     def made() -> QuerySet[Worker]:
-        called = Worker.objects.filter(source=source, worker_id__in=names).order_by("pk")[:1]
+        called = Worker.objects.filter(source=source, worker_id__in=name_holes(n_names)).order_by("pk")[:1]
         return called.select_for_update(no_key=True) if is_locked else called
 
     return Statement(made)
+
+
+def name_holes(n_names: int) -> list[Hole]:
+    """Return the holes of a statement about a worker of so many names; `by_name` fills them."""
+    return [Hole(f"name_{n}", Worker._meta.get_field("worker_id")) for n in range(n_names)]
+
+
+def by_name(names: Sequence[str]) -> dict[str, str]:
+    """Return what goes into the `name_holes`."""
+    return {f"name_{n}": name for n, name in enumerate(names)}
 
 
 def names_of(worker_id: str) -> list[str]:

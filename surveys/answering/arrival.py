@@ -1,13 +1,13 @@
 """Somebody opens the frame of a HIT: who they claim to be, and the assignment they get, once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from django.conf import settings
 from django.db import IntegrityError, connection, transaction
-from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, Model, OuterRef, Q, QuerySet, Subquery
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
@@ -15,13 +15,13 @@ from annotators.constraints import is_about
 from annotators.crowds.base import crowd_of, has_market
 from annotators.failpoints import reach
 from annotators.models import HIT, IS_CLAIM, Assignment, Worker
-from annotators.people.pseudonyms import locked_worker_of, names_of
+from annotators.people.pseudonyms import by_name, locked_worker_of, name_holes, names_of
 from statements import Hole, Statement, insert
 from surveys.answering import claiming
 from surveys.answering.answer_copy import NOT_XML
-from surveys.answering.orders import draw_responses
+from surveys.answering.orders import draw_responses, slots_to_draw, to_draw
 from surveys.answering.presentation import by_place, opened_responses
-from surveys.models import AnnotationSlot, Batch, Questionnaire, Response
+from surveys.models import AnnotationSlot, Batch, Questionnaire, QuestionnaireItem, Response
 from surveys.publishing import pilots, quota
 from surveys.publishing.quota import cap_of, has_reached_cap
 
@@ -94,10 +94,10 @@ def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
     )
 
 
-def named_assignment(params: Mapping[str, str]) -> str:
-    """Return the AssignmentId of MTurk's query, whoever sent it; "" where it has none that MTurk could have given."""
-    named = _given(params).get("assignmentId", "")[:64]
-    return named if is_entity_id(named) else ""
+def named(params: Mapping[str, str], key: str) -> str:
+    """Return an id of MTurk's query, whoever sent it; "" where it has none that MTurk could have given."""
+    given = _given(params).get(key, "")[:64]
+    return given if is_entity_id(given) else ""
 
 
 def _given(params: Mapping[str, str]) -> dict[str, str]:
@@ -128,14 +128,15 @@ def open_assignment(
     user_agent: str = "",
     address: str = "",
     is_new: bool = False,
+    is_newcomer: bool = False,
 ) -> Opened:
     """Return the assignment that is claimed, with its orders drawn; opened anew for each AssignmentId.
 
     What was claimed under another AssignmentId is neither shown nor changed: nobody has said yet that both are one
     person's. `address` is the visitor's network address, "" where it is not known. `is_new`: a moment ago nobody had
-    opened the HIT under this AssignmentId, so that it is not looked for before a lock is taken. Raises CannotServe; a
-    worker who is turned away is asked to return the HIT and loses nothing by it. Who was excluded after they began may
-    finish what they began.
+    opened the HIT under this AssignmentId, so that it is not looked for before a lock is taken; `is_newcomer`: nor was
+    their worker known. Raises CannotServe; a worker who is turned away is asked to return the HIT and loses nothing by
+    it. Who was excluded after they began may finish what they began.
     """
     hit = _check_claims(questionnaire, claims)
     if not is_new and (opened := _opened_earlier(questionnaire, claims)):
@@ -147,7 +148,7 @@ def open_assignment(
         claimed_from=claiming.origin(address),
     )
     try:
-        return _opened(questionnaire, claim, worker_id=claims.worker_id)
+        return _opened(questionnaire, claim, worker_id=claims.worker_id, is_newcomer=is_newcomer)
     except IntegrityError as error:
         # The same worker at once on a sibling HIT, or with another HIT's AssignmentId.
         if any(is_about(error, model, name) for model, name in ONCE_EACH):
@@ -161,21 +162,20 @@ def _opened_earlier(questionnaire: Questionnaire, claims: Claims) -> Assignment 
         hit=questionnaire.hit_id,
         source=questionnaire.batch.endpoint,
         assignment_id=claims.assignment_id,
-        **{f"name_{n}": name for n, name in enumerate(names)},
+        **by_name(names),
     )
 
 
 @cache
 def _opened_before(n_names: int) -> Statement[Assignment]:
     """Return the statement that finds a claim, opened by a worker with so many names."""
-    names = [Hole(f"name_{n}", Worker._meta.get_field("worker_id")) for n in range(n_names)]
 
     def made() -> QuerySet[Assignment]:
         claimed = Assignment.objects.select_related("worker").filter(
             Exists(Response.objects.filter(assignment=OuterRef("pk"))),
             hit=Hole("hit", HIT._meta.pk),
             worker__source=Hole("source", Worker._meta.get_field("source")),
-            worker__worker_id__in=names,
+            worker__worker_id__in=name_holes(n_names),
             assignment_id=Hole("assignment_id", Assignment._meta.get_field("assignment_id")),
         )
         return claimed.order_by("hit_id", "submitted_at", "pk")[:1]
@@ -210,19 +210,23 @@ def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
 
 
 @transaction.atomic
-def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) -> Opened:
+def _opened(
+    questionnaire: Questionnaire, claim: Assignment, *, worker_id: str, is_newcomer: bool = False
+) -> Opened:
     """Worker before questionnaire: the order in which `allocation` locks too."""
-    claim.worker, is_newcomer = locked_worker_of(worker_id, source=questionnaire.batch.endpoint)
+    source = questionnaire.batch.endpoint
+    claim.worker, is_newcomer = locked_worker_of(worker_id, source=source, is_new=is_newcomer)
     if claim.worker.standing == Worker.Standing.EXCLUDED:
         raise CannotServe("excluded", EXCLUDED)
     _lock(questionnaire)
-    here = HERE.all(worker=claim.worker_id, hit=claim.hit_id)
+    slots = _slots_to_open(questionnaire, claim)
+    here = _here(claim, slots)
     if opened := _existing(claim, here):
         quota.keep(opened, batch=questionnaire.batch)
     else:
         claiming.make_room(claim, among=[one for one in here if one.is_claim])
-        if not is_newcomer:
-            _check_not_seen(questionnaire, claim)
+        if any(slot.is_seen for slot in slots[:1]):
+            raise CannotServe("seen_before", SEEN_BEFORE)
         if pilots.took_part(claim.worker, batch=questionnaire.batch):
             raise CannotServe("seen_before", TOOK_PART)
         _check_share(questionnaire, claim)
@@ -231,7 +235,11 @@ def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) 
         if slot:
             quota.give(slot, assignment=claim)
     drawn = draw_responses(
-        questionnaire, assignment=opened or claim, is_new=opened is None, is_newcomer=is_newcomer
+        questionnaire,
+        assignment=opened or claim,
+        is_new=opened is None,
+        is_newcomer=is_newcomer,
+        slots=slots,
     )
     reach("open.drawing")
     return Opened(opened or claim, drawn, is_newcomer)
@@ -240,7 +248,43 @@ def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str) 
 def _lock(questionnaire: Questionnaire) -> None:
     """SQLite has no locks of rows: of it a transaction locks the whole."""
     if connection.features.has_select_for_update:
-        Questionnaire.objects.select_for_update(no_key=True).values_list("pk").get(pk=questionnaire.pk)
+        LOCKED.rows(pk=questionnaire.pk)
+
+
+LOCKED = Statement(
+    lambda: (
+        Questionnaire.objects.select_for_update(no_key=True)
+        .filter(pk=Hole("pk", Questionnaire._meta.pk))
+        .values_list("pk")
+    )
+)
+
+
+def _slots_to_open(questionnaire: Questionnaire, claim: Assignment) -> list[Any]:
+    """Return what is to be drawn and, of each the same, what is there of the HIT and of this worker.
+
+    `n_claims`: how many claims; `is_here`: whether the worker has rows of the HIT; `is_seen`: whether they have seen an
+    item of it elsewhere.
+    """
+    asked = {"hit": claim.hit_id, "worker": claim.worker_id, "claimed_from": claim.claimed_from}
+    return slots_to_draw(questionnaire, by=TO_OPEN, **asked)
+
+
+def _to_open() -> QuerySet[QuestionnaireItem]:
+    here = Assignment.objects.filter(hit=Hole("hit", HIT._meta.pk))
+    claims = here.filter(IS_CLAIM).order_by().values("hit").annotate(n=Count("pk")).values("n")
+    theirs = here.filter(worker=Hole("worker", Worker._meta.pk))
+    return to_draw().annotate(n_claims=Subquery(claims), is_here=Exists(theirs), is_seen=Exists(_seen()))
+
+
+TO_OPEN = Statement(_to_open)
+
+
+def _here(claim: Assignment, slots: Sequence[Any]) -> list[Assignment]:
+    """Return the claims to a HIT and the worker's rows of it; nothing where none of them can matter."""
+    if any(slot.is_here or (slot.n_claims or 0) >= claiming.most_from_one(claim.hit) for slot in slots[:1]):
+        return HERE.all(worker=claim.worker_id, hit=claim.hit_id)
+    return []
 
 
 def _existing(claim: Assignment, here: list[Assignment]) -> Assignment | None:
@@ -253,20 +297,11 @@ def _existing(claim: Assignment, here: list[Assignment]) -> Assignment | None:
     return rows[0] if rows else None
 
 
-def _check_not_seen(questionnaire: Questionnaire, claim: Assignment) -> None:
-    """Somebody else's claim to be this worker closes no HIT to them, nor does their own of before a return."""
-    if SEEN.rows(
-        claimed_from=claim.claimed_from,
-        batch=questionnaire.batch_id,
-        worker=claim.worker_id,
-        questionnaire=questionnaire.pk,
-        hit=claim.hit_id,
-    ):
-        raise CannotServe("seen_before", SEEN_BEFORE)
+def _seen() -> QuerySet[Response]:
+    """Return what counts as seen of a questionnaire's items; a claim to its own HIT does not.
 
-
-def _seen() -> QuerySet[Response, Any]:
-    """Return one of what counts as seen of a questionnaire's items; a claim to its own HIT does not."""
+    Somebody else's claim to be this worker closes no HIT to them, nor does their own of before a return.
+    """
     claimed_from = Hole("claimed_from", Assignment._meta.get_field("claimed_from"))
     responses = Response.objects.filter(
         quota.is_borne_out(claimed_from, assignment="assignment__"),
@@ -274,11 +309,7 @@ def _seen() -> QuerySet[Response, Any]:
         worker=Hole("worker", Worker._meta.pk),
         item__slots__questionnaire=Hole("questionnaire", Questionnaire._meta.pk),
     )
-    elsewhere = responses.exclude(is_claim=True, assignment__hit=Hole("hit", HIT._meta.pk))
-    return elsewhere.order_by().values_list("pk")[:1]
-
-
-SEEN = Statement(_seen)
+    return responses.exclude(is_claim=True, assignment__hit=Hole("hit", HIT._meta.pk))
 
 
 def _check_share(questionnaire: Questionnaire, claim: Assignment) -> None:

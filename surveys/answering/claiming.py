@@ -128,12 +128,17 @@ def make_room(claim: Assignment, *, among: Sequence[Assignment]) -> None:
 
     To be called under a lock on the questionnaire.
     """
-    most = claim.hit.max_assignments + SLACK
+    most = most_from_one(claim.hit)
     own = [one for one in among if one.claimed_from == claim.claimed_from]
     if len(own) >= most:
         drop(_least(own))
     elif len(among) >= 2 * most:
         drop(_least(among))
+
+
+def most_from_one(hit: HIT) -> int:
+    """Return how many claims to a HIT one network address may hold. With fewer in all there is room."""
+    return hit.max_assignments + SLACK
 
 
 def drop(claim: Assignment) -> bool:

@@ -8,15 +8,16 @@ in one of several languages add `language` (`collection`).
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import cache, partial
+from functools import partial
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from django.db.models import Q, QuerySet, prefetch_related_objects
+from django.db.models import OuterRef, Q, QuerySet, prefetch_related_objects
 from django.utils import timezone
 
 from annotators.models import Assignment, Worker
-from statements import Hole, Statement, insert
+from statements import Hole, Moment, Statement, insert
+from statements.gathered import listed
 from surveys.answering.contents import OUTPUTS, PICTURES, contents_of, with_contents
 from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, Response
 from surveys.protocols.definition import Definition
@@ -61,21 +62,20 @@ def draw_order(
 
 def _counted() -> QuerySet[Response]:
     """Return what a batch has shown so far, as `History.of` counts it."""
-    batch, given_up = Hole("batch", Batch._meta.pk), Hole("given_up", Assignment._meta.get_field("loaded_at"))
+    batch, given_up = Hole("batch", Batch._meta.pk), Moment("given_up")
     left = Q(assignment__saved_at=None, assignment__loaded_at__lt=given_up)
     firsts = Response.objects.filter(batch=batch, is_repeat=False)
     return firsts.exclude(assignment__status=Assignment.Status.REJECTED).exclude(left).order_by()
 
 
+def _of(batch: Batch) -> dict[str, Any]:
+    """Return what `_counted` asks about."""
+    return {"batch": batch.pk, "given_up": timezone.now() - 2 * batch.assignment_duration}
+
+
 SHOWN_TO_WORKER = Statement(
     lambda: _counted().filter(worker=Hole("worker", Worker._meta.pk)).values_list("shown", "item__gold")
 )
-
-
-@cache
-def _shown_on_items(n_items: int) -> Statement[Response]:
-    keys: list[Any] = [Hole(f"item_{n}", Item._meta.pk) for n in range(n_items)]
-    return Statement(lambda: _counted().filter(item__pk__in=keys).values_list("item_id", "shown"))
 
 
 class History:
@@ -89,18 +89,17 @@ class History:
         self.gold_slots: Counter[Hashable] = Counter()
 
     @classmethod
-    def of(cls, batch: Batch, *, items: Sequence[Item], worker: Worker | None) -> "History":
+    def of(cls, batch: Batch, *, slots: Sequence[Any], worker: Worker | None) -> "History":
         """Count what the batch has shown so far, but not to those whose work is rated again by others.
 
-        These are the rejected, and those who left without answering and can't come back in time. No worker: one to
-        whom nothing was shown.
+        These are the rejected, and those who left without answering and can't come back in time. `slots`: as
+        `slots_to_draw` returns them. No worker: one to whom nothing was shown.
         """
         history = cls()
-        of = {"batch": batch.pk, "given_up": timezone.now() - 2 * batch.assignment_duration}
-        keys = {f"item_{n}": item.pk for n, item in enumerate(items)}
-        for item_id, shown in _shown_on_items(len(items)).rows(**of, **keys):
-            history._count_item(item_id, shown)
-        mine = SHOWN_TO_WORKER.rows(**of, worker=worker.pk) if worker else []
+        for slot in slots:
+            for shown in slot.shown_before or []:
+                history._count_item(slot.item_id, shown)
+        mine = SHOWN_TO_WORKER.rows(**_of(batch), worker=worker.pk) if worker else []
         leading = [pk for shown, _ in mine for pk in shown["outputs"][:1]]
         systems = dict(Output.objects.filter(pk__in=leading).values_list("pk", "system")) if leading else {}
         for shown, gold in mine:
@@ -169,18 +168,24 @@ class History:
 
 
 def draw_responses(
-    questionnaire: Questionnaire, *, assignment: Assignment, is_new: bool = False, is_newcomer: bool = False
+    questionnaire: Questionnaire,
+    *,
+    assignment: Assignment,
+    is_new: bool = False,
+    is_newcomer: bool = False,
+    slots: Sequence[QuestionnaireItem] | None = None,
 ) -> list[Response]:
     """Write one response per item, each with the order it will be shown in; nothing where there are some.
 
     Returns what was written, with all that a page needs of it. To be called under a lock on the questionnaire: what is
     drawn depends on what was drawn before. Of a new assignment, and of a newcomer, there is nothing to ask for.
+    `slots`: those of `slots_to_draw`, where they were read under that lock.
     """
     if not is_new and assignment.responses.exists():
         return []
-    batch, slots = questionnaire.batch, slots_in_order(questionnaire)
+    batch, slots = questionnaire.batch, slots or slots_to_draw(questionnaire)
     worker = None if is_newcomer else assignment.worker
-    history = History.of(batch, items=[slot.item for slot in slots], worker=worker)
+    history = History.of(batch, slots=slots, worker=worker)
     places = history.draw_places([slot.item for slot in slots], batch=batch, worker=assignment.worker)
     responses = [
         Response(
@@ -225,18 +230,40 @@ def items_again(page: Sequence[Item], *, batch: Batch) -> list[Item]:
     return repeated(page, wanted=batch.repeats_per_hit, checks=checks)
 
 
-SLOTS = Statement(
-    lambda: (
-        with_contents(QuestionnaireItem.objects.all(), OUTPUTS, PICTURES)
-        .filter(questionnaire=Hole("questionnaire", Questionnaire._meta.pk))
-        .order_by("position")
-    )
-)
+def _slots() -> QuerySet[QuestionnaireItem]:
+    rows = with_contents(QuestionnaireItem.objects.all(), OUTPUTS, PICTURES)
+    return rows.filter(questionnaire=Hole("questionnaire", Questionnaire._meta.pk)).order_by("position")
+
+
+def to_draw() -> QuerySet[QuestionnaireItem]:
+    """Return the query of `slots_to_draw`, for a statement that asks for more with it."""
+    of_item = _counted().filter(item=OuterRef("item"))
+    return _slots().annotate(shown_before=listed(of_item, "shown", by="item"))
+
+
+SLOTS = Statement(_slots)
+TO_DRAW = Statement(to_draw)
 
 
 def slots_in_order(questionnaire: Questionnaire) -> list[QuestionnaireItem]:
     """Return what a questionnaire shows, with pictures and outputs, in one query, or two where outputs are drawn."""
-    slots = contents_of(SLOTS, OUTPUTS, PICTURES, questionnaire=questionnaire.pk)
+    return _read_slots(SLOTS, questionnaire)
+
+
+def slots_to_draw(
+    questionnaire: Questionnaire, *, by: Statement[QuestionnaireItem] = TO_DRAW, **values: Any
+) -> list[Any]:
+    """Return the `slots_in_order`, each with `shown_before`: how its item was shown in this batch so far.
+
+    `by`: a statement of `to_draw` that asks for more, of these `values`.
+    """
+    return _read_slots(by, questionnaire, **_of(questionnaire.batch), **values)
+
+
+def _read_slots(
+    statement: Statement[QuestionnaireItem], questionnaire: Questionnaire, **values: Any
+) -> list[QuestionnaireItem]:
+    slots = contents_of(statement, OUTPUTS, PICTURES, questionnaire=questionnaire.pk, **values)
     for slot in slots:
         slot.questionnaire = questionnaire
     if questionnaire.batch.definition.is_drawn:

@@ -2,11 +2,12 @@
 
 import json
 import uuid
+from functools import cache
 from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
@@ -15,9 +16,10 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotators.failpoints import reach
 from annotators.models import Assignment
+from annotators.people.pseudonyms import by_name, is_known, names_of
 from statements import Hole, Statement
 from surveys.answering.allocation import coming_after
-from surveys.answering.arrival import CannotServe, named_assignment, open_assignment, read_claims
+from surveys.answering.arrival import CannotServe, named, open_assignment, read_claims
 from surveys.answering.collection import task_answers, write_answers
 from surveys.answering.consents import has_consent
 from surveys.answering.presentation import opened_responses, preview_items, shown_definition
@@ -57,7 +59,8 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         claims=claims,
         user_agent=agent,
         address=address_of(request),
-        is_new=not getattr(questionnaire, "is_claimed", True),
+        is_new=not questionnaire.is_claimed,
+        is_newcomer=not questionnaire.is_known,
     )
     assignment = opened.assignment
     log_context.bind(assignment=assignment.pk)
@@ -204,8 +207,13 @@ def _who_asks(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]:
     }
 
 
-def _questionnaire(request: HttpRequest, pk: uuid.UUID) -> Questionnaire:
-    found = QUESTIONNAIRE.first(pk=pk, assignment_id=named_assignment(request.GET.dict()))
+def _questionnaire(request: HttpRequest, pk: uuid.UUID) -> Any:
+    """Return the questionnaire with `is_claimed` and `is_known`: whether it was opened so, or the worker is, before."""
+    given = request.GET.dict()
+    names = names_of(named(given, "workerId"))
+    found = _named_questionnaire(len(names)).first(
+        pk=pk, assignment_id=named(given, "assignmentId"), **by_name(names)
+    )
     if found is None:
         raise CannotServe("unknown", gettext("There is no such HIT here. Please return it."))
     return _followed(found, request)
@@ -214,13 +222,21 @@ def _questionnaire(request: HttpRequest, pk: uuid.UUID) -> Questionnaire:
 CLAIMED = Assignment.objects.filter(
     hit=OuterRef("hit"), assignment_id=Hole("assignment_id", Assignment._meta.get_field("assignment_id"))
 )
-QUESTIONNAIRE = Statement(
-    lambda: (
-        Questionnaire.objects.select_related("batch__survey", "hit")
-        .annotate(has_consent=has_consent("batch__survey"), is_claimed=Exists(CLAIMED))
-        .filter(pk=Hole("pk", Questionnaire._meta.pk))
-    )
-)
+
+
+@cache
+def _named_questionnaire(n_names: int) -> Statement[Questionnaire]:
+    """Return the statement that finds a questionnaire for a worker of so many names."""
+
+    def made() -> QuerySet[Questionnaire]:
+        found = Questionnaire.objects.select_related("batch__survey", "hit").annotate(
+            has_consent=has_consent("batch__survey"),
+            is_claimed=Exists(CLAIMED),
+            is_known=is_known(source=OuterRef("batch__endpoint"), n_names=n_names),
+        )
+        return found.filter(pk=Hole("pk", Questionnaire._meta.pk))
+
+    return Statement(made)
 
 
 def _posted_to(request: HttpRequest, pk: uuid.UUID, *, token: str) -> tuple[Questionnaire, Assignment | None]:

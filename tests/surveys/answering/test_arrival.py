@@ -14,7 +14,7 @@ from surveys.answering.arrival import (
     CannotServe,
     Claims,
     is_entity_id,
-    named_assignment,
+    named,
     open_assignment,
     read_claims,
 )
@@ -157,8 +157,10 @@ def test_a_reload_keeps_draft_and_orders() -> None:
 def test_who_came_twice_at_once_has_one_assignment_and_its_orders() -> None:
     """Both were told that nobody has opened the HIT under this AssignmentId; the second waited for the first."""
     questionnaire = make_published()
-    claims = claims_for(questionnaire, worker="AWORKER", assignment="3A")
-    first, second = (open_assignment(questionnaire, claims=claims, is_new=True) for _ in range(2))
+    claims, unknown = claims_for(questionnaire, worker="AWORKER", assignment="3A"), {"is_new": True}
+    unknown |= {"is_newcomer": True}
+    first, second = (open_assignment(questionnaire, claims=claims, **unknown) for _ in range(2))
+    assert (first.is_newcomer, second.is_newcomer, Worker.objects.count()) == (True, False, 1)
     assert (second.assignment.pk, second.drawn) == (first.assignment.pk, [])
     assert [one.pk for one in second.responses(questionnaire.batch)] == [
         one.pk for one in first.responses(questionnaire.batch)
@@ -166,7 +168,7 @@ def test_who_came_twice_at_once_has_one_assignment_and_its_orders() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "named"),
+    ("query", "expected"),
     [
         ({"assignmentId": "3A"}, "3A"),
         ({"amp;assignmentId": " 3A "}, "3A"),
@@ -176,11 +178,11 @@ def test_who_came_twice_at_once_has_one_assignment_and_its_orders() -> None:
         ({}, ""),
     ],
 )
-def test_the_assignment_is_named_as_in_the_claims(query: dict[str, str], named: str) -> None:
-    assert named_assignment(query) == named
+def test_the_assignment_is_named_as_in_the_claims(query: dict[str, str], expected: str) -> None:
+    assert named(query, "assignmentId") == expected
     claimed = read_claims(query, endpoint="production").assignment_id
-    assert named in {claimed, ""}
-    assert (named == "") == (not is_entity_id(claimed))
+    assert expected in {claimed, ""}
+    assert (expected == "") == (not is_entity_id(claimed))
 
 
 def test_a_second_accept_begins_anew_and_leaves_the_first_alone() -> None:
@@ -313,7 +315,7 @@ def test_queries_dont_grow_with_the_items(
         open_for(questionnaire)
     questionnaire = Questionnaire.objects.select_related("batch__survey", "hit").get()
     claims = claims_for(questionnaire, worker="ANEW")
-    with django_assert_num_queries(10 + n_locks()):
+    with django_assert_num_queries(8 + n_locks()):
         opened = open_assignment(questionnaire, claims=claims)
         assert len(opened.responses(questionnaire.batch)) == n_items
     assignment = opened.assignment
@@ -328,10 +330,10 @@ def test_of_a_newcomer_nothing_is_asked_and_of_others_what_they_have_seen(
 ) -> None:
     make_worker("AKNOWN")
     first, second = (make_published() for _ in range(2))
-    with django_assert_num_queries(10 + n_locks()):
+    with django_assert_num_queries(8 + n_locks()):
         opened = open_assignment(first, claims=claims_for(first, worker="ANEW"))
     assert opened.is_newcomer
-    with django_assert_num_queries(11 + n_locks()):  # two questions more, and no worker to be written
+    with django_assert_num_queries(8 + n_locks()):  # one question more, and no worker to be written
         opened = open_assignment(second, claims=claims_for(second, worker="AKNOWN"))
     assert not opened.is_newcomer
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Call, Worker
 from surveys.answering import allocation
-from surveys.answering.orders import History, draw_responses
+from surveys.answering.orders import History, draw_responses, slots_to_draw
 from surveys.models import (
     AnnotationSlot,
     AuditEntry,
@@ -181,12 +181,12 @@ def test_whoever_may_still_come_back_was_shown_what_they_were_shown() -> None:
     """An hour for the work, and as much again at most: after that nobody can hand it in."""
     questionnaire = make_published(n_items=1)
     batch, now = questionnaire.batch, timezone.now()
-    items = [slot.item for slot in questionnaire.slots.all()]
+    item = questionnaire.slots.get().item
     for minutes in (119, 121):
         one = open_for(questionnaire)
         Assignment.objects.filter(pk=one.pk).update(loaded_at=now - timedelta(minutes=minutes))
-    seen = History.of(batch, items=items, worker=None)
-    assert sum(seen.outputs_first[items[0].pk].values()) == 1
+    seen = History.of(batch, slots=slots_to_draw(questionnaire), worker=None)
+    assert sum(seen.outputs_first[item.pk].values()) == 1
 
 
 def test_what_was_drawn_once_is_not_drawn_again() -> None:
@@ -715,12 +715,12 @@ def test_a_place_that_is_open_again_is_given_again_once_somebody_has_it() -> Non
 def test_what_is_asked_again_was_not_shown_once_more() -> None:
     questionnaire = make_published(n_items=1)
     one = submitted(questionnaire)
-    items = [slot.item for slot in questionnaire.slots.all()]
+    item = questionnaire.slots.get().item
     again = one.responses.get()
     again.pk, again.is_repeat, again.position = None, True, 2
     again.save()
-    seen = History.of(questionnaire.batch, items=items, worker=one.worker)
-    assert sum(seen.outputs_first[items[0].pk].values()) == sum(seen.systems_first.values()) == 1
+    seen = History.of(questionnaire.batch, slots=slots_to_draw(questionnaire), worker=one.worker)
+    assert sum(seen.outputs_first[item.pk].values()) == sum(seen.systems_first.values()) == 1
 
 
 def test_items_were_seen_where_it_is_known_and_elsewhere_in_the_batch() -> None:

@@ -11,6 +11,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from annotators.models import Assignment, Worker
+from annotators.people.pseudonyms import purged_name
 from surveys.models import Questionnaire, Response
 from surveys.pages.answering import tokens
 from surveys.pages.answering.styles import style_sources
@@ -67,6 +68,15 @@ def test_who_was_excluded_after_they_began_may_go_on(
     Worker.objects.update(standing=Worker.Standing.EXCLUDED)
     assert visitor.get(url(questionnaire), query).status_code == 200
     assert visitor.get(url(questionnaire), query | {f"{mangled}assignmentId": "3ANOTHER"}).status_code == 403
+
+
+def test_who_was_excluded_and_purged_is_known_by_the_page(
+    visitor: Client, questionnaire: Questionnaire
+) -> None:
+    query = frame_query(questionnaire)
+    Worker.objects.create(worker_id=purged_name(query["workerId"]), source="embedded", standing="excluded")
+    assert visitor.get(url(questionnaire), query).status_code == 403
+    assert (Worker.objects.count(), Assignment.objects.count()) == (1, 0)
 
 
 def test_opening_twice_gives_the_same_assignment(visitor: Client, questionnaire: Questionnaire) -> None:
@@ -305,7 +315,7 @@ def test_queries_do_not_grow_with_the_items(
 ) -> None:
     questionnaire = make_questionnaire(n_items=n_items)
     has_locks = connection.features.has_select_for_update
-    with django_assert_num_queries(11 if has_locks else 10):
+    with django_assert_num_queries(8 if has_locks else 7):
         open_page(visitor, questionnaire)
     with django_assert_num_queries(4):
         page = open_page(visitor, questionnaire)
