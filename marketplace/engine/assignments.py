@@ -18,7 +18,7 @@ from marketplace.models.work import HITQuerySet
 from marketplace.money import ledger
 from marketplace.notifications import events
 from marketplace.refusals import WorkerRefusal
-from statements import Change, Hole, Statement, insert, insert_if
+from statements import Change, Hole, Moment, Statement, insert, insert_if
 
 Status = Assignment.Status
 MORE_TIME = timedelta(minutes=30)  # MTurk has none; a requester waits at most that much longer
@@ -71,7 +71,7 @@ def _oldest(is_named: bool, has_worker: bool, *, is_timed: bool, is_locked: bool
         kind: Any = by_id if is_named else Hole("hit_type", HITType._meta.pk)
         hits = hits.filter(hit_type=kind)
         if is_timed:
-            hits = hits.filter(expires_at__gt=Hole("now", HIT._meta.get_field("expires_at")))
+            hits = hits.filter(expires_at__gt=Moment("now"))
         read = hits.to_lock() if is_locked else hits.select_related("hit_type__requester")
         return read.order_by("pk")[:1]
 
@@ -202,18 +202,14 @@ def submit_locked(assignment: Assignment, *, answer: str, now: datetime) -> None
     events.record(hit, *ended, at=now, assignment=assignment)
 
 
-def _column(name: str) -> Any:
-    return Assignment._meta.get_field(name)
-
-
 RECORD = Change(
     lambda: Assignment.objects.filter(
-        pk=Hole("pk", Assignment._meta.pk), status=Status.OPEN, deadline__gt=Hole("now", _column("deadline"))
+        pk=Hole("pk", Assignment._meta.pk), status=Status.OPEN, deadline__gt=Moment("now")
     ),
     status=Status.SUBMITTED,
-    answer=Hole("answer", _column("answer")),
-    submitted_at=Hole("now", _column("submitted_at")),
-    auto_approval_at=Hole("auto_approval_at", _column("auto_approval_at")),
+    answer=Hole("answer", Assignment._meta.get_field("answer")),
+    submitted_at=Moment("now"),
+    auto_approval_at=Moment("auto_approval_at"),
 )
 
 

@@ -21,7 +21,7 @@ from annotators.crowds.base import by_market, crowd_of
 from annotators.crowds.links import work as link_work
 from annotators.failpoints import reach
 from annotators.models import HIT, Assignment, Worker
-from statements import Hole, Statement
+from statements import Hole, Moment, Statement
 from surveys.answering.orders import draw_responses
 from surveys.models import (
     AnnotationSlot,
@@ -218,7 +218,7 @@ def _offered_next() -> QuerySet[Questionnaire]:
         ~Exists(seen),
         batch=Hole("batch", Batch._meta.pk),
         hit__status=HIT.Status.ASSIGNABLE,
-        hit__expires_at__gt=Hole("now", HIT._meta.get_field("expires_at")),
+        hit__expires_at__gt=Moment("now"),
     )
     wanting = offered.annotate(n=Count("hit__assignments")).filter(n__lt=F("hit__max_assignments"))
     return wanting.order_by("hit")[:1]
@@ -319,7 +319,7 @@ def _opened_within_budget(slot: AnnotationSlot, *, worker: Worker, channel: str)
     batch = slot.questionnaire.batch  # as it is now: the slot was locked with it
     if batch.budget is None:
         return _opened(slot, worker=worker, channel=channel)
-    _lock_questionnaire(slot)
+    LOCKED.get(pk=slot.questionnaire_id)
     try:
         with budget.spending(batch):
             return _opened(slot, worker=worker, channel=channel)
@@ -328,7 +328,7 @@ def _opened_within_budget(slot: AnnotationSlot, *, worker: Worker, channel: str)
 
 
 def _opened(slot: AnnotationSlot, *, worker: Worker, channel: str) -> Assignment:
-    questionnaire = _lock_questionnaire(slot)
+    questionnaire = LOCKED.get(pk=slot.questionnaire_id)
     if questionnaire.hit is None:
         raise NothingLeft(gettext("This study is not ready yet. Please come back later."))
     assignment = Assignment.objects.create(
@@ -349,12 +349,6 @@ def _opened(slot: AnnotationSlot, *, worker: Worker, channel: str) -> Assignment
 def _lock(worker: Worker) -> None:
     """One person in two tabs takes one thing at a time."""
     Worker.objects.select_for_update(no_key=True).get(pk=worker.pk)
-
-
-def _lock_questionnaire(slot: AnnotationSlot) -> Questionnaire:
-    if found := LOCKED.first(pk=slot.questionnaire_id):
-        return found
-    raise Questionnaire.DoesNotExist
 
 
 LOCKED = Statement(

@@ -19,7 +19,7 @@ from django.utils import timezone
 from annotators.constraints import is_about
 from annotators.failpoints import reach
 from annotators.models import Assignment
-from statements import Change, Hole, Statement, insert
+from statements import Change, Hole, Moment, Statement, insert
 from surveys.answering.answer_copy import (
     IncompleteAnswers,
     ItemAnswer,
@@ -101,7 +101,7 @@ def _keep_draft(n_after: int | None) -> Change:
         draft=Hole("draft", _column("draft")),
         draft_version=Hole("version", version),
         active_seconds=Hole("seconds", _column("active_seconds")),
-        saved_at=Hole("now", _column("saved_at")),
+        saved_at=Moment("now"),
     )
 
 
@@ -128,7 +128,7 @@ def save_answers(
 
 SAVED_FIRST = Change(
     lambda: Assignment.objects.filter(pk=Hole("pk", Assignment._meta.pk), saved_at__isnull=True),
-    saved_at=Hole("now", Assignment._meta.get_field("saved_at")),
+    saved_at=Moment("now"),
     comment=Hole("comment", Assignment._meta.get_field("comment")),
 )
 
@@ -299,7 +299,7 @@ def _answers_as_data(assignment: Assignment) -> list[dict[str, Any]]:
 
 def _complete(assignment: Assignment) -> list[Response]:
     """Return the responses with their items and outputs, all of one batch, which is read once."""
-    complete = contents_of(RESPONSES, OUTPUTS, assignment=assignment.pk)
+    complete = contents_of(WITHOUT_PICTURES, OUTPUTS, assignment=assignment.pk)
     batch = assignment.hit.questionnaire.batch
     for response in complete:
         response.batch = batch
@@ -315,7 +315,7 @@ def _given(assignment: Assignment) -> dict[int, list[Rating]]:
 
 
 ASSIGNMENT = Hole("assignment", Assignment._meta.pk)
-RESPONSES = Statement(lambda: with_contents(Response.objects.filter(assignment=ASSIGNMENT), OUTPUTS))
+WITHOUT_PICTURES = Statement(lambda: with_contents(Response.objects.filter(assignment=ASSIGNMENT), OUTPUTS))
 RATINGS = Statement(lambda: Rating.objects.filter(response__assignment=ASSIGNMENT))
 
 

@@ -19,7 +19,7 @@ from django.utils import timezone
 from annotators.crowds.base import MORE_TIME, by_market
 from annotators.failpoints import reach
 from annotators.models import IS_CLAIM, Assignment, Worker
-from statements import Change, Hole, Statement
+from statements import Change, Hole, Moment, Statement
 from surveys.models import (
     AnnotationSlot,
     Batch,
@@ -191,8 +191,8 @@ def _free(
 
 
 BATCH = Hole("batch", Batch._meta.pk)
-UNTIL = Hole("until", AnnotationSlot._meta.get_field("leased_until"))
-NOW = Hole("now", AnnotationSlot._meta.get_field("leased_until"))
+UNTIL = Moment("until")
+NOW = Moment("now")
 WORKER = Hole("worker", Worker._meta.pk)
 NEXT = Statement(lambda: _free(batch=BATCH, worker=WORKER, now=NOW)[:1])
 LOCKED_NEXT = Statement(lambda: _locked(_free(batch=BATCH, worker=WORKER, now=NOW))[:1])

@@ -10,6 +10,7 @@ from django.db import connection
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from annotators.crowds.mturk.gateway import HITRecord
 from annotators.models import Assignment, Call, Hold
 from annotators.outbox import holds, journal, market, outcomes
 from annotators.outbox.journal import _claim, _last_sent, token_of, unsettled
@@ -143,6 +144,20 @@ def test_a_listing_is_kept_under_a_lock_of_its_own_transaction(monkeypatch: Any)
     holds.keep_listing(hold, endpoint="embedded", records=[], read_at=timezone.now())
     assert depths == [before + 1]
     assert list(Hold.objects.get().listings) == ["embedded"]
+
+
+@pytest.mark.django_db
+def test_a_listing_keeps_the_hits_that_nobody_here_knows() -> None:
+    hit, now = make_hit(), timezone.now()
+    records = [
+        HITRecord(name, "Assignable", 3, created_at=now, expires_at=now, requester_annotation=note)
+        for name, note in ((hit.hit_id, "known"), ("3MADE", "made after the backup"))
+    ]
+    kept = holds.keep_listing(
+        holds.begin("restored"), endpoint=hit.hit_type.endpoint, records=records, read_at=now
+    )
+    assert kept.hits == {"made after the backup": "3MADE"}
+    assert holds.listing(Hold.objects.get(), endpoint=hit.hit_type.endpoint) == kept
 
 
 @pytest.mark.django_db

@@ -272,7 +272,7 @@ def test_locks_let_others_write_rows_that_name_the_row() -> None:
         decisions.lock_undecided(assignment)
         delivery._to_tell(assignment)
         allocation._lock(worker)
-        allocation._lock_questionnaire(slot)
+        allocation.LOCKED.get(pk=slot.questionnaire_id)
         policy_change._judged_again(
             Decision(pk=0, assignment=assignment), None, assignment.hit.questionnaire.batch
         )
