@@ -4,38 +4,27 @@ The hash is the pseudonym that exports carry, so a purged worker keeps their nam
 a marketplace or a panel names them once more. Whoever has the key and a list of ids can compute it, nobody else.
 """
 
-import hashlib
-import hmac
 import re
-import secrets
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
-from django.conf import settings
 from django.db.models import Exists, QuerySet
 
 from annotators.models import Worker
+from annotators.people.names import MARK as MARK
+from annotators.people.names import NAMED as NAMED
+from annotators.people.names import WHOLE as WHOLE
+from annotators.people.names import names_of as names_of
+from annotators.people.names import pseudonym as pseudonym
+from annotators.people.names import purged_name as purged_name
+from annotators.people.names import site_keys as site_keys
+from annotators.people.names import untraceable_name as untraceable_name
 from statements import Hole, Statement, insert
 
-PURGED = "purged:"
-MARK = "pseudonym:"  # before a pseudonym that stands where an id stood, in a file or in a text
-WHOLE = 12  # letters of a pseudonym
-NAMED = re.compile(rf"(?:{PURGED}|{MARK})([0-9a-f]{{{WHOLE}}})")
 BEGINNING = re.compile(rf"[0-9a-f]{{4,{WHOLE}}}")  # of a pseudonym; shorter ones are anybody's
 # Anything shorter stands in ordinary words; no marketplace or panel gives ids of fewer letters.
 SHORTEST_IN_TEXT = 6
-
-
-def pseudonym(worker_id: str, *, key: bytes = b"") -> str:
-    """Return the first 12 hex digits of HMAC-SHA256(key, worker id). What is a pseudonym already is not hashed again.
-
-    Without a `key` it is the site's.
-    """
-    if named := NAMED.fullmatch(worker_id):
-        return named[1]
-    key = key or site_keys()[0]
-    return hmac.new(key, worker_id.encode(), hashlib.sha256).hexdigest()[:WHOLE]
 
 
 def called(text: str, *, among: QuerySet[Worker]) -> list[int]:
@@ -47,27 +36,6 @@ def called(text: str, *, among: QuerySet[Worker]) -> list[int]:
         return []
     ids = among.order_by().values_list("pk", "worker_id").distinct()
     return [pk for pk, worker_id in ids.iterator() if pseudonym(worker_id).startswith(text.lower())]
-
-
-def site_keys() -> list[bytes]:
-    """Return the key that pseudonyms are made with, then those that earlier ones may have been made with.
-
-    Where none is set, it is derived from the earliest SECRET_KEY that is still named: a new one changes no pseudonym.
-    """
-    secret_keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    own = [settings.PSEUDONYM_KEY] if settings.PSEUDONYM_KEY else []
-    named = [*own, *settings.PSEUDONYM_KEY_FALLBACKS, *reversed(secret_keys)]
-    return [hmac.digest(key.encode(), b"worker pseudonyms", "sha256") for key in dict.fromkeys(named)]
-
-
-def purged_names(worker_id: str) -> list[str]:
-    """Return what a worker of this id may be called once purged, by the present key first."""
-    return [PURGED + pseudonym(worker_id, key=key) for key in site_keys()]
-
-
-def purged_name(worker_id: str) -> str:
-    """Return what a worker of this id is called once it is purged; a purged one stays as it is."""
-    return PURGED + pseudonym(worker_id)
 
 
 def worker_of(worker_id: str, *, source: str) -> Worker:
@@ -133,16 +101,6 @@ def name_holes(n_names: int) -> list[Hole]:
 def by_name(names: Sequence[str]) -> dict[str, str]:
     """Return what goes into the `name_holes`."""
     return {f"name_{n}": name for n, name in enumerate(names)}
-
-
-def names_of(worker_id: str) -> list[str]:
-    """Return what a worker of this id may be called here: by the id, or, once purged, by its pseudonym."""
-    return [worker_id, *purged_names(worker_id)]
-
-
-def untraceable_name() -> str:
-    """Return what a worker is called who has deleted what led to them: it follows from no id and no key."""
-    return PURGED + secrets.token_hex(WHOLE // 2)
 
 
 def without_id(text: str, *, worker: Worker, name: str = "") -> str:

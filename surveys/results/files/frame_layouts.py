@@ -12,7 +12,6 @@ from surveys.results.files.legacy import write_legacy
 from surveys.results.files.pairs import LayoutError, is_paired
 from surveys.results.files.processed import processed_rows
 from surveys.results.files.report import Report, write_report, write_summary
-from surveys.results.files.responses import tidy_rows
 from surveys.results.files.spans import span_rows
 from surveys.results.files.table import write_table
 from surveys.results.files.writing import CSV, JSON, Writer
@@ -41,6 +40,10 @@ def _by_row(label: str, filename: str, rows: Callable[[Frame], pd.DataFrame | Re
     return FrameLayout(label, filename, CSV, write, rows)
 
 
+def _tidy_rows(frame: Frame) -> Repeated:
+    return frame.tidy_rows(repeats=True)
+
+
 FRAME_LAYOUTS: dict[str, FrameLayout] = {
     "processed": _by_row("Processed", "processed.csv", processed_rows),
     "processed_filtered": _by_row(
@@ -53,7 +56,7 @@ FRAME_LAYOUTS: dict[str, FrameLayout] = {
         CSV,
         partial(write_legacy, filtered=True),
     ),
-    "tidy": _by_row("Tidy, one line per rating", "tidy.csv", tidy_rows),
+    "tidy": _by_row("Tidy, one line per rating", "tidy.csv", _tidy_rows),
     "spans": _by_row("Marks in texts, one line each", "spans.csv", span_rows),
     "table": FrameLayout("Table of results", "table.csv", CSV, write_table),
     "summary": FrameLayout("Summary", "summary.json", JSON, write_summary),

@@ -10,12 +10,12 @@ from surveys.results.files.annotations import annotation_lines
 from surveys.results.files.consents import consent_lines, has_consents
 from surveys.results.files.csv_text import csv_parts
 from surveys.results.files.frame_layouts import FRAME_LAYOUTS, FrameLayout
+from surveys.results.files.metrics import write_correlations, write_metrics
 from surveys.results.files.pairs import LayoutError, has_pairs
 from surveys.results.files.panel import count_visits, panel_lines
 from surveys.results.files.raw import count_raw, paired_systems, raw_lines
 from surveys.results.files.report import Report, make_report
 from surveys.results.files.responses import response_lines
-from surveys.results.files.table import write_correlations, write_metrics
 from surveys.results.files.writing import CSV, JSONL, Writer
 from surveys.results.frames.base import Frame
 from surveys.results.frames.database import read_batch, read_parts

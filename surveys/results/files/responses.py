@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from surveys.models import Batch
-from surveys.results.frames.base import Frame, Repeated, column, rating_keys
+from surveys.results.frames.base import Frame, column, rating_keys
 from surveys.results.frames.database import read_parts
 from surveys.results.frames.pseudonyms import names_for_raw
 from surveys.results.frames.responses import COLUMNS, PLACE, RESPONSE_CELLS
@@ -69,7 +69,3 @@ def _ratings(row: dict[Any, Any], system: str, keys: list[str], about_item: set[
 
 def _cell(value: Any) -> str:
     return "" if value is None or pd.isna(value) else str(value)
-
-
-def tidy_rows(frame: Frame) -> Repeated:
-    return frame.tidy_rows(repeats=True)

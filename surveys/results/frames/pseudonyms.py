@@ -1,6 +1,6 @@
 """Names for workers that can be published: the same worker, the same name; nobody can turn it back."""
 
-from annotators.people.pseudonyms import MARK, pseudonym
+from annotators.people.names import MARK, pseudonym
 
 
 class Pseudonyms:
@@ -11,7 +11,7 @@ class Pseudonyms:
         self._known: dict[str, str] = {}
 
     def __call__(self, worker_id: str) -> str:
-        """Return the worker's name, 12 hex digits; see `annotators.people.pseudonyms.pseudonym`.
+        """Return the worker's name, 12 hex digits; see `annotators.people.names.pseudonym`.
 
         A purged worker has the one name left that they were purged to, whatever the key.
         """
