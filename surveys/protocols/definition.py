@@ -4,10 +4,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
-from typing import Any, Literal, Self
-
-import cattrs
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from surveys.protocols.blocks import COLUMN, FILES, LANGUAGE, TAKEN, Block, OutputKind
 from surveys.protocols.conditions import contradictions
@@ -26,9 +24,8 @@ from surveys.protocols.criteria import (
 )
 from surveys.protocols.preferences import WAYS
 
-_converter = cattrs.Converter(detailed_validation=False)
-
-
+if TYPE_CHECKING:
+    from cattrs import Converter
 Pictures = Literal["required", "optional", "none"]
 
 
@@ -284,7 +281,14 @@ class Definition:
 
 @lru_cache(64)
 def _structured(data: str) -> Definition:
-    return _converter.structure(json.loads(data), Definition)
+    return _converter().structure(json.loads(data), Definition)
+
+
+@cache
+def _converter() -> "Converter":
+    from cattrs import Converter  # 30 ms, which only batches need: commands over files do without
+
+    return Converter(detailed_validation=False)
 
 
 # Fields that came when there were batches already, with what they say of a protocol from before. Names of HITs are made

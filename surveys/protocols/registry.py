@@ -1,8 +1,10 @@
 """The built-in survey types: the files in `builtin/` and nothing else. Pure Python, usable in a notebook.
 
-A new one is one file beside these and its name in ORDER.
+A new one is one file beside these and its name in ORDER. Each is read when it is first asked for, 5 ms: a command
+over one study's files needs one of them. The site reads all before it forks (`config.wsgi`).
 """
 
+from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 
 from surveys.protocols.definition import Definition, DefinitionError
@@ -21,7 +23,35 @@ class MissingTypeError(DefinitionError):
     """There is no survey type of this name."""
 
 
-DEFINITIONS: dict[str, Definition] = {key: _read(key) for key in ORDER}
+class Definitions(MutableMapping[str, Definition]):
+    """Survey types by key; to know the keys, nothing is read."""
+
+    def __init__(self, keys: tuple[str, ...]) -> None:
+        self._read: dict[str, Definition | None] = dict.fromkeys(keys)
+
+    def __getitem__(self, key: str) -> Definition:
+        definition = self._read[key]
+        if definition is None:
+            definition = self._read[key] = _read(key)
+        return definition
+
+    def __setitem__(self, key: str, definition: Definition) -> None:
+        self._read[key] = definition
+
+    def __delitem__(self, key: str) -> None:
+        del self._read[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._read
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read)
+
+    def __len__(self) -> int:
+        return len(self._read)
+
+
+DEFINITIONS = Definitions(ORDER)
 
 
 def get_definition(key: str) -> Definition:
