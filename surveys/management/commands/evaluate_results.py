@@ -7,9 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import django
+from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from surveys.models import Batch
 from surveys.protocols.registry import DEFINITIONS
 from surveys.results.files.across import (
     across_text,
@@ -25,7 +26,6 @@ from surveys.results.files.report_text import report_text
 from surveys.results.files.writing import write_files
 from surveys.results.frames.base import Frame
 from surveys.results.frames.csv_table import SourceError
-from surveys.results.frames.database import read_batch
 from surveys.results.frames.pseudonyms import Pseudonyms
 from surveys.results.frames.sources import names_of, read_results, sources_of
 from surveys.results.statistics.across import Study, compare_studies
@@ -172,6 +172,13 @@ def _read(paths: list[Path], system: str, options: dict[str, Any]) -> Frame:
 
 def _batches(options: dict[str, Any]) -> list[Study]:
     """Return the published batches that are named, each once."""
+    if not (options["batch"] or options["survey"]):
+        return []
+    if not apps.ready:
+        django.setup()  # manage.py starts this command without the apps: files need none
+    from surveys.models import Batch
+    from surveys.results.frames.database import read_batch
+
     published = Batch.objects.exclude(status=Batch.Status.DRAFT).order_by("published_at", "pk")
     found = {name: list(published.filter(name=name)) for name in options["batch"]}
     found |= {slug: list(published.filter(survey__slug=slug)) for slug in options["survey"]}
