@@ -33,12 +33,11 @@ def safe_text(text: str) -> str:
 
 
 COMMA = pa.scalar(",", pa.large_string())
-SPECIAL = (",", '"', "\n")
 Fixed = Callable[[Any], str]
 
 
 def quoted(text: str) -> str:
-    if any(mark in text for mark in SPECIAL):
+    if "," in text or '"' in text or "\n" in text:
         return '"' + text.replace('"', '""') + '"'
     return text
 

@@ -166,8 +166,7 @@ def write_summary(frame: Frame, stream: IO[str], *, against: str = "", method: M
 
 
 def write_report(report: Report, stream: IO[str]) -> None:
-    json.dump(report.as_data(), stream, indent=2, ensure_ascii=False, allow_nan=False)
-    stream.write("\n")
+    stream.write(json.dumps(report.as_data(), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
 
 
 def _profile(found: ErrorProfile) -> dict[str, Any]:

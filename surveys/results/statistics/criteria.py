@@ -43,14 +43,13 @@ def coded(rows: pd.DataFrame) -> pd.DataFrame:
 
 def ratings_of(scores: "pd.Series[float]", names: pd.DataFrame) -> Ratings:
     """Return the scores given, with items and workers from `coded`; no workers where none of them is known."""
-    given = scores.dropna()
-    is_whole = given.index.equals(names.index)  # then no copy of what many criteria share
-    of_given = names if is_whole else names.loc[given.index]
-    return Ratings(
-        np.asarray(given, dtype=np.float64),
-        items=of_given["item_id"].to_numpy(),
-        workers=known_people(of_given["worker"].to_numpy(), unknown=len(names)),
-    )
+    values = np.asarray(scores, dtype=np.float64)
+    of_scores = names if scores.index.equals(names.index) else names.loc[scores.index]
+    items, workers = (of_scores[name].to_numpy() for name in ("item_id", "worker"))
+    is_given = ~np.isnan(values)
+    if not is_given.all():  # else no copy of what many criteria share
+        values, items, workers = values[is_given], items[is_given], workers[is_given]
+    return Ratings(values, items, known_people(workers, unknown=len(names)))
 
 
 def interval_of(

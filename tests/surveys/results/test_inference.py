@@ -44,6 +44,19 @@ def drawn(seed, *, n=200, items=40, workers=15, values=5):
     return ratings(rng.integers(values, size=n), rng.integers(items, size=n), rng.integers(workers, size=n))
 
 
+@pytest.mark.parametrize("rows", [[0, 1, 2, 3], [3, 1, 0], [2]])
+def test_ratings_are_the_scores_given_with_their_rows_item_and_worker(rows):
+    names = pd.DataFrame({"item_id": [5, 6, 7, 8], "worker": [0, 1, 0, 2]}, index=[10, 11, 12, 13])
+    scores = pd.Series([0.5, np.nan, np.nan, 1.0], index=names.index).iloc[rows]
+    found = ratings_of(scores, names)
+    given = [row for row in rows if row in (0, 3)]
+    assert found.values.tolist() == [(0.5, 0, 0, 1.0)[row] for row in given]
+    assert (found.items.tolist(), found.workers.tolist()) == (
+        [(5, 6, 7, 8)[row] for row in given],
+        [(0, 1, 0, 2)[row] for row in given],
+    )
+
+
 def test_one_rating_of_nobody_known_leaves_the_others_with_their_workers():
     """It is as one more person's. To take none of them for known would make p a hundredth of what it is."""
     rng = np.random.default_rng(7)
