@@ -15,7 +15,8 @@ from django.utils.html import format_html
 from annotators.models import HIT, Assignment, Call, Worker
 from annotators.models.calls import OPEN_FIRST
 from annotators.outbox import journal
-from annotators.people.pseudonyms import called, pseudonym
+from annotators.people.names import pseudonym
+from annotators.people.pseudonyms import called
 from statements.long_lists import LongListAdmin
 
 if TYPE_CHECKING:

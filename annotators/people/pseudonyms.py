@@ -12,14 +12,7 @@ from typing import Any
 from django.db.models import Exists, QuerySet
 
 from annotators.models import Worker
-from annotators.people.names import MARK as MARK
-from annotators.people.names import NAMED as NAMED
-from annotators.people.names import WHOLE as WHOLE
-from annotators.people.names import names_of as names_of
-from annotators.people.names import pseudonym as pseudonym
-from annotators.people.names import purged_name as purged_name
-from annotators.people.names import site_keys as site_keys
-from annotators.people.names import untraceable_name as untraceable_name
+from annotators.people.names import MARK, NAMED, WHOLE, names_of, pseudonym
 from statements import Hole, Statement, insert
 
 BEGINNING = re.compile(rf"[0-9a-f]{{4,{WHOLE}}}")  # of a pseudonym; shorter ones are anybody's

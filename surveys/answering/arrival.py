@@ -15,7 +15,8 @@ from annotators.constraints import is_about
 from annotators.crowds.base import crowd_of, has_market
 from annotators.failpoints import reach
 from annotators.models import HIT, IS_CLAIM, Assignment, Worker
-from annotators.people.pseudonyms import by_name, locked_worker_of, name_holes, names_of
+from annotators.people.names import names_of
+from annotators.people.pseudonyms import by_name, locked_worker_of, name_holes
 from statements import Hole, Statement, insert
 from surveys.answering import claiming
 from surveys.answering.answer_copy import NOT_XML

@@ -9,7 +9,7 @@ from ninja import Query, Router, Schema
 
 from annotators.failpoints import reach
 from annotators.models import Assignment
-from annotators.people.pseudonyms import pseudonym
+from annotators.people.names import pseudonym
 from surveys import sync
 from surveys.api.paging import Paged, PageOf, page
 from surveys.api.problems import of_form, refused

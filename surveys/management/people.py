@@ -4,7 +4,8 @@ from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
 from annotators.models import Worker
-from annotators.people.pseudonyms import WHOLE, called, known_worker
+from annotators.people.names import WHOLE
+from annotators.people.pseudonyms import called, known_worker
 
 
 def the_person(text: str, *, source: str | None) -> Worker:

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from annotators.models import Worker
-from annotators.people.pseudonyms import names_of, site_keys
+from annotators.people.names import names_of, site_keys
 
 
 class Deed(StrEnum):

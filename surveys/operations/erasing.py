@@ -12,7 +12,8 @@ from django.db.models.functions import Cast
 from django.utils import timezone
 
 from annotators.models import Assignment, Call, Worker
-from annotators.people.pseudonyms import purged_name, without_id, written_ids
+from annotators.people.names import purged_name
+from annotators.people.pseudonyms import without_id, written_ids
 from surveys.models import (
     AnswerRevision,
     Appeal,

@@ -16,7 +16,7 @@ from django.utils.translation import gettext, gettext_noop
 from annotators.crowds.base import MORE_TIME
 from annotators.models import IS_LOST, IS_UNTOLD, Assignment, Call, Worker
 from annotators.outbox.market import OVERTURN_WITHIN
-from annotators.people.pseudonyms import pseudonym, purged_name
+from annotators.people.names import pseudonym, purged_name
 from surveys.models import Appeal, Batch, Invitation, PanelVisit
 
 FINISHED = (Batch.Status.STOPPED, Batch.Status.COMPLETE)

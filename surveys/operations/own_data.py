@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotators.models import Assignment, Call, Source, Worker
-from annotators.people.pseudonyms import purged_name, untraceable_name
+from annotators.people.names import purged_name, untraceable_name
 from surveys import audit
 from surveys.models import (
     AnnotationSlot,

@@ -14,7 +14,7 @@ from django.utils.safestring import mark_safe
 
 from annotators.crowds.base import crowd_of, whose_fee
 from annotators.models import Assignment, Worker
-from annotators.people import pseudonyms
+from annotators.people import names
 from surveys import notes
 from surveys.models import Batch, Note, Survey, is_held
 from surveys.pages.people.labels import labels_of
@@ -143,7 +143,7 @@ def university() -> str:
 @register.filter
 def pseudonym(worker: Worker) -> str:
     """Return what files, results and the audit trail call a worker."""
-    return pseudonyms.pseudonym(worker.worker_id)
+    return names.pseudonym(worker.worker_id)
 
 
 @register.simple_tag(takes_context=True)

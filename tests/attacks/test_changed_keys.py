@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from annotators.crowds.links import addresses
 from annotators.models import Worker
-from annotators.people.pseudonyms import pseudonym, purged_name, worker_of
+from annotators.people.names import pseudonym, purged_name
+from annotators.people.pseudonyms import worker_of
 from marketplace import models as marketplace
 from marketplace.accounts import invitations, keys
 from surveys.operations.backups import state

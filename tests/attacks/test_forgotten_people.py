@@ -22,7 +22,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotators.models import Assignment, Call, Worker
-from annotators.people.pseudonyms import pseudonym
+from annotators.people.names import pseudonym
 from config.logs import JsonFormatter, PlainFormatter
 from surveys.answering.invitations import Invited
 from surveys.models import AnnotationSlot, Appeal, AuditEntry, Batch, Invitation, Rating, Response

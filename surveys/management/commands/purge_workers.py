@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotators.crowds.mturk.gateway import MarketError
 from annotators.models import Source, Worker
-from annotators.people.pseudonyms import pseudonym
+from annotators.people.names import pseudonym
 from surveys.management.people import the_person
 from surveys.operations import accounts
 from surveys.operations.holding import in_the_way

@@ -16,7 +16,8 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from annotators.failpoints import reach
 from annotators.models import Assignment
-from annotators.people.pseudonyms import by_name, is_known, names_of
+from annotators.people.names import names_of
+from annotators.people.pseudonyms import by_name, is_known
 from statements import Hole, Statement
 from surveys.answering.allocation import coming_after
 from surveys.answering.arrival import CannotServe, named, open_assignment, read_claims

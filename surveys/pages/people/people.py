@@ -21,7 +21,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotators.crowds.links.panels import PANELS
 from annotators.models import Worker
-from annotators.people.pseudonyms import pseudonym
+from annotators.people.names import pseudonym
 from surveys.answering.invitations import (
     CannotInvite,
     Invited,

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotators.crowds.links.addresses import PANEL_VALUE
-from annotators.people.pseudonyms import NAMED
+from annotators.people.names import NAMED
 from surveys.answering.invitations import MOST_PEOPLE, Person, end_of, in_a_month
 from surveys.models import Outcome, Panel, PanelCode
 

@@ -9,7 +9,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotators.models import Source, Worker
-from annotators.people.pseudonyms import pseudonym
+from annotators.people.names import pseudonym
 from surveys import audit
 from surveys.operations.holding import in_the_way
 from surveys.operations.own_data import forget_for, own_data

@@ -10,7 +10,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotators.models import Assignment, Worker
-from annotators.people.pseudonyms import purged_name
+from annotators.people.names import purged_name
 from surveys.models import AuditEntry, Batch, Invitation
 from surveys.operations import erased, own_data, purging
 from surveys.operations.backups.making import backup

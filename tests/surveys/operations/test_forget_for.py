@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from annotators.crowds.mturk.mirror import mirror_assignment
 from annotators.models import Assignment, Worker
-from annotators.people.pseudonyms import pseudonym
+from annotators.people.names import pseudonym
 from surveys.models import AuditEntry, Batch
 from surveys.operations import own_data
 from tests.annotators.crowds.test_mirror import record

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from annotators.models import Worker
-from annotators.people.pseudonyms import pseudonym
+from annotators.people.names import pseudonym
 from surveys import sync
 from surveys.models import AuditEntry, Batch
 from tests.market_site import no_market

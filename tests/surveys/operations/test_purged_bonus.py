@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotators.models import Assignment, Worker
-from annotators.people.pseudonyms import purged_name
+from annotators.people.names import purged_name
 from tests.annotators.crowds.offers import pay
 from tests.market_site import Site, site, wire
 from tests.market_study import open_study, work

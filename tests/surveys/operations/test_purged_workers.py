@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from annotators.crowds.mturk.mirror import mirror_assignment
 from annotators.models import Assignment, Worker
-from annotators.people.pseudonyms import pseudonym, purged_name, worker_of
+from annotators.people.names import pseudonym, purged_name
+from annotators.people.pseudonyms import worker_of
 from surveys.answering.arrival import CannotServe, open_assignment
 from surveys.answering.invitations import Person, invite
 from surveys.models import Response

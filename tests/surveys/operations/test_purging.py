@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from annotators.models import Assignment, Worker
-from annotators.people.pseudonyms import pseudonym
+from annotators.people.names import pseudonym
 from surveys.models import AnswerRevision, AuditEntry, Batch, Invitation, PanelVisit, Response
 from surveys.operations import purging
 from surveys.results.files.layouts import LAYOUTS

@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Call, Worker
-from annotators.people.pseudonyms import pseudonym
+from annotators.people.names import pseudonym
 from surveys.models import Appeal, Batch
 from surveys.operations import purging
 from tests import factories, link_people

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from annotators.crowds.links import work
-from annotators.people.pseudonyms import MARK, pseudonym
+from annotators.people.names import MARK, pseudonym
 from surveys.answering.admissions import admit_panel
 from surveys.models import AuditEntry, Batch
 from surveys.results.files.layouts import layouts_for

@@ -14,7 +14,7 @@ from django.utils import timezone
 from annotators.crowds.mturk.gateway import HITGone
 from annotators.models import HIT, Assignment, Call, Channel, Worker
 from annotators.outbox import journal
-from annotators.people.pseudonyms import pseudonym
+from annotators.people.names import pseudonym
 from marketplace import models as marketplace
 from surveys import sync
 from surveys.answering import claiming

@@ -11,7 +11,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from annotators.models import Assignment, Worker
-from annotators.people.pseudonyms import purged_name
+from annotators.people.names import purged_name
 from surveys.models import Questionnaire, Response
 from surveys.pages.answering import tokens
 from surveys.pages.answering.styles import style_sources

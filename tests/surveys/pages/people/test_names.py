@@ -6,7 +6,8 @@ from django.test import Client
 from django.urls import reverse
 
 from annotators.models import Assignment, Worker
-from annotators.people.pseudonyms import called, pseudonym, purged_name
+from annotators.people.names import pseudonym, purged_name
+from annotators.people.pseudonyms import called
 from surveys.models import Batch, PersonLabel, Questionnaire, Survey
 from surveys.operations.erasing import erase
 from surveys.operations.own_data import own_data

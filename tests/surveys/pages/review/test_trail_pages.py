@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from annotators.people.pseudonyms import pseudonym
+from annotators.people.names import pseudonym
 from surveys import audit
 from surveys.models import AuditEntry, Questionnaire
 from tests import factories
