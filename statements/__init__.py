@@ -113,8 +113,15 @@ class Statement(Generic[M]):
         return list(self._compiled(connection.vendor).models(values))
 
     def first(self, **values: Any) -> M | None:
-        """Return the first row as a model; None where there is none."""
-        return next(self._compiled(connection.vendor).models(values), None)
+        """Return the first row as a model; None where there is none.
+
+        A lock on a row with what belongs to it is asked for once more before that: where the row changed while it was
+        waited for, PostgreSQL joins what belonged to it before, and leaves it out where that is another now.
+        """
+        compiled = self._compiled(connection.vendor)
+        found = next(compiled.models(values), None)
+        may_be_missed = found is None and compiled.is_locking and compiled.populators
+        return next(compiled.models(values), None) if may_be_missed else found
 
     def get(self, **values: Any) -> M:
         """Return the row as a model. Raises the model's DoesNotExist where there is none."""

@@ -36,14 +36,14 @@ def worker_of(worker_id: str, *, source: str) -> Worker:
     return _worker_of(worker_id, source=source, known=Worker.objects.all())[0]
 
 
-def locked_worker_of(worker_id: str, *, source: str, is_new: bool = False) -> tuple[Worker, bool]:
+def locked_worker_of(worker_id: str, *, source: str, is_unknown: bool = False) -> tuple[Worker, bool]:
     """Return that worker, locked: one person does one thing at a time. To be called in a transaction.
 
-    And whether they are new: nothing can be known of them. `is_new`: they were not known a moment ago, by
+    And whether they are new: nothing can be known of them. `is_unknown`: they were not known a moment ago, by
     `is_known`, so that they are not looked for before they are written.
     """
     known = Worker.objects.select_for_update(no_key=True)
-    return _worker_of(worker_id, source=source, known=known, is_new=is_new)
+    return _worker_of(worker_id, source=source, known=known, is_unknown=is_unknown)
 
 
 def is_known(*, source: Any, n_names: int) -> Exists:
@@ -57,9 +57,9 @@ def known_worker(worker_id: str, *, source: str) -> Worker | None:
 
 
 def _worker_of(
-    worker_id: str, *, source: str, known: QuerySet[Worker], is_new: bool = False
+    worker_id: str, *, source: str, known: QuerySet[Worker], is_unknown: bool = False
 ) -> tuple[Worker, bool]:
-    if not is_new and (found := _named(worker_id, source=source, among=known)):
+    if not is_unknown and (found := _named(worker_id, source=source, among=known)):
         return found, False
     newcomer = Worker(source=source, worker_id=worker_id)
     if written := insert([newcomer], on_conflict="ON CONFLICT (source, worker_id) DO NOTHING"):

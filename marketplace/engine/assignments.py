@@ -42,12 +42,9 @@ def next_hit(hit_type: HITType | str, *, worker: Worker | None, now: datetime) -
 def lock_next(hit_type: HITType | str, *, worker: Worker, now: datetime) -> HIT | None:
     """Return the `next_hit` with its row locked, in the caller's transaction.
 
-    Raises WorkerRefusal where it was closed while this waited for the lock, and another comes next.
+    One that is closed while this waits for it stays locked too, and the next of them is returned.
     """
-    locked = _next(hit_type, worker=worker, now=now, is_locked=True)
-    if locked is None and next_hit(hit_type, worker=worker, now=now):
-        raise WorkerRefusal(gettext("No more of this HIT is available."))
-    return locked
+    return _next(hit_type, worker=worker, now=now, is_locked=True)
 
 
 def _next(hit_type: HITType | str, *, worker: Worker | None, now: datetime, is_locked: bool) -> HIT | None:
@@ -113,6 +110,8 @@ def _returned_id(hit: HIT, *, worker: Worker) -> str:
     account: Any = checked(ACCOUNT.first(pk=worker.pk, hit=hit.pk))
     if account.has_hit:
         raise WorkerRefusal(gettext("You already have, or have done, this HIT."))
+    if account.returned is None:  # the account was closed a moment ago, and is open again
+        return ids.entity_id()
     Assignment.objects.filter(pk=account.returned).update(is_reusable=False)
     return str(Assignment.objects.values_list("assignment_id", flat=True).get(pk=account.returned))
 
@@ -135,7 +134,8 @@ ACCOUNT = Statement(_account)
 
 def _new_to_hit() -> QuerySet[Worker, Any]:
     """Return the account where it may have the HIT under a new id, which is nearly always."""
-    found: QuerySet[Worker, Any] = _account().filter(Q(is_active=True, has_hit=False, returned=None))
+    account: Any = _account()
+    found: QuerySet[Worker, Any] = account.filter(is_active=True, has_hit=False, returned=None)
     return found.values_list("pk")
 
 

@@ -197,10 +197,10 @@ class HIT(models.Model):
 COUNTS = ("pending", "submitted", "approved", "rejected", "held_slots", "is_open")
 
 LOCKED = Statement(lambda: HIT.objects.to_lock().filter(pk=Hole("pk", HIT._meta.pk)))
-OF = Hole("of", HITType._meta.get_field("type_id"))
+NAME_OF_TYPE = Hole("of", HITType._meta.get_field("type_id"))
 LOCKED_BY_NAME = Statement(
     lambda: HIT.objects.to_lock().filter(
-        Q(hit_type__type_id=OF) | Q(hit_type__group_id=OF),
+        Q(hit_type__type_id=NAME_OF_TYPE) | Q(hit_type__group_id=NAME_OF_TYPE),
         hit_id=Hole("hit_id", HIT._meta.get_field("hit_id")),
     )
 )

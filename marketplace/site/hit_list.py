@@ -1,6 +1,5 @@
 """The list of HITs: those that still have an assignment for exactly this worker, one line for each type."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -8,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.core.paginator import Page, Paginator
-from django.db.models import OuterRef, Q, QuerySet, Subquery, prefetch_related_objects
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery, prefetch_related_objects
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.functional import Promise
@@ -24,7 +23,6 @@ from marketplace.questions import documents
 from marketplace.site.arrivals import arrive
 from marketplace.site.pace import Pace, paces
 from statements import Hole, Statement
-from statements.gathered import listed
 
 GROUPS_PER_PAGE = 25
 
@@ -66,32 +64,41 @@ def _groups(
 ) -> "Page[Offered]":
     """Return one page of the types that have something for the worker, in one of the orders of SORTS.
 
-    Whose time is over is counted until that is noticed, which is done before anything is read. One query.
+    Whose time is over is counted until that is noticed, which is done before anything is read. Two queries.
     """
-    words, asker = search.split()[:10], worker.pk if worker else None
-    rows: list[Any] = list(_kinds(words, worker=asker)) if words else KINDS.all(worker=asker)
-    own = Counter(rows[0].own or []) if rows else Counter[int]()
-    offered = [Offered(kind, kind.open_hits - own[kind.pk], kind.newest) for kind in rows]
+    words = search.split()[:10]
+    rows: list[Any] = list(_kinds(words)) if words else KINDS.all()
+    own = _own_by_type(worker)
+    offered = [Offered(kind, kind.open_hits - own.get(kind.pk, 0), kind.newest) for kind in rows]
     left = sorted((one for one in offered if one.available), key=Offered.age, reverse=True)
     return Paginator(sorted(left, key=SORTS[sort][1]), GROUPS_PER_PAGE).get_page(number)
 
 
-def _kinds(words: Sequence[str], *, worker: int | Hole | None) -> QuerySet[HITType]:
-    """Return the types that have something and every one of these words, each with the time of its newest HIT.
-
-    And each with all `own` of the worker's key: the type of every open HIT that they have or have done.
-    """
+def _kinds(words: Sequence[str]) -> QuerySet[HITType]:
+    """Return the types that have something and every one of these words, each with the time of its newest HIT."""
     kinds = HITType.objects.filter(open_hits__gt=0).select_related("requester")
     for word in words:
         kinds = kinds.filter(_matches(word))
     newest = HIT.objects.filter(hit_type=OuterRef("pk"), is_open=True).order_by("-created_at")
-    own = Assignment.objects.filter(worker=worker, status__in=LIVE, hit__is_open=True)
-    return kinds.annotate(
-        newest=Subquery(newest.values("created_at")[:1]), own=listed(own, "hit__hit_type", by="worker")
+    return kinds.annotate(newest=Subquery(newest.values("created_at")[:1]))
+
+
+KINDS = Statement(lambda: _kinds([]))
+OWN = Statement(
+    lambda: (
+        Assignment.objects.filter(worker=Hole("worker", Worker._meta.pk), status__in=LIVE, hit__is_open=True)
+        .order_by()
+        .values_list("hit__hit_type")
+        .annotate(n=Count("pk"))
     )
+)
 
 
-KINDS = Statement(lambda: _kinds([], worker=Hole("worker", Worker._meta.pk)))
+def _own_by_type(worker: Worker | None) -> dict[int, int]:
+    """Return how many open HITs the worker has or has done already, by the type's key."""
+    if worker is None:
+        return {}
+    return dict(OWN.rows(worker=worker.pk))
 
 
 def _matches(word: str) -> Q:

@@ -1,7 +1,6 @@
 """Previewing, accepting, doing and returning HITs; and going from one to the next, a switch kept in the session."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -39,7 +38,11 @@ def _hit_type(identifier: str) -> HITType:
 
 
 def _offer(
-    identifier: str, *, worker: Any, now: datetime, ask: Callable[..., HIT | None] = assignments.next_hit
+    identifier: str,
+    *,
+    worker: Worker | None,
+    now: datetime,
+    ask: Callable[..., HIT | None] = assignments.next_hit,
 ) -> tuple[HITType, HIT | None]:
     """Return the type and the HIT that comes next, in one statement where there is one and the id is a HITTypeId."""
     if hit := ask(identifier, worker=worker, now=now):
@@ -75,10 +78,13 @@ def accept(request: HttpRequest, worker: Worker, identifier: str) -> HttpRespons
     now, shown = arrive(request), documents.legal(request.POST.get("hitId", ""))
     _keep_switch(request)
     for attempt in range(ACCEPT_TRIES):
-        with suppress(WorkerRefusal):
-            if accepted := _take(request, worker, identifier, shown="" if attempt else shown, now=now):
-                return _to_work(accepted)
+        try:
+            accepted = _take(request, worker, identifier, shown="" if attempt else shown, now=now)
+        except WorkerRefusal:
+            continue
+        if accepted is None:
             break
+        return _to_work(accepted)
     hit_type = _hit_type(identifier)
     problem = (
         gettext("There is no more of these HITs for you at the moment.")
@@ -95,7 +101,8 @@ def _take(
 ) -> Assignment | None:
     """Accept the HIT of this HITId if it is of the type, else the next; None where there is none they may accept.
 
-    Raises WorkerRefusal when somebody was quicker.
+    Whether they may is asked under the HIT's lock, of the few types that ask for something. Raises WorkerRefusal when
+    somebody was quicker.
     """
     hit = HIT.objects.locked_by_name(shown, of=identifier) if shown else None
     if hit is None:

@@ -1,6 +1,6 @@
 """Somebody opens the frame of a HIT: who they claim to be, and the assignment they get, once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -95,10 +95,12 @@ def read_claims(params: Mapping[str, str], *, endpoint: str) -> Claims:
     )
 
 
-def named(params: Mapping[str, str], key: str) -> str:
-    """Return an id of MTurk's query, whoever sent it; "" where it has none that MTurk could have given."""
-    given = _given(params).get(key, "")[:64]
-    return given if is_entity_id(given) else ""
+def named(params: Mapping[str, str]) -> tuple[str, str]:
+    """Return AssignmentId and WorkerId of MTurk's query, whoever sent it; "" for what MTurk can't have given."""
+    given = _given(params)
+    ids = (given.get(key, "")[:64] for key in ("assignmentId", "workerId"))
+    assignment_id, worker_id = (one if is_entity_id(one) else "" for one in ids)
+    return assignment_id, worker_id
 
 
 def _given(params: Mapping[str, str]) -> dict[str, str]:
@@ -129,13 +131,13 @@ def open_assignment(
     user_agent: str = "",
     address: str = "",
     is_new: bool = False,
-    is_newcomer: bool = False,
+    is_unknown: bool = False,
 ) -> Opened:
     """Return the assignment that is claimed, with its orders drawn; opened anew for each AssignmentId.
 
     What was claimed under another AssignmentId is neither shown nor changed: nobody has said yet that both are one
     person's. `address` is the visitor's network address, "" where it is not known. `is_new`: a moment ago nobody had
-    opened the HIT under this AssignmentId, so that it is not looked for before a lock is taken; `is_newcomer`: nor was
+    opened the HIT under this AssignmentId, so that it is not looked for before a lock is taken; `is_unknown`: nor was
     their worker known. Raises CannotServe; a worker who is turned away is asked to return the HIT and loses nothing by
     it. Who was excluded after they began may finish what they began.
     """
@@ -149,7 +151,7 @@ def open_assignment(
         claimed_from=claiming.origin(address),
     )
     try:
-        return _opened(questionnaire, claim, worker_id=claims.worker_id, is_newcomer=is_newcomer)
+        return _opened(questionnaire, claim, worker_id=claims.worker_id, is_unknown=is_unknown)
     except IntegrityError as error:
         # The same worker at once on a sibling HIT, or with another HIT's AssignmentId.
         if any(is_about(error, model, name) for model, name in ONCE_EACH):
@@ -211,22 +213,21 @@ def _check_claims(questionnaire: Questionnaire, claims: Claims) -> HIT:
 
 
 @transaction.atomic
-def _opened(
-    questionnaire: Questionnaire, claim: Assignment, *, worker_id: str, is_newcomer: bool = False
-) -> Opened:
+def _opened(questionnaire: Questionnaire, claim: Assignment, *, worker_id: str, is_unknown: bool) -> Opened:
     """Worker before questionnaire: the order in which `allocation` locks too."""
     source = questionnaire.batch.endpoint
-    claim.worker, is_newcomer = locked_worker_of(worker_id, source=source, is_new=is_newcomer)
+    claim.worker, is_newcomer = locked_worker_of(worker_id, source=source, is_unknown=is_unknown)
     if claim.worker.standing == Worker.Standing.EXCLUDED:
         raise CannotServe("excluded", EXCLUDED)
     _lock(questionnaire)
-    slots = _slots_to_open(questionnaire, claim)
-    here = _here(claim, slots)
+    place = _place(questionnaire, claim)
+    here = _here(claim, place)
     if opened := _existing(claim, here):
         quota.keep(opened, batch=questionnaire.batch)
     else:
-        claiming.make_room(claim, among=[one for one in here if one.is_claim])
-        if any(slot.is_seen for slot in slots[:1]):
+        if claiming.make_room(claim, among=[one for one in here if one.is_claim]):
+            place = _place(questionnaire, claim)
+        if place.is_seen:
             raise CannotServe("seen_before", SEEN_BEFORE)
         if pilots.took_part(claim.worker, batch=questionnaire.batch):
             raise CannotServe("seen_before", TOOK_PART)
@@ -240,7 +241,7 @@ def _opened(
         assignment=opened or claim,
         is_new=opened is None,
         is_newcomer=is_newcomer,
-        slots=slots,
+        slots=place.slots,
     )
     reach("open.drawing")
     return Opened(opened or claim, drawn, is_newcomer)
@@ -261,29 +262,42 @@ LOCKED = Statement(
 )
 
 
-def _slots_to_open(questionnaire: Questionnaire, claim: Assignment) -> list[Any]:
-    """Return what is to be drawn and, of each the same, what is there of the HIT and of this worker.
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What there is for a worker in a HIT, as one statement finds it under the questionnaire's lock.
 
-    `n_claims`: how many claims; `is_here`: whether the worker has rows of the HIT; `is_seen`: whether they have seen an
-    item of it elsewhere.
+    `slots`: as `slots_to_draw` returns them. `n_claims`: how many claims to the HIT there are; `is_here`: whether the
+    worker has rows of it; `is_seen`: whether they have seen one of its items elsewhere.
     """
+
+    slots: list[QuestionnaireItem]
+    n_claims: int
+    is_here: bool
+    is_seen: bool
+
+
+def _place(questionnaire: Questionnaire, claim: Assignment) -> _Place:
     asked = {"hit": claim.hit_id, "worker": claim.worker_id, "claimed_from": claim.claimed_from}
-    return slots_to_draw(questionnaire, by=TO_OPEN, **asked)
+    slots = slots_to_draw(questionnaire, by=PLACE, **asked)
+    if not slots:
+        return _Place([], n_claims=0, is_here=True, is_seen=False)
+    one: Any = slots[0]  # of each the same
+    return _Place(slots, one.n_claims or 0, one.is_here, one.is_seen)
 
 
-def _to_open() -> QuerySet[QuestionnaireItem]:
+def _to_place() -> QuerySet[QuestionnaireItem]:
     here = Assignment.objects.filter(hit=Hole("hit", HIT._meta.pk))
     claims = here.filter(IS_CLAIM).order_by().values("hit").annotate(n=Count("pk")).values("n")
     theirs = here.filter(worker=Hole("worker", Worker._meta.pk))
     return to_draw().annotate(n_claims=Subquery(claims), is_here=Exists(theirs), is_seen=Exists(_seen()))
 
 
-TO_OPEN = Statement(_to_open)
+PLACE = Statement(_to_place)
 
 
-def _here(claim: Assignment, slots: Sequence[Any]) -> list[Assignment]:
+def _here(claim: Assignment, place: _Place) -> list[Assignment]:
     """Return the claims to a HIT and the worker's rows of it; nothing where none of them can matter."""
-    if any(slot.is_here or (slot.n_claims or 0) >= claiming.most_from_one(claim.hit) for slot in slots[:1]):
+    if place.is_here or place.n_claims >= claiming.most_from_one(claim.hit):
         return HERE.all(worker=claim.worker_id, hit=claim.hit_id)
     return []
 

@@ -119,8 +119,10 @@ BELIEVED = Change(
 )
 
 
-def make_room(claim: Assignment, *, among: Sequence[Assignment]) -> None:
+def make_room(claim: Assignment, *, among: Sequence[Assignment]) -> bool:
     """Before a claim is written: let one go where its HIT has more than can be true. Nobody is turned away for it.
+
+    Return whether one went.
 
     `among`: the claims to the HIT. One network address holds no more than the marketplace can have given out, and all
     together twice as many, each with some slack. What was never touched goes first, then what was not saved; of these
@@ -131,9 +133,8 @@ def make_room(claim: Assignment, *, among: Sequence[Assignment]) -> None:
     most = most_from_one(claim.hit)
     own = [one for one in among if one.claimed_from == claim.claimed_from]
     if len(own) >= most:
-        drop(_least(own))
-    elif len(among) >= 2 * most:
-        drop(_least(among))
+        return drop(_least(own))
+    return len(among) >= 2 * most and drop(_least(among))
 
 
 def most_from_one(hit: HIT) -> int:

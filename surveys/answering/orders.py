@@ -68,7 +68,7 @@ def _counted() -> QuerySet[Response]:
     return firsts.exclude(assignment__status=Assignment.Status.REJECTED).exclude(left).order_by()
 
 
-def _of(batch: Batch) -> dict[str, Any]:
+def _so_far(batch: Batch) -> dict[str, Any]:
     """Return what `_counted` asks about."""
     return {"batch": batch.pk, "given_up": timezone.now() - 2 * batch.assignment_duration}
 
@@ -99,7 +99,7 @@ class History:
         for slot in slots:
             for shown in slot.shown_before or []:
                 history._count_item(slot.item_id, shown)
-        mine = SHOWN_TO_WORKER.rows(**_of(batch), worker=worker.pk) if worker else []
+        mine = SHOWN_TO_WORKER.rows(**_so_far(batch), worker=worker.pk) if worker else []
         leading = [pk for shown, _ in mine for pk in shown["outputs"][:1]]
         systems = dict(Output.objects.filter(pk__in=leading).values_list("pk", "system")) if leading else {}
         for shown, gold in mine:
@@ -257,7 +257,7 @@ def slots_to_draw(
 
     `by`: a statement of `to_draw` that asks for more, of these `values`.
     """
-    return _read_slots(by, questionnaire, **_of(questionnaire.batch), **values)
+    return _read_slots(by, questionnaire, **_so_far(questionnaire.batch), **values)
 
 
 def _read_slots(

@@ -60,8 +60,8 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
         claims=claims,
         user_agent=agent,
         address=address_of(request),
-        is_new=not questionnaire.is_claimed,
-        is_newcomer=not questionnaire.is_known,
+        is_new=not getattr(questionnaire, "is_claimed", True),
+        is_unknown=not getattr(questionnaire, "is_known", True),
     )
     assignment = opened.assignment
     log_context.bind(assignment=assignment.pk)
@@ -208,13 +208,12 @@ def _who_asks(request: HttpRequest, bearer: tokens.Bearer) -> dict[str, Any]:
     }
 
 
-def _questionnaire(request: HttpRequest, pk: uuid.UUID) -> Any:
+def _questionnaire(request: HttpRequest, pk: uuid.UUID) -> Questionnaire:
     """Return the questionnaire with `is_claimed` and `is_known`: whether it was opened so, or the worker is, before."""
-    given = request.GET.dict()
-    names = names_of(named(given, "workerId"))
-    found = _named_questionnaire(len(names)).first(
-        pk=pk, assignment_id=named(given, "assignmentId"), **by_name(names)
-    )
+    assignment_id, worker_id = named(request.GET.dict())
+    names = names_of(worker_id)
+    asked = _named_questionnaire(len(names))
+    found = asked.first(pk=pk, assignment_id=assignment_id, **by_name(names))
     if found is None:
         raise CannotServe("unknown", gettext("There is no such HIT here. Please return it."))
     return _followed(found, request)

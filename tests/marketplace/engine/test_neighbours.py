@@ -10,7 +10,6 @@ from marketplace.accounts import keys
 from marketplace.engine import assignments, deadlines
 from marketplace.models import HIT, Assignment, Requester
 from marketplace.refusals import Refusal, WorkerRefusal
-from statements import Statement
 from tests.marketplace.batches.batches_made import hits, published
 
 NOW = timezone.now()
@@ -95,31 +94,6 @@ def test_an_assignment_is_found_by_its_own_requester_alone(two: tuple[Assignment
     assignments.give_back(one, now=NOW)
     with pytest.raises(Refusal, match="does not exist"):
         assignments.find_assignment(one.assignment_id, requester=requester)
-
-
-def test_what_was_closed_while_somebody_waited_for_it_is_not_the_last(
-    two: tuple[Assignment, Assignment], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """PostgreSQL returns no row where the one that it waited for does not fit any more, although others do."""
-    kind, worker = two[0].hit.hit_type, keys.create_worker()[0]
-    with transaction.atomic():
-        locked = assignments.lock_next(kind, worker=worker, now=NOW)
-    assert locked == assignments.next_hit(kind, worker=worker, now=NOW) == two[0].hit
-    statement = assignments._oldest
-
-    def overtaken(*about: bool, is_locked: bool, **more: bool) -> Statement[HIT]:
-        return (
-            Statement(HIT.objects.filter(pk=0).all)
-            if is_locked
-            else statement(*about, is_locked=False, **more)
-        )
-
-    monkeypatch.setattr(assignments, "_oldest", overtaken)
-    with transaction.atomic(), pytest.raises(WorkerRefusal, match="No more of this HIT"):
-        assignments.lock_next(kind, worker=worker, now=NOW)
-    HIT.objects.update(is_open=False)
-    with transaction.atomic():
-        assert assignments.lock_next(kind, worker=worker, now=NOW) is None
 
 
 def test_a_hit_is_locked_by_its_name_where_it_is_of_the_type(two: tuple[Assignment, Assignment]) -> None:

@@ -48,7 +48,7 @@ def test_a_journey(mturk, new_hit, new_worker, statements):
     held.refresh_from_db()
     assert (held.status, costs) == (
         "Submitted",
-        {"list": 4, "preview": 2, "accept": 6, "work": 2, "submit": 6, "after": 4},
+        {"list": 5, "preview": 2, "accept": 6, "work": 2, "submit": 6, "after": 4},
     )
 
 

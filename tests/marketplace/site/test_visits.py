@@ -35,6 +35,16 @@ def test_a_session_is_known_from_its_second_page_on(new_worker):
     assert (second.worker.worker_id, second.may_be_blocked) == (browser.worker.worker_id, False)
 
 
+def test_a_session_is_known_where_it_was_signed_in(new_worker):
+    account, code = keys.create_worker()
+    browser = new_worker()
+    browser.client.logout()
+    sessions.KNOWN.clear()
+    browser.client.post("/sign-in", {"worker_id": account.worker_id, "access_code": code})
+    visit, n = visited(browser)
+    assert (visit.worker, n) == (account, 1)
+
+
 @pytest.mark.parametrize("how", ["deleted", "expired", "signed out"])
 def test_who_left_is_nobody_though_the_process_knew_them(new_worker, how):
     browser = new_worker()

@@ -18,7 +18,9 @@ from surveys.answering.arrival import (
     open_assignment,
     read_claims,
 )
+from surveys.answering.claiming import most_from_one
 from surveys.answering.collection import save_draft
+from surveys.answering.orders import History
 from surveys.answering.presentation import opened_responses, preview_items
 from surveys.models import Questionnaire, Response
 from tests.factories import (
@@ -154,11 +156,22 @@ def test_a_reload_keeps_draft_and_orders() -> None:
     assert [item.draft for item in shown_items(again)] == [{}, {"answer": "no"}, {}, {}, {}]
 
 
+def test_a_claim_that_made_room_is_not_counted_as_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    questionnaire, counted = make_published(n_items=1), []
+    assert questionnaire.hit is not None
+    most = most_from_one(questionnaire.hit)
+    for _ in range(most):
+        open_for(questionnaire)
+    monkeypatch.setattr(History, "_count_item", lambda self, item_id, shown: counted.append(shown))
+    open_for(questionnaire)
+    assert (Assignment.objects.count(), len(counted)) == (most, most - 1)
+
+
 def test_who_came_twice_at_once_has_one_assignment_and_its_orders() -> None:
     """Both were told that nobody has opened the HIT under this AssignmentId; the second waited for the first."""
     questionnaire = make_published()
     claims, unknown = claims_for(questionnaire, worker="AWORKER", assignment="3A"), {"is_new": True}
-    unknown |= {"is_newcomer": True}
+    unknown |= {"is_unknown": True}
     first, second = (open_assignment(questionnaire, claims=claims, **unknown) for _ in range(2))
     assert (first.is_newcomer, second.is_newcomer, Worker.objects.count()) == (True, False, 1)
     assert (second.assignment.pk, second.drawn) == (first.assignment.pk, [])
@@ -179,7 +192,7 @@ def test_who_came_twice_at_once_has_one_assignment_and_its_orders() -> None:
     ],
 )
 def test_the_assignment_is_named_as_in_the_claims(query: dict[str, str], expected: str) -> None:
-    assert named(query, "assignmentId") == expected
+    assert named(query)[0] == expected
     claimed = read_claims(query, endpoint="production").assignment_id
     assert expected in {claimed, ""}
     assert (expected == "") == (not is_entity_id(claimed))
