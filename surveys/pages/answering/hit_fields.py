@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.formats import get_format
+from django.utils.functional import cached_property
 from django.utils.translation import gettext, gettext_lazy
 
 from surveys.answering.answer_copy import NOT_XML
@@ -35,8 +36,24 @@ class OnlyIf:
     sentence: str
 
 
+class Asked(NamedTuple):
+    """All that a question of choices shows before it is answered, but its name; `languages` are its texts'."""
+
+    type: str
+    label: str
+    help_text: str
+    choices: tuple[Choice, ...]
+    exclusive: str
+    is_optional: bool
+    languages: tuple[str, ...]
+    only_if: None = None
+
+
 class GroupField(forms.Field):
-    """A question, rendered as one group. `place` and `where` ("Explanation 1") say which it is."""
+    """A question, rendered as one group. `place` and `where` ("Explanation 1") say which it is.
+
+    Many forms may have the same one: none of it changes, and no form writes to it.
+    """
 
     type = "radio"
     template = "group"
@@ -50,15 +67,30 @@ class GroupField(forms.Field):
         where: str = "",
         help_text: str = "",
         is_optional: bool = False,
+        is_required: bool = True,
         only_if: OnlyIf | None = None,
     ) -> None:
-        super().__init__(label=label, help_text=help_text)
+        super().__init__(required=is_required and not is_optional, label=label, help_text=help_text)
         self.only_if = only_if
         self.place = place
         self.where = where
         self.is_optional = is_optional
         self.choices = tuple(choices)
         self.values = {choice.value for choice in self.choices}
+
+    @cached_property
+    def asked(self) -> Asked:
+        said = (text for choice in self.choices for text in (choice.label, choice.description))
+        texts = (self.label, self.help_text, *said)
+        return Asked(
+            type=self.type,
+            label=cast(str, self.label),
+            help_text=cast(str, self.help_text),
+            choices=self.choices,
+            exclusive=getattr(self, "exclusive", ""),
+            is_optional=self.is_optional,
+            languages=tuple(getattr(text, "language", "") for text in texts),
+        )
 
     def draft(self, value: object) -> str | list[str]:
         """Return what of `value` could be an answer, as JSON data; empty if nothing could."""
@@ -317,6 +349,7 @@ class Unseen(AnyOf):
             label=gettext("Something is missing here"),
             place=place,
             choices=(Choice(FILE_UNSEEN, label, description=hint),),
+            is_required=False,
         )
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 from crispy_forms.helper import FormHelper
 from django import forms
 from django.utils.text import Truncator
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import get_language, gettext, gettext_lazy
 
 from surveys.answering.answer_copy import ItemAnswer, only_asked
 from surveys.answering.collection import SECONDS_MAX, VERSION_MAX
@@ -185,6 +185,8 @@ class HitForm(forms.Form):
 
     def _not_counting(self, item: ShownItem, names: Collection[str]) -> set[str]:
         """Return those of the item's questions, by draft name, that nobody has to answer as the others are answered."""
+        if not names:
+            return set()
         if self._is_skipping(item) or self._is_unseen(item):
             return set(names) - {SKIP}
         prefix = f"i{item.position}-"
@@ -257,17 +259,13 @@ class HitForm(forms.Form):
 
     def _add_item(self, item: ShownItem) -> None:
         prefix = f"i{item.position}-"
-        for name, group in _questions(self.definition, item):
-            group.required = self._is_required(item, name) and not group.is_optional
+        is_skipping = self._is_skipping(item)
+        is_judged = not (is_skipping or self._is_unseen(item))
+        for name, group in _questions(self.definition, item, is_judged=is_judged, is_skipping=is_skipping):
             self.fields[prefix + name] = group
             if value := group.draft(item.draft.get(name)):
                 self.initial[prefix + name] = value
         self.fields[f"{prefix}seconds"] = SecondsField(required=False)
-
-    def _is_required(self, item: ShownItem, name: str) -> bool:
-        if name == UNSEEN or self._is_unseen(item):
-            return False
-        return (name == SKIP) == self._is_skipping(item)
 
     def _is_skipping(self, item: ShownItem) -> bool:
         return bool(self.definition.skip_reasons) and self.data.get(SKIP) == str(item.position)
@@ -277,7 +275,7 @@ class HitForm(forms.Form):
         return not all(file.url for file in item.files) or bool(self[f"i{item.position}-{UNSEEN}"].value())
 
     def _is_unseen(self, item: ShownItem) -> bool:
-        return can_be_unseen(self.definition, item) and self._says_unseen(item)
+        return self._says_unseen(item) and can_be_unseen(self.definition, item)
 
     def _says_unseen(self, item: ShownItem) -> bool:
         given = self.data.get(f"i{item.position}-{UNSEEN}")
@@ -392,27 +390,36 @@ def draft_from(answer: ItemAnswer, definition: Definition) -> dict[str, Any]:
     return {SKIP: answer.skip_reason} if answer.skip_reason else draft
 
 
-def _questions(definition: Definition, item: ShownItem) -> Iterator[tuple[str, GroupField]]:
+def _questions(
+    definition: Definition, item: ShownItem, *, is_judged: bool, is_skipping: bool
+) -> Iterator[tuple[str, GroupField]]:
     """Yield (draft name, question) in the order they are asked."""
-    at = item.place
+    at: dict[str, Any] = {"place": item.place, "is_required": is_judged}
     if can_be_unseen(definition, item):
-        yield UNSEEN, Unseen(place=at)
+        yield UNSEEN, _unseen(item.place, get_language())
     if definition.answer:
-        yield "answer", OneOf(label=definition.answer.label, place=at, choices=item.choices)
+        yield "answer", OneOf(label=definition.answer.label, **at, choices=item.choices)
     labels = {f"{output.code}-": output.label for output in item.outputs}
+    same, language = Same(definition), get_language()
     for prefix, criteria in _criteria(definition, item):
+        where = labels.get(prefix, "")
         for criterion in criteria:
-            only_if = _only_if(criterion, definition, item=item, prefix=prefix)
-            where = labels.get(prefix, "")
-            asked = _asked(criterion, place=at, where=where, only_if=only_if)
-            yield prefix + criterion.key, _rating(criterion, asked, item=item, prefix=prefix)
+            if criterion.asked_if or criterion.spans:
+                group = _rating_of_item(criterion, definition, item=item, prefix=prefix, where=where, **at)
+            else:
+                group = _rating(same, criterion.key, where, language, **at)
+            yield prefix + criterion.key, group
     if definition.preference:
-        yield from _preference_fields(definition.preference, item)
+        yield from _preference_fields(definition.preference, item, **at)
     if definition.skip_reasons:
-        yield (
-            SKIP,
-            SkipReason(label=gettext("Why can’t it be judged?"), place=at, choices=definition.skip_reasons),
-        )
+        why = gettext("Why can’t it be judged?")
+        at["is_required"] = is_skipping
+        yield SKIP, SkipReason(label=why, **at, choices=definition.skip_reasons)
+
+
+@lru_cache(256)
+def _unseen(place: int, page_language: str | None) -> Unseen:
+    return Unseen(place=place)
 
 
 def _only_if(criterion: Criterion, definition: Definition, *, item: ShownItem, prefix: str) -> OnlyIf | None:
@@ -435,21 +442,34 @@ def _only_if(criterion: Criterion, definition: Definition, *, item: ShownItem, p
     return OnlyIf(name, condition.values, sentence)
 
 
-def _asked(criterion: Criterion, *, place: int, where: str, only_if: OnlyIf | None) -> dict[str, Any]:
+@lru_cache(4096)
+def _rating(same: Same, key: str, where: str, page_language: str | None, **at: Any) -> GroupField:
+    """Return a question that says nothing of one item: made once for all at this place, as a page has dozens."""
+    criterion = same.definition.criterion(key)
+    return _group(criterion, {**_asked(criterion), "where": where, **at})
+
+
+def _rating_of_item(
+    criterion: Criterion, definition: Definition, *, item: ShownItem, prefix: str, **at: Any
+) -> GroupField:
+    """Return a question that is asked after another one about the same item, or about marks in its texts."""
+    only_if = _only_if(criterion, definition, item=item, prefix=prefix)
+    asked = {**_asked(criterion), "only_if": only_if, **at}
+    if criterion.spans:
+        return _marked(criterion.spans, asked, item=item, prefix=prefix)
+    return _group(criterion, asked)
+
+
+def _asked(criterion: Criterion) -> dict[str, Any]:
     """Return what any kind of question is asked with."""
-    return {
-        "label": criterion.label, "help_text": criterion.help, "place": place, "where": where, "only_if": only_if,
-        "is_optional": criterion.is_optional,
-    }  # fmt: skip
+    return {"label": criterion.label, "help_text": criterion.help, "is_optional": criterion.is_optional}
 
 
-def _rating(criterion: Criterion, asked: dict[str, Any], *, item: ShownItem, prefix: str) -> GroupField:
+def _group(criterion: Criterion, asked: dict[str, Any]) -> GroupField:
     if criterion.is_text:
         return Written(**asked)
     if criterion.number:
         return Numeral(**asked, number=criterion.number)
-    if criterion.spans:
-        return _marked(criterion.spans, asked, item=item, prefix=prefix)
     if criterion.is_checklist:
         return AnyOf(**asked, choices=criterion.choices, exclusive=criterion.exclusive)
     return OneOf(**asked, choices=criterion.choices)
@@ -468,21 +488,21 @@ def preference_parts(preference: Preference, item: ShownItem) -> tuple[str, ...]
     return way.parts([output.code for output in item.outputs]) if way else ()
 
 
-def _preference_fields(preference: Preference, item: ShownItem) -> Iterator[tuple[str, OneOf]]:
+def _preference_fields(preference: Preference, item: ShownItem, **at: Any) -> Iterator[tuple[str, OneOf]]:
     """Yield (draft name, question) of a preference: one, or its parts."""
-    choices, at = _preference_choices(preference, item), item.place
+    choices = _preference_choices(preference, item)
     if preference.by == "ranking":
         places = [Choice(str(n), str(n)) for n in range(1, len(choices) + 1)]
         for one in choices:
             texts: dict[str, Any] = {"label": one.label, "help_text": one.description}
             name = f"{preference.key}-{one.value}"
-            yield name, OneOf(**texts, place=at, where=preference.label, choices=places)
+            yield name, OneOf(**texts, **at, where=preference.label, choices=places)
     elif preference.by == "best_worst":
-        yield f"{preference.key}-{BEST}", OneOf(label=preference.label, place=at, choices=choices)
-        yield f"{preference.key}-{WORST}", OneOf(label=preference.worst_label, place=at, choices=choices)
+        yield f"{preference.key}-{BEST}", OneOf(label=preference.label, **at, choices=choices)
+        yield f"{preference.key}-{WORST}", OneOf(label=preference.worst_label, **at, choices=choices)
     else:
         shown = [choice for choice in choices if choice.label]
-        yield preference.key, OneOf(label=preference.label, place=at, choices=shown)
+        yield preference.key, OneOf(label=preference.label, **at, choices=shown)
 
 
 def _preference_question(preference: Preference, item: ShownItem) -> LayoutObject:

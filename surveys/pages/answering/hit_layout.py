@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache, lru_cache
+from html import escape
 from itertools import zip_longest
 from typing import Any, NamedTuple, Protocol, cast
 
@@ -17,15 +18,13 @@ from crispy_forms.layout import Layout
 from django.forms import Form
 from django.template import Context, Template
 from django.template.loader import get_template
-from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
 
 from surveys.answering.presentation import ShownBlock, ShownItem, ShownOutput, ShownPicture, word_of
 from surveys.answering.quizzes import Marked
-from surveys.pages.answering.hit_fields import GroupField, MarkedText
+from surveys.pages.answering.hit_fields import Asked, GroupField, MarkedText
 from surveys.pages.answering.problems import Told
-from surveys.protocols.criteria import Choice
 from surveys.protocols.definition import Definition, QuizQuestion
 
 SMALL_GROUP = 4
@@ -58,7 +57,7 @@ def _render(part: str, **values: Any) -> SafeString:
 
 
 def _join(parts: Iterable[LayoutObject], form: Form, context: Context) -> SafeString:
-    return mark_safe("".join(part.render(form, context) for part in parts))  # noqa: S308
+    return SafeString("".join(part.render(form, context) for part in parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +69,12 @@ class Question:
 
     def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
         group = cast(GroupField, form.fields[self.name])
-        value = form[self.name].value() or ()
+        is_given = form.is_bound or self.name in form.initial
+        value = (form[self.name].value() or ()) if is_given else ()
         is_optional = self.is_optional or group.is_optional
         if not value and self.name not in form.errors and group.template == "group" and not group.only_if:
             unanswered = _unanswered if _is_asked_often(group) else _unanswered_of_item
-            return _named(unanswered(_asked(group), is_optional, get_language()), self.name)
+            return _named(unanswered(group.asked, is_optional, get_language()), self.name)
         chosen = {value} if isinstance(value, str) else set(value)
         return _render(
             group.template,
@@ -96,40 +96,13 @@ class Question:
 A_NAME, A_PLACE, A_NUMBER, AMONG = (f"any-{secrets.token_hex(16)}" for _ in range(4))
 
 
-class _Asked(NamedTuple):
-    """All that a question of choices shows before it is answered, but its name; `languages` are its texts'."""
-
-    type: str
-    label: str
-    help_text: str
-    choices: tuple[Choice, ...]
-    exclusive: str
-    is_optional: bool
-    languages: tuple[str, ...]
-    only_if: None = None
-
-
 def _is_asked_often(group: GroupField) -> bool:
     """Tell whether the same is asked of many outputs: choices say nothing of one item."""
     return not any(choice.description for choice in group.choices)
 
 
-def _asked(group: GroupField) -> _Asked:
-    said = (text for choice in group.choices for text in (choice.label, choice.description))
-    texts = (group.label, group.help_text, *said)
-    return _Asked(
-        type=group.type,
-        label=cast(str, group.label),
-        help_text=cast(str, group.help_text),
-        choices=group.choices,
-        exclusive=getattr(group, "exclusive", ""),
-        is_optional=group.is_optional,
-        languages=tuple(getattr(text, "language", "") for text in texts),
-    )
-
-
 @lru_cache(1024)
-def _unanswered(asked: _Asked, is_optional: bool, page_language: str | None) -> str:
+def _unanswered(asked: Asked, is_optional: bool, page_language: str | None) -> str:
     """Return a question that nobody has answered yet, called `A_NAME`. A page is half made of these."""
     return _render(
         "group",
@@ -143,16 +116,16 @@ def _unanswered(asked: _Asked, is_optional: bool, page_language: str | None) -> 
 
 
 @lru_cache(1024)
-def _unanswered_of_item(asked: _Asked, is_optional: bool, page_language: str | None) -> str:
+def _unanswered_of_item(asked: Asked, is_optional: bool, page_language: str | None) -> str:
     """Return what asks for one of an item's own outputs: kept apart, as items are many and push out one another."""
     return _unanswered.__wrapped__(asked, is_optional, page_language)
 
 
 def _named(html: str, name: str) -> SafeString:
-    return mark_safe(html.replace(A_NAME, escape(name)))  # noqa: S308
+    return SafeString(html.replace(A_NAME, escape(name)))
 
 
-def _shape(group: GroupField | _Asked) -> str:
+def _shape(group: GroupField | Asked) -> str:
     """Up to four bare choices find their own place; others make a row of short texts or a list of long ones.
 
     The key of a choice that is a numeral is that numeral.
@@ -192,7 +165,7 @@ class OutputBlock:
     def render(self, form: Form, context: Context, template_pack: str = "", **kwargs: Any) -> SafeString:
         language = getattr(self.output.label, "language", "")
         place = (self.output, self.position, self.has_text, self.can_skip, language, get_language())
-        return mark_safe(_around_output(*place).replace(A_NAME, _join(self.parts, form, context)))  # noqa: S308
+        return SafeString(_around_output(*place).replace(A_NAME, _join(self.parts, form, context)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,7 +262,7 @@ class ItemBlock:
             return _render("item", block=self, item=self.item, definition=self.definition, inner=inner)
         around = _around_item(_Around.of_block(self), Same(self.definition), get_language())
         placed = around.replace(A_PLACE, escape(self.place)).replace(A_NUMBER, self.number)
-        return mark_safe(placed.replace(AMONG, escape(self.item.among)).replace(A_NAME, inner))  # noqa: S308
+        return SafeString(placed.replace(AMONG, escape(self.item.among)).replace(A_NAME, inner))
 
 
 class _Anywhere(ItemBlock):

@@ -86,6 +86,18 @@ def test_survey_type_without_answer_or_preference_needs_no_new_code() -> None:
     ]
 
 
+def test_forms_share_questions_and_nothing_that_was_given() -> None:
+    definition = make_definition(skip_reasons=(Choice("blank", "It is blank"),))
+    answered = make_form(definition, make_item(), posted="i1-c1-fluency=5")
+    skipped = make_form(definition, make_item(), posted="skip=1&i1-skip=blank")
+    fresh = make_form(definition, make_item(), make_item(2))
+    assert fresh.fields["i1-c1-logic"] is answered.fields["i1-c1-logic"]
+    assert fresh.fields["i1-c1-logic"] is not fresh.fields["i2-c1-logic"]
+    assert [form.fields["i1-c1-logic"].required for form in (answered, skipped, fresh)] == [True, False, True]
+    assert (answered.is_valid(), skipped.is_valid()) == (False, True)
+    assert "checked" not in render(fresh)
+
+
 def test_criteria_about_the_item_come_after_the_outputs() -> None:
     overall = Criterion("overall", "Overall?", FIVE, per_output=False)
     definition = make_definition(criteria=(*make_definition().criteria, overall))
