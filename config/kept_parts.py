@@ -6,7 +6,8 @@ from typing import Any
 from django import template
 from django.template.base import FilterExpression, NodeList, Parser, Token
 from django.template.context import Context
-from django.utils.safestring import SafeString, mark_safe
+from django.template.loader_tags import BlockNode
+from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 MOST_KEPT = 256
@@ -16,13 +17,15 @@ register = template.Library()
 class Kept(template.Node):
     """Renders what is in it once for each set of the values it is given, and each language."""
 
+    child_nodelists = ()  # Django looks for blocks anew for each page that extends another; here there are none
+
     def __init__(self, nodelist: NodeList, values: list[FilterExpression]) -> None:
         self.nodelist, self.values = nodelist, values
         self.rendered = lru_cache(MOST_KEPT)(lambda key: self.nodelist.render(key.spend_context()))
 
     def render(self, context: Context) -> SafeString:
         values = tuple(value.resolve(context) for value in self.values)
-        return mark_safe(self.rendered(_Key((get_language(), *values), context)))  # noqa: S308
+        return SafeString(self.rendered(_Key((get_language(), *values), context)))
 
 
 class _Key:
@@ -45,8 +48,10 @@ class _Key:
 
 @register.tag
 def kept(parser: Parser, token: Token) -> Kept:
-    """`{% kept value .. %}` .. `{% endkept %}`: nothing between them may depend on anything else."""
+    """`{% kept value .. %}` .. `{% endkept %}`: nothing between them may depend on anything else, nor be a block."""
     values = [parser.compile_filter(bit) for bit in token.split_contents()[1:]]
     nodelist = parser.parse(("endkept",))
     parser.delete_first_token()
+    if nodelist.get_nodes_by_type(BlockNode):
+        raise template.TemplateSyntaxError("A block can't be kept: other templates put something else in it.")
     return Kept(nodelist, values)

@@ -1,10 +1,15 @@
 """What templates of workers' pages ask for beside Django's `i18n`, as `{% load language %}`: settings.TEMPLATES."""
 
+import secrets
 from decimal import Decimal
 from functools import cache
+from html import escape
+from urllib.parse import urlencode
 
 from django import template
 from django.conf import settings
+from django.http import QueryDict
+from django.template.loader import render_to_string
 from django.utils import translation
 from django.utils.formats import number_format
 from django.utils.html import json_script
@@ -12,7 +17,26 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation.trans_real import DjangoTranslation
 
+from config.languages import PARAMETER
+
 register = template.Library()
+# Stands for what else is in a page's address in the links that are rendered once for all pages.
+AN_ADDRESS = f"any-{secrets.token_hex(16)}"
+
+
+@register.simple_tag
+def language_links(query: QueryDict | None) -> SafeString:
+    """Return links to the page with this query in our other languages."""
+    others = [
+        (name, one) for name, values in (query or QueryDict()).lists() for one in values if name != PARAMETER
+    ]
+    address = urlencode([*others, (PARAMETER, "")])
+    return SafeString(_links(translation.get_language()).replace(AN_ADDRESS, escape(address)))
+
+
+@cache
+def _links(page_language: str) -> str:
+    return render_to_string("languages.html", {"address": AN_ADDRESS})
 
 
 @register.simple_tag
