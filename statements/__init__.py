@@ -185,12 +185,7 @@ def insert(rows: "Sequence[M]", *, on_conflict: str = "", returning: Sequence[st
     if not rows:
         return []
     table = _table(type(rows[0]), with_key=rows[0].pk is not None)
-    most = connection.ops.bulk_batch_size(table.fields, rows) or 1
-    written: list[Row] = []
-    for start in range(0, len(rows), most):
-        written += table.insert(rows[start : start + most], f"{on_conflict} RETURNING {', '.join(returning)}")
-    readers = [table.read[name] for name in returning]
-    written = [tuple(read(value) for read, value in zip(readers, row, strict=True)) for row in written]
+    written = _written(table, rows, on_conflict=on_conflict, returning=returning)
     if not on_conflict:
         for one, (key,) in zip(rows, written, strict=True):
             _is_stored(one, key)
@@ -211,6 +206,26 @@ def insert_if(row: Model, found: Statement[Any], **values: Any) -> bool:
 def _is_stored(row: Model, key: Any) -> None:
     row.pk = key
     row._state.adding, row._state.db = False, connection.alias
+
+
+def insert_values(rows: Sequence[Any], *, model: type[Model]) -> list[int]:
+    """Write new rows of a model and return their keys. The rows are anything that has its columns but the key.
+
+    For many that nobody needs as models: a named tuple is made in a tenth of the time.
+    """
+    table = _table(model, with_key=False)
+    return [key for (key,) in _written(table, rows, on_conflict="", returning=("id",))]
+
+
+def _written(
+    table: "_Table", rows: Sequence[Any], *, on_conflict: str, returning: Sequence[str]
+) -> list[Row]:
+    most = connection.ops.bulk_batch_size(table.fields, rows) or 1
+    written: list[Row] = []
+    for start in range(0, len(rows), most):
+        written += table.insert(rows[start : start + most], f"{on_conflict} RETURNING {', '.join(returning)}")
+    readers = [table.read[name] for name in returning]
+    return [tuple(read(value) for read, value in zip(readers, row, strict=True)) for row in written]
 
 
 # What needs no making ready for the database: that takes longer than the rest of an insert. Exactly these types: an
@@ -238,7 +253,7 @@ class _Table:
         # What SQLite returns of a column for decimal numbers is whole where the number is.
         self.read = {field.column: field.to_python for field in own}
 
-    def insert(self, rows: "Sequence[Model]", tail: str) -> list[Row]:
+    def insert(self, rows: Sequence[Any], tail: str) -> list[Row]:
         places = ", ".join([f"({self.row})"] * len(rows))
         return _returned(f"{self.head} VALUES {places} {tail}", self._values(rows))
 
@@ -246,7 +261,7 @@ class _Table:
         sql = f"{self.head} SELECT {self.row} FROM ({found}) AS found LIMIT 1 RETURNING id"  # noqa: S608
         return _returned(sql, [*self._values([row]), *parameters])
 
-    def _values(self, rows: "Sequence[Model]") -> list[Any]:
+    def _values(self, rows: Sequence[Any]) -> list[Any]:
         own = connections[DEFAULT_DB_ALIAS]  # `connection` looks it up for each value
         return [
             value

@@ -1,6 +1,7 @@
 """What is compiled once says the same as what Django compiles each time."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection, transaction
@@ -9,7 +10,7 @@ from django.db.transaction import TransactionManagementError
 from django.utils import timezone
 
 from annotators.models import Worker
-from statements import Change, Fetched, Hole, Moment, Statement, insert, insert_if
+from statements import Change, Fetched, Hole, Moment, Statement, insert, insert_if, insert_values
 
 pytestmark = pytest.mark.django_db
 
@@ -141,6 +142,17 @@ def test_values_of_another_type_than_their_column_are_written_as_django_writes_t
     Worker.objects.all().delete()
     Worker(**values).save()
     assert written == Worker.objects.values_list("worker_id", "standing").get() == ("7", "excluded")
+
+
+def test_rows_need_not_be_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = [field.attname for field in Worker._meta.local_concrete_fields if not field.primary_key]
+    rows = [
+        SimpleNamespace(**{name: getattr(row, name) for name in columns}) for row in new("A0", "A1", "A2")
+    ]
+    monkeypatch.setattr(connection.ops, "bulk_batch_size", lambda fields, rows: 2)
+    keys = insert_values(rows, model=Worker)
+    assert [Worker.objects.get(pk=key).worker_id for key in keys] == ["A0", "A1", "A2"]
+    assert insert_values([], model=Worker) == []
 
 
 def test_what_conflicts_is_skipped() -> None:

@@ -9,10 +9,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
+from typing import Any, Protocol
 
 from annotators.crowds.mturk.questions import AnswerError, parse_answers
-from surveys.models import Item, Rating, Response
+from surveys.models import Item, Response
 from surveys.protocols import spans
 from surveys.protocols.conditions import asked_keys
 from surveys.protocols.criteria import Criterion, Number
@@ -48,7 +48,20 @@ class ItemAnswer:
     skip_reason: str = ""
 
 
-def answer_as_data(response: Response, given: Iterable[Rating]) -> dict[str, Any]:
+class Given(Protocol):
+    """A rating, stored or about to be."""
+
+    @property
+    def output_id(self) -> int | None: ...
+    @property
+    def criterion(self) -> str: ...
+    @property
+    def value(self) -> str: ...
+    @property
+    def score(self) -> float | None: ...
+
+
+def answer_as_data(response: Response, given: Iterable[Given]) -> dict[str, Any]:
     """Return one complete answer, with the ratings `given`, as plain data; the item's outputs should be prefetched."""
     preference = response.batch.definition.preference
     codes = {output.pk: output.code for output in response.item.outputs.all()}
@@ -222,6 +235,8 @@ def _is_checklist_answer(given: Any, criterion: Criterion) -> bool:
 
 def only_asked(answer: ItemAnswer, definition: Definition) -> ItemAnswer:
     """Return the answer without what was not asked, given the answers before it."""
+    if not any(criterion.asked_if for criterion in definition.criteria):
+        return answer
 
     def kept(values: Values, criteria: tuple[Criterion, ...]) -> Values:
         asked = asked_keys(criteria, given=values, answer=answer.answer)

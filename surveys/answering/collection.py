@@ -10,7 +10,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -19,8 +19,9 @@ from django.utils import timezone
 from annotators.constraints import is_about
 from annotators.failpoints import reach
 from annotators.models import Assignment
-from statements import Change, Hole, Moment, Statement, insert
+from statements import Change, Hole, Moment, Statement, insert, insert_values
 from surveys.answering.answer_copy import (
+    Given,
     IncompleteAnswers,
     ItemAnswer,
     answer_as_data,
@@ -247,17 +248,21 @@ def _replace(assignment: Assignment, answers: list[ItemAnswer], *, language: str
 def _fill(responses: Sequence[Response], answers: list[ItemAnswer], *, language: str) -> list[dict[str, Any]]:
     """Write answers where there are none, and return them as data in the order of the page."""
     by_position = {answer.position: answer for answer in answers}
-    ratings = dict[int, list[Rating]]()
+    ratings = dict[int, list[Rated]]()
     for response in responses:
         answer = by_position[response.position]
         _fill_in(response, answer)
         response.shown |= {"language": language} if language else {}
         ratings[response.pk] = list(_ratings(response, answer))
     _write(responses, ["answer", "is_correct", "skip_reason", *(["shown"] if language else [])])
-    insert(list(chain.from_iterable(ratings.values())))
+    written = list(chain.from_iterable(ratings.values()))
+    keys = insert_values(written, model=Rating)
     if any(criterion.spans for criterion in responses[0].batch.definition.criteria):
+        by_key = {response.pk: response for response in responses}
         MarkedSpan.objects.bulk_create(
-            mark for one in responses for rating in ratings[one.pk] for mark in _marks(rating, one)
+            mark
+            for rating, key in zip(written, keys, strict=True)
+            for mark in _marks(rating, by_key[rating.response_id], key=key)
         )
     by_place = sorted(responses, key=attrgetter("place"))
     return [answer_as_data(one, sorted(ratings[one.pk], key=_as_ordered)) for one in by_place]
@@ -287,7 +292,17 @@ MORE_SECONDS = (
 )
 
 
-def _as_ordered(rating: Rating) -> tuple[int, str]:
+class Rated(NamedTuple):
+    """A rating to be written, by the columns of its model."""
+
+    response_id: int
+    output_id: int | None
+    criterion: str
+    value: str
+    score: float | None
+
+
+def _as_ordered(rating: Given) -> tuple[int, str]:
     """Sort as the model does."""
     return rating.output_id or 0, rating.criterion
 
@@ -340,7 +355,7 @@ def _borne_out(skip_reason: str, response: Response) -> str:
     return FILE_UNSEEN if all(file.is_there for file in files) else FILE_GONE
 
 
-def _ratings(response: Response, answer: ItemAnswer) -> Iterator[Rating]:
+def _ratings(response: Response, answer: ItemAnswer) -> Iterator[Rated]:
     if answer.skip_reason:
         return
     definition = response.batch.definition
@@ -357,28 +372,21 @@ def _ratings(response: Response, answer: ItemAnswer) -> Iterator[Rating]:
 
 def _criterion_ratings(
     response: Response, output: Output | None, criterion: Criterion, given: str | list[str] | None
-) -> Iterator[Rating]:
+) -> Iterator[Rated]:
     if given is None:
         return
+    about = output.pk if output else None
     if isinstance(given, str):
         score = None if criterion.is_text else criterion.score(given)
-        yield _rating(response, output, criterion.key, given, score)
+        yield Rated(response.pk, about, criterion.key, given, score)
         return
     for value in criterion.values:
         is_ticked = value in given
         said = "selected" if is_ticked else "not_selected"
-        yield _rating(response, output, f"{criterion.key}.{value}", said, float(is_ticked))
+        yield Rated(response.pk, about, f"{criterion.key}.{value}", said, float(is_ticked))
 
 
-def _rating(
-    response: Response, output: Output | None, criterion: str, value: str, score: float | None
-) -> Rating:
-    """Return a rating by its columns in their order: by name it takes three times as long, and a HIT has fifty."""
-    columns: tuple[Any, ...] = (None, response.pk, output and output.pk, criterion, value, score)
-    return Rating(*columns)
-
-
-def _marks(rating: Rating, response: Response) -> Iterator[MarkedSpan]:
+def _marks(rating: Rated, response: Response, *, key: int) -> Iterator[MarkedSpan]:
     """Yield the marks of a rating by spans; any other has none."""
     marked = {c.key: c.spans for c in response.batch.definition.criteria}.get(rating.criterion)
     if marked is None:
@@ -388,18 +396,18 @@ def _marks(rating: Rating, response: Response) -> Iterator[MarkedSpan]:
     texts = {**response.item.payload.get("blocks", {}), "": judged}
     for number, mark in enumerate(spans.read(rating.value), 1):
         length, cost = len(texts[mark.column]), costs[mark.severity]
-        yield MarkedSpan(rating=rating, number=number, length=length, cost=cost, **asdict(mark))
+        yield MarkedSpan(rating_id=key, number=number, length=length, cost=cost, **asdict(mark))
 
 
 def _preference_rating(
     response: Response, output: Output, preference: Preference, given: str | dict[str, str], code: str
-) -> Rating:
+) -> Rated:
     if isinstance(given, dict):
         place = given[code]
     else:
         place = NO_PREFERENCE if not given else PREFERRED if given == code else OTHER
     score = WAYS[preference.by].score(place)
-    return _rating(response, output, preference.key, place, score)
+    return Rated(response.pk, output.pk, preference.key, place, score)
 
 
 def _write_missing_responses(
