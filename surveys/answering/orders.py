@@ -8,7 +8,7 @@ in one of several languages add `language` (`collection`).
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -30,9 +30,15 @@ Shown = dict[str, Any]
 
 def shuffled(values: Sequence[T], *, seed: str) -> list[T]:
     """Return `values` in an order that depends on the seed alone."""
-    mixed = list(values)
-    random.Random(seed).shuffle(mixed)  # noqa: S311 (an order, not a secret)
-    return mixed
+    return [values[place] for place in _mixed(len(values), seed)]
+
+
+@lru_cache(1024)
+def _mixed(n: int, seed: str) -> tuple[int, ...]:
+    """Return so many places in the order of a seed. Most seeds are an item's, and are asked for each of its workers."""
+    places = list(range(n))
+    random.Random(seed).shuffle(places)  # noqa: S311 (an order, not a secret)
+    return tuple(places)
 
 
 def draw_order(
@@ -158,8 +164,10 @@ class History:
         return {ids[k]: {"place": place} for place, k in enumerate(best, 1)}
 
     def _count_item(self, item_id: int, shown: Shown) -> None:
-        self.outputs_first[item_id].update(shown["outputs"][:1])
-        self.choices_first[item_id].update(shown["choices"][:1])
+        for output in shown["outputs"][:1]:
+            self.outputs_first[item_id][output] += 1
+        for choice in shown["choices"][:1]:
+            self.choices_first[item_id][choice] += 1
         self.places[item_id, shown.get("place", 0)] += 1
 
     def _count_worker(self, shown: Shown, *, gold: str, systems: dict[int, str]) -> None:
