@@ -78,6 +78,8 @@ def hit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
 
 def _asked_first(request: HttpRequest, batch: Batch, bearer: tokens.Bearer) -> HttpResponse | None:
     """Return what stands before the work: whether they agree, then the quiz; None once it is behind them."""
+    if not (batch.consent_text or batch.uses_quiz or quiz.QUIZ in request.GET):
+        return None
     who = _who_asks(request, bearer)
     return consent.ask(batch, **who) or quiz.asked(request, batch, **who)
 
@@ -172,6 +174,8 @@ def _reported(request: HttpRequest, questionnaire: Questionnaire, bearer: tokens
 
 def _before_the_work(request: HttpRequest, batch: Batch, bearer: tokens.Bearer) -> HttpResponse | None:
     """Return the answer to what was posted where that was no work, or work nobody has agreed to yet: that waits."""
+    if not (batch.consent_text or consent.is_consent(request) or quiz.is_quiz(request)):
+        return None
     who = _who_asks(request, bearer)
     if consent.is_consent(request):
         return consent.answered(request, batch, **who)
