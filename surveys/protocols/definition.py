@@ -1,6 +1,6 @@
 """A survey type as a whole: what is asked, shown and read before, how work is judged; and its contradictions."""
 
-import json
+import pickle
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -276,12 +276,13 @@ class Definition:
     @staticmethod
     def from_snapshot(data: dict[str, Any]) -> "Definition":
         """Rebuild the definition a batch was published with, whatever the code says today: once for all pages."""
-        return _structured(json.dumps(data))
+        return _structured(pickle.dumps(data))
 
 
 @lru_cache(64)
-def _structured(data: str) -> Definition:
-    return _converter().structure(json.loads(data), Definition)
+def _structured(data: bytes) -> Definition:
+    """Return what data say. They are told apart by their bytes: every page asks, and JSON takes six times as long."""
+    return _converter().structure(pickle.loads(data), Definition)  # noqa: S301 (ours, of a moment ago)
 
 
 @cache
