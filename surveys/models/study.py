@@ -251,6 +251,12 @@ class Item(models.Model):
         return definition.answer.choices or tuple(Choice(c["value"], c["label"]) for c in self.choices)
 
 
+@lru_cache(4096)
+def _picture_address(code: str) -> str:
+    """Return where a picture is: each of its HIT's pages asks again."""
+    return reverse("picture", args=[code])
+
+
 class Picture(models.Model):
     """One picture of an item, or the audio or video that a block of its protocol shows.
 
@@ -281,7 +287,7 @@ class Picture(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return reverse("picture", args=[self.code])
+        return _picture_address(self.code)
 
     @property
     def is_there(self) -> bool:
