@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
+from functools import lru_cache
 
 from django import template
 from django.utils.html import format_html
@@ -56,6 +57,7 @@ def in_its_language(text: str) -> str:
     return format_html("<span{}>{}</span>", attribute, text) if attribute else text
 
 
+@lru_cache(1024)
 def _language_of(text: str) -> str:
     """Return the language of these pages that has most of the letters; none of those that none of them has."""
     letters = filter(str.isalpha, ADDRESS.sub("", text))
