@@ -18,6 +18,7 @@ from annotators.models import HIT
 from marketplace import clock
 from marketplace import models as marketplace
 from marketplace.accounts import keys
+from marketplace.api.dispatch import TIME_HEADER
 from marketplace.engine import assignments, deadlines
 from marketplace.money import ledger
 from marketplace.questions import answer_documents
@@ -29,7 +30,8 @@ Reply = tuple[int, dict[str, str], bytes]
 class Wire:
     """What went over the wire, and what is to go wrong.
 
-    After the call was carried out, `lose` drops the answer and `cut` breaks it off, leaving the headers.
+    After the call was carried out, `lose` drops the answer and `cut` breaks it off, leaving the headers. MTurk does not
+    say with an answer when it did what was asked, as the embedded marketplace does where it `tells_time`.
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -37,6 +39,7 @@ class Wire:
     cut: set[str] = field(default_factory=set)
     block: set[str] = field(default_factory=set)
     replies: dict[str, Reply] = field(default_factory=dict)
+    tells_time: bool = True
 
     def heal(self) -> None:
         self.lose.clear()
@@ -99,7 +102,9 @@ class ProxyHandler(BaseHTTPRequestHandler):
     def forward(self, body: bytes) -> Reply:
         self.market.request("POST", self.path, body=body, headers=dict(self.headers))
         answer = self.market.getresponse()
-        return answer.status, {"Content-Type": answer.headers["Content-Type"]}, answer.read()
+        told = {"Content-Type", *((TIME_HEADER,) if self.server.wire.tells_time else ())}
+        headers = {name: answer.headers[name] for name in told if name in answer.headers}
+        return answer.status, headers, answer.read()
 
     def hang_up(self) -> None:
         self.close_connection = True

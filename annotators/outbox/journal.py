@@ -250,7 +250,7 @@ def _send(call: Call, *, last_sent: datetime | None, gateway: Gateway) -> None:
         if _was_made_before_a_restore(call, gateway=gateway):
             return
         outcomes.check_order(call)
-        sending.send(call, gateway=gateway)
+        done_at = sending.send(call, gateway=gateway)
     except AlreadyProcessed:
         _check_effect(call, first_sent=last_sent or call.sent_at, gateway=gateway)
     except outcomes.Overtaken as error:
@@ -263,6 +263,7 @@ def _send(call: Call, *, last_sent: datetime | None, gateway: Gateway) -> None:
     else:
         reach("outbox.answered", of=call.operation)
         _finish(call, State.DONE)
+        outcomes.note_approval(call, at=done_at)
 
 
 def _was_made_before_a_restore(call: Call, *, gateway: Gateway) -> bool:

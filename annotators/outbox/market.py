@@ -12,7 +12,7 @@ from annotators.crowds.mturk.fees import price
 from annotators.crowds.mturk.gateway import Gateway, HITRecord, MarketError
 from annotators.crowds.mturk.mirror import mirror_assignment
 from annotators.models import HIT, Assignment, Call, HITType
-from annotators.outbox import holds
+from annotators.outbox import holds, outcomes
 from annotators.outbox.journal import (
     DECISIONS,
     TOKEN_LENGTH,
@@ -157,7 +157,7 @@ def settle(call: Call, *, gateway: Gateway) -> Call:
     if call.operation in (Call.Operation.CREATE_HIT, Call.Operation.EXTEND):
         return find_out(call, gateway=gateway)
     perform(call, gateway=gateway)
-    if call.assignment and call.operation in DECISIONS:
+    if call.assignment and call.operation in DECISIONS and not outcomes.is_noted(call):
         _mirror_decision(call.assignment, gateway=gateway)
     return call
 

@@ -14,6 +14,7 @@ from django.db.models import F
 from django.db.models.functions import Greatest
 from django.utils import timezone
 
+from annotators.crowds.mturk import mirror
 from annotators.crowds.mturk.gateway import Gateway, HITRecord
 from annotators.models import HIT, Assignment, Call
 
@@ -82,6 +83,21 @@ def note_effect(call: Call) -> None:
     if call.operation == Call.Operation.EXPIRE and not _is_overtaken(call):
         until = datetime.fromisoformat(call.arguments["expire_at"])
         HIT.objects.filter(pk=hit_of(call).pk).update(expires_at=until)
+
+
+def note_approval(call: Call, *, at: datetime | None) -> None:
+    """Write down an approval that was answered with its time. One with words to the worker is read back with them."""
+    if at is None or call.arguments["feedback"]:
+        return
+    if (call.operation, call.state) == (Call.Operation.APPROVE, Call.State.DONE):
+        mirror.note_approval(assignment_of(call), at=at)
+
+
+def is_noted(call: Call) -> bool:
+    """Tell whether our row says already what a call about an assignment has made of it."""
+    if (call.operation, call.state) != (Call.Operation.APPROVE, Call.State.DONE):
+        return False
+    return assignment_of(call).status == Status.APPROVED
 
 
 def record_hit(call: Call, record: HITRecord) -> None:

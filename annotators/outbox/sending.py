@@ -11,9 +11,12 @@ from annotators.models import Assignment, Call, HITType
 from annotators.outbox.outcomes import assignment_of, hit_of, record_hit
 
 
-def send(call: Call, *, gateway: Gateway) -> None:
-    """Ask the marketplace to do what the call says. Raises MarketError; AlreadyProcessed where it was done before."""
-    _ACTIONS[Call.Operation(call.operation)](call, gateway)
+def send(call: Call, *, gateway: Gateway) -> datetime | None:
+    """Ask the marketplace to do what the call says; return when it did, where its answer says so of an approval.
+
+    Raises MarketError; AlreadyProcessed where it was done before.
+    """
+    return _ACTIONS[Call.Operation(call.operation)](call, gateway)
 
 
 def _create(call: Call, gateway: Gateway) -> None:
@@ -54,8 +57,8 @@ def _extend(call: Call, gateway: Gateway) -> None:
     gateway.extend(hit_of(call).hit_id, n=1, token=call.token)
 
 
-def _approve(call: Call, gateway: Gateway) -> None:
-    gateway.approve(
+def _approve(call: Call, gateway: Gateway) -> datetime | None:
+    return gateway.approve(
         assignment_of(call).assignment_id,
         feedback=call.arguments["feedback"],
         override_rejection=call.operation == Call.Operation.OVERTURN,
@@ -88,7 +91,7 @@ def _worker_id_there(assignment: Assignment, gateway: Gateway) -> str:
     return gateway.get_assignment(assignment.assignment_id).worker_id
 
 
-_ACTIONS: dict[Call.Operation, Callable[[Call, Gateway], None]] = {
+_ACTIONS: dict[Call.Operation, Callable[[Call, Gateway], datetime | None]] = {
     Call.Operation.CREATE_HIT: _create,
     Call.Operation.EXTEND: _extend,
     Call.Operation.APPROVE: _approve,

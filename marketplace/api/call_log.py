@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.db import DatabaseError
@@ -25,6 +26,7 @@ class Trace:
     requester: Requester | None = None
     operation: str = ""
     body: Mapping[str, Any] = field(default_factory=dict)
+    now: datetime | None = None  # the marketplace's time at which it was carried out
 
 
 def write(trace: Trace, *, status: int, code: str) -> None:

@@ -22,6 +22,7 @@ from marketplace.api import (
     notification_operations,
     qualification_operations,
     service_model,
+    structures,
     worker_operations,
 )
 from marketplace.api.call_log import Trace
@@ -44,6 +45,8 @@ OPERATIONS = {
     **worker_operations.OPERATIONS,
 }
 OWN_OPERATIONS = account_operations.OPERATIONS
+# Of a success: when it was carried out, as times stand in the bodies; what was decided by it was decided then.
+TIME_HEADER = "X-Assent-Time"
 CUT = 0  # the status logged for a call that got no answer
 logger = logging.getLogger(__name__)
 
@@ -62,7 +65,10 @@ def handle(request: HttpRequest) -> HttpResponse:
         return _cut(request)
     if settings.MARKETPLACE_CONTROL_TOKEN:
         call_log.write(trace, status=status, code=code_of(body) if status != 200 else "")
-    return _response(body, status=status)
+    response = _response(body, status=status)
+    if status == 200:
+        response[TIME_HEADER] = str(structures.epoch(trace.now))
+    return response
 
 
 def code_of(body: dict[str, Any]) -> str:
@@ -101,7 +107,7 @@ def _answer(request: HttpRequest, trace: Trace) -> dict[str, Any]:
     if fault is not None:
         _before(fault)
     trace.body = body = validate(service_model.input_shape(operation), _json(raw))
-    now = deadlines.arrive()
+    trace.now = now = deadlines.arrive()
     with transaction.atomic():
         answer = (OPERATIONS | OWN_OPERATIONS)[operation](Call(requester=requester, body=body, now=now))
     if fault is not None:

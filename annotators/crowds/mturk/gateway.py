@@ -115,6 +115,14 @@ def bonus_record(payment: Any) -> BonusRecord:
     return BonusRecord(Decimal(payment["BonusAmount"]), payment.get("Reason", ""))
 
 
+def done_at(answer: Any) -> datetime | None:
+    """Return when the marketplace did what was asked, to the millisecond; None where its answer does not say."""
+    try:
+        return datetime.fromtimestamp(float(answer["ResponseMetadata"]["HTTPHeaders"][TIME_HEADER]), UTC)
+    except (KeyError, ValueError, OverflowError, OSError):
+        return None
+
+
 @dataclass(frozen=True, slots=True)
 class ErasedRecord:
     """How many accounts our own marketplace erased, or would, and why it kept others."""
@@ -150,6 +158,7 @@ def _members(body: bytes) -> dict[str, Any] | None:
 
 
 OWN_PREFIX = "AssentMarketplaceV20261123."
+TIME_HEADER = "x-assent-time"  # our own marketplace's: seconds since 1970, when it did what was asked
 SERVICE = "mturk-requester"  # what requests are signed for
 THROTTLED = "ThrottlingException"
 WAITS = (1, 2, 4)  # seconds before a throttled call of our own is repeated
@@ -294,14 +303,18 @@ class Gateway:
     def get_assignment(self, assignment_id: str) -> AssignmentRecord:
         return assignment_record(_call(self._client.get_assignment, AssignmentId=assignment_id)["Assignment"])
 
-    def approve(self, assignment_id: str, *, feedback: str = "", override_rejection: bool = False) -> None:
+    def approve(
+        self, assignment_id: str, *, feedback: str = "", override_rejection: bool = False
+    ) -> datetime | None:
+        """Return the ApprovalTime where the answer tells it, as our own marketplace's does and MTurk's does not."""
         optional: dict[str, Any] = {"RequesterFeedback": feedback} if feedback else {}
-        _call(
+        answer = _call(
             self._client.approve_assignment,
             AssignmentId=assignment_id,
             OverrideRejection=override_rejection,
             **optional,
         )
+        return done_at(answer)
 
     def reject(self, assignment_id: str, *, feedback: str) -> None:
         _call(self._client.reject_assignment, AssignmentId=assignment_id, RequesterFeedback=feedback)

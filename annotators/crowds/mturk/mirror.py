@@ -1,7 +1,8 @@
 """The mirror of what the marketplace says about HITs and assignments."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import CharField, Count, F, OuterRef, Q, QuerySet, Subquery, Value
@@ -36,18 +37,23 @@ PERSONAL = ("feedback", "answer_xml")  # may name the worker
 def fetch(hit: HIT, *, gateway: Gateway) -> list[Assignment]:
     """Mirror the HIT and its submitted assignments; returns ours, in the order of submission.
 
-    Only then it counts as synced: what could not be listed is asked for again.
+    About the HIT itself nothing is asked where only our own pages have told of something new: what else became of it
+    is in the marketplace's list of HITs, which comes by itself and marks it (`moved_at`).
+
+    Only when all is written it counts as synced: what could not be listed is asked for again.
 
     What its worker did by link on the same HIT is left alone: the marketplace knows nothing about it.
     """
-    described = gateway.get_hit(hit.hit_id)
-    mirror_hit(hit, described)
-    reach("sync.hit_mirrored")
-    records = gateway.list_assignments(hit.hit_id, most=described.most_handed_in)
+    expected, has_expired = _expected(hit), False
+    if expected is None:
+        described = gateway.get_hit(hit.hit_id)
+        mirror_hit(hit, described)
+        reach("sync.hit_mirrored")
+        expected, has_expired = described.most_handed_in, described.expires_at <= timezone.now()
+    records = gateway.list_assignments(hit.hit_id, most=expected)
     reach("sync.listed")
     mirrored = [mirror_assignment(hit, record) for record in records]
-    has_expired = described.expires_at <= timezone.now()
-    mark_synced(hit, is_all=has_expired or len(records) >= described.most_handed_in)
+    mark_synced(hit, is_all=has_expired or len(records) >= expected)
     of_market = [assignment for assignment in mirrored if assignment.channel == Channel.MARKETPLACE]
     return sorted(
         of_market, key=lambda assignment: (assignment.submitted_at or timezone.now(), assignment.pk)
@@ -110,8 +116,7 @@ def mirror_hit(hit: HIT, record: HITRecord) -> None:
     """
     if not _is_known(hit, record):
         _write_facts(hit, record)
-    for name, value in zip(OF_HIT, KNOWN.rows(hit=hit.pk)[0], strict=True):
-        setattr(hit, name, value)
+    _keep(hit, KNOWN.rows(hit=hit.pk)[0])
 
 
 def _write_facts(hit: HIT, record: HITRecord) -> None:
@@ -143,6 +148,30 @@ def n_decided() -> Coalesce:
 def _n_of_market(which: Q) -> Coalesce:
     of_hit = Assignment.objects.filter(which, hit=OuterRef("pk"), channel=Channel.MARKETPLACE)
     return Coalesce(Subquery(of_hit.order_by().values("hit").annotate(n=Count("pk")).values("n")), 0)
+
+
+def _expected(hit: HIT) -> int | None:
+    """Return how many submissions we know of, where our own pages have told of one; else None.
+
+    None also where the marketplace said something else of the HIT than we know, or that there is none. What is known
+    of it is read anew.
+    """
+    known = EXPECTED.rows(hit=hit.pk)[0]
+    _keep(hit, known)
+    moved_at, n_saved, n_in = known[len(OF_HIT) :]
+    is_as_known = (moved_at, hit.missing_since, hit.gone_at) == (None, None, None)
+    return n_saved + n_in if n_saved and is_as_known else None
+
+
+def _keep(hit: HIT, known: Sequence[Any]) -> None:
+    for name, value in zip(OF_HIT, known, strict=False):
+        setattr(hit, name, value)
+
+
+def _with_expected() -> QuerySet[HIT, Any]:
+    is_saved = Q(status=Assignment.Status.ACCEPTED, saved_at__isnull=False)
+    hits = HIT.objects.filter(pk=THIS_HIT).annotate(n_saved=_n_of_market(is_saved), n_in=n_handed_in())
+    return hits.values_list(*OF_HIT, "moved_at", "n_saved", "n_in")
 
 
 def mark_synced(hit: HIT, *, is_all: bool = True) -> None:
@@ -192,6 +221,17 @@ def _mirrored(hit: HIT, record: AssignmentRecord) -> Assignment:
     return assignment
 
 
+def note_approval(assignment: Assignment, *, at: datetime) -> bool:
+    """Write down that the marketplace has approved submitted work at this time, which it told with its answer.
+
+    False where the row was not waiting for that any more.
+    """
+    if not APPROVED(pk=assignment.pk, at=at):
+        return False
+    assignment.status, assignment.approved_at = Assignment.Status.APPROVED, at
+    return True
+
+
 def _row_of(hit: HIT, worker: Worker | None, record: AssignmentRecord) -> Assignment | None:
     if worker is None:
         return None
@@ -208,8 +248,14 @@ def _rows() -> QuerySet[Assignment]:
 
 THIS_HIT = Hole("hit", HIT._meta.pk)
 ROWS = Statement(_rows)
+APPROVED = Change(
+    lambda: Assignment.objects.filter(pk=Hole("pk", Assignment._meta.pk), status=Assignment.Status.SUBMITTED),
+    status=Assignment.Status.APPROVED,
+    approved_at=Moment("at"),
+)
 OF_HIT = ("status", "max_assignments", "expires_at", "missing_since", "gone_at")
 KNOWN = Statement(lambda: HIT.objects.filter(pk=THIS_HIT).values_list(*OF_HIT))
+EXPECTED = Statement(_with_expected)
 SYNCED = Change(lambda: HIT.objects.filter(pk=THIS_HIT), synced_at=Moment("now"))
 
 

@@ -3,10 +3,14 @@
 from decimal import Decimal
 
 import pytest
+from django.utils import timezone
 
-from annotators.models import HIT, Call
-from annotators.outbox import market
+from annotators.crowds.mturk import mirror
+from annotators.crowds.mturk.mirror import fetch
+from annotators.models import HIT, Assignment, Call
+from annotators.outbox import market, outcomes
 from annotators.outbox.journal import perform
+from marketplace.api.dispatch import TIME_HEADER
 from tests.annotators.crowds.offers import decide, listed, long_ago, pay
 from tests.market_site import Site
 
@@ -65,9 +69,64 @@ def test_a_rejection_that_came_too_late_is_refused(site: Site, hit: HIT) -> None
 
 
 def test_only_after_a_decision_is_the_work_read_again(site: Site, hit: HIT) -> None:
+    site.wire.tells_time = False
     assignment = listed(site, hit)
     asked = site.wire.calls["GetAssignment"]
     pay(site, assignment, amount=Decimal("1.00"), reason="Thanks", token="bonus:1")
     assert site.wire.calls["GetAssignment"] == asked
     decide(site, assignment, "APPROVE")
     assert site.wire.calls["GetAssignment"] == asked + 1
+
+
+def test_an_approval_answered_with_its_time_is_not_read_again(site: Site, hit: HIT) -> None:
+    """What is written of it is what reading it would have said, to the last digit."""
+    assignment = listed(site, hit)
+    decide(site, assignment, "APPROVE")
+    assert site.wire.calls["GetAssignment"] == 0
+    ours = Assignment.objects.get(pk=assignment.pk)
+    shown = site.gateway.get_assignment(assignment.assignment_id)
+    assert (
+        (ours.status, ours.approved_at) == (shown.status, shown.approved_at) == ("Approved", ours.approved_at)
+    )
+    before = Assignment.objects.values().get(pk=assignment.pk)
+    fetch(hit, gateway=site.gateway)
+    assert Assignment.objects.values().get(pk=assignment.pk) == before
+
+
+@pytest.mark.parametrize("told", ["", "soon", "nan", "inf", "1e300"])
+def test_a_time_that_is_none_is_asked_for(site: Site, hit: HIT, told: str) -> None:
+    kind = {"Content-Type": "application/x-amz-json-1.1", TIME_HEADER: told}
+    assignment = listed(site, hit)
+    site.gateway.approve(assignment.assignment_id)
+    site.wire.replies["ApproveAssignment"] = (200, kind, b"{}")
+    assert decide(site, assignment, "APPROVE").state == "done"
+    assert (assignment.status, site.wire.calls["GetAssignment"]) == ("Approved", 1)
+
+
+def test_words_of_an_approval_are_read_back(site: Site, hit: HIT) -> None:
+    assignment = listed(site, hit)
+    decide(site, assignment, "APPROVE", feedback="Thank you.")
+    assert (assignment.status, assignment.feedback) == ("Approved", "Thank you.")
+    assert site.wire.calls["GetAssignment"] == 1
+
+
+def test_an_approval_nobody_wrote_down_is_read(site: Site, hit: HIT, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process was killed between the answer and our row of the work."""
+    assignment = listed(site, hit)
+    monkeypatch.setattr(outcomes, "note_approval", lambda call, *, at: None)
+    monkeypatch.setattr(market, "_mirror_decision", lambda assignment, *, gateway: None)
+    assert (decide(site, assignment, "APPROVE").state, assignment.status) == ("done", "Submitted")
+    monkeypatch.undo()
+    decide(site, assignment, "APPROVE")
+    assert (assignment.status, site.wire.calls["GetAssignment"]) == ("Approved", 1)
+    assert site.wire.calls["ApproveAssignment"] == 1
+
+
+def test_what_is_known_to_be_approved_keeps_its_time(site: Site, hit: HIT) -> None:
+    assignment = listed(site, hit)
+    decide(site, assignment, "APPROVE")
+    assert not mirror.note_approval(assignment, at=timezone.now())
+    known = Assignment.objects.get(pk=assignment.pk).approved_at
+    assert (
+        known == assignment.approved_at == site.gateway.get_assignment(assignment.assignment_id).approved_at
+    )

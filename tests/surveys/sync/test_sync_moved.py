@@ -67,9 +67,84 @@ def test_what_is_saved_with_us_is_looked_at_before_the_marketplace_is_listed(
 ) -> None:
     work(site, opened[1])
     calls = asked(site, sync.sync_moved, sync.sync_moved)
-    assert calls == {"GetHIT": 1, "ListAssignmentsForHIT": 1, "ApproveAssignment": 1, "GetAssignment": 1}
+    assert calls == {"ListAssignmentsForHIT": 1, "ApproveAssignment": 1}
     assert Assignment.objects.get().status == "Approved"
     assert asked(site, sync.sweep, sync.sweep) == {"ListHITs": 4}  # what we did is no news
+
+
+def test_a_marketplace_that_does_not_tell_when_is_asked_when(site: Site, opened: list[Questionnaire]) -> None:
+    site.wire.tells_time = False
+    work(site, opened[1])
+    calls = asked(site, sync.sync_moved)
+    assert calls == {"ListAssignmentsForHIT": 1, "ApproveAssignment": 1, "GetAssignment": 1}
+    done = Assignment.objects.get()
+    assert done.approved_at == site.gateway.get_assignment(done.assignment_id).approved_at
+
+
+def test_what_our_pages_do_not_tell_of_a_hit_is_asked_for(site: Site, opened: list[Questionnaire]) -> None:
+    """Somebody has opened more places on it: the list says so, and the next look asks about the HIT, too."""
+    hit = opened[1].hit
+    assert hit is not None
+    work(site, opened[1])
+    site.gateway.extend(hit.hit_id, n=2, token="by-hand")
+    assert "GetHIT" not in asked(site, sync.sync_moved)
+    assert HIT.objects.get(pk=hit.pk).max_assignments == 3
+    assert asked(site, sync.sweep)["GetHIT"] == 1
+    assert HIT.objects.get(pk=hit.pk).max_assignments == 5
+
+
+def test_a_hit_that_moved_by_the_list_is_asked_about_with_what_is_saved(
+    site: Site, opened: list[Questionnaire]
+) -> None:
+    """Somebody else's work came in past our page, and is listed before what was saved with us is handed in."""
+    hit = opened[1].hit
+    assert hit is not None
+    site.submit(site.accept(hit), taskAnswers="[{}]")
+    HIT.objects.filter(pk=hit.pk).update(moved_at=timezone.now())
+    work(site, opened[1])
+    assert asked(site, sync.sync_moved)["GetHIT"] == 1
+    assert HIT.objects.get(pk=hit.pk).moved_at is None
+
+
+def test_who_came_past_our_page_is_found_beside_who_did_not(site: Site, opened: list[Questionnaire]) -> None:
+    """Listed more than our pages know of: all of it is taken, and the list has nothing to add."""
+    hit = opened[1].hit
+    assert hit is not None
+    site.submit(site.accept(hit), taskAnswers="[{}]")
+    work(site, opened[1])
+    assert asked(site, sync.sync_moved) == {"ListAssignmentsForHIT": 1, "ApproveAssignment": 1}
+    assert sorted(Assignment.objects.values_list("status", flat=True)) == ["Approved", "Submitted"]
+    assert "GetHIT" not in asked(site, sync.list_marketplaces)
+
+
+def test_a_page_is_asked_for_beyond_a_short_one_until_what_is_saved_was_listed(
+    site: Site, opened: list[Questionnaire]
+) -> None:
+    """Whoever saved and did not hand in may be on the next page: MTurk names one after each that is not empty."""
+    hit = opened[0].hit
+    assert hit is not None
+    accepted = site.accept(hit)
+    answer(open_for(opened[0], worker=accepted.worker.worker_id, assignment=accepted.assignment_id))
+    work(site, opened[0])
+    assert asked(site, sync.sync_moved) == {"ListAssignmentsForHIT": 2, "ApproveAssignment": 1}
+
+
+def test_a_hit_that_is_gone_says_so_when_its_assignments_are_listed(
+    site: Site, opened: list[Questionnaire]
+) -> None:
+    hit = opened[0].hit
+    assert hit is not None
+    accepted = site.accept(hit)
+    answer(open_for(opened[0], worker=accepted.worker.worker_id, assignment=accepted.assignment_id))
+    text = b'"Message": "Hit X does not exist.", "TurkErrorCode": "AWS.MechanicalTurk.HITDoesNotExist"'
+    kind = {"Content-Type": "application/x-amz-json-1.1"}
+    site.wire.replies["ListAssignmentsForHIT"] = (400, kind, b'{"__type": "RequestError", %s}' % text)
+    assert asked(site, sync.sync_moved) == {"ListAssignmentsForHIT": 1}
+    assert HIT.objects.get(pk=hit.pk).missing_since is not None
+    site.wire.heal()
+    HIT.objects.filter(pk=hit.pk).update(synced_at=None)
+    sync.sync_hit(hit.pk)
+    assert (site.wire.calls["GetHIT"], HIT.objects.get(pk=hit.pk).missing_since) == (1, None)
 
 
 def test_what_is_saved_and_handed_in_late_is_found(site: Site, opened: list[Questionnaire]) -> None:
@@ -79,7 +154,7 @@ def test_what_is_saved_and_handed_in_late_is_found(site: Site, opened: list[Ques
     claim = open_for(opened[0], worker=accepted.worker.worker_id, assignment=accepted.assignment_id)
     answer(claim)
     Assignment.objects.update(saved_at=timezone.now() - timedelta(seconds=30))
-    assert asked(site, sync.sync_moved)["GetHIT"] == 1
+    assert asked(site, sync.sync_moved) == {"ListAssignmentsForHIT": 1}
     assert asked(site, sync.sync_moved) == {}  # too soon to look again: it rests as long as it was late
     site.submit(accepted, taskAnswers=task_answers(claim), nonce=str(claim.nonce))
     ago = timezone.now() - timedelta(seconds=20)
