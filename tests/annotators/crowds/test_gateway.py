@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import boto3
+import botocore
 import pytest
 
 from annotators.crowds.mturk import gateway as gateway_module
@@ -19,7 +21,7 @@ from annotators.crowds.mturk.gateway import (
     WrongState,
 )
 from annotators.crowds.mturk.questions import external_question, parse_answers
-from tests.market_site import Site
+from tests.market_site import ProxyHandler, Site
 
 JSON = {"Content-Type": "application/x-amz-json-1.1"}
 TERMS: dict[str, Any] = {
@@ -241,3 +243,18 @@ def test_missing_credentials_wait(site: Site, settings: Any, monkeypatch: pytest
     settings.MTURK_ENDPOINTS = {**settings.MTURK_ENDPOINTS, "embedded": endpoint}
     with pytest.raises(NotReady, match="credentials"):
         Gateway("embedded").get_hit("3ABC")
+
+
+def test_a_call_says_who_makes_it(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """AWS's terms for programs of one's own: the SDK by name and version, then the program."""
+    said: list[str] = []
+    forward = ProxyHandler.forward
+
+    def note(handler: ProxyHandler, body: bytes) -> Any:
+        said.append(handler.headers["User-Agent"])
+        return forward(handler, body)
+
+    monkeypatch.setattr(ProxyHandler, "forward", note)
+    site.gateway.balance()
+    (user_agent,) = said
+    assert user_agent == f"Boto3/{boto3.__version__} assent-embedded Botocore/{botocore.__version__}"
