@@ -143,23 +143,35 @@ class Change:
     """An update of a query set, with holes for what it finds and what it writes; calling it returns how many rows."""
 
     def __init__(self, make: "Callable[[], QuerySet[Any]]", **written: Any) -> None:
-        self._compiled = cache(lambda vendor: _update(make(), written))
+        self._compiled = cache(lambda vendor: _Update(make(), written))
 
     def __call__(self, **values: Any) -> int:
-        sql, parameters = self._compiled(connection.vendor)
+        update = self._compiled(connection.vendor)
         with connection.cursor() as cursor:
-            cursor.execute(sql, _bound(parameters, values))
+            cursor.execute(update.sql, _bound(update.parameters, values))
             return int(cursor.rowcount)
 
+    def rows(self, **values: Any) -> list[Row]:
+        """Write, and return the rows as they are then: all columns of the model, in the order of its fields."""
+        update = self._compiled(connection.vendor)
+        with connection.cursor() as cursor:
+            cursor.execute(update.sql + update.returning, _bound(update.parameters, values))
+            return list(update.compiler.apply_converters(cursor.fetchall(), update.converters))
 
-def _update(queryset: "QuerySet[Any]", written: dict[str, Any]) -> tuple[str, Sequence[Any]]:
-    """Compile as `QuerySet.update` does."""
-    query: Any = queryset.query.chain(UpdateQuery)
-    query.add_update_values(written)
-    query.annotations = {}
-    query.clear_ordering(force=True)
-    compiled: tuple[str, Sequence[Any]] = query.get_compiler(connection=connection).as_sql()
-    return compiled
+
+class _Update:
+    """The text of an update, compiled as `QuerySet.update` does."""
+
+    def __init__(self, queryset: "QuerySet[Any]", written: dict[str, Any]) -> None:
+        query: Any = queryset.query.chain(UpdateQuery)
+        query.add_update_values(written)
+        query.annotations = {}
+        query.clear_ordering(force=True)
+        self.compiler = query.get_compiler(connection=connection)
+        self.sql, self.parameters = self.compiler.as_sql()
+        table, fields = queryset.model._meta.db_table, queryset.model._meta.concrete_fields
+        self.returning = " RETURNING " + ", ".join(f'"{field.column}"' for field in fields)
+        self.converters = self.compiler.get_converters([field.get_col(table) for field in fields])
 
 
 class Fetched(QuerySet[M]):

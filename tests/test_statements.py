@@ -9,7 +9,7 @@ from django.db.models import DurationField, ExpressionWrapper, F
 from django.db.transaction import TransactionManagementError
 from django.utils import timezone
 
-from annotators.models import Worker
+from annotators.models import Hold, Worker
 from statements import Change, Fetched, Hole, Moment, Statement, insert, insert_if, insert_values
 
 pytestmark = pytest.mark.django_db
@@ -126,6 +126,23 @@ def test_a_change_writes_what_it_is_given_and_says_to_how_many() -> None:
         ("excluded", now),
         ("ok", None),
     ]
+
+
+def test_a_change_returns_its_rows_as_django_reads_them() -> None:
+    """As they are once they are written, whoever wrote what else in them."""
+    hold = Hold.objects.create(reason="A restore", books={"a": [1, None]}, released_by="")
+    change = Change(
+        lambda: Hold.objects.filter(pk=Hole("pk", Hold._meta.pk), released_at=None),
+        released_at=Moment("now"),
+        released_by=Hole("by", Hold._meta.get_field("released_by")),
+    )
+    Hold.objects.update(listings={"embedded": {}})
+    now = timezone.now()
+    names = [field.attname for field in Hold._meta.concrete_fields]
+    (row,) = change.rows(pk=hold.pk, now=now, by="Ada")
+    assert tuple(row) == Hold.objects.values_list(*names).get()
+    assert (row[names.index("released_at")], row[names.index("listings")]) == (now, {"embedded": {}})
+    assert change.rows(pk=hold.pk, now=now, by="Bob") == []
 
 
 def test_inserted_rows_have_their_keys() -> None:

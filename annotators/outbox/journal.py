@@ -5,6 +5,8 @@ that token is a second guard; a token MTurk has forgotten guards nothing, so the
 SHOWN_WITHIN after the call was last sent.
 """
 
+from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
@@ -25,9 +27,9 @@ from annotators.crowds.mturk.gateway import (
     WrongState,
 )
 from annotators.failpoints import reach
-from annotators.models import IS_UNTOLD, Assignment, Call, Hold
+from annotators.models import HIT, IS_UNTOLD, Assignment, Call, Hold
 from annotators.outbox import holds, outcomes, sending
-from statements import Hole, Statement
+from statements import Change, Hole, Moment, Statement, insert
 
 IN_FLIGHT = timedelta(minutes=5)  # longer than a call, the reading before it and all retries can take
 TOKEN_LENGTH = 64  # API reference: UniqueRequestToken in characters
@@ -89,11 +91,11 @@ WRITTEN = Statement(_under_either)
 
 def _written(token: str, fields: dict[str, Any]) -> Call:
     """Write an intent that was not there a moment ago; whoever was quicker has written the same."""
-    try:
-        with transaction.atomic():
-            return Call.objects.create(token=token, **fields)
-    except IntegrityError:
+    call = Call(token=token, **fields)
+    if not (written := insert([call], on_conflict="ON CONFLICT (token) DO NOTHING")):
         return Call.objects.get(token=token)
+    call.pk, call._state.adding = written[0][0], False
+    return call
 
 
 def plan_again(call: Call) -> bool:
@@ -194,20 +196,54 @@ def _claim(call: Call) -> bool:
     """
     now = timezone.now()
     _forget_future(call, now=now)
-    free = Q(state__in=[State.PLANNED, State.UNKNOWN]) | Q(state=State.SENT, sent_at__lt=now - IN_FLIGHT)
-    ours = Call.objects.filter(free, pk=call.pk, state=call.state, attempts=call.attempts)
-    changes = {"state": State.SENT, "sent_at": now, "attempts": F("attempts") + 1}
-    if call.state == State.PLANNED and outcomes.BEFORE in call.arguments:
-        changes["arguments"] = {
-            name: call.arguments[name] for name in call.arguments if name != outcomes.BEFORE
-        }
+    known = {"pk": call.pk, "state": call.state, "attempts": call.attempts, "now": now}
+    if call.operation in DECISIONS:
+        return _take(call, CLAIMED.rows(**known))
     try:
         with transaction.atomic():
-            is_ours = ours.update(**changes) == 1
+            if call.state == State.PLANNED and outcomes.BEFORE in call.arguments:
+                of_this_try = {
+                    name: value for name, value in call.arguments.items() if name != outcomes.BEFORE
+                }
+                claimed = CLAIMED_ANEW.rows(**known, arguments=of_this_try)
+            else:
+                claimed = CLAIMED.rows(**known)
     except IntegrityError:
-        is_ours = False
-    _read_again(call)
-    return is_ours
+        claimed = []
+    return _take(call, claimed)
+
+
+def _claimable() -> QuerySet[Call]:
+    overdue = Q(state=State.SENT, sent_at__lt=Moment("now") - IN_FLIGHT)
+    free = Q(state__in=[State.PLANNED, State.UNKNOWN]) | overdue
+    return Call.objects.filter(free, pk=THIS, state=Hole("state", STATE), attempts=ATTEMPTS)
+
+
+STATE = Call._meta.get_field("state")
+THIS, ATTEMPTS = Hole("pk", Call._meta.pk), Hole("attempts", Call._meta.get_field("attempts"))
+SENDING: dict[str, Any] = {"state": State.SENT, "sent_at": Moment("now"), "attempts": F("attempts") + 1}
+CLAIMED = Change(_claimable, **SENDING)
+CLAIMED_ANEW = Change(_claimable, **SENDING, arguments=Hole("arguments", Call._meta.get_field("arguments")))
+FINISHED = Change(
+    lambda: Call.objects.filter(pk=THIS, state=State.SENT, attempts=ATTEMPTS),
+    state=Hole("state", STATE),
+    error=Hole("error", Call._meta.get_field("error")),
+    finished_at=Moment("now"),
+    hit=Hole("hit", HIT._meta.pk),
+)
+
+
+def _take(call: Call, written: Sequence[tuple[Any, ...]]) -> bool:
+    """Take what was written of a call as what it is now; where nothing was, read it. Tell which."""
+    if not written:
+        _read_again(call)
+        return False
+    fields: Sequence[Any] = Call._meta.concrete_fields
+    for field, value in zip(fields, written[0], strict=True):
+        if field.name not in _kept(call) and field.is_relation and field.is_cached(call):
+            field.delete_cached_value(call)
+        setattr(call, field.attname, value)
+    return True
 
 
 def _forget_future(call: Call, *, now: datetime) -> None:
@@ -262,8 +298,7 @@ def _send(call: Call, *, last_sent: datetime | None, gateway: Gateway) -> None:
         _not_done(call, error, last_sent=last_sent)
     else:
         reach("outbox.answered", of=call.operation)
-        _finish(call, State.DONE)
-        outcomes.note_approval(call, at=done_at)
+        _finish(call, State.DONE, done_at=done_at)
 
 
 def _was_made_before_a_restore(call: Call, *, gateway: Gateway) -> bool:
@@ -372,12 +407,13 @@ def _not_done(call: Call, error: MarketError, *, last_sent: datetime | None) -> 
         _put_back(call, State.UNKNOWN if last_sent else State.PLANNED, error=str(error), sent_at=last_sent)
 
 
-def _finish(call: Call, state: State, *, error: str = "") -> None:
-    changes = {"error": error, "finished_at": timezone.now(), "hit_id": call.hit_id}
-    with transaction.atomic():
-        if _mine(call).update(state=state, **changes) and state == State.DONE:
-            outcomes.note_effect(call)
-    _read_again(call)
+def _finish(call: Call, state: State, *, error: str = "", done_at: datetime | None = None) -> None:
+    """Write an outcome down, and what it makes of our own facts; `done_at`: when, where the answer said so."""
+    values = {"pk": call.pk, "attempts": call.attempts, "state": state, "error": error, "hit": call.hit_id}
+    has_effect = state == State.DONE and (done_at is not None or call.operation not in DECISIONS)
+    with transaction.atomic() if has_effect else nullcontext():
+        if _take(call, FINISHED.rows(**values, now=timezone.now())) and has_effect:
+            outcomes.note_effect(call, done_at=done_at)
     reach("outbox.finished", of=call.operation)
 
 
@@ -388,9 +424,14 @@ def _put_back(call: Call, state: State, *, error: str = "", sent_at: datetime | 
 
 
 def _read_again(call: Call) -> None:
-    """Read what became of the call; a decision's assignment is the one that it was planned with."""
-    kept = {"assignment"} if call.operation in DECISIONS else set[str]()
+    """Read what became of the call."""
+    kept = _kept(call)
     call.refresh_from_db(fields=[field.name for field in Call._meta.fields if field.name not in kept])
+
+
+def _kept(call: Call) -> Collection[str]:
+    """Return what is not read anew: a decision's assignment is the one that it was planned with."""
+    return {"assignment"} if call.operation in DECISIONS else ()
 
 
 def _mine(call: Call) -> QuerySet[Call]:

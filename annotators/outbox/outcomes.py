@@ -75,22 +75,20 @@ def is_unexplained(call: Call, *, gateway: Gateway) -> bool:
     return was_carried_out(call, gateway=gateway)
 
 
-def note_effect(call: Call) -> None:
-    """Keep our own facts about a HIT in step: its assignments and its end may be shown late."""
+def note_effect(call: Call, *, done_at: datetime | None = None) -> None:
+    """Keep our own facts in step: assignments and end of a HIT may be shown late.
+
+    An approval whose answer told when it was (`done_at`) need not be read back; one with words to the worker is, with
+    them.
+    """
+    if call.operation == Call.Operation.APPROVE and done_at is not None and not call.arguments["feedback"]:
+        mirror.note_approval(assignment_of(call), at=done_at)
     if call.operation == Call.Operation.EXTEND:
         largest = Greatest(F("max_assignments"), _number_before(call) + 1)
         HIT.objects.filter(pk=hit_of(call).pk).update(max_assignments=largest)
     if call.operation == Call.Operation.EXPIRE and not _is_overtaken(call):
         until = datetime.fromisoformat(call.arguments["expire_at"])
         HIT.objects.filter(pk=hit_of(call).pk).update(expires_at=until)
-
-
-def note_approval(call: Call, *, at: datetime | None) -> None:
-    """Write down an approval that was answered with its time. One with words to the worker is read back with them."""
-    if at is None or call.arguments["feedback"]:
-        return
-    if (call.operation, call.state) == (Call.Operation.APPROVE, Call.State.DONE):
-        mirror.note_approval(assignment_of(call), at=at)
 
 
 def is_noted(call: Call) -> bool:

@@ -10,7 +10,7 @@ from annotators.crowds.links import work as link_work
 from annotators.crowds.mturk.gateway import Gateway
 from annotators.failpoints import reach
 from annotators.models import Assignment, Call
-from annotators.outbox import market
+from annotators.outbox import market, outcomes
 from surveys.models import Batch, Decision, Response
 from surveys.protocols.rules import APPROVE, FLAG, PROPOSE, REJECT
 from surveys.publishing import budget
@@ -74,7 +74,8 @@ def _told(assignment: Assignment, *, gateway: Gateway) -> Call | None:
         operation, feedback = due
         call = market.plan_decision(assignment, operation, feedback=feedback, endpoint=gateway.endpoint)
     market.settle(call, gateway=gateway)
-    assignment.refresh_from_db()
+    if call.assignment is not assignment or not outcomes.is_noted(call):
+        assignment.refresh_from_db()
     return call
 
 

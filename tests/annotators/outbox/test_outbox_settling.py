@@ -113,7 +113,7 @@ def test_words_of_an_approval_are_read_back(site: Site, hit: HIT) -> None:
 def test_an_approval_nobody_wrote_down_is_read(site: Site, hit: HIT, monkeypatch: pytest.MonkeyPatch) -> None:
     """The process was killed between the answer and our row of the work."""
     assignment = listed(site, hit)
-    monkeypatch.setattr(outcomes, "note_approval", lambda call, *, at: None)
+    monkeypatch.setattr(outcomes, "note_effect", lambda call, *, done_at: None)
     monkeypatch.setattr(market, "_mirror_decision", lambda assignment, *, gateway: None)
     assert (decide(site, assignment, "APPROVE").state, assignment.status) == ("done", "Submitted")
     monkeypatch.undo()
