@@ -48,11 +48,11 @@ def fetch(hit: HIT, *, gateway: Gateway) -> list[Assignment]:
     if expected is None:
         described = gateway.get_hit(hit.hit_id)
         mirror_hit(hit, described)
-        reach("sync.hit_mirrored")
         expected, has_expired = described.most_handed_in, described.expires_at <= timezone.now()
+    reach("sync.hit_mirrored")
     records = gateway.list_assignments(hit.hit_id, most=expected)
     reach("sync.listed")
-    mirrored = [mirror_assignment(hit, record) for record in records]
+    mirrored = mirror_assignments(hit, records)
     mark_synced(hit, is_all=has_expired or len(records) >= expected)
     of_market = [assignment for assignment in mirrored if assignment.channel == Channel.MARKETPLACE]
     return sorted(
@@ -188,6 +188,45 @@ def mark_synced(hit: HIT, *, is_all: bool = True) -> None:
         hit.refresh_from_db(fields=["moved_at"])
 
 
+def mirror_assignments(hit: HIT, records: Sequence[AssignmentRecord]) -> list[Assignment]:
+    """Write the same as `mirror_assignment` about several submissions of a HIT, whose rows are read at once.
+
+    What is not plainly the row of a worker is looked for by itself afterwards, and so is all where one row contradicts
+    another. Only rows of this HIT are written together, so that nobody else's transaction waits for two of them.
+    """
+    if not records:
+        return []
+    try:
+        found = _kept_in_step(hit, records)
+    except IntegrityError:
+        found = [None for _ in records]
+    return [row or mirror_assignment(hit, record) for row, record in zip(found, records, strict=True)]
+
+
+@transaction.atomic
+def _kept_in_step(hit: HIT, records: Sequence[AssignmentRecord]) -> list[Assignment | None]:
+    of_market = [row for row in OF_HIT_ROWS.all(hit=hit.pk) if row.worker.source == hit.endpoint]
+    return [_kept_row(hit, record, of_market) for record in records]
+
+
+def _kept_row(hit: HIT, record: AssignmentRecord, rows: Iterable[Assignment]) -> Assignment | None:
+    """Write a submission on the one of these rows that is its worker's; None where there is none, or not any more."""
+    named = [row for row in rows if row.worker.worker_id == record.worker_id]
+    theirs = [row for row in named if not row.is_claim or row.assignment_id == record.assignment_id]
+    row = min(theirs, key=lambda row: row.is_claim, default=None)
+    if row is None or _kept_up(row, row.worker) is not FACTS:
+        return None
+    facts = {name: getattr(record, name) for name in FACTS}
+    if row.channel == Channel.MARKETPLACE and any(getattr(row, name) != facts[name] for name in FACTS):
+        if not MIRRORED(row=row.pk, **facts):
+            return None
+        for name in FACTS:
+            setattr(row, name, facts[name])
+        reach("sync.mirroring")
+    row.hit = hit  # with what is known of it, which nobody has to read again
+    return row
+
+
 def mirror_assignment(hit: HIT, record: AssignmentRecord) -> Assignment:
     """Write the marketplace's facts about one submission on our row for it, or on a new one.
 
@@ -248,6 +287,11 @@ def _rows() -> QuerySet[Assignment]:
 
 THIS_HIT = Hole("hit", HIT._meta.pk)
 ROWS = Statement(_rows)
+OF_HIT_ROWS = Statement(lambda: Assignment.objects.filter(hit=THIS_HIT).select_related("worker"))
+MIRRORED = Change(
+    lambda: Assignment.objects.filter(pk=Hole("row", Assignment._meta.pk)),
+    **{name: Hole(name, Assignment._meta.get_field(name)) for name in FACTS},
+)
 APPROVED = Change(
     lambda: Assignment.objects.filter(pk=Hole("pk", Assignment._meta.pk), status=Assignment.Status.SUBMITTED),
     status=Assignment.Status.APPROVED,

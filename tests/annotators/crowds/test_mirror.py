@@ -6,10 +6,12 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from annotators.crowds.mturk import mirror
 from annotators.crowds.mturk.gateway import AssignmentRecord, HITRecord, MarketError
-from annotators.crowds.mturk.mirror import fetch, mirror_assignment, mirror_hit
+from annotators.crowds.mturk.mirror import fetch, mirror_assignment, mirror_assignments, mirror_hit
 from annotators.models import HIT, Assignment, Worker
 from annotators.outbox import market
+from annotators.people.pseudonyms import purged_name
 from tests.annotators.crowds.offers import TERMS, offer
 from tests.factories import make_assignment, make_hit, make_worker
 from tests.market_site import Site
@@ -202,3 +204,71 @@ def test_a_hit_whose_assignments_cannot_be_listed_is_not_synced(site: Site) -> N
     with pytest.raises(MarketError):
         fetch(call.hit, gateway=site.gateway)
     assert HIT.objects.get(pk=call.hit.pk).synced_at is None
+
+
+def test_submissions_of_a_hit_are_mirrored_as_each_by_itself(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    """Known by a claim, known before, known for something else: rows are read once, and one is written each."""
+    hit, other = make_hit(), make_hit(hit_id="3OTHER")
+    workers = [make_worker(f"AWORKER{n}") for n in range(3)]
+    claim = make_assignment(hit, worker=workers[0], assignment_id="3A0", saved_at=timezone.now())
+    make_assignment(hit, worker=workers[0], assignment_id="3OLD")
+    known = make_assignment(hit, worker=workers[1], assignment_id="3A1", status="Submitted")
+    make_assignment(other, worker=workers[2], assignment_id="3A9")
+    submitted = [record(assignment_id=f"3A{n}", worker_id=f"AWORKER{n}") for n in range(2)]
+    hit = HIT.objects.select_related("hit_type").get(pk=hit.pk)
+    with django_assert_num_queries(2 + 1 + 2):
+        mirrored = mirror_assignments(hit, submitted)
+    assert [(one.pk, one.status, one.saved_at) for one in mirrored] == [
+        (claim.pk, "Submitted", claim.saved_at),
+        (known.pk, "Submitted", None),
+    ]
+    values = list(Assignment.objects.order_by("pk").values())
+    with django_assert_num_queries(2 + 1):
+        assert mirror_assignments(hit, submitted) == mirrored
+    assert list(Assignment.objects.order_by("pk").values()) == values
+    (new,) = mirror_assignments(hit, [record(assignment_id="3A2", worker_id="AWORKER2")])
+    assert (new.worker, new.hit_id, new.status) == (workers[2], hit.pk, "Submitted")
+    assert mirror_assignments(hit, []) == []
+
+
+def test_one_false_claim_stops_no_other_submission_of_its_hit() -> None:
+    workers = [make_worker("AWORKER"), make_worker("ASECOND")]
+    claimed = make_assignment(make_hit(hit_id="3OTHER"), worker=workers[0], assignment_id="3A")
+    hit = make_hit()
+    ours = [
+        make_assignment(hit, worker=one, assignment_id=f"3OLD{n}", status="Submitted")
+        for n, one in enumerate(workers)
+    ]
+    submitted = [record(assignment_id="3B", worker_id="ASECOND"), record()]
+    mirrored = mirror_assignments(hit, submitted)
+    assert [(one.pk, one.assignment_id) for one in mirrored] == [(ours[1].pk, "3B"), (ours[0].pk, "3A")]
+    claimed.refresh_from_db()
+    assert claimed.assignment_id == f"refuted:{claimed.pk}"
+
+
+def test_a_claim_that_is_dropped_while_it_is_listed_is_written_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    hit, worker = make_hit(), make_worker("AWORKER")
+    make_assignment(hit, worker=worker, assignment_id="3A")
+    read = mirror.OF_HIT_ROWS.all
+
+    def read_and_drop(**values: Any) -> list[Assignment]:
+        rows = read(**values)
+        Assignment.objects.all().delete()
+        return rows
+
+    monkeypatch.setattr(mirror.OF_HIT_ROWS, "all", read_and_drop)
+    (mirrored,) = mirror_assignments(hit, [record()])
+    assert (Assignment.objects.get(), mirrored.status, mirrored.worker) == (mirrored, "Submitted", worker)
+
+
+def test_what_a_purge_has_erased_does_not_come_back_with_the_others() -> None:
+    hit, worker = make_hit(), make_worker("AWORKER")
+    ours = make_assignment(hit, worker=worker, assignment_id="3A", status="Submitted")
+    for name in ("AWORKER", purged_name("AWORKER")):
+        Worker.objects.filter(pk=worker.pk).update(worker_id=name, purged_at=timezone.now())
+        approved = record(status="Approved", approved_at=SUBMITTED_AT, feedback="Thanks, AWORKER")
+        (mirrored,) = mirror_assignments(hit, [approved])
+        ours.refresh_from_db()
+        assert (mirrored.pk, ours.status, ours.feedback, ours.answer_xml) == (ours.pk, "Approved", "", "")
