@@ -7,6 +7,7 @@ from django.contrib.auth.models import AbstractBaseUser, AnonymousUser
 
 from annotators.models import Assignment, Worker
 from annotators.people.pseudonyms import without_id
+from statements import insert
 from surveys.models import AuditEntry, Batch, Survey
 
 Kind = AuditEntry.Kind
@@ -77,7 +78,7 @@ def record(
     if worker:
         reason = without_id(reason, worker=worker)
         details = json.loads(without_id(json.dumps(details or {}), worker=worker))
-    return AuditEntry.objects.create(
+    entry = AuditEntry(
         kind=kind,
         outcome=outcome,
         survey=survey,
@@ -89,3 +90,5 @@ def record(
         rule_version=rule_version,
         details=details or {},
     )
+    insert([entry])
+    return entry

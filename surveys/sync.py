@@ -466,8 +466,8 @@ def _decide(hit: HIT) -> None:
     for assignment in to_decide:
         if assignment.is_claimed:
             second_look.look(assignment)
-    for assignment in to_decide:
-        decisions.record_decision(assignment, batch=hit.questionnaire.batch)
+    if to_decide:
+        decisions.record_decisions(to_decide, batch=hit.questionnaire.batch)
         reach("sync.decided")
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from functools import partial
 from ipaddress import IPv6Address, IPv6Network, ip_address
+from operator import itemgetter
 from typing import Any
 
 from django.conf import settings
@@ -51,33 +52,53 @@ def confirm(hit: HIT) -> int:
 
     Whose worker is known to have seen an item in another HIT stays apart: an item counts once for a worker.
     """
-    return sum(_believe(pk, hit) for (pk,) in NAMED.rows(hit=hit.pk))
+    # In an order of workers, or two HITs with the same items and people could wait for each other.
+    if not (named := sorted(NAMED.rows(hit=hit.pk), key=itemgetter(1))):
+        return 0
+    with transaction.atomic():
+        n_believed = _believe_answers([pk for pk, _, _ in named])
+        for pk, worker, claimed_from in named:
+            if claimed_from:
+                _believe_place(pk, {"worker": worker, "claimed_from": claimed_from}, hit)
+    return n_believed
 
 
 def _named() -> QuerySet[Response, Any]:
     """Return whose answers to a HIT are claims of somebody the marketplace has named by now."""
     claimed = Response.objects.filter(is_claim=True, assignment__hit=Hole("hit", HIT._meta.pk))
     named = claimed.exclude(assignment__status=Assignment.Status.ACCEPTED)
-    return named.order_by().values_list("assignment").distinct()
+    of = ("assignment", "assignment__worker", "assignment__claimed_from")
+    return named.order_by().values_list(*of).distinct()
 
 
 NAMED = Statement(_named)
 
 
-@transaction.atomic
-def _believe(assignment_pk: Any, hit: HIT) -> bool:
-    """Whatever becomes of the answers, the worker is known from now on."""
-    is_believed = _believe_answers(assignment_pk)
-    ((worker, claimed_from),) = CLAIMANT.rows(pk=assignment_pk)
-    batch, theirs = hit.questionnaire.batch, {"worker": worker, "claimed_from": claimed_from}
-    # Tries of a quiz, and what was agreed to, came from where the worker is now known to have been.
+def _believe_place(assignment_pk: Any, theirs: dict[str, Any], hit: HIT) -> None:
+    """Whatever becomes of the answers, the worker is known from now on.
+
+    Tries of a quiz, and what was agreed to, came from where the worker is now known to have been.
+    """
+    batch = hit.questionnaire.batch
     _believe_all(QuizAttempt, TRIES.rows(of=batch.pk, **theirs))
     _believe_all(Consent, AGREED.rows(of=batch.survey_id, **theirs))
     NOT_CLAIMED(pk=assignment_pk)
-    return is_believed
 
 
-def _believe_answers(assignment_pk: Any) -> bool:
+def _believe_answers(assignment_pks: Sequence[Any]) -> int:
+    """Believe all of them at once; where that can't be, each by itself."""
+    try:
+        with transaction.atomic():
+            for pk in assignment_pks:
+                BELIEVED(assignment=pk)
+    except IntegrityError as error:
+        if not is_about(error, Response, "worker_sees_item_once_per_batch"):
+            raise
+        return sum(map(_believe_answers_of, assignment_pks))
+    return len(assignment_pks)
+
+
+def _believe_answers_of(assignment_pk: Any) -> bool:
     try:
         with transaction.atomic():
             BELIEVED(assignment=assignment_pk)
@@ -112,7 +133,6 @@ def _claimed(model: Any, *, by: str, once_each: str) -> Statement[Any]:
 TRIES = _claimed(QuizAttempt, by="batch", once_each="number")
 AGREED = _claimed(Consent, by="text__survey", once_each="text")
 THIS = Hole("pk", Assignment._meta.pk)
-CLAIMANT = Statement(lambda: Assignment.objects.filter(pk=THIS).values_list("worker", "claimed_from"))
 NOT_CLAIMED = Change(lambda: Assignment.objects.filter(pk=THIS), claimed_from="")
 BELIEVED = Change(
     lambda: Response.objects.filter(assignment=Hole("assignment", Assignment._meta.pk)), is_claim=False

@@ -1,7 +1,9 @@
 """Whether submitted work is paid, decided by rule or by a person. Every change is in the audit trail."""
 
 import dataclasses
+from collections.abc import Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from django.contrib.auth.models import AbstractBaseUser
@@ -14,9 +16,9 @@ from annotators.failpoints import reach
 from annotators.models import Assignment, Call, Worker
 from annotators.outbox import journal
 from annotators.outbox.market import OVERTURN_WITHIN
-from statements import Hole, Statement
+from statements import Hole, Statement, insert
 from surveys import audit
-from surveys.models import Batch, Decision, Inclusion
+from surveys.models import Batch, Decision, Inclusion, Response
 from surveys.protocols.definition import FILE_GONE, FILE_UNSEEN
 from surveys.protocols.policy import Policy, read_policy, rule_version
 from surveys.protocols.rules import APPROVE, FLAG, PROPOSE, REJECT, Evidence, Flag, Verdict
@@ -60,16 +62,15 @@ def _watched(verdict: Verdict) -> Verdict:
 
 
 def _by_rules(assignment: Assignment, *, batch: Batch) -> Verdict:
-    worked = assignment.responses.all()
-    responses = [response for response in worked if not response.is_repeat]
-    if assignment.saved_at is None or not responses:
+    worked = WORKED.rows(assignment=assignment.pk)
+    counted = [(is_correct, reason) for is_correct, reason, is_repeat in worked if not is_repeat]
+    if assignment.saved_at is None or not counted:
         return INCOMPLETE
     policy = read_policy(batch.review_policy, items_per_hit=batch.items_per_hit)
-    reasons = [response.skip_reason for response in responses]
     alone = Evidence(
-        is_correct=tuple(response.is_correct for response in responses),
-        n_gone=reasons.count(FILE_GONE),
-        n_unseen=sum(response.skip_reason == FILE_UNSEEN for response in worked),
+        is_correct=tuple(is_correct for is_correct, _ in counted),
+        n_gone=sum(reason == FILE_GONE for _, reason in counted),
+        n_unseen=sum(reason == FILE_UNSEEN for _, reason, _ in worked),
     )
     if policy.kinds <= {"minimum_correct"}:
         return policy.judge(alone)
@@ -77,6 +78,11 @@ def _by_rules(assignment: Assignment, *, batch: Batch) -> Verdict:
     return policy.judge(by_assignment.get(assignment.pk, alone))
 
 
+WORKED = Statement(
+    lambda: Response.objects.filter(assignment=Hole("assignment", Assignment._meta.pk)).values_list(
+        "is_correct", "skip_reason", "is_repeat"
+    )
+)
 AUTO_APPROVED = "The marketplace approved it before we decided."
 REJECTED_ELSEWHERE = "It was rejected on the marketplace, not here."
 OVERTURNED_TOO_LATE = "Its rejection was overturned after its place had been given again: {}"
@@ -93,19 +99,36 @@ def record_decision(assignment: Assignment, *, batch: Batch) -> Decision:
     A decision that exists is not changed here. What the marketplace approved before we decided is written down as
     that. If the rule would have rejected it, it is left out of the analysis and replaced where the batch says so.
     """
-    verdict = decide(assignment, batch=batch)
+    return record_decisions([assignment], batch=batch)[0]
+
+
+def record_decisions(assignments: Sequence[Assignment], *, batch: Batch) -> list[Decision]:
+    """Write down the same of several assignments of a batch: all of them, or none where one fails."""
+    verdicts = [decide(assignment, batch=batch) for assignment in assignments]
     with transaction.atomic():
-        now, locked = budget.lock(batch.pk), lock(assignment)
-        if earlier := MADE.first(assignment=assignment.pk):
-            return earlier
-        if (now.review_policy, locked.saved_at) != (batch.review_policy, assignment.saved_at):
-            verdict = decide(locked, batch=now)  # by link, answers change until they are accepted
-        values = {**from_rule(verdict, batch=now), **_first(locked, verdict, batch=now)}
-        decision = Decision.objects.create(assignment=assignment, **values)
-        audit_decision(decision, rule_said=verdict.verdict)
-        if decision.is_auto_approved:
-            answer_for_late(decision, wanted=verdict.verdict, reason=verdict.reason)
-            reach("late.deciding")
+        now = budget.lock(batch.pk)
+        locked = {one.pk: lock(one) for one in sorted(assignments, key=attrgetter("pk"))}
+        return [
+            _recorded(assignment, verdict, batch=batch, now=now, locked=locked[assignment.pk])
+            for assignment, verdict in zip(assignments, verdicts, strict=True)
+        ]
+
+
+def _recorded(
+    assignment: Assignment, verdict: Verdict, *, batch: Batch, now: Batch, locked: Assignment
+) -> Decision:
+    """Write one decision down: `now` and `locked` are as they were locked, the others as when `verdict` was found."""
+    if earlier := MADE.first(assignment=assignment.pk):
+        return earlier
+    if (now.review_policy, locked.saved_at) != (batch.review_policy, assignment.saved_at):
+        verdict = decide(locked, batch=now)  # by link, answers change until they are accepted
+    values = {**from_rule(verdict, batch=now), **_first(locked, verdict, batch=now)}
+    decision = Decision(assignment=assignment, **values)
+    insert([decision])
+    audit_decision(decision, rule_said=verdict.verdict)
+    if decision.is_auto_approved:
+        answer_for_late(decision, wanted=verdict.verdict, reason=verdict.reason)
+        reach("late.deciding")
     return decision
 
 

@@ -7,7 +7,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 
 from annotators.models import Assignment, Call
-from surveys.models import Decision, Questionnaire
+from surveys.models import AuditEntry, Decision, Questionnaire
 from surveys.review import decisions
 from surveys.review.errors import CannotDecide
 from tests.factories import (
@@ -64,6 +64,26 @@ def test_a_decision_is_recorded_once() -> None:
     questionnaire.batch.review_policy = NEVER
     again = decisions.record_decision(assignment, batch=questionnaire.batch)
     assert (again.pk, again.verdict, again.decided_at) == (first.pk, "reject", first.decided_at)
+
+
+def test_several_decisions_are_recorded_as_each_by_itself() -> None:
+    """In the order they are given; one that is there already is kept."""
+    questionnaire = make_published()
+    works = [submitted(questionnaire, n_correct=n) for n in (5, 2, 5)]
+    first = decisions.record_decision(works[2], batch=questionnaire.batch)
+    recorded = decisions.record_decisions(works, batch=questionnaire.batch)
+    assert [(one.assignment_id, one.verdict) for one in recorded] == [
+        (works[0].pk, "approve"),
+        (works[1].pk, "reject"),
+        (works[2].pk, "approve"),
+    ]
+    assert recorded[2] == first
+    assert [one.pk for one in recorded[:2]] == sorted(one.pk for one in recorded[:2])
+    assert list(AuditEntry.objects.order_by("pk").values_list("assignment", "outcome")) == [
+        (works[2].pk, "approve"),
+        (works[0].pk, "approve"),
+        (works[1].pk, "reject"),
+    ]
 
 
 def test_what_the_marketplace_approved_by_itself_is_recorded() -> None:

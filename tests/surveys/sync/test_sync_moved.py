@@ -5,7 +5,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.db.models import F
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotators.models import HIT, Assignment, Listing
@@ -70,6 +72,19 @@ def test_what_is_saved_with_us_is_looked_at_before_the_marketplace_is_listed(
     assert calls == {"ListAssignmentsForHIT": 1, "ApproveAssignment": 1}
     assert Assignment.objects.get().status == "Approved"
     assert asked(site, sync.sweep, sync.sweep) == {"ListHITs": 4}  # what we did is no news
+
+
+def test_more_on_a_hit_take_less_each(site: Site, opened: list[Questionnaire]) -> None:
+    """One list for all of them, one approval each; rows are read and written together where they can be."""
+    work(site, opened[0])
+    with CaptureQueriesContext(connection) as one:
+        assert asked(site, sync.sync_moved) == {"ListAssignmentsForHIT": 1, "ApproveAssignment": 1}
+    for _ in range(3):
+        work(site, opened[1])
+    with CaptureQueriesContext(connection) as three:
+        assert asked(site, sync.sync_moved) == {"ListAssignmentsForHIT": 1, "ApproveAssignment": 3}
+    assert set(Assignment.objects.values_list("status", flat=True)) == {"Approved"}
+    assert len(three) < 2.25 * len(one)
 
 
 def test_a_marketplace_that_does_not_tell_when_is_asked_when(site: Site, opened: list[Questionnaire]) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from django.db import DatabaseError, transaction
 from django.test import Client
+from django.utils import timezone
 
 from annotators.models import Assignment
 from surveys.answering import claiming
@@ -131,8 +132,8 @@ def test_nobody_agrees_in_another_ones_name(visitor: Client, work: Questionnaire
 def test_a_claim_that_is_confirmed_has_agreed(visitor: Client, work: Questionnaire) -> None:
     write(work.batch.survey)
     say(visitor, work, open_page(visitor, work), consent="agree")
-    assignment = Assignment.objects.get()
-    claiming._believe(assignment.pk, assignment.hit)
+    Assignment.objects.update(status="Submitted", submitted_at=timezone.now())
+    assert claiming.confirm(Assignment.objects.get().hit) == 1
     assert given() == [(1, "", False)]
 
 
