@@ -10,7 +10,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from itertools import chain
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -187,7 +187,7 @@ def given_answers(assignment: Assignment) -> list[ItemAnswer]:
 def task_answers(assignment: Assignment) -> str:
     """Return the complete answers as JSON for the marketplace: one object per item, outputs by opaque code.
 
-    It holds all that `recover` needs and nothing that tells a browser which system said what. Two queries.
+    It holds all that `recover` needs and nothing that tells a browser which system said what. Three queries.
     """
     return json.dumps(_answers_as_data(assignment), ensure_ascii=True)
 
@@ -248,7 +248,7 @@ def _replace(assignment: Assignment, answers: list[ItemAnswer], *, language: str
 def _fill(responses: Sequence[Response], answers: list[ItemAnswer], *, language: str) -> list[dict[str, Any]]:
     """Write answers where there are none, and return them as data in the order of the page."""
     by_position = {answer.position: answer for answer in answers}
-    ratings = dict[int, list[Rated]]()
+    ratings = dict[int, list[Given]]()
     for response in responses:
         answer = by_position[response.position]
         _fill_in(response, answer)
@@ -292,46 +292,48 @@ MORE_SECONDS = (
 )
 
 
-class Rated(NamedTuple):
-    """A rating to be written, by the columns of its model."""
-
-    response_id: int
-    output_id: int | None
-    criterion: str
-    value: str
-    score: float | None
-
-
 def _as_ordered(rating: Given) -> tuple[int, str]:
     """Sort as the model does."""
     return rating.output_id or 0, rating.criterion
 
 
 def _answers_as_data(assignment: Assignment) -> list[dict[str, Any]]:
-    by_place, given = sorted(_complete(assignment), key=attrgetter("place")), _given(assignment)
-    return [answer_as_data(response, given.get(response.pk, [])) for response in by_place]
+    responses, given = _of_batch(ANSWERED.all(assignment=assignment.pk), assignment), _given(assignment)
+    codes: dict[int, str] = dict(CODES.rows(assignment=assignment.pk))
+    by_place = sorted(responses, key=attrgetter("place"))
+    return [answer_as_data(response, given.get(response.pk, []), codes=codes) for response in by_place]
 
 
 def _complete(assignment: Assignment) -> list[Response]:
-    """Return the responses with their items and outputs, all of one batch, which is read once."""
-    complete = contents_of(WITHOUT_PICTURES, OUTPUTS, assignment=assignment.pk)
+    """Return the responses with their items and outputs."""
+    return _of_batch(contents_of(WITHOUT_PICTURES, OUTPUTS, assignment=assignment.pk), assignment)
+
+
+def _of_batch(responses: list[Response], assignment: Assignment) -> list[Response]:
+    """They are all of one batch, which is read once."""
     batch = assignment.hit.questionnaire.batch
-    for response in complete:
+    for response in responses:
         response.batch = batch
-    return complete
+    return responses
 
 
-def _given(assignment: Assignment) -> dict[int, list[Rating]]:
+def _given(assignment: Assignment) -> dict[int, list[Given]]:
     """Return the ratings of an assignment as {response: [rating]}."""
-    given = dict[int, list[Rating]]()
-    for rating in RATINGS.all(assignment=assignment.pk):
+    given = dict[int, list[Given]]()
+    for rating in map(Given._make, RATINGS.rows(assignment=assignment.pk)):
         given.setdefault(rating.response_id, []).append(rating)
     return given
 
 
 ASSIGNMENT = Hole("assignment", Assignment._meta.pk)
 WITHOUT_PICTURES = Statement(lambda: with_contents(Response.objects.filter(assignment=ASSIGNMENT), OUTPUTS))
-RATINGS = Statement(lambda: Rating.objects.filter(response__assignment=ASSIGNMENT))
+ANSWERED = Statement(lambda: Response.objects.filter(assignment=ASSIGNMENT))
+CODES = Statement(
+    lambda: Output.objects.filter(item__responses__assignment=ASSIGNMENT).order_by().values_list("pk", "code")
+)
+RATINGS = Statement(
+    lambda: Rating.objects.filter(response__assignment=ASSIGNMENT).values_list(*Given._fields)
+)
 
 
 def _fill_in(response: Response, answer: ItemAnswer) -> None:
@@ -355,7 +357,7 @@ def _borne_out(skip_reason: str, response: Response) -> str:
     return FILE_UNSEEN if all(file.is_there for file in files) else FILE_GONE
 
 
-def _ratings(response: Response, answer: ItemAnswer) -> Iterator[Rated]:
+def _ratings(response: Response, answer: ItemAnswer) -> Iterator[Given]:
     if answer.skip_reason:
         return
     definition = response.batch.definition
@@ -372,21 +374,21 @@ def _ratings(response: Response, answer: ItemAnswer) -> Iterator[Rated]:
 
 def _criterion_ratings(
     response: Response, output: Output | None, criterion: Criterion, given: str | list[str] | None
-) -> Iterator[Rated]:
+) -> Iterator[Given]:
     if given is None:
         return
     about = output.pk if output else None
     if isinstance(given, str):
         score = None if criterion.is_text else criterion.score(given)
-        yield Rated(response.pk, about, criterion.key, given, score)
+        yield Given(response.pk, about, criterion.key, given, score)
         return
     for value in criterion.values:
         is_ticked = value in given
         said = "selected" if is_ticked else "not_selected"
-        yield Rated(response.pk, about, f"{criterion.key}.{value}", said, float(is_ticked))
+        yield Given(response.pk, about, f"{criterion.key}.{value}", said, float(is_ticked))
 
 
-def _marks(rating: Rated, response: Response, *, key: int) -> Iterator[MarkedSpan]:
+def _marks(rating: Given, response: Response, *, key: int) -> Iterator[MarkedSpan]:
     """Yield the marks of a rating by spans; any other has none."""
     marked = {c.key: c.spans for c in response.batch.definition.criteria}.get(rating.criterion)
     if marked is None:
@@ -401,13 +403,13 @@ def _marks(rating: Rated, response: Response, *, key: int) -> Iterator[MarkedSpa
 
 def _preference_rating(
     response: Response, output: Output, preference: Preference, given: str | dict[str, str], code: str
-) -> Rated:
+) -> Given:
     if isinstance(given, dict):
         place = given[code]
     else:
         place = NO_PREFERENCE if not given else PREFERRED if given == code else OTHER
     score = WAYS[preference.by].score(place)
-    return Rated(response.pk, output.pk, preference.key, place, score)
+    return Given(response.pk, output.pk, preference.key, place, score)
 
 
 def _write_missing_responses(
