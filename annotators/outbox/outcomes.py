@@ -41,7 +41,8 @@ def number(call: Call, *, gateway: Gateway) -> int:
     for unpaid, one would be paid twice. What is done already counts even if the marketplace's lists lag behind.
     """
     if call.operation == Call.Operation.EXTEND:
-        return HIT.objects.get(pk=hit_of(call).pk).max_assignments
+        known, shown = HIT.objects.get(pk=hit_of(call).pk), gateway.get_hit(hit_of(call).hit_id)
+        return max(known.max_assignments, shown.max_assignments)
     return max(booked(call), _n_paid(call, gateway))
 
 

@@ -19,7 +19,6 @@ from annotators.models import HIT, IS_CLAIM, Assignment, Endpoint, HITType, List
 from statements import Hole, Statement
 
 PAGES_EACH = 20  # in one interval of the sync: beyond, a listing comes the less often the longer it is
-LIVE = (HIT.Status.ASSIGNABLE, HIT.Status.UNASSIGNABLE)
 Status = Assignment.Status
 Pair = tuple[Any, HITRecord]  # a HIT of ours, and the marketplace's
 
@@ -46,7 +45,7 @@ def unended(endpoint: str | Hole) -> QuerySet[HIT]:
     """Return the HITs of which something may still come in, or be decided by the marketplace."""
     undecided = Assignment.objects.filter(by_market(), status=Status.SUBMITTED)
     is_untold = Q(synced_at=None) | Q(synced_at__lte=F("last_listed"))
-    is_open = Q(status__in=LIVE) | (is_untold & Q(max_assignments__gt=mirror.n_handed_in()))
+    is_open = Q(status__in=mirror.LIVE) | (is_untold & Q(max_assignments__gt=mirror.n_handed_in()))
     ours = HIT.objects.filter(hit_type__endpoint=endpoint, gone_at=None).exclude(status=HIT.Status.DISPOSED)
     return _with_last(ours).filter(is_open | Exists(undecided.filter(hit=OuterRef("pk"))))
 
@@ -89,13 +88,17 @@ def _ours(records: Iterable[HITRecord], *, endpoint: str) -> list[Pair]:
 
 
 def _note(pairs: Iterable[Pair], *, asked_at: datetime) -> int:
-    """Write down what a page says; of a HIT that was looked at since it was asked for, we know better.
+    """Write down what a page says; of a HIT that was looked at since it was asked for, we know better what came in.
 
     One looked at in the future was looked at before the clock was set back. One at least counts as looked at, so that
     the account is seen to be the right one (`mirror.is_account_strange`).
     """
     now = timezone.now()
-    older = [(hit, record) for hit, record in pairs if not _is_seen(hit, since=asked_at, now=now)]
+    older = [
+        (hit, record)
+        for hit, record in pairs
+        if not (_is_seen(hit, since=asked_at, now=now) and _is_as_large(hit, record))
+    ]
     known = [(hit, record) for hit, record in older if _agrees(hit, record)]
     news = [(hit, record) for hit, record in older if not _agrees(hit, record)]
     told = [hit.pk for number, (hit, _) in enumerate(known) if number == 0 or hit.has_claims]
@@ -113,10 +116,14 @@ def _is_seen(hit: HIT, *, since: datetime, now: datetime) -> bool:
 def _agrees(hit: Any, record: HITRecord) -> bool:
     """Tell whether the list says of a HIT what we know: the same places, as many handed in, as many decided."""
     return (
-        (record.max_assignments, record.expires_at) == (hit.max_assignments, hit.expires_at)
+        _is_as_large(hit, record)
         and record.most_handed_in == hit.n_in
         and record.n_completed == hit.n_decided
     )
+
+
+def _is_as_large(hit: HIT, record: HITRecord) -> bool:
+    return (record.max_assignments, record.expires_at) == (hit.max_assignments, hit.expires_at)
 
 
 def _is_end(hit: Any, record: HITRecord, *, asked_at: datetime) -> bool:

@@ -1,5 +1,6 @@
 """The mirror of what the marketplace says about HITs and assignments."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -11,7 +12,7 @@ from django.utils import timezone
 
 from annotators.crowds.mturk.gateway import AssignmentRecord, Gateway, HITRecord
 from annotators.failpoints import reach
-from annotators.models import HIT, IS_CLAIM, Assignment, Channel, Worker
+from annotators.models import HIT, IS_CLAIM, Assignment, Channel, Listing, Worker
 from annotators.people.pseudonyms import known_worker, worker_of
 from statements import Change, Hole, Moment, Statement
 
@@ -31,14 +32,19 @@ ASKED_AGAIN = timedelta(days=1)
 SHOWN_FOR = timedelta(days=120)  # MTurk disposes of a HIT by itself then
 # How long a submission may be counted and not listed: far longer than any lag seen.
 LISTING_LAG = timedelta(hours=1)
+# While the list of all HITs is no older, one of them need not be asked about for its own sake.
+LISTED_WITHIN = timedelta(minutes=10)
+CLOCK_SKEW = timedelta(minutes=1)  # between a marketplace and us; one whose clock was moved is asked
+LIVE = (HIT.Status.ASSIGNABLE, HIT.Status.UNASSIGNABLE)
 PERSONAL = ("feedback", "answer_xml")  # may name the worker
 
 
 def fetch(hit: HIT, *, gateway: Gateway) -> list[Assignment]:
     """Mirror the HIT and its submitted assignments; returns ours, in the order of submission.
 
-    About the HIT itself nothing is asked where only our own pages have told of something new: what else became of it
-    is in the marketplace's list of HITs, which comes by itself and marks it (`moved_at`).
+    About the HIT itself nothing is asked where only our own pages have told of something new of an open HIT: what else
+    became of it is in the marketplace's list of HITs, which comes by itself as long as one is open, and marks it
+    (`moved_at`).
 
     Only when all is written it counts as synced: what could not be listed is asked for again.
 
@@ -116,7 +122,7 @@ def mirror_hit(hit: HIT, record: HITRecord) -> None:
     """
     if not _is_known(hit, record):
         _write_facts(hit, record)
-    _keep(hit, KNOWN.rows(hit=hit.pk)[0])
+    _take(hit, KNOWN.rows(hit=hit.pk)[0])
 
 
 def _write_facts(hit: HIT, record: HITRecord) -> None:
@@ -153,25 +159,33 @@ def _n_of_market(which: Q) -> Coalesce:
 def _expected(hit: HIT) -> int | None:
     """Return how many submissions we know of, where our own pages have told of one; else None.
 
-    None also where the marketplace said something else of the HIT than we know, or that there is none. What is known
-    of it is read anew.
+    None also where the list of all HITs may not tell what else became of this one: where it has not come lately, or
+    would not come for its sake, as we take it for ended; and where it has said something else than we know, or that
+    there is no such HIT. What is known of it is read anew.
     """
-    known = EXPECTED.rows(hit=hit.pk)[0]
-    _keep(hit, known)
-    moved_at, n_saved, n_in = known[len(OF_HIT) :]
-    is_as_known = (moved_at, hit.missing_since, hit.gone_at) == (None, None, None)
-    return n_saved + n_in if n_saved and is_as_known else None
+    *facts, moved_at, listed_at, n_saved, n_in = EXPECTED.rows(hit=hit.pk)[0]
+    status, _, expires_at, missing_since, gone_at = facts
+    now = timezone.now()
+    is_open = status in LIVE and expires_at > now and (missing_since, gone_at) == (None, None)
+    is_told = moved_at is None and listed_at is not None and listed_at > now - LISTED_WITHIN
+    if not (n_saved and is_open and is_told):
+        return None
+    _take(hit, facts)
+    return int(n_saved + n_in)
 
 
-def _keep(hit: HIT, known: Sequence[Any]) -> None:
-    for name, value in zip(OF_HIT, known, strict=False):
+def _take(hit: HIT, facts: Iterable[Any]) -> None:
+    for name, value in zip(OF_HIT, facts, strict=True):
         setattr(hit, name, value)
 
 
 def _with_expected() -> QuerySet[HIT, Any]:
     is_saved = Q(status=Assignment.Status.ACCEPTED, saved_at__isnull=False)
-    hits = HIT.objects.filter(pk=THIS_HIT).annotate(n_saved=_n_of_market(is_saved), n_in=n_handed_in())
-    return hits.values_list(*OF_HIT, "moved_at", "n_saved", "n_in")
+    listed = Listing.objects.filter(endpoint=OuterRef("hit_type__endpoint")).values("listed_at")
+    hits = HIT.objects.filter(pk=THIS_HIT).annotate(
+        all_listed_at=Subquery(listed), n_saved=_n_of_market(is_saved), n_in=n_handed_in()
+    )
+    return hits.values_list(*OF_HIT, "moved_at", "all_listed_at", "n_saved", "n_in")
 
 
 def mark_synced(hit: HIT, *, is_all: bool = True) -> None:
@@ -192,39 +206,48 @@ def mirror_assignments(hit: HIT, records: Sequence[AssignmentRecord]) -> list[As
     """Write the same as `mirror_assignment` about several submissions of a HIT, whose rows are read at once.
 
     What is not plainly the row of a worker is looked for by itself afterwards, and so is all where one row contradicts
-    another. Only rows of this HIT are written together, so that nobody else's transaction waits for two of them.
+    another.
     """
     if not records:
         return []
     try:
-        found = _kept_in_step(hit, records)
+        found = _written(hit, records)
     except IntegrityError:
-        found = [None for _ in records]
-    return [row or mirror_assignment(hit, record) for row, record in zip(found, records, strict=True)]
+        found = {}
+    return [found.get(record) or mirror_assignment(hit, record) for record in records]
 
 
 @transaction.atomic
-def _kept_in_step(hit: HIT, records: Sequence[AssignmentRecord]) -> list[Assignment | None]:
-    of_market = [row for row in OF_HIT_ROWS.all(hit=hit.pk) if row.worker.source == hit.endpoint]
-    return [_kept_row(hit, record, of_market) for record in records]
+def _written(hit: HIT, records: Sequence[AssignmentRecord]) -> dict[AssignmentRecord, Assignment]:
+    """Write submissions on the rows that are plainly theirs, and return these: in the order all lock them in."""
+    rows = defaultdict(list)
+    for one in OF_HIT_ROWS.all(hit=hit.pk):
+        if one.worker.source == hit.endpoint:
+            rows[one.worker.worker_id].append(one)
+    pairs = [(row, record) for record in records if (row := _row_among(rows[record.worker_id], record))]
+    in_order = sorted(pairs, key=lambda pair: pair[0].pk)
+    return {record: row for row, record in in_order if _is_written(row, record, hit)}
 
 
-def _kept_row(hit: HIT, record: AssignmentRecord, rows: Iterable[Assignment]) -> Assignment | None:
-    """Write a submission on the one of these rows that is its worker's; None where there is none, or not any more."""
-    named = [row for row in rows if row.worker.worker_id == record.worker_id]
-    theirs = [row for row in named if not row.is_claim or row.assignment_id == record.assignment_id]
-    row = min(theirs, key=lambda row: row.is_claim, default=None)
-    if row is None or _kept_up(row, row.worker) is not FACTS:
-        return None
+def _row_among(rows: Iterable[Assignment], record: AssignmentRecord) -> Assignment | None:
+    """Return which of a worker's rows of the HIT a submission is of; a claim is under its own AssignmentId alone."""
+    theirs = [row for row in rows if not row.is_claim or row.assignment_id == record.assignment_id]
+    return min(theirs, key=lambda row: row.is_claim, default=None)
+
+
+def _is_written(row: Assignment, record: AssignmentRecord, hit: HIT) -> bool:
+    """Write a submission on its row; False where the row is gone, or of somebody whose texts were purged."""
+    if _kept_up(row, row.worker) is not FACTS:
+        return False
     facts = {name: getattr(record, name) for name in FACTS}
     if row.channel == Channel.MARKETPLACE and any(getattr(row, name) != facts[name] for name in FACTS):
         if not MIRRORED(row=row.pk, **facts):
-            return None
+            return False
         for name in FACTS:
             setattr(row, name, facts[name])
         reach("sync.mirroring")
     row.hit = hit  # with what is known of it, which nobody has to read again
-    return row
+    return True
 
 
 def mirror_assignment(hit: HIT, record: AssignmentRecord) -> Assignment:
@@ -263,9 +286,9 @@ def _mirrored(hit: HIT, record: AssignmentRecord) -> Assignment:
 def note_approval(assignment: Assignment, *, at: datetime) -> bool:
     """Write down that the marketplace has approved submitted work at this time, which it told with its answer.
 
-    False where the row was not waiting for that any more.
+    False where the row was not waiting for that any more, or the time can't be: it is asked for then.
     """
-    if not APPROVED(pk=assignment.pk, at=at):
+    if at > timezone.now() + CLOCK_SKEW or not APPROVED(pk=assignment.pk, at=at):
         return False
     assignment.status, assignment.approved_at = Assignment.Status.APPROVED, at
     return True
@@ -293,7 +316,9 @@ MIRRORED = Change(
     **{name: Hole(name, Assignment._meta.get_field(name)) for name in FACTS},
 )
 APPROVED = Change(
-    lambda: Assignment.objects.filter(pk=Hole("pk", Assignment._meta.pk), status=Assignment.Status.SUBMITTED),
+    lambda: Assignment.objects.filter(
+        pk=Hole("pk", Assignment._meta.pk), status=Assignment.Status.SUBMITTED, submitted_at__lte=Moment("at")
+    ),
     status=Assignment.Status.APPROVED,
     approved_at=Moment("at"),
 )

@@ -11,7 +11,7 @@ from annotators.crowds.mturk.gateway import AssignmentRecord, HITRecord, MarketE
 from annotators.crowds.mturk.mirror import fetch, mirror_assignment, mirror_assignments, mirror_hit
 from annotators.models import HIT, Assignment, Worker
 from annotators.outbox import market
-from annotators.people.pseudonyms import purged_name
+from annotators.people.names import purged_name
 from tests.annotators.crowds.offers import TERMS, offer
 from tests.factories import make_assignment, make_hit, make_worker
 from tests.market_site import Site
