@@ -4,6 +4,7 @@ import secrets
 from decimal import Decimal
 from functools import cache
 from html import escape
+from typing import Literal
 from urllib.parse import urlencode
 
 from django import template
@@ -20,23 +21,23 @@ from django.utils.translation.trans_real import DjangoTranslation
 from config.languages import PARAMETER
 
 register = template.Library()
-# Stands for what else is in a page's address in the links that are rendered once for all pages.
-AN_ADDRESS = f"any-{secrets.token_hex(16)}"
+# Stands for a page's query up to the code of a language, in the links that are rendered once for all pages.
+A_QUERY = f"any-{secrets.token_hex(16)}"
 
 
 @register.simple_tag
-def language_links(query: QueryDict | None) -> SafeString:
-    """Return links to the page with this query in our other languages."""
+def language_links(query: QueryDict | Literal[""] | None) -> SafeString:
+    """Return links to the page with this query in our other languages; a template without a `query` has none."""
     others = [
         (name, one) for name, values in (query or QueryDict()).lists() for one in values if name != PARAMETER
     ]
-    address = urlencode([*others, (PARAMETER, "")])
-    return SafeString(_links(translation.get_language()).replace(AN_ADDRESS, escape(address)))
+    up_to_code = urlencode([*others, (PARAMETER, "")])
+    return SafeString(_links(translation.get_language()).replace(A_QUERY, escape(up_to_code)))
 
 
 @cache
 def _links(page_language: str) -> str:
-    return render_to_string("languages.html", {"address": AN_ADDRESS})
+    return render_to_string("languages.html", {"query_up_to": A_QUERY})
 
 
 @register.simple_tag

@@ -221,7 +221,7 @@ def _is_stored(row: Model, key: Any) -> None:
 
 
 def insert_values(rows: Sequence[Any], *, model: type[Model]) -> list[int]:
-    """Write new rows of a model and return their keys. The rows are anything that has its columns but the key.
+    """Write new rows of a model and return their keys, in that order. A row is anything with its columns but the key.
 
     For many that nobody needs as models: a named tuple is made in a tenth of the time.
     """

@@ -30,15 +30,15 @@ Shown = dict[str, Any]
 
 def shuffled(values: Sequence[T], *, seed: str) -> list[T]:
     """Return `values` in an order that depends on the seed alone."""
-    return [values[place] for place in _mixed(len(values), seed)]
+    mixed = list(values)
+    random.Random(seed).shuffle(mixed)  # noqa: S311 (an order, not a secret)
+    return mixed
 
 
 @lru_cache(1024)
-def _mixed(n: int, seed: str) -> tuple[int, ...]:
-    """Return so many places in the order of a seed. Most seeds are an item's, and are asked for each of its workers."""
-    places = list(range(n))
-    random.Random(seed).shuffle(places)  # noqa: S311 (an order, not a secret)
-    return tuple(places)
+def _base(n: int, seed: str) -> tuple[int, ...]:
+    """Return so many places in the order of an item's seed, which is asked for each of its workers."""
+    return tuple(shuffled(range(n), seed=seed))
 
 
 def draw_order(
@@ -56,7 +56,7 @@ def draw_order(
     (what the worker would see more of, say the first system) this worker has had least; then chance by `tie_seed`.
     Over any number of raters each value therefore leads equally often on an item, give or take one.
     """
-    base = shuffled(values, seed=seed)
+    base = [values[place] for place in _base(len(values), seed)]
     starts = shuffled(range(len(base)), seed=tie_seed)
     rotations = [base[start:] + base[:start] for start in starts]
 

@@ -400,14 +400,14 @@ def _questions(
     if definition.answer:
         yield "answer", OneOf(label=definition.answer.label, **at, choices=item.choices)
     labels = {f"{output.code}-": output.label for output in item.outputs}
-    same, language = Same(definition), get_language()
+    same = Same(definition)
     for prefix, criteria in _criteria(definition, item):
         where = labels.get(prefix, "")
         for criterion in criteria:
             if criterion.asked_if or criterion.spans:
                 group = _rating_of_item(criterion, definition, item=item, prefix=prefix, where=where, **at)
             else:
-                group = _rating(same, criterion.key, where, language, **at)
+                group = _rating(same, criterion.key, where, **at)
             yield prefix + criterion.key, group
     if definition.preference:
         yield from _preference_fields(definition.preference, item, **at)
@@ -443,7 +443,7 @@ def _only_if(criterion: Criterion, definition: Definition, *, item: ShownItem, p
 
 
 @lru_cache(4096)
-def _rating(same: Same, key: str, where: str, page_language: str | None, **at: Any) -> GroupField:
+def _rating(same: Same, key: str, where: str, **at: Any) -> GroupField:
     """Return a question that says nothing of one item: made once for all at this place, as a page has dozens."""
     criterion = same.definition.criterion(key)
     return _group(criterion, {**_asked(criterion), "where": where, **at})

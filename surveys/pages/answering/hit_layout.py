@@ -279,7 +279,10 @@ class _Anywhere(ItemBlock):
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """A definition that is only ever the same as itself: there is one object of each (`Definition.from_snapshot`)."""
+    """A definition that is only ever the same as itself.
+
+    What is read again is one object (`Definition.from_snapshot`); another of the same text would be rendered once more.
+    """
 
     definition: Definition
 
