@@ -146,7 +146,7 @@ def test_of_two_hits_synced_at_once_the_slower_one_is_looked_at_again(
 
     monkeypatch.setattr(claiming, "confirm", overtaken)
     monkeypatch.setattr(sync.mirror, "fetch", lambda hit, gateway: [])
-    monkeypatch.setattr(sync.decisions, "record_decision", lambda assignment, batch: None)
+    monkeypatch.setattr(sync.decisions, "record_decisions", lambda assignments, batch: [])
     monkeypatch.setattr(sync.delivery, "carry_out", lambda assignment, gateway: None)
     with lease(sibling.hit) as held:
         sync._settle(HIT.objects.get(pk=sibling.hit.pk), held=held)

@@ -59,10 +59,10 @@ def test_what_runs_at_import_is_tried_on_all_that_could_see_it(tmp_path: Path) -
 
 
 def test_queries_that_are_compiled_once_are_compiled_for_each_test() -> None:
-    made = assignments._oldest(True, False, is_timed=False)
+    made = assignments._oldest(True, False, is_timed=False, is_locked=False)
     compiled = assignments.RECORD._compiled("any")
     kept = collection._keep_draft(1)
     Compiled().forget()
     assert collection._keep_draft(1) is not kept
-    assert assignments._oldest(True, False, is_timed=False) is not made
+    assert assignments._oldest(True, False, is_timed=False, is_locked=False) is not made
     assert assignments.RECORD._compiled("any") is not compiled
