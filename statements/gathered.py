@@ -5,7 +5,7 @@ A join would repeat the owner for each of them, and two joins each row of the on
 
 from collections.abc import Sequence
 from operator import attrgetter
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from django.db import connection
 from django.db.models import (
@@ -24,8 +24,6 @@ from django.db.models import (
     TextField,
 )
 from django.db.models.functions import Cast
-
-from statements import Fetched
 
 M = TypeVar("M", bound=Model)
 # What comes back from JSON as it was, and what is still to be read. Moments and fractions differ by database.
@@ -61,6 +59,20 @@ def listed(rows: QuerySet[Any], column: str, *, by: str) -> Subquery:
     """
     one = rows.order_by().values(by).annotate(listed=_Listed(F(column)))
     return Subquery(one.values("listed"), output_field=JSONField())
+
+
+class Fetched(QuerySet[M]):
+    """Rows of a relation that came with something else, for `prefetched`. Whoever asks for others asks the manager."""
+
+    def _chain(self) -> Any:
+        raise TypeError("These rows were fetched with their owner, and can't be filtered or sorted.")
+
+    @classmethod
+    def of(cls, model: type[M], rows: list[M]) -> "Fetched[M]":
+        known: Any = cls(model)
+        known._result_cache = rows
+        known._prefetch_done = True
+        return cast("Fetched[M]", known)
 
 
 class Gathered(Generic[M]):

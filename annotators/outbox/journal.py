@@ -29,7 +29,7 @@ from annotators.crowds.mturk.gateway import (
 from annotators.failpoints import reach
 from annotators.models import HIT, IS_UNTOLD, Assignment, Call, Hold
 from annotators.outbox import holds, outcomes, sending
-from statements import Change, Hole, Moment, Statement, insert
+from statements import Change, Hole, Moment, Statement, insert_new
 
 IN_FLIGHT = timedelta(minutes=5)  # longer than a call, the reading before it and all retries can take
 TOKEN_LENGTH = 64  # API reference: UniqueRequestToken in characters
@@ -92,10 +92,7 @@ WRITTEN = Statement(_under_either)
 def _written(token: str, fields: dict[str, Any]) -> Call:
     """Write an intent that was not there a moment ago; whoever was quicker has written the same."""
     call = Call(token=token, **fields)
-    if not (written := insert([call], on_conflict="ON CONFLICT (token) DO NOTHING")):
-        return Call.objects.get(token=token)
-    call.pk, call._state.adding = written[0][0], False
-    return call
+    return call if insert_new(call, unique=("token",)) else Call.objects.get(token=token)
 
 
 def plan_again(call: Call) -> bool:

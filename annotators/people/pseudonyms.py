@@ -13,7 +13,7 @@ from django.db.models import Exists, QuerySet
 
 from annotators.models import Worker
 from annotators.people.names import MARK, NAMED, WHOLE, names_of, pseudonym
-from statements import Hole, Statement, insert
+from statements import Hole, Statement, insert_new
 
 BEGINNING = re.compile(rf"[0-9a-f]{{4,{WHOLE}}}")  # of a pseudonym; shorter ones are anybody's
 # Anything shorter stands in ordinary words; no marketplace or panel gives ids of fewer letters.
@@ -62,8 +62,7 @@ def _worker_of(
     if not is_unknown and (found := _named(worker_id, source=source, among=known)):
         return found, False
     newcomer = Worker(source=source, worker_id=worker_id)
-    if written := insert([newcomer], on_conflict="ON CONFLICT (source, worker_id) DO NOTHING"):
-        newcomer.pk, newcomer._state.adding = written[0][0], False
+    if insert_new(newcomer, unique=("source", "worker_id")):
         return newcomer, True
     return known.get(source=source, worker_id=worker_id), False  # somebody was quicker
 

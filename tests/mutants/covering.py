@@ -70,13 +70,14 @@ class Compiled:
             one.cache_clear()
 
     def _find(self) -> Iterator[Any]:
-        from statements import Change, Statement  # once Django is set up
+        from statements import ByHand, Change, Statement, Together  # once Django is set up
 
+        kinds = (Statement, Change, ByHand, Together)
         ours = [module for name, module in list(sys.modules.items()) if name.startswith(self.PACKAGES)]
         for value in (value for module in ours for value in vars(module).values()):
-            if isinstance(value, Statement | Change):
+            if isinstance(value, kinds):
                 yield value._compiled
-            elif callable(getattr(value, "cache_clear", None)) and _makes(value) in {Statement, Change}:
+            elif callable(getattr(value, "cache_clear", None)) and _makes(value) in kinds:
                 yield value
 
 

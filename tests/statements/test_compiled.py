@@ -1,7 +1,6 @@
 """What is compiled once says the same as what Django compiles each time."""
 
 from datetime import timedelta
-from types import SimpleNamespace
 
 import pytest
 from django.db import connection, transaction
@@ -10,23 +9,20 @@ from django.db.transaction import TransactionManagementError
 from django.utils import timezone
 
 from annotators.models import Hold, Worker
-from statements import Change, Fetched, Hole, Moment, Statement, insert, insert_if, insert_values
+from statements import (
+    ByHand,
+    Change,
+    Hole,
+    Moment,
+    Statement,
+    Together,
+    insert,
+)
+from statements.gathered import Fetched
+from tests.statements.workers import column, named, new
 
 pytestmark = pytest.mark.django_db
-
-
-def column(name: str) -> object:
-    return Worker._meta.get_field(name)
-
-
-def named() -> Statement[Worker]:
-    return Statement(
-        lambda: Worker.objects.filter(worker_id=Hole("name", column("worker_id"))).order_by("pk")
-    )
-
-
-def new(*names: str) -> list[Worker]:
-    return [Worker(worker_id=name, source="embedded") for name in names]
+NAME = Hole("name", column("worker_id"))
 
 
 def test_rows_are_the_models_of_the_query_set() -> None:
@@ -50,33 +46,6 @@ def test_values_are_as_django_reads_them() -> None:
     assert [tuple(row) for row in statement.rows()] == list(
         Worker.objects.values_list("worker_id", "created_at", "purged_at")
     )
-
-
-def test_a_row_is_written_if_something_is_found() -> None:
-    insert(new("A1"))
-    one, other = new("A2", "A3")
-    assert (insert_if(one, named(), name="A1"), insert_if(other, named(), name="A9")) == (True, False)
-    assert one == Worker.objects.get(worker_id="A2")
-    assert vars(one) | {"_state": None} == vars(Worker.objects.get(worker_id="A2")) | {"_state": None}
-    assert (other.pk, Worker.objects.count()) == (None, 2)
-
-
-def test_one_row_is_written_however_many_are_found() -> None:
-    insert(new("A1", "A2"))
-    assert insert_if(*new("A3"), Statement(Worker.objects.all))
-    assert Worker.objects.count() == 3
-
-
-@pytest.mark.django_db(transaction=True)
-def test_what_is_found_under_a_lock_is_found_in_a_transaction() -> None:
-    locking = Statement(Worker.objects.select_for_update().all)
-    insert(new("A1"))
-    with transaction.atomic():
-        assert insert_if(*new("A2"), locking)
-    if connection.features.has_select_for_update:
-        with pytest.raises(TransactionManagementError):
-            insert_if(*new("A3"), locking)
-    assert Worker.objects.count() == 2
 
 
 def test_a_moment_is_compared_to_the_microsecond() -> None:
@@ -145,45 +114,62 @@ def test_a_change_returns_its_rows_as_django_reads_them() -> None:
     assert change.rows(pk=hold.pk, now=now, by="Bob") == []
 
 
-def test_inserted_rows_have_their_keys() -> None:
-    rows = new("A1", "A2")
-    insert(rows)
-    assert [Worker.objects.get(worker_id=row.worker_id).pk for row in rows] == [row.pk for row in rows]
-    assert insert([]) == []
+@pytest.mark.parametrize("name", ["100%", "%s", "O'Neil", "''", '"', "\\", "%%", "ü \N{PANDA FACE}"])
+def test_what_never_changes_is_written_into_the_words(name: str) -> None:
+    """Into SQLite's too, which plans anew for each value that an index may be for."""
+    insert(new(name, "A1"))
+    source = Hole("source", column("source"))
+    called = Statement(lambda: Worker.objects.filter(worker_id=name, source=source))
+    others = Change(lambda: Worker.objects.exclude(worker_id=name), standing=name[:10], purged_at=None)
+    for _ in range(3):
+        assert [one.worker_id for one in called.all(source="embedded")] == [name]
+        assert called.all(source="mturk") == []
+        assert others() == 1
+    assert Worker.objects.get(standing=name[:10]).worker_id == "A1"
+    assert called.words.holes == [source]
+    if connection.vendor == "sqlite":
+        assert called.words.sql.count("%s") == 1 + name.count("%s")
 
 
-def test_values_of_another_type_than_their_column_are_written_as_django_writes_them() -> None:
-    values = {"worker_id": 7, "source": "embedded", "standing": Worker.Standing.EXCLUDED}
-    insert([Worker(**values)])
-    written = Worker.objects.values_list("worker_id", "standing").get()
-    Worker.objects.all().delete()
-    Worker(**values).save()
-    assert written == Worker.objects.values_list("worker_id", "standing").get() == ("7", "excluded")
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30])
+def test_a_number_beyond_64_bits_is_asked_of_no_database(number: int) -> None:
+    by_key = Statement(lambda: Worker.objects.filter(pk=Hole("pk", Worker._meta.pk)))
+    for _ in range(3):
+        assert by_key.first(pk=2**63 - 1) is by_key.first(pk=1 - 2**63) is None
+        with pytest.raises(OverflowError):
+            by_key.first(pk=number)
 
 
-def test_rows_need_not_be_models(monkeypatch: pytest.MonkeyPatch) -> None:
-    columns = [field.attname for field in Worker._meta.local_concrete_fields if not field.primary_key]
-    rows = [
-        SimpleNamespace(**{name: getattr(row, name) for name in columns}) for row in new("A0", "A1", "A2")
-    ]
-    monkeypatch.setattr(connection.ops, "bulk_batch_size", lambda fields, rows: 2)
-    keys = insert_values(rows, model=Worker)
-    assert [Worker.objects.get(pk=key).worker_id for key in keys] == ["A0", "A1", "A2"]
-    assert insert_values([], model=Worker) == []
+def test_two_statements_are_asked_in_one() -> None:
+    """The rows of the other are those of its own query set; without the one there is nothing."""
+    insert(new("A1", "A2", "B1"))
+    others = Statement(lambda: Worker.objects.filter(worker_id__lt=Hole("below", column("worker_id"))))
+    for _ in range(3):
+        for one, below in (("A1", "B"), ("A2", "A"), ("A9", "C")):
+            found, among = Together(named(), others)(name=one, below=below)
+            assert found == Worker.objects.filter(worker_id=one).first()
+            assert set(among) == (set(Worker.objects.filter(worker_id__lt=below)) if found else set())
+            for worker in filter(None, [found, *among]):
+                assert vars(worker) | {"_state": None} == vars(Worker.objects.get(pk=worker.pk)) | {
+                    "_state": None
+                }
 
 
-def test_what_conflicts_is_skipped() -> None:
-    insert(new("A1"))
-    again = insert(new("A1"), on_conflict="ON CONFLICT (source, worker_id) DO NOTHING")
-    assert again == []
-    assert Worker.objects.count() == 1
+def test_a_lock_is_asked_for_by_itself() -> None:
+    if connection.features.has_select_for_update:
+        with pytest.raises(TypeError, match="by itself"):
+            Together(named(), Statement(Worker.objects.select_for_update().all))(name="A1")
 
 
-def test_rows_are_more_than_one_statement_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection.ops, "bulk_batch_size", lambda fields, rows: 2)
-    rows = new("A1", "A2", "A3")
-    insert(rows)
-    assert list(Worker.objects.order_by("worker_id").values_list("pk", flat=True)) == [row.pk for row in rows]
+def test_a_row_by_hand_is_asked_for_with_others_as_it_is_stored() -> None:
+    insert(new("A1", "A2"))
+    by_hand = ByHand(
+        "SELECT worker_id, created_at, NULL FROM annotators_worker WHERE worker_id = %s", NAME, width=3
+    )
+    together = Together(by_hand, Statement(Worker.objects.all))
+    for _ in range(3):
+        found, workers = together(name="A2")
+        assert (found, len(workers)) == (by_hand.row(name="A2"), 2)
 
 
 @pytest.mark.django_db(transaction=True)
