@@ -49,11 +49,16 @@ def plan(sql):
 
 
 def scans(action):
-    """Return the statements about assignments that read the whole table, of how many there were."""
+    """Return the statements about assignments that read the whole table, of how many there were.
+
+    The next moments are left to `site/test_journey_queries.py`: SQLite tells the end of an index as a scan.
+    """
     with CaptureQueriesContext(connection) as captured:
         action()
     read = [row["sql"] for row in captured if TABLE in row["sql"] and not row["sql"].startswith("INSERT")]
-    return len(read), [sql for sql in read if ALL_OF_IT[connection.vendor] in plan(sql)]
+    none = ", ".join(["NULL"] * clock.N_MOMENTS)
+    plans = {sql: plan(sql.replace(clock.MOMENTS, none)) for sql in read}
+    return len(read), [sql for sql in read if ALL_OF_IT[connection.vendor] in plans[sql]]
 
 
 def test_an_unindexed_question_is_noticed(full):
