@@ -34,9 +34,14 @@ def offered(worker: Worker | Hole | None) -> HITQuerySet:
     return hits.exclude(Exists(mine))
 
 
-def next_hit(hit_type: HITType | str, *, worker: Worker | None, now: datetime) -> HIT | None:
-    """Return the oldest HIT of the type, or of the one with this HITTypeId, that the worker could accept."""
-    return _next(hit_type, worker=worker, now=now, is_locked=False)
+def next_hit(
+    hit_type: HITType | str, *, worker: Worker | None, now: datetime, oldest: HIT | None = None
+) -> HIT | None:
+    """Return the oldest HIT of the type, or of the one with this HITTypeId, that the worker could accept.
+
+    `oldest`: what OLDEST found a moment ago.
+    """
+    return _next(hit_type, worker=worker, now=now, is_locked=False, oldest=oldest)
 
 
 def lock_next(hit_type: HITType | str, *, worker: Worker, now: datetime) -> HIT | None:
@@ -47,12 +52,19 @@ def lock_next(hit_type: HITType | str, *, worker: Worker, now: datetime) -> HIT 
     return _next(hit_type, worker=worker, now=now, is_locked=True)
 
 
-def _next(hit_type: HITType | str, *, worker: Worker | None, now: datetime, is_locked: bool) -> HIT | None:
+def _next(
+    hit_type: HITType | str,
+    *,
+    worker: Worker | None,
+    now: datetime,
+    is_locked: bool,
+    oldest: HIT | None = None,
+) -> HIT | None:
     is_named, of = isinstance(hit_type, str), hit_type if isinstance(hit_type, str) else hit_type.pk
     known = {"hit_type": of, "worker": worker and worker.pk, "now": now}
     asked = partial(_oldest, is_named, worker is not None, is_locked=is_locked)
     # Without a word of time, so that the index of open HITs is read, and one row of it.
-    oldest = asked(is_timed=False).first(**known)
+    oldest = oldest or asked(is_timed=False).first(**known)
     is_over = oldest is not None and oldest.expires_at <= now
     return asked(is_timed=True).first(**known) if is_over else oldest
 
@@ -73,6 +85,10 @@ def _oldest(is_named: bool, has_worker: bool, *, is_timed: bool, is_locked: bool
         return read.order_by("pk")[:1]
 
     return Statement(made)
+
+
+# What `next_hit` asks first, of a type by its id, for a page that asks for more in the same statement.
+OLDEST = _oldest(True, True, is_timed=False, is_locked=False)
 
 
 @transaction.atomic

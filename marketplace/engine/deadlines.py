@@ -35,13 +35,19 @@ def arrive(moments: clock.Moments | None = None) -> datetime:
 
     None where the moments were read a moment ago, with something else.
     """
+    return caught_up(moments)[0]
+
+
+def caught_up(moments: clock.Moments | None) -> tuple[datetime, bool]:
+    """Do all that is due; return the time, and whether anything may have been: what was read is outdated then."""
     moments = moments or clock.moments()
     now = timezone.now() + moments.ahead
     by_now, long_ago = _as_stored(now), _as_stored(now - DISPOSED_AFTER)
     is_possible = any(moment is not None and moment <= by_now for moment in moments.next_due)
-    if is_possible or (moments.oldest_end is not None and moments.oldest_end <= long_ago):
+    is_possible = is_possible or (moments.oldest_end is not None and moments.oldest_end <= long_ago)
+    if is_possible:
         sweep(now=now)
-    return now
+    return now, is_possible
 
 
 def _as_stored(moment: datetime) -> Any:

@@ -20,7 +20,7 @@ from marketplace.models import HIT, LIVE, Assignment, HITType, Worker
 from marketplace.qualifications import requirements
 from marketplace.qualifications.requirements import Line
 from marketplace.questions import documents
-from marketplace.site.arrivals import arrive
+from marketplace.site.arrivals import arrive, arrive_with
 from marketplace.site.pace import Pace, paces
 from statements import Hole, Statement
 
@@ -60,18 +60,24 @@ class Group:
 
 
 def _groups(
-    *, worker: Worker | None, search: str, number: str | None, sort: str = "newest"
+    kinds: Sequence[Any], *, worker: Worker | None, number: str | None, sort: str = "newest"
 ) -> "Page[Offered]":
-    """Return one page of the types that have something for the worker, in one of the orders of SORTS.
+    """Return one page of these types, of those that have something for the worker, in one of the orders of SORTS.
 
-    Whose time is over is counted until that is noticed, which is done before anything is read. Two queries.
+    Whose time is over is counted until that is noticed, which is done before anything is read. One query.
     """
-    words = search.split()[:10]
-    rows: list[Any] = list(_kinds(words)) if words else KINDS.all()
     own = _own_by_type(worker)
-    offered = [Offered(kind, kind.open_hits - own.get(kind.pk, 0), kind.newest) for kind in rows]
+    offered = [Offered(kind, kind.open_hits - own.get(kind.pk, 0), kind.newest) for kind in kinds]
     left = sorted((one for one in offered if one.available), key=Offered.age, reverse=True)
     return Paginator(sorted(left, key=SORTS[sort][1]), GROUPS_PER_PAGE).get_page(number)
+
+
+def _kinds_on_offer(request: HttpRequest, *, words: Sequence[str]) -> list[HITType]:
+    """Return the types that have something, with all done that is due."""
+    if not words:
+        return arrive_with(request, KINDS)[1]
+    arrive(request)
+    return list(_kinds(words))
 
 
 def _kinds(words: Sequence[str]) -> QuerySet[HITType]:
@@ -131,11 +137,12 @@ def _described(page: "Page[Offered]", *, visitor: Visit) -> list[Group]:
 
 @require_safe
 def hit_list(request: HttpRequest) -> HttpResponse:
-    visitor, _ = visit(request), arrive(request)
     search = documents.legal(request.GET.get("q", "")).strip()[:100]
+    kinds = _kinds_on_offer(request, words=search.split()[:10])
+    visitor = visit(request)
     sort = request.GET.get("sort", "")
     sort = sort if sort in SORTS else "newest"
-    page = _groups(worker=visitor.worker, search=search, number=request.GET.get("page"), sort=sort)
+    page = _groups(kinds, worker=visitor.worker, number=request.GET.get("page"), sort=sort)
     context = {
         "worker": visitor.worker,
         "page": page,

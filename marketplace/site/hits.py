@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -13,7 +14,13 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
 
-from marketplace.accounts.sessions import remember_in_frames, visit, worker_required
+from marketplace.accounts.sessions import (
+    current_worker,
+    remember_in_frames,
+    to_sign_in,
+    visit,
+    worker_required,
+)
 from marketplace.engine import assignments
 from marketplace.models import HIT, Assignment, HITType, Worker
 from marketplace.qualifications import requirements
@@ -22,7 +29,7 @@ from marketplace.questions.answer_forms import AnswerForm
 from marketplace.questions.question_forms import QuestionForm
 from marketplace.refusals import WorkerRefusal
 from marketplace.site import frames
-from marketplace.site.arrivals import arrive
+from marketplace.site.arrivals import arrive, arrive_with
 from statements import Hole, Statement
 
 SESSION_KEY = "marketplace_accept_next"
@@ -42,7 +49,7 @@ def _offer(
     *,
     worker: Worker | None,
     now: datetime,
-    ask: Callable[..., HIT | None] = assignments.next_hit,
+    ask: Callable[..., HIT | None],
 ) -> tuple[HITType, HIT | None]:
     """Return the type and the HIT that comes next, in one statement where there is one and the id is a HITTypeId."""
     if hit := ask(identifier, worker=worker, now=now):
@@ -54,9 +61,11 @@ def _offer(
 
 @require_safe
 def preview(request: HttpRequest, identifier: str) -> HttpResponse:
-    visitor, now = visit(request), arrive(request)
+    now, oldest = arrive_with(request, assignments.OLDEST, hit_type=identifier)
+    visitor = visit(request)
     worker = visitor.worker
-    hit_type, hit = _offer(identifier, worker=worker, now=now)
+    ask = partial(assignments.next_hit, oldest=next(iter(oldest), None))
+    hit_type, hit = _offer(identifier, worker=worker, now=now, ask=ask)
     record = requirements.record_of(worker, hit_types=[hit_type], may_be_blocked=visitor.may_be_blocked)
     context = {
         "worker": worker,
@@ -125,13 +134,14 @@ def _to_work(assignment: Assignment) -> HttpResponse:
     return redirect(f"{address}?assignment_id={assignment.assignment_id}")
 
 
-@require_safe
-@worker_required
-def work(request: HttpRequest, worker: Worker, identifier: str, hit_id: str) -> HttpResponse:
-    now = arrive(request)
-    assignment = LATEST_OF_HIT.first(worker=worker.pk, hit_id=hit_id)
-    if assignment is None:
+@require_safe  # and not `worker_required`, which would ask who visits before a statement can go along
+def work(request: HttpRequest, identifier: str, hit_id: str) -> HttpResponse:
+    now, found = arrive_with(request, LATEST_OF_HIT, hit_id=hit_id)
+    if (worker := current_worker(request)) is None:
+        return to_sign_in(request)
+    if not found:
         raise Http404("You have no such assignment.")
+    (assignment,) = found
     if assignment.status != Assignment.Status.OPEN:
         address = reverse("after", kwargs={"assignment_id": assignment.assignment_id})
         return redirect(f"{address}?stay")

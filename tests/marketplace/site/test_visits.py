@@ -8,7 +8,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from marketplace.accounts import keys, sessions
+from marketplace.engine import assignments
 from marketplace.models import Block, Requester, Worker
+from tests.marketplace.batches.batches_made import hits, published
 
 
 def visited(browser):
@@ -73,6 +75,51 @@ def test_a_session_may_become_somebody_elses(new_worker):
     session[sessions.SESSION_KEY] = other.pk
     session.save()
     assert [visited(browser)[0].worker for _ in range(2)] == [other, other]
+
+
+@pytest.fixture
+def held(requester):
+    """An open assignment of somebody, and the page of its HIT."""
+    hit = hits(published(requester))[0]
+    assignment = assignments.accept(hit, worker=keys.create_worker()[0], now=timezone.now())
+    return assignment, f"/projects/{hit.hit_type.type_id}/tasks/{hit.hit_id}"
+
+
+@pytest.mark.parametrize("thought", ["right", "wrong", "none"])
+@pytest.mark.parametrize("holds", [True, False])
+def test_what_is_read_with_a_visit_is_of_whoever_visits(new_worker, held, thought, holds):
+    browser, (assignment, page) = new_worker(), held
+    people = (browser.worker, assignment.worker)
+    session = browser.client.session
+    session[sessions.SESSION_KEY] = people[holds].pk
+    session.save()
+    sessions.KNOWN.clear()
+    if thought != "none":
+        sessions.KNOWN[session.session_key] = people[holds if thought == "right" else not holds].pk
+    assert browser.client.get(page).status_code == (200 if holds else 404)
+
+
+def test_whoever_is_signed_out_is_asked_to_sign_in(new_worker, held):
+    browser = new_worker()
+    browser.client.logout()
+    assert browser.client.get(held[1])["Location"].startswith("/sign-in?")
+
+
+def test_what_is_read_with_a_visit_is_read_again_once_something_was_due(held, client):
+    assignment, page = held
+    session = client.session
+    session[sessions.SESSION_KEY] = assignment.worker.pk
+    session.save()
+    for _ in range(2):
+        assert client.get(page, headers={"host": "localhost"}).status_code == 200
+    type(assignment).objects.update(deadline=timezone.now())
+    answer = client.get(page, headers={"host": "localhost"})
+    assert (answer.status_code, answer["Location"]) == (
+        302,
+        f"/assignments/{assignment.assignment_id}?stay",
+    )
+    assignment.refresh_from_db()
+    assert assignment.status == "Abandoned"
 
 
 def test_a_block_is_seen_at_once(new_worker):
