@@ -50,6 +50,9 @@ from surveys.protocols.preferences import BEST, IN_PARTS, WORST, By
 
 NO_PREFERENCE = "no_preference"
 REPEATED_MAX = 240  # characters of a text that is shown once more; whole above
+MOST_VERSIONS = (
+    101  # that a draft may replace: hit.js tells the one it began from and the last hundred it sent
+)
 SKIP = "skip"
 UNSEEN = "skip-unseen"  # no name of a question, as none about the item is called "skip"
 # What is wrong where one part of a preference rules out another.
@@ -98,7 +101,9 @@ class DraftForm(forms.Form):
 
 
 def _are_versions(given: object) -> bool:
-    return isinstance(given, list) and all(type(v) is int and 0 <= v <= VERSION_MAX for v in given)
+    if not isinstance(given, list) or len(given) > MOST_VERSIONS:
+        return False
+    return all(type(v) is int and 0 <= v <= VERSION_MAX for v in given)
 
 
 class Problem(NamedTuple):

@@ -74,6 +74,7 @@ def test_late_draft_can_not_win(visitor: Client, questionnaire: Questionnaire) -
         ({"seconds": "1e400"}, 400),
         ({"version": 2**31}, 400),
         ({"version": -1}, 400),
+        ({"after": [0] * 102}, 400),  # a statement is worded for as many as there are
     ],
 )
 def test_bad_drafts_are_refused(
@@ -82,6 +83,11 @@ def test_bad_drafts_are_refused(
     token = token_of(open_page(visitor, questionnaire))
     assert draft(visitor, questionnaire, **({"token": token} | body)).status_code == status
     assert Response.objects.exclude(draft={}).count() == 0
+
+
+def test_a_draft_may_replace_as_many_as_a_page_tells(visitor: Client, questionnaire: Questionnaire) -> None:
+    token = token_of(open_page(visitor, questionnaire))
+    assert draft(visitor, questionnaire, token=token, after=[0] * 101).status_code == 200
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b"\xff\xfe", b'"x"', b"[" * 100_000, b" " * (2_621_440 + 1)])
