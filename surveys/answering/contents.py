@@ -27,7 +27,11 @@ def with_contents(rows: "QuerySet[M]", *names: str) -> "QuerySet[M]":
 
 def contents_of(statement: Statement[M], *names: str, **values: Any) -> list[M]:
     """Return the rows of a statement `with_contents`, so that `item.outputs.all()` of each, as named, asks no more."""
-    rows = statement.all(**values)
+    return unpacked(statement.all(**values), *names)
+
+
+def unpacked(rows: list[M], *names: str) -> list[M]:
+    """Give the item of each row what was read for it `with_contents`, and return the rows."""
     for row in rows:
         _take(row, names)
     return rows

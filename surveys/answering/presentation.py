@@ -10,8 +10,8 @@ from django.conf import settings
 from django.utils.translation import get_language, gettext, gettext_lazy
 
 from annotators.models import Assignment
-from statements import Hole, Statement
-from surveys.answering.contents import OUTPUTS, PICTURES, contents_of, with_contents
+from statements import Hole, Statement, Together
+from surveys.answering.contents import OUTPUTS, PICTURES, contents_of, unpacked, with_contents
 from surveys.answering.orders import (
     base_values,
     items_again,
@@ -135,12 +135,17 @@ class ShownItem:
         return self.place > 1
 
 
-def opened_responses(assignment: Assignment, *, batch: Batch) -> list[Response]:
-    """Return the responses of an opened assignment of the batch in this worker's order, in one query.
+READ = "_read_responses"  # in an assignment's __dict__, as Django keeps there what it has read of a relation
 
-    `shown_item` needs no more.
+
+def opened_responses(assignment: Assignment, *, batch: Batch) -> list[Response]:
+    """Return the responses of an opened assignment of the batch in this worker's order, in one query, or none
+    where `with_responses` read them already.
+
+    That counts once: whoever asks again may have written meanwhile. `shown_item` needs no more.
     """
-    opened = contents_of(RESPONSES, OUTPUTS, PICTURES, assignment=assignment.pk)
+    read: list[Response] | None = assignment.__dict__.pop(READ, None)
+    opened = unpacked(RESPONSES.all(assignment=assignment.pk) if read is None else read, OUTPUTS, PICTURES)
     for response in opened:
         response.batch, response.assignment = batch, assignment
     return by_place(opened)
@@ -152,6 +157,14 @@ def opened_response(assignment: Assignment, *, batch: Batch, position: int) -> R
         response.batch, response.assignment = batch, assignment
         return response
     return None
+
+
+def with_responses(together: Together[Assignment, Response], **values: Any) -> Assignment | None:
+    """Return the assignment that a statement finds with RESPONSES, for `opened_responses`."""
+    assignment, read = together(**values)
+    if assignment is not None:
+        assignment.__dict__[READ] = read
+    return assignment
 
 
 RESPONSE_AT = Statement(

@@ -126,7 +126,7 @@ def _response(request: HttpRequest, pk: uuid.UUID, *, token: str, position: int)
 
 def _submit(request: HttpRequest, pk: uuid.UUID) -> HttpResponse:
     token = request.POST.get("token", "")
-    questionnaire, issued_to = _posted_to(request, pk, token=token)
+    questionnaire, issued_to = _posted_to(request, pk, token=token, is_submitting=True)
     try:
         bearer = tokens.read(token, questionnaire=questionnaire, issued_to=issued_to)
     except tokens.TokenExpired:
@@ -243,10 +243,12 @@ def _named_questionnaire(n_names: int) -> Statement[Questionnaire]:
     return Statement(made)
 
 
-def _posted_to(request: HttpRequest, pk: uuid.UUID, *, token: str) -> tuple[Questionnaire, Assignment | None]:
+def _posted_to(
+    request: HttpRequest, pk: uuid.UUID, *, token: str, is_submitting: bool = False
+) -> tuple[Questionnaire, Assignment | None]:
     """Return the questionnaire, read with the assignment that its page was issued for where there is one."""
     try:
-        assignment: Any = tokens.author(token)
+        assignment: Any = tokens.author(token, is_submitting=is_submitting)
         questionnaire: Any = assignment.hit.questionnaire
         questionnaire.has_consent = assignment.has_consent
     except (tokens.TokenError, Questionnaire.DoesNotExist):

@@ -111,7 +111,7 @@ def _assignment(admission: Admission, number: int) -> Assignment:
 
 
 def _submit(request: HttpRequest, token: str, number: int) -> HttpResponse:
-    author = tokens.author(request.POST.get("token", ""))
+    author = tokens.author(request.POST.get("token", ""), is_submitting=True)
     form = assignment_form(author, batch=batch_of(author), data=request.POST)
     try:
         admission = _admission(token, author)

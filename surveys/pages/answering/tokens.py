@@ -9,9 +9,10 @@ from django.core import signing
 from django.utils.crypto import salted_hmac
 
 from annotators.models import Assignment
-from statements import Hole, Statement
+from statements import Hole, Statement, Together
 from surveys.answering.consents import has_consent
 from surveys.answering.contents import OUTPUTS, contents_of, with_contents
+from surveys.answering.presentation import RESPONSES, with_responses
 from surveys.models import Questionnaire, Response
 from surveys.operations import log_context
 
@@ -84,8 +85,7 @@ AUTHOR = Statement(
         .filter(pk=Hole("pk", Assignment._meta.pk), nonce=Hole("nonce", Assignment._meta.get_field("nonce")))
     )
 )
-
-
+AUTHOR_AND_WORK = Together(AUTHOR, RESPONSES)
 RESPONSE = Statement(
     lambda: with_contents(
         Response.objects.select_related("assignment__hit__questionnaire__batch"), OUTPUTS
@@ -112,10 +112,18 @@ def response(token: str, *, questionnaire: uuid.UUID, position: int) -> Response
     return None
 
 
-def author(token: str) -> Assignment:
-    """Return the assignment that a page was issued for, however long ago. Raises TokenError."""
-    found = _bearer(token, max_age=None).assignment
-    log_context.bind(hit=found.hit.hit_id)
+def author(token: str, *, is_submitting: bool = False) -> Assignment:
+    """Return the assignment that a page was issued for, however long ago. Raises TokenError.
+
+    What is submitted is written into its responses: they are read with it.
+    """
+    claims = _claims(token, max_age=None)
+    page = {"pk": claims["a"], "nonce": claims["n"]}
+    work = AUTHOR_AND_WORK
+    found = with_responses(work, **page, assignment=claims["a"]) if is_submitting else AUTHOR.first(**page)
+    if found is None:
+        raise TokenError
+    log_context.bind(assignment=found.pk, hit=found.hit.hit_id)
     return found
 
 
