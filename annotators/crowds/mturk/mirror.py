@@ -34,7 +34,7 @@ SHOWN_FOR = timedelta(days=120)  # MTurk disposes of a HIT by itself then
 LISTING_LAG = timedelta(hours=1)
 # While the list of all HITs is no older, one of them need not be asked about for its own sake.
 LISTED_WITHIN = timedelta(minutes=10)
-CLOCK_SKEW = timedelta(minutes=1)  # between a marketplace and us; one whose clock was moved is asked
+MARKET_CLOCK_SKEW = timedelta(minutes=1)  # between a marketplace and us; one whose clock was moved is asked
 LIVE = (HIT.Status.ASSIGNABLE, HIT.Status.UNASSIGNABLE)
 PERSONAL = ("feedback", "answer_xml")  # may name the worker
 
@@ -288,7 +288,7 @@ def note_approval(assignment: Assignment, *, at: datetime) -> bool:
 
     False where the row was not waiting for that any more, or the time can't be: it is asked for then.
     """
-    if at > timezone.now() + CLOCK_SKEW or not APPROVED(pk=assignment.pk, at=at):
+    if at > timezone.now() + MARKET_CLOCK_SKEW or not APPROVED(pk=assignment.pk, at=at):
         return False
     assignment.status, assignment.approved_at = Assignment.Status.APPROVED, at
     return True
