@@ -1,10 +1,11 @@
 """How many journeys a second are done with 1, 8 and 32 clients at once, beside Turkle served by the same gunicorn?
 
-Run `python benchmarks/clients.py [--clients 1 8 32] [--hits 1000] [--seconds 20] [--peer PYTHON] [--database URL]`. A
-journey is one new worker's: list, preview, accept, work, frame, a draft, submit and externalSubmit; Turkle's is
-the one of journey_turkle.py. Both sites run with two processes of four threads, on this machine, as do the clients, a
-process that takes part of its cores: theirs is the same for both but for the page's form, which ours has to read. A
-journey that is refused or fails is counted as failed, and takes its time; one of ours ends this with status 1.
+Run `python benchmarks/clients.py [--clients 1 8 32] [--hits 1000] [--seconds 20] [--peer PYTHON] [--database URL]
+[--peer-database URL]`. A journey is one new worker's: list, preview, accept, work, frame, a draft, submit and
+externalSubmit; Turkle's is the one of journey_turkle.py. Both sites run with two processes of four threads, on this
+machine, as do the clients, a process that takes part of its cores: theirs is the same for both but for the page's
+form, which ours has to read. A journey that is refused or fails is counted as failed, and takes its time; one of ours
+ends this with status 1.
 """
 
 import argparse
@@ -130,8 +131,8 @@ def their_journey(session: str, *, site: str, batch: int) -> None:
 
 
 @contextmanager
-def theirs(python: str, *, n_hits: int, n_journeys: int) -> Iterator[Site]:
-    command = [python, str(PEER), "serve", str(n_hits), str(n_journeys)]
+def theirs(python: str, *, n_hits: int, n_journeys: int, database: str) -> Iterator[Site]:
+    command = [python, str(PEER), "serve", str(n_hits), str(n_journeys), *filter(None, [database])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         try:
             assert server.stdout
@@ -192,12 +193,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=20.0, help="of each measurement (default: 20)")
     parser.add_argument("--peer", default="", help="a Python that has Turkle and gunicorn")
     parser.add_argument("--database", default="", help="URL of an empty database for ours (default: SQLite)")
+    parser.add_argument("--peer-database", default="", help="the same for Turkle")
     given = parser.parse_args()
     n = max(EACH, int(given.seconds * MOST_A_SECOND * len(given.clients)))
     rates: dict[int, float] = {}
     print(f"{given.hits:,} open HITs\n{'':8}{'clients':>8}{'a second':>12}{'failed':>8}{'cpu ms':>10}")
     if given.peer and Path(given.peer).exists():
-        with theirs(given.peer, n_hits=given.hits, n_journeys=n) as site:
+        with theirs(given.peer, n_hits=given.hits, n_journeys=n, database=given.peer_database) as site:
             for clients in given.clients:
                 rate = measure(site, clients=clients, seconds=given.seconds)
                 rates[clients] = rate.per_second

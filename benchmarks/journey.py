@@ -3,10 +3,10 @@
 Run `python benchmarks/journey.py [--rounds 10] [--hits 60 1000] [--peer PYTHON] [--database URL]`. PYTHON is one that
 has Turkle; `make bench` makes an environment with it. Requests go through the whole of Django in this process,
 without a network, so that its CPU is the server's and, where that is SQLite, the database's; PostgreSQL's own is
-added where it runs on this machine. Turkle is asked on SQLite in any case. Both ask five questions with two
-explanations each, of workers who are signed in, and give out the oldest open HIT. Only ratios of one run mean
-anything: on a shared machine the same work takes half as long again in some minutes, so Turkle is
-asked before and in the middle.
+added where it runs on this machine, and Turkle is asked on PostgreSQL too then, in a database beside the given one.
+Both ask five questions with two explanations each, of workers who are signed in, and give out the oldest open HIT.
+Only ratios of one run mean anything: on a shared machine the same work takes half as long again in some minutes, so
+Turkle is asked before and in the middle.
 """
 
 import argparse
@@ -16,7 +16,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -203,17 +204,42 @@ def _path(url: str) -> str:
     return f"{parts.path}?{parts.query}"
 
 
-def peer_of(python: str, *, rounds: int, hits: int) -> float:
-    """Return the milliseconds of CPU of Turkle's journey; 0.0 where there is no Turkle."""
+def peers_of(python: str, *, rounds: int, hits: int, database: str) -> dict[str, float]:
+    """Return the milliseconds of CPU of Turkle's journey by where it was; none where there is no Turkle."""
     if not python or not Path(python).exists():
-        return 0.0
+        return {}
     command = [python, str(PEER), str(rounds), str(hits)]
+    found = {"SQLite": _milliseconds(command)}
+    if database:
+        with _beside(database) as url:
+            found["PostgreSQL"] = _milliseconds([*command, url])
+    return found
+
+
+def _milliseconds(command: list[str]) -> float:
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def show(costs: Costs, *, hits: int, peer: float) -> None:
-    beside = f"{costs.journey / peer:.2f} x Turkle's {peer:.0f} ms" if peer else "no Turkle to compare with"
-    print(f"\n{hits:,} open HITs: {costs.journey:.0f} ms of CPU a journey, {beside}")
+@contextmanager
+def _beside(database: str) -> Iterator[str]:
+    """Make an empty database on the same server, whose user has to be allowed to, and drop it afterwards."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE DATABASE turkle_journey")
+        try:
+            yield urlsplit(database)._replace(path="/turkle_journey").geturl()
+        finally:
+            cursor.execute("DROP DATABASE turkle_journey")
+
+
+def show(costs: Costs, *, hits: int, peers: Sequence[dict[str, float]]) -> None:
+    print(f"\n{hits:,} open HITs: {costs.journey:.0f} ms of CPU a journey")
+    for where in peers[0]:
+        peer = statistics.mean(one[where] for one in peers)
+        print(f"{costs.journey / peer:.2f} x Turkle's {peer:.0f} ms on {where}")
+    if not peers[0]:
+        print("no Turkle to compare with")
     for step in (*STEPS, "draft"):
         print(f"{step:16}{costs.median(step):8.1f} ms{costs.statements[step]:5} statements")
     print(f"{'journey':16}{costs.journey:8.1f} ms{sum(costs.statements[s] for s in STEPS):5} statements")
@@ -236,10 +262,10 @@ def main() -> None:
             add_hits(market.type_id, up_to=hits)
             costs, peers = Costs(), []
             for n_rounds in (given.rounds // 2, given.rounds - given.rounds // 2 + 1):
-                peers.append(peer_of(given.peer, rounds=given.rounds, hits=hits))
+                peers.append(peers_of(given.peer, rounds=given.rounds, hits=hits, database=given.database))
                 for _ in range(n_rounds):
                     journey(market, costs)
-            show(costs, hits=hits, peer=statistics.mean(peers))
+            show(costs, hits=hits, peers=peers)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,9 @@
-"""Turkle's journey: `PYTHON journey_turkle.py ROUNDS HITS` prints the CPU of one in milliseconds. See journey.py.
+"""Turkle's journey: `PYTHON journey_turkle.py ROUNDS HITS [DATABASE]` prints the CPU of one in milliseconds.
 
-`PYTHON journey_turkle.py serve HITS WORKERS` serves as much on a free port, for clients.py: it prints that, its batch's
-number and the sessions of so many workers as one line of JSON.
+DATABASE is the URL of an empty one of PostgreSQL's, whose own CPU is counted; without it, it is SQLite. See journey.py.
+
+`PYTHON journey_turkle.py serve HITS WORKERS [DATABASE]` serves as much on a free port, for clients.py: it prints that,
+its batch's number and the sessions of so many workers as one line of JSON.
 
 Needs nothing of ours; its environment has Turkle and what that needs. A worker is signed in, sees the list, a preview
 with its frame, takes a HIT of five questions with two explanations each, opens it with its frame, and submits.
@@ -16,6 +18,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 import django
 from django.conf import settings
@@ -29,7 +32,8 @@ ANSWERED = [
 ]
 
 
-def configure(folder: str) -> None:
+def configure(folder: str, database: str = "") -> None:
+    """Set Turkle up on an empty PostgreSQL of this URL, or on SQLite in a folder."""
     middleware = (
         "middleware.security.SecurityMiddleware contrib.sessions.middleware.SessionMiddleware "
         "middleware.common.CommonMiddleware middleware.csrf.CsrfViewMiddleware "
@@ -67,13 +71,24 @@ def configure(folder: str) -> None:
                 },
             }
         ],
-        DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": f"{folder}/db.sqlite3"}},
+        DATABASES={"default": _postgres(database) if database else _sqlite(folder)},
         DEFAULT_AUTO_FIELD="django.db.models.AutoField",
         USE_TZ=True,
         STATIC_URL="/static/",
         TURKLE_AUTO_ACCEPT_DEFAULT=False,
     )
     django.setup()
+
+
+def _sqlite(folder: str) -> dict[str, Any]:
+    return {"ENGINE": "django.db.backends.sqlite3", "NAME": f"{folder}/db.sqlite3"}
+
+
+def _postgres(url: str) -> dict[str, Any]:
+    parts = urlsplit(url)
+    who = {"USER": parts.username, "PASSWORD": parts.password}
+    where = {"NAME": parts.path[1:], "HOST": parts.hostname, "PORT": parts.port}
+    return {"ENGINE": "django.db.backends.postgresql", "CONN_MAX_AGE": None, **who, **where}
 
 
 def addresses() -> list[Any]:
@@ -113,6 +128,17 @@ def publish(n_hits: int) -> Any:
     return batch
 
 
+def database_seconds() -> float:
+    """Return the CPU time of this connection's server process, where there is one. See journey.py."""
+    from django.db import connection
+
+    if connection.vendor != "postgresql":
+        return 0.0
+    connection.ensure_connection()
+    pid = connection.connection.get_backend_pid()
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+
+
 def journey(client: Any, batch: Any, name: str) -> float:
     """Return the milliseconds of CPU that one new worker's journey took."""
     from django.contrib.auth.models import User
@@ -121,9 +147,9 @@ def journey(client: Any, batch: Any, name: str) -> float:
 
     def timed(request: Callable[[], Any], status: int) -> str:
         nonlocal spent
-        started = time.process_time()
+        started = time.process_time() + database_seconds()
         answer = request()
-        spent += time.process_time() - started
+        spent += time.process_time() + database_seconds() - started
         if answer.status_code != status:
             raise SystemExit(f"{answer.status_code} instead of {status}.")
         return str(answer.headers.get("Location", ""))
@@ -189,7 +215,8 @@ def serve(n_hits: int, n_workers: int) -> NoReturn:
 def main() -> None:
     given, n_hits = sys.argv[1], int(sys.argv[2])
     with tempfile.TemporaryDirectory(prefix="turkle-") as folder:
-        configure(str(Path(folder)))
+        database = "".join(sys.argv[4 if given == "serve" else 3 :])
+        configure(str(Path(folder)), database)
         from django.core.management import call_command
         from django.test import Client
 

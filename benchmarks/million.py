@@ -37,7 +37,8 @@ STUDIES, FULL_STUDIES = (30, 90), (30, 360)  # a list shows fewer than the first
 COPIES, FULL_COPIES = 1, 21
 # Rows below which nothing counts, growth between the two sizes, and how often everything a study has.
 MOST_ROWS, MOST_GROWTH, MOST_TIMES = 500, 1.5, 50
-EXPLAINED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
+EXPLAINED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH", "EXECUTE")
+UNTIL_KEPT = 5  # plans, after which PostgreSQL decides whether one is good for all values (PREPARE, Notes)
 OPEN_STUDIES, MOST_PAGES = 3, 400
 # What ends the session or is no page, and the admin's own ways to look at the same list.
 SKIPPED = re.compile(
@@ -57,12 +58,21 @@ class Statement:
 
 @dataclass
 class Explaining:
-    """Has PostgreSQL run each statement once more, taken back, and say what it did."""
+    """Has PostgreSQL run each statement once more, taken back, and say what it did.
+
+    What is prepared (`statements/words.py`) by the plan that it keeps, if it would keep one.
+    """
 
     seen: list[Statement] = field(default_factory=list)
 
     def __call__(self, execute: Any, sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
         connection = context["connection"]
+        if sql.startswith("PREPARE"):
+            preparation, _, sql = sql.rpartition("; ")
+            with connection.connection.cursor() as cursor:
+                cursor.execute(preparation.replace("%%", "%"))
+                for _ in range(UNTIL_KEPT):
+                    cursor.execute(f"EXPLAIN {sql}", params)
         if not many and sql.startswith(EXPLAINED):
             self.seen.append(explained(connection, sql, params))
         return execute(sql, params, many, context)
@@ -77,6 +87,11 @@ def explained(connection: Any, sql: str, params: Any) -> Statement:
         try:
             cursor.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {sql}", params)
             found = cursor.fetchone()[0][0]
+            if sql.startswith("EXECUTE"):
+                cursor.execute(
+                    "SELECT statement FROM pg_prepared_statements WHERE name = %s", [sql.split()[1]]
+                )
+                (sql,) = cursor.fetchone()
         finally:
             cursor.execute(back)
     nodes = list(walk(found["Plan"]))
