@@ -12,6 +12,7 @@ from django.db.models import (
     Aggregate,
     BooleanField,
     CharField,
+    Count,
     F,
     FileField,
     ForeignKey,
@@ -42,23 +43,27 @@ class _Rows(Aggregate):
         return self.as_sql(compiler, connection, template=of_rows, **context)
 
 
-class _Listed(Aggregate):
-    """One column of all rows of a group, in no order: whole numbers or JSON, which SQLite has as text."""
+class Tallied(Subquery):
+    """A column with how many of these rows have the same in each of these columns: [[value, .., how many], ..].
 
-    template = "JSON_GROUP_ARRAY(JSON(%(expressions)s))"
+    The columns are whole numbers and texts, or stand for such in JSON. In no order; None or nothing where there is no
+    row.
+    """
+
     output_field = JSONField()
 
+    def __init__(self, rows: QuerySet[Any], *columns: str) -> None:
+        super().__init__(rows.order_by().values(*columns).annotate(tally=Count("pk")))
+        self.columns = ", ".join([*columns, "tally"])
+
+    def as_sql(self, compiler: Any, connection: Any, template: str | None = None, **context: Any) -> Any:
+        lists = "JSON_GROUP_ARRAY(JSON_ARRAY(%(columns)s))" if template is None else template
+        of_rows = f"(SELECT {lists} FROM (%(subquery)s) AS tallied)"  # noqa: S608 (our own names)
+        return super().as_sql(compiler, connection, of_rows, columns=self.columns, **context)
+
     def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
-        return self.as_sql(compiler, connection, template="JSONB_AGG(%(expressions)s)", **context)
-
-
-def listed(rows: QuerySet[Any], column: str, *, by: str) -> Subquery:
-    """Return a column with one column of all these rows: whole numbers, or JSON. None where there is no row.
-
-    `by` is what all of them have in common.
-    """
-    one = rows.order_by().values(by).annotate(listed=_Listed(F(column)))
-    return Subquery(one.values("listed"), output_field=JSONField())
+        lists = "JSONB_AGG(JSONB_BUILD_ARRAY(%(columns)s))"
+        return self.as_sql(compiler, connection, lists, **context)
 
 
 class Fetched(QuerySet[M]):

@@ -12,12 +12,23 @@ from functools import lru_cache, partial
 from operator import attrgetter
 from typing import Any, TypeVar
 
-from django.db.models import OuterRef, Q, QuerySet, prefetch_related_objects
+from django.db.models import (
+    BigIntegerField,
+    Count,
+    F,
+    FilteredRelation,
+    OuterRef,
+    Q,
+    QuerySet,
+    prefetch_related_objects,
+)
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from annotators.models import Assignment, Worker
 from statements import Hole, Moment, Statement, insert
-from statements.gathered import listed
+from statements.gathered import Tallied
+from statements.json_lists import PlaceIn
 from surveys.answering.contents import OUTPUTS, PICTURES, contents_of, with_contents
 from surveys.models import Batch, Item, Output, Questionnaire, QuestionnaireItem, Response
 from surveys.protocols.definition import Definition
@@ -26,6 +37,7 @@ from surveys.studies.planted_checks import COLUMN
 
 T = TypeVar("T", bound=Hashable)
 Shown = dict[str, Any]
+NOWHERE = -1  # where a gold answer stands that is none of the choices, or that there is not
 
 
 def shuffled(values: Sequence[T], *, seed: str) -> list[T]:
@@ -79,9 +91,16 @@ def _so_far(batch: Batch) -> dict[str, Any]:
     return {"batch": batch.pk, "given_up": timezone.now() - 2 * batch.assignment_duration}
 
 
-SHOWN_TO_WORKER = Statement(
-    lambda: _counted().filter(worker=Hole("worker", Worker._meta.pk)).values_list("shown", "item__gold")
-)
+def _shown_to_worker() -> QuerySet[Response, Any]:
+    """Return (system shown first, where the gold answer stood, of how many items) for each that there is."""
+    is_first = Q(item__outputs__pk=Cast(F("shown__outputs__0"), BigIntegerField()))
+    first = FilteredRelation("item__outputs", condition=is_first)
+    mine = _counted().filter(worker=Hole("worker", Worker._meta.pk)).annotate(first=first)
+    gold_slot = PlaceIn(F("shown__choices"), F("item__gold"))
+    return mine.values_list("first__system", gold_slot).annotate(n=Count("pk"))
+
+
+SHOWN_TO_WORKER = Statement(_shown_to_worker)
 
 
 class History:
@@ -104,12 +123,11 @@ class History:
         history = cls()
         for slot in slots:
             for shown in slot.shown_before or []:
-                history._count_item(slot.item_id, shown)
+                history._count_item(slot.item_id, *shown)
         mine = SHOWN_TO_WORKER.rows(**_so_far(batch), worker=worker.pk) if worker else []
-        leading = [pk for shown, _ in mine for pk in shown["outputs"][:1]]
-        systems = dict(Output.objects.filter(pk__in=leading).values_list("pk", "system")) if leading else {}
-        for shown, gold in mine:
-            history._count_worker(shown, gold=gold, systems=systems)
+        for system, gold_slot, n in mine:
+            history.systems_first[system or ""] += n
+            history.gold_slots[NOWHERE if gold_slot is None else gold_slot] += n
         return history
 
     def draw(
@@ -140,7 +158,8 @@ class History:
                 seen_by_worker=self.gold_slots,
             ),
         }
-        self._count_worker(shown, gold=item.gold, systems=_systems(item))
+        self.systems_first[_first_system(_systems(item), shown["outputs"])] += 1
+        self.gold_slots[_slot_of(item.gold, shown["choices"])] += 1
         return shown
 
     def draw_places(
@@ -163,16 +182,15 @@ class History:
         best = min(shuffled(rows, seed=tie), key=burden)
         return {ids[k]: {"place": place} for place, k in enumerate(best, 1)}
 
-    def _count_item(self, item_id: int, shown: Shown) -> None:
-        for output in shown["outputs"][:1]:
-            self.outputs_first[item_id][output] += 1
-        for choice in shown["choices"][:1]:
-            self.choices_first[item_id][choice] += 1
-        self.places[item_id, shown.get("place", 0)] += 1
-
-    def _count_worker(self, shown: Shown, *, gold: str, systems: dict[int, str]) -> None:
-        self.systems_first[_first_system(systems, shown["outputs"])] += 1
-        self.gold_slots[_slot_of(gold, shown["choices"])] += 1
+    def _count_item(
+        self, item_id: int, output: int | None, choice: str | None, place: int | None, n: int
+    ) -> None:
+        """Count what came first, and where the item stood, as so many people were shown it."""
+        if output is not None:
+            self.outputs_first[item_id][output] += n
+        if choice is not None:
+            self.choices_first[item_id][choice] += n
+        self.places[item_id, place or 0] += n
 
 
 def draw_responses(
@@ -246,7 +264,10 @@ def _slots() -> QuerySet[QuestionnaireItem]:
 def to_draw() -> QuerySet[QuestionnaireItem]:
     """Return the query of `slots_to_draw`, for a statement that asks for more with it."""
     of_item = _counted().filter(item=OuterRef("item"))
-    return _slots().annotate(shown_before=listed(of_item, "shown", by="item"))
+    firsts = of_item.annotate(
+        output=F("shown__outputs__0"), choice=F("shown__choices__0"), place=F("shown__place")
+    )
+    return _slots().annotate(shown_before=Tallied(firsts, "output", "choice", "place"))
 
 
 SLOTS = Statement(_slots)
@@ -284,7 +305,7 @@ def _first_system(systems: dict[int, str], order: Sequence[int]) -> str:
 
 
 def _slot_of(gold: str, order: Sequence[str]) -> int:
-    return list(order).index(gold) if gold in order else -1
+    return list(order).index(gold) if gold in order else NOWHERE
 
 
 def _systems(item: Item) -> dict[int, str]:

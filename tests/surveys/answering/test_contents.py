@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.db.models import OuterRef
+from django.db.models import F, OuterRef
 from pytest_django import DjangoAssertNumQueries
 
 from annotators.models import Worker
 from statements import Statement
-from statements.gathered import Gathered, listed
+from statements.gathered import Gathered, Tallied
 from surveys.answering.contents import OUTPUTS, PICTURES, contents_of, with_contents
-from surveys.models import Item, Output, Picture, QuestionnaireItem
+from surveys.models import Item, Output, Picture, QuestionnaireItem, Survey
 from tests.factories import make_item, make_published
 
 pytestmark = pytest.mark.django_db
@@ -96,17 +96,18 @@ def test_keys_that_are_no_numbers_are_not_gathered() -> None:
         Gathered(QuestionnaireItem, by="item", order="position")
 
 
-def test_one_column_of_all_rows_is_a_list() -> None:
-    shown = {"outputs": [1, 2], "choices": TEXTS, "place": 3}
-    make_published(n_items=2)
-    Item.objects.update(payload=shown)
-    of_outputs = Output.objects.filter(item=OuterRef("pk"))
-    of_survey = Item.objects.filter(survey=OuterRef("survey"))
+def test_rows_are_tallied_by_what_they_have_in_common() -> None:
+    survey = make_published(n_items=3).batch.survey
+    for item, payload in zip(survey.items.all(), ({"a": ["=1", 2]}, {"a": ["=1", 2]}, {}), strict=True):
+        item.payload = payload
+        item.save()
+    of_survey = Item.objects.filter(survey=OuterRef("pk")).annotate(
+        first=F("payload__a__0"), second=F("payload__a__1")
+    )
     columns = {
-        "keys": listed(of_outputs, "pk", by="item"),
-        "payloads": listed(of_survey, "payload", by="survey"),
-        "none": listed(of_outputs.filter(pk=0), "pk", by="item"),
+        "tally": Tallied(of_survey, "first", "second"),
+        "none": Tallied(of_survey.filter(pk=0), "first", "second"),
     }
-    for item in Statement(lambda: Item.objects.annotate(**columns)).all():
-        assert sorted(item.keys) == sorted(item.outputs.values_list("pk", flat=True))
-        assert (item.payloads, item.none) == ([shown, shown], None)
+    one: Any = Statement(lambda: Survey.objects.filter(pk=survey.pk).annotate(**columns)).get()
+    assert sorted(one.tally, key=str) == [["=1", 2, 2], [None, None, 1]]
+    assert not one.none

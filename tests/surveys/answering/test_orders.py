@@ -12,7 +12,14 @@ import pytest
 from django.utils import timezone
 
 from annotators.models import Assignment, Worker
-from surveys.answering.orders import History, base_values, draw_order, shuffled
+from surveys.answering.orders import (
+    SHOWN_TO_WORKER,
+    History,
+    base_values,
+    draw_order,
+    shuffled,
+    slots_to_draw,
+)
 from surveys.models import Batch, Item, Response
 from surveys.protocols.criteria import Choice
 from tests.factories import (
@@ -124,6 +131,62 @@ def study_of(*, arrivals: Callable[[int], list[str]]) -> tuple[dict[str, int], d
         {worker: led_by_model(shown) for worker, shown in study.shown.items()},
         {worker: gold_slots(shown) for worker, shown in study.shown.items()},
     )
+
+
+def recounted(responses: Iterable[Response], worker: Worker) -> History:
+    """Return the history of these responses, counted one by one."""
+    history = History()
+    for one in responses:
+        outputs, choices = one.shown["outputs"], one.shown["choices"]
+        history.outputs_first[one.item_id].update(outputs[:1])
+        history.choices_first[one.item_id].update(choices[:1])
+        history.places[one.item_id, one.shown.get("place", 0)] += 1
+        if one.worker_id == worker.pk:
+            history.systems_first[
+                next((o.system for o in one.item.outputs.all() if o.pk in outputs[:1]), "")
+            ] += 1
+            history.gold_slots[choices.index(one.item.gold) if one.item.gold in choices else -1] += 1
+    return history
+
+
+def test_history_is_what_counting_one_by_one_finds() -> None:
+    """Three workers have two HITs each; one page is of before designs, one item has nothing to put in order."""
+    survey = make_survey(n_items=4)
+    batch, items = make_batch(survey), list(survey.items.all())
+    pages = [make_questionnaire(batch, items=part, hit=make_hit()) for part in (items[:2], items[2:])]
+    for questionnaire, n in product(pages, range(3)):
+        open_for(questionnaire, worker=f"AWORKER{n}")
+    first, second, *_ = Response.objects.filter(worker__worker_id="AWORKER0").order_by("pk")
+    first.shown = {"outputs": first.shown["outputs"], "choices": first.shown["choices"]}
+    second.shown = {"outputs": [], "choices": []}
+    Response.objects.bulk_update([first, second], ["shown"])
+    rejected = Assignment.objects.filter(responses__item=items[3], worker__worker_id="AWORKER1")
+    now = timezone.now()
+    rejected.update(status="Rejected", saved_at=now, submitted_at=now, rejected_at=now)
+    counts = Response.objects.exclude(assignment__status="Rejected").select_related("item")
+    for questionnaire, worker in product(pages, Worker.objects.all()):
+        slots = slots_to_draw(questionnaire)
+        here = [slot.item_id for slot in slots]
+        found = History.of(batch, slots=slots, worker=worker)
+        wanted = recounted(counts, worker)
+        assert (found.systems_first, found.gold_slots) == (wanted.systems_first, wanted.gold_slots)
+        assert found.outputs_first == {pk: n for pk, n in wanted.outputs_first.items() if n and pk in here}
+        assert found.choices_first == {pk: n for pk, n in wanted.choices_first.items() if n and pk in here}
+        assert found.places == {at: n for at, n in wanted.places.items() if at[0] in here}
+
+
+def test_history_is_read_in_as_many_rows_as_there_are_orders_however_much_was_shown() -> None:
+    """Two outputs, three choices, three gold answers."""
+    survey = make_survey(n_items=60)
+    batch, items = make_batch(survey), list(survey.items.all())
+    for n in range(0, 60, 5):
+        open_for(make_questionnaire(batch, items=items[n : n + 5], hit=make_hit()), worker="AWORKER")
+    worker = Worker.objects.get()
+    rows = SHOWN_TO_WORKER.rows(
+        batch=batch.pk, worker=worker.pk, given_up=timezone.now() - timedelta(hours=2)
+    )
+    assert sum(row[-1] for row in rows) == 60
+    assert len(rows) <= 2 * 3 * 3
 
 
 def test_what_is_stored_is_drawn_as_in_memory() -> None:
