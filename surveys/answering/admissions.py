@@ -17,7 +17,7 @@ from statements import Hole, Statement
 from surveys.answering.invitations import one_line
 from surveys.answering.throttling import NotCounting, Throttle
 from surveys.models import Batch, Invitation, Panel, PanelVisit
-from surveys.publishing import pilots, quota
+from surveys.publishing import giving, pilots, quota
 from surveys.publishing.quota import cap_of
 
 SIGN_IN = Throttle("links.sign-in", limit=5, seconds=15 * 60)
@@ -133,7 +133,7 @@ def admit_panel(panel_code: str, params: Mapping[str, str]) -> Admission:
         panel=panel, worker=worker, defaults={"study": person.study, "session": person.session}
     )
     _check_visit(visit)
-    if not (works(panel.batch, worker).exists() or quota.free_slots(panel.batch, worker=worker).exists()):
+    if not (works(panel.batch, worker).exists() or giving.free_slots(panel.batch, worker=worker).exists()):
         message = BEFORE if pilots.took_part(worker, batch=panel.batch) else FULL
         raise NotAdmitted("full", message, visit=visit)
     return _visiting(visit)

@@ -34,7 +34,7 @@ from surveys.models import (
     Response,
     skips,
 )
-from surveys.publishing import budget, pilots, quota
+from surveys.publishing import budget, giving, pilots, quota
 
 TRIES = 5
 NUMBER_MAX = 2**31 - 1  # of an annotation: its column holds no more, and SQLite takes no number beyond 2**63
@@ -190,7 +190,7 @@ def coming(batch: Batch, *, worker: Worker, limit: int | None = None) -> list[Pi
 def _next_free(batch: Batch, *, worker: Worker, limit: int | None) -> AnnotationSlot:
     """Return the place this person would come to next, whatever the budget is. Raises NothingLeft."""
     _check_may_take(batch, worker=worker, limit=limit)
-    return _found(quota.next_free(batch, worker=worker))
+    return _found(giving.next_free(batch, worker=worker))
 
 
 def coming_after(assignment: Assignment) -> list[Picture]:
@@ -278,7 +278,7 @@ def _taken(batch: Batch, *, worker: Worker, channel: str, limit: int | None) -> 
         quota.keep(mine, batch=batch)
         return mine
     _check_may_take(batch, worker=worker, limit=limit)
-    slot = _found(quota.lock_next(batch, worker=worker))
+    slot = _found(giving.lock_next(batch, worker=worker))
     return _opened_within_budget(slot, worker=worker, channel=channel)
 
 
@@ -305,7 +305,7 @@ def _check_covered(slot: AnnotationSlot, *, batch: Batch) -> None:
 def _given_number(slot: AnnotationSlot, *, worker: Worker, channel: str, limit: int | None) -> Assignment:
     _lock(worker)
     _check_may_take(slot.batch, worker=worker, limit=limit)
-    free = quota.lock_free(quota.slots_of_admitted(slot.batch, worker=worker).filter(pk=slot.pk))
+    free = giving.lock_free(giving.slots_of_admitted(slot.batch, worker=worker).filter(pk=slot.pk))
     if free is None:
         raise NotYours(_why_not(slot, worker=worker))
     return _opened_within_budget(free, worker=worker, channel=channel)

@@ -23,7 +23,7 @@ from surveys.answering.answer_copy import NOT_XML
 from surveys.answering.orders import draw_responses, slots_to_draw, to_draw
 from surveys.answering.presentation import by_place, opened_responses
 from surveys.models import AnnotationSlot, Batch, Questionnaire, QuestionnaireItem, Response
-from surveys.publishing import pilots, quota
+from surveys.publishing import giving, pilots, quota
 from surveys.publishing.quota import cap_of, has_reached_cap
 
 ONCE_EACH: tuple[tuple[type[Model], str], ...] = (
@@ -312,7 +312,7 @@ def _existing(claim: Assignment, here: list[Assignment]) -> Assignment | None:
     return rows[0] if rows else None
 
 
-def _seen() -> QuerySet[Response]:
+def _seen() -> QuerySet[QuestionnaireItem]:
     """Return what counts as seen of a questionnaire's items; a claim to its own HIT does not.
 
     Somebody else's claim to be this worker closes no HIT to them, nor does their own of before a return.
@@ -322,9 +322,10 @@ def _seen() -> QuerySet[Response]:
         quota.is_borne_out(claimed_from, assignment="assignment__"),
         batch=Hole("batch", Batch._meta.pk),
         worker=Hole("worker", Worker._meta.pk),
-        item__slots__questionnaire=Hole("questionnaire", Questionnaire._meta.pk),
-    )
-    return responses.exclude(is_claim=True, assignment__hit=Hole("hit", HIT._meta.pk))
+        item=OuterRef("item"),
+    ).exclude(is_claim=True, assignment__hit=Hole("hit", HIT._meta.pk))
+    here = Hole("questionnaire", Questionnaire._meta.pk)
+    return QuestionnaireItem.objects.filter(Exists(responses), questionnaire=here)
 
 
 def _check_share(questionnaire: Questionnaire, claim: Assignment) -> None:
@@ -336,8 +337,8 @@ def _free_slot(questionnaire: Questionnaire, worker: Worker) -> AnnotationSlot |
     """Return one of the annotations still wanted of these items, where people who come by link share them."""
     if not quota.has_slots(questionnaire.batch):
         return None
-    free = quota.free_slots(questionnaire.batch, worker=worker)
+    free = giving.free_slots(questionnaire.batch, worker=worker)
     root = questionnaire.sibling_of_id or questionnaire.pk
-    if slot := quota.lock_free(free.filter(questionnaire=root)):
+    if slot := giving.lock_free(free.filter(questionnaire=root)):
         return slot
     raise CannotServe("complete", ALL_IN)

@@ -48,7 +48,16 @@ class AnnotationSlot(models.Model):
                 name="given_slot_has_lease",
             ),
         ]
-        indexes = [models.Index(fields=["batch", "replicate", "number"])]
+        indexes = [
+            models.Index(  # in the order they are given in
+                fields=["batch", "replicate", "number"],
+                condition=Q(leased_until=None),
+                name="annotation_never_given",
+            ),
+            models.Index(
+                fields=["batch"], condition=Q(reopens__isnull=False), name="annotation_that_reopens"
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.batch} annotation {self.number}"

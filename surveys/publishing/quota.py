@@ -6,14 +6,13 @@ one that is wanted.
 """
 
 import uuid
-from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Case, Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum, When
+from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
 from django.utils import timezone
 
 from annotators.crowds.base import MORE_TIME, by_market
@@ -31,7 +30,7 @@ from surveys.models import (
 )
 from surveys.protocols.policy import cap
 from surveys.protocols.rules import most_assignments
-from surveys.publishing import budget, pilots
+from surveys.publishing import budget
 
 Status = Assignment.Status
 # What a marketplace's worker has saved with us is not submitted there yet; what came by link is handed in by saving.
@@ -94,111 +93,6 @@ def write_slots(batch: Batch) -> int:
     return len(AnnotationSlot.objects.bulk_create(slots))
 
 
-def free_slots(batch: Batch, *, worker: Worker, now: datetime | None = None) -> QuerySet[AnnotationSlot]:
-    """Return the slots this worker could be given: those that nobody has, then what others began and let go, then what
-    is only claimed; of each the least filled first.
-
-    Left out are questionnaires with an item the worker is known to have seen, by whatever way they came. The excluded
-    get none, and none those who took part before where the batch leaves them out.
-    """
-    if _is_barred(worker, batch=batch):
-        return AnnotationSlot.objects.none()
-    return slots_of_admitted(batch, worker=worker, now=now)
-
-
-def slots_of_admitted(
-    batch: Batch, *, worker: Worker, now: datetime | None = None
-) -> QuerySet[AnnotationSlot]:
-    """Return the `free_slots` of somebody of whom it is known that they are not kept from the batch."""
-    return _free(batch=batch, worker=worker, now=now or timezone.now(), full=without_room(batch))
-
-
-def next_free(batch: Batch, *, worker: Worker) -> AnnotationSlot | None:
-    """Return the first of `slots_of_admitted`, and hold it for nobody."""
-    return _first(NEXT, QuerySet.all, batch=batch, worker=worker)
-
-
-def lock_next(batch: Batch, *, worker: Worker) -> AnnotationSlot | None:
-    """Lock and return the first of `slots_of_admitted` nobody else is just taking."""
-    return _first(LOCKED_NEXT, _locked, batch=batch, worker=worker)
-
-
-def _first(
-    compiled: Statement[AnnotationSlot],
-    read: Callable[[QuerySet[AnnotationSlot]], QuerySet[AnnotationSlot]],
-    *,
-    batch: Batch,
-    worker: Worker,
-) -> AnnotationSlot | None:
-    """Return the first of what `read` makes of the slots. It is `compiled` but for where questionnaires are full."""
-    now = timezone.now()
-    if full := without_room(batch):
-        return read(_free(batch=batch, worker=worker, now=now, full=full)).first()
-    return compiled.first(batch=batch.pk, worker=worker.pk, now=now)
-
-
-def n_free(batch: Batch, *, worker: Worker) -> int:
-    """Return how many annotations this worker could still be given."""
-    if _is_barred(worker, batch=batch):
-        return 0
-    now = timezone.now()
-    if full := without_room(batch):
-        rows = list(_counted(_free(batch=batch, worker=worker, now=now, full=full)))
-    else:
-        rows = N_FREE.rows(batch=batch.pk, worker=worker.pk, now=now)
-    return int(rows[0][0]) if rows else 0
-
-
-def lock_free(slots: QuerySet[AnnotationSlot]) -> AnnotationSlot | None:
-    """Lock and return the first slot nobody else is just taking. SQLite has one writer at a time anyway."""
-    return _locked(slots).first()
-
-
-def _locked(slots: QuerySet[AnnotationSlot]) -> QuerySet[AnnotationSlot]:
-    with_work = slots.select_related("questionnaire__batch__survey", "questionnaire__hit", "assignment")
-    return with_work.select_for_update(of=("self",), no_key=True, skip_locked=True)
-
-
-def _counted(slots: QuerySet[AnnotationSlot]) -> QuerySet[AnnotationSlot, Any]:
-    """Return of how many questionnaires these are, in one row; none where there are none."""
-    in_one = slots.order_by().values("batch").annotate(n=Count("questionnaire", distinct=True))
-    return in_one.values_list("n")
-
-
-def _is_barred(worker: Worker, *, batch: Batch) -> bool:
-    return worker.standing == Worker.Standing.EXCLUDED or pilots.took_part(worker, batch=batch)
-
-
-def _free(
-    *, batch: Batch | Hole, worker: Worker | Hole, now: datetime | Hole, full: Sequence[Questionnaire] = ()
-) -> QuerySet[AnnotationSlot]:
-    """Return what could be given to somebody of a batch in which these are `full`, in the order it is given in.
-
-    What nobody has comes before what is given again: somebody's draft of that can still be handed in and costs, so that
-    a budget may not cover it twice, and nobody would get to the places behind it, which are paid for.
-    """
-    is_free = _is_free(now)
-    order = Case(When(assignment=None, then=0), When(is_free, then=1), default=2)
-    seen = Response.objects.filter(
-        is_claim=False, batch=batch, worker=worker, item__slots__questionnaire=OuterRef("questionnaire")
-    )
-    return (
-        AnnotationSlot.objects.filter(is_free | UNTOUCHED, ~SUPERSEDED, batch=batch)
-        .exclude(Exists(seen))
-        .exclude(questionnaire__in=full)
-        .order_by(order, "replicate", "number")
-    )
-
-
-BATCH = Hole("batch", Batch._meta.pk)
-UNTIL = Moment("until")
-NOW = Moment("now")
-WORKER = Hole("worker", Worker._meta.pk)
-NEXT = Statement(lambda: _free(batch=BATCH, worker=WORKER, now=NOW)[:1])
-LOCKED_NEXT = Statement(lambda: _locked(_free(batch=BATCH, worker=WORKER, now=NOW))[:1])
-N_FREE = Statement(lambda: _counted(_free(batch=BATCH, worker=WORKER, now=NOW)))
-
-
 def give(slot: AnnotationSlot, *, assignment: Assignment) -> bool:
     """Give a free slot to an assignment, with a lease. False if somebody else was quicker.
 
@@ -224,7 +118,7 @@ def _unanswered(assignment: Hole) -> QuerySet[AnnotationSlot]:
     return AnnotationSlot.objects.filter(pk__in=unanswered.values("pk"))
 
 
-RENEWED = Change(lambda: _unanswered(Hole("assignment", Assignment._meta.pk)), leased_until=UNTIL)
+RENEWED = Change(lambda: _unanswered(Hole("assignment", Assignment._meta.pk)), leased_until=Moment("until"))
 
 
 def let_go(batch: Batch, *, worker: Worker) -> int:
@@ -310,7 +204,8 @@ def room(questionnaire: Questionnaire) -> Room:
     """Count what of a questionnaire could be given now."""
     slots = AnnotationSlot.objects.filter(questionnaire=questionnaire)
     return Room(
-        n_free=slots.filter(_is_free(timezone.now()), ~SUPERSEDED).count(), n_late=_late(slots).count()
+        n_free=slots.filter(Q(assignment=None) | has_lapsed(timezone.now()), ~SUPERSEDED).count(),
+        n_late=_late(slots).count(),
     )
 
 
@@ -320,11 +215,12 @@ def without_room(batch: Batch) -> list[Questionnaire]:
 
 
 def _with_late(batch: Hole) -> QuerySet[Questionnaire]:
-    late = _late(AnnotationSlot.objects.filter(batch=batch)).values("questionnaire")
-    return Questionnaire.objects.filter(pk__in=late)
+    """Of a batch's slots few are superseded: they are found by those that reopen them."""
+    superseded = AnnotationSlot.objects.filter(reopened_as__batch=batch, reopened_as__reopens__isnull=False)
+    return Questionnaire.objects.filter(pk__in=_late(superseded).values("questionnaire"))
 
 
-WITH_LATE = Statement(lambda: _with_late(BATCH))
+WITH_LATE = Statement(lambda: _with_late(Hole("batch", Batch._meta.pk)))
 
 
 def unfilled(batch: Batch) -> list[Questionnaire]:
@@ -353,8 +249,9 @@ def _pass_on(
     return AnnotationSlot.objects.filter(pk=slot.pk).update(reopens=kept) == 1
 
 
-def _is_free(now: datetime | Hole) -> Q:
-    return Q(assignment=None) | (Q(leased_until__lt=now) & UNANSWERED)
+def has_lapsed(now: datetime | Hole) -> Q:
+    """Tell, in a query over slots, whose lease has run out unanswered."""
+    return Q(leased_until__lt=now) & UNANSWERED
 
 
 def _late(slots: QuerySet[AnnotationSlot]) -> QuerySet[AnnotationSlot]:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotators.models import HIT, Assignment, Worker
 from surveys.answering import claiming
 from surveys.models import AnnotationSlot, Batch, Questionnaire, Response
-from surveys.publishing import quota
+from surveys.publishing import giving
 from surveys.review import due_work
 from tests.link_people import make_person, take
 from tests.surveys.pages.hit_pages import draft, full_answers, open_page, post, token_of
@@ -127,7 +127,7 @@ def test_claims_close_no_place_to_an_invited_person_or_to_the_next_worker(
 ) -> None:
     batch = mixed(questionnaire, n=5)
     flood(questionnaire, 18, addresses=18)
-    assert quota.free_slots(batch, worker=make_person()).count() == 5
+    assert giving.free_slots(batch, worker=make_person()).count() == 5
     assert take(batch, make_person()).annotation_slot.number == 1
     assert open_page(visitor, questionnaire).status_code == 200
 
@@ -136,7 +136,7 @@ def test_a_place_where_work_has_begun_is_held(visitor: Client, questionnaire: Qu
     batch = mixed(questionnaire, n=1)
     page = open_page(visitor, questionnaire)
     draft(visitor, questionnaire, token=token_of(page), answers={"answer": "rainy"})
-    assert quota.free_slots(batch, worker=make_person()).count() == 0
+    assert giving.free_slots(batch, worker=make_person()).count() == 0
 
 
 def test_stale_claims_leave_no_row(questionnaire: Questionnaire) -> None:

@@ -32,7 +32,7 @@ from surveys.pages.answering.framing import NOT_KEPT, UNREADABLE_REQUEST
 from surveys.pages.answering.styles import style_sources
 from surveys.pages.answering.tokens import TokenError
 from surveys.protocols.policy import judges
-from surveys.publishing import quota
+from surveys.publishing import giving
 
 logger = logging.getLogger(__name__)
 
@@ -203,7 +203,7 @@ def _n_more(admission: Admission, *, n_mine: int) -> int:
     """Return how many annotations the person could still be given."""
     if admission.batch.status != Batch.Status.OPEN:
         return 0
-    free = quota.n_free(admission.batch, worker=admission.worker)
+    free = giving.n_free(admission.batch, worker=admission.worker)
     return free if admission.limit is None else min(free, max(admission.limit - n_mine, 0))
 
 

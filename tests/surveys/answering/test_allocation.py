@@ -7,7 +7,7 @@ from annotators.models import Assignment
 from surveys.answering import allocation, collection
 from surveys.answering.allocation import NothingLeft, NotYours
 from surveys.models import AnnotationSlot, Batch, Response
-from surveys.publishing import quota
+from surveys.publishing import giving, quota
 from surveys.review import analysis_use
 from tests import factories
 from tests.link_people import (
@@ -84,7 +84,7 @@ def test_nobody_gets_an_item_they_saw_on_the_marketplace() -> None:
     batch = make_batch(n_items=1, copies=2, endpoint="embedded", reward="0.10", takes_links=True)
     questionnaire = batch.questionnaires.get()
     on_market = factories.open_for(questionnaire, worker="A1")
-    assert quota.n_free(batch, worker=on_market.worker) == 1  # anybody can claim to be A1
+    assert giving.n_free(batch, worker=on_market.worker) == 1  # anybody can claim to be A1
     Response.objects.update(is_claim=False)  # the marketplace has named them
     with pytest.raises(NothingLeft):
         take(batch, on_market.worker)
@@ -272,7 +272,7 @@ def test_suggested_is_what_would_be_given() -> None:
     assert allocation.suggest(batch, worker=ann) == 2
     answered(mine)
     assert allocation.suggest(batch, worker=ann, limit=1) is None
-    assert [quota.n_free(batch, worker=ann), quota.n_free(batch, worker=make_person())] == [1, 1]
+    assert [giving.n_free(batch, worker=ann), giving.n_free(batch, worker=make_person())] == [1, 1]
 
 
 def test_a_panel_person_with_all_done_has_a_completed_visit() -> None:

@@ -26,7 +26,7 @@ from surveys.models import (
 )
 from surveys.protocols.policy import parse
 from surveys.protocols.rules import RatedAlike
-from surveys.publishing import budget, quota
+from surveys.publishing import budget, giving, quota
 from surveys.review import (
     analysis_use,
     appeal_notes,
@@ -276,7 +276,7 @@ def test_locks_let_others_write_rows_that_name_the_row() -> None:
         policy_change._judged_again(
             Decision(pk=0, assignment=assignment), None, assignment.hit.questionnaire.batch
         )
-        quota.lock_free(AnnotationSlot.objects.filter(pk=slot.pk))
+        giving.lock_free(AnnotationSlot.objects.filter(pk=slot.pk))
     endings = [
         query["sql"].split("LIMIT")[-1].split(" FOR ")[-1] for query in asked if " FOR " in query["sql"]
     ]
@@ -510,7 +510,7 @@ def test_a_place_that_is_only_claimed_is_given_last() -> None:
     first.assignment = make_assignment(first.questionnaire.hit)
     first.leased_until = timezone.now() + timedelta(hours=1)
     first.save()
-    assert list(quota.free_slots(batch, worker=make_person())) == [second, first]
+    assert list(giving.free_slots(batch, worker=make_person())) == [second, first]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from surveys.models import (
     Replacement,
     Response,
 )
-from surveys.publishing import budget, quota
+from surveys.publishing import budget, giving, quota
 from surveys.review import analysis_use, appeals, decisions, standing
 from surveys.review.errors import CannotDecide
 from surveys.review.evidence import evidence_of_batch, evidence_of_worker
@@ -161,7 +161,7 @@ def places_by_link(by: User) -> Any:
     opened = take(batch, dan)
     slots = AnnotationSlot.objects.filter(batch=batch).order_by("number")
     states = [[one.state for one in allocation.own(batch, worker=one)] for one in (ann, ben, cid, dan)]
-    free = [quota.n_free(batch, worker=one) for one in (ann, ben, cid, dan)]
+    free = [giving.n_free(batch, worker=one) for one in (ann, ben, cid, dan)]
     chain = list(slots.values_list("number", "replicate", "reopens__number", "assignment__worker__worker_id"))
     quota.keep(opened, batch=batch)
     money = budget.money(Batch.objects.get(pk=batch.pk))

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 from annotators.models import Assignment, Worker
 from surveys.answering.arrival import CannotServe, open_assignment
 from surveys.models import Decision
-from surveys.publishing import quota
+from surveys.publishing import giving
 from surveys.review import decisions
 from tests import factories
 from tests.link_people import invite_one
@@ -80,9 +80,9 @@ def test_by_link_too_what_was_begun_can_be_finished_and_nothing_else():
 def test_the_excluded_are_offered_no_slot():
     batch = make_link_batch(n_items=3)
     worker = factories.make_worker(source="link")
-    assert quota.free_slots(batch, worker=worker).count() == 3
+    assert giving.free_slots(batch, worker=worker).count() == 3
     worker.standing = "excluded"
-    assert quota.free_slots(batch, worker=worker).count() == 0
+    assert giving.free_slots(batch, worker=worker).count() == 0
 
 
 # -- The watched ------------------------------------------------------------------------------------------------------
