@@ -1,6 +1,7 @@
 """What comes next, and how much is left, is found without a look at each slot, and is what a look at each finds."""
 
 import random
+import re
 from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
@@ -79,3 +80,36 @@ def test_the_last_pages_of_a_batch_are_asked_for_as_the_first_ones_are() -> None
         leased_until=timezone.now() - timedelta(days=1)
     )
     assert giving.n_free(batch, worker=ann) == giving.n_free(batch, worker=make_person()) == 10
+
+
+def plans(batch: Batch, worker: Worker) -> list[str]:
+    """Return what the database says of each statement that looks for the next slot."""
+    with CaptureQueriesContext(connection) as queries:
+        giving.next_free(batch, worker=worker)
+    asked = [row["sql"] for row in queries if row["sql"].startswith('SELECT "surveys_annotationslot"')]
+    is_sqlite = connection.vendor == "sqlite"
+    with connection.cursor() as cursor:
+        if not is_sqlite:  # of a small table PostgreSQL reads all
+            cursor.execute("SET LOCAL enable_seqscan = off")
+        found = []
+        for sql in asked:
+            cursor.execute(f"EXPLAIN {'QUERY PLAN ' if is_sqlite else ''}{sql}".replace("%", "%%"))
+            found.append("\n".join(str(row[-1]) for row in cursor.fetchall()))
+    return found
+
+
+def test_what_nobody_had_is_read_in_the_order_it_is_given_in() -> None:
+    (first,) = plans(make_batch(n_items=9), make_person())
+    assert "annotation_never_given" in first
+    assert "Sort" not in first
+    assert "TEMP B-TREE" not in first
+
+
+def test_what_is_free_again_is_found_by_what_is_not_handed_in() -> None:
+    batch, ann = make_batch(n_items=9), make_person()
+    for _ in range(9):
+        answered(take(batch, ann))
+    _, second = plans(batch, make_person())
+    assert not re.search(r"annotationslot USING (?:COVERING )?INDEX \S+ \(batch_id=", second)
+    assert "annotationslot_batch" not in second
+    assert "annotation_id_once_per_batch" not in second
