@@ -1,0 +1,11 @@
+"""Django's sessions in the database, but for keys that it never gave out."""
+
+from typing import Any
+
+from django.contrib.sessions.backends import db
+
+
+class SessionStore(db.SessionStore):
+    def _validate_session_key(self, key: Any) -> bool:
+        """Whoever sends a cookie writes its escapes, too: of a null byte in it PostgreSQL would make an error."""
+        return super()._validate_session_key(key) and key.isascii() and key.isalnum()
