@@ -6,11 +6,9 @@ from typing import Any
 from django.db import connection, models
 from django.db.models import Expression
 
-# Whole numbers are as wide as they come, so that one that no column holds matches none; texts of any length are one.
 BITS = 63  # and a sign; a cast comes before it, so that PostgreSQL can't read the least number of 64
+# Whole numbers are as wide as they come, so that one that no column holds matches none; texts of any length are one.
 KINDS = {"integer": "bigint", "smallint": "bigint", "varchar": "text"}
-
-
 # What needs no making ready for the database, which takes longer than to send it. Exactly these types: an enum, or a
 # text of a type of its own, is left to its field, and so is None.
 AS_IT_IS: dict[type, type] = {
@@ -72,9 +70,8 @@ class Moment(Hole):
     def ready(self, value: Any) -> Any:
         if value is None or value.tzinfo is None:
             return super().ready(value and value + self.after)
-        return connection.ops.adapt_datetimefield_value(
-            value + self.after
-        )  # all that the field would do with it
+        # All that the field would do with it.
+        return connection.ops.adapt_datetimefield_value(value + self.after)
 
 
 class Column(Hole):

@@ -50,9 +50,8 @@ from surveys.protocols.preferences import BEST, IN_PARTS, WORST, By
 
 NO_PREFERENCE = "no_preference"
 REPEATED_MAX = 240  # characters of a text that is shown once more; whole above
-MOST_VERSIONS = (
-    101  # that a draft may replace: hit.js tells the one it began from and the last hundred it sent
-)
+# That a draft may replace: hit.js tells the one it began from and the last hundred it sent.
+MOST_VERSIONS = 101
 SKIP = "skip"
 UNSEEN = "skip-unseen"  # no name of a question, as none about the item is called "skip"
 # What is wrong where one part of a preference rules out another.
