@@ -18,6 +18,7 @@ TURKLE = ("--peer", str(PEER))
 PROGRAMS: tuple[tuple[str, str, str, str], ...] = (
     ("journey", "--hits 60 1000", "--hits 60 1000 10000 100000 --rounds 5", "--hits 5 --rounds 1"),
     ("clients", "--seconds 10", "--hits 10000", "--hits 5 --seconds 0.2 --clients 2"),
+    ("regulars", "", "--hits 300 --annotations 10000", "--hits 3 --annotations 4"),
     ("served_pages", "--rounds 30", "--rounds 100", "--rounds 2"),
     ("marketplace", "--rounds 30 --sizes 1000 10000", "--sizes 1000 100000", "--rounds 2 --sizes 120"),
     ("sync", "--hits 1000", "", "--hits 20 --looked-at 2 --ticks 1"),

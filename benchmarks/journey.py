@@ -151,11 +151,12 @@ def add_hits(type_id: str, *, up_to: int) -> None:
         )
 
 
-def journey(market: Market, costs: Costs) -> None:
-    """One new worker takes one HIT. Raises SystemExit where a page is not what it should be."""
+def journey(market: Market, costs: Any, *, is_new: bool = True) -> None:
+    """One worker, a new one by default, takes one HIT. Raises SystemExit where a page is not what it should be."""
     from surveys.rehearsal.hit_page import parse, read_last_form
 
-    sign_in(market.worker)
+    if is_new:
+        sign_in(market.worker)
     kind = f"/projects/{market.type_id}/tasks"
     costs.take("list", lambda: market.worker.get("/"))
     costs.take("preview", lambda: market.worker.get(kind))

@@ -110,13 +110,13 @@ def add_items(survey: Any, *, up_to: int) -> None:
         (
             Item(
                 survey=survey,
-                external_id=f"made-{number}",
-                position=n + number,
+                external_id=f"made-{position}",
+                position=position,
                 payload=first.payload,
                 choices=first.choices,
                 gold=first.gold,
             )
-            for number in range(1, up_to - n + 1)
+            for position in range(n + 1, up_to + 1)
         ),
         batch_size=500,
     )

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from annotators.models import Assignment, Worker
 from statements import Hole, Moment, Statement
-from surveys.models import AnnotationSlot, Batch, QuestionnaireItem, Response
+from surveys.models import AnnotationSlot, Batch, Questionnaire, QuestionnaireItem, Response
 from surveys.publishing import pilots
 from surveys.publishing.quota import SUPERSEDED, UNTOUCHED, Status, has_lapsed, without_room
 
@@ -136,6 +136,9 @@ def _how_many() -> QuerySet[Batch, Any]:
     No slot that nobody has is superseded: what is reopened has an assignment.
     """
     of_questionnaire = AnnotationSlot.objects.filter(NEVER_GIVEN)
+    wanting = Questionnaire.objects.filter(
+        Exists(of_questionnaire.filter(questionnaire=OuterRef("pk"))), batch=BATCH
+    )
     seen = Response.objects.filter(
         Exists(of_questionnaire.filter(questionnaire=OuterRef("item__slots__questionnaire"))),
         is_claim=False,
@@ -145,7 +148,7 @@ def _how_many() -> QuerySet[Batch, Any]:
     )
     others = _given_before().exclude(Exists(of_questionnaire.filter(questionnaire=OuterRef("questionnaire"))))
     return Batch.objects.filter(pk=BATCH).values_list(
-        _n_different(NOBODYS, "questionnaire"),
+        _n_different(wanting, "pk"),
         _n_different(seen, "item__slots__questionnaire"),
         _n_different(others, "questionnaire"),
     )
