@@ -265,9 +265,9 @@ def to_draw() -> QuerySet[QuestionnaireItem]:
     """Return the query of `slots_to_draw`, for a statement that asks for more with it."""
     of_item = _counted().filter(item=OuterRef("item"))
     firsts = of_item.annotate(
-        output=F("shown__outputs__0"), choice=F("shown__choices__0"), place=F("shown__place")
+        output=F("shown__outputs__0"), choice=F("shown__choices__0"), stood_at=F("shown__place")
     )
-    return _slots().annotate(shown_before=Tallied(firsts, "output", "choice", "place"))
+    return _slots().annotate(shown_before=Tallied(firsts, "output", "choice", "stood_at"))
 
 
 SLOTS = Statement(_slots)

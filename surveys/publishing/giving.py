@@ -124,9 +124,11 @@ def _given_before() -> QuerySet[AnnotationSlot]:
     return _unseen(again, batch=BATCH, worker=WORKER).order_by(of_kind, "replicate", "number")
 
 
-KINDS = (_never_given, _given_before)
-NEXT = [Statement(lambda kind=kind: kind()[:1]) for kind in KINDS]
-LOCKED_NEXT = [Statement(lambda kind=kind: _locked(kind())[:1]) for kind in KINDS]
+NEXT = [Statement(lambda: _never_given()[:1]), Statement(lambda: _given_before()[:1])]
+LOCKED_NEXT = [
+    Statement(lambda: _locked(_never_given())[:1]),
+    Statement(lambda: _locked(_given_before())[:1]),
+]
 
 
 def _how_many() -> QuerySet[Batch, Any]:
