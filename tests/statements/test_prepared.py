@@ -28,11 +28,17 @@ PURGED = Change(
 
 @pytest.fixture
 def kept() -> Any:
-    """Returns what a connection's server has prepared since, by its words."""
+    """Returns what a connection's server has prepared since to read rows, by its words.
+
+    To write them, any test before may have asked for the first time.
+    """
 
     def ask() -> dict[str, tuple[int, int]]:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements")
+            cursor.execute(
+                "SELECT statement, generic_plans, custom_plans FROM pg_prepared_statements "
+                "WHERE statement NOT LIKE '%INSERT INTO%'"
+            )
             return {words: (generic, custom) for words, generic, custom in cursor if words not in before}
 
     before: dict[str, Any] = {}
