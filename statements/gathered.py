@@ -56,14 +56,21 @@ class Tallied(Subquery):
         super().__init__(rows.order_by().values(*columns).annotate(tally=Count("pk")))
         self.columns = ", ".join([*columns, "tally"])
 
-    def as_sql(self, compiler: Any, connection: Any, template: str | None = None, **context: Any) -> Any:
-        lists = "JSON_GROUP_ARRAY(JSON_ARRAY(%(columns)s))" if template is None else template
-        of_rows = f"(SELECT {lists} FROM (%(subquery)s) AS tallied)"  # noqa: S608 (our own names)
-        return super().as_sql(compiler, connection, of_rows, columns=self.columns, **context)
+    def as_sql(
+        self,
+        compiler: Any,
+        connection: Any,
+        template: str | None = None,
+        *,
+        lists: str = "JSON_GROUP_ARRAY(JSON_ARRAY(%(columns)s))",
+        **context: Any,
+    ) -> Any:
+        template = f"(SELECT {lists} FROM (%(subquery)s) AS tallied)"  # noqa: S608 (our own names)
+        return super().as_sql(compiler, connection, template, columns=self.columns, **context)
 
     def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
         lists = "JSONB_AGG(JSONB_BUILD_ARRAY(%(columns)s))"
-        return self.as_sql(compiler, connection, lists, **context)
+        return self.as_sql(compiler, connection, lists=lists, **context)
 
 
 class Fetched(QuerySet[M]):

@@ -6,7 +6,10 @@ from django.db.models import Func, IntegerField
 
 
 class PlaceIn(Func):
-    """Where, from 0, a text stands in a list of texts: `PlaceIn(list, text)`. None where it is not in it."""
+    """Where, from 0, a text stands in a list of texts: `PlaceIn(list, text)`. None where it is not in it.
+
+    Of a list with numbers in it the databases say different things.
+    """
 
     template = "(SELECT MIN(key) FROM JSON_EACH(%(expressions)s)"
     arg_joiner = ") WHERE value = "

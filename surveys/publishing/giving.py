@@ -1,10 +1,14 @@
-"""Which of the wanted annotations a worker could be given, and which first (ADR 6).
+"""Which of the wanted annotations a worker could be given, and which first (ADR 6). `slots_of_admitted` says it whole.
 
 First those that nobody ever had, then what others began and let go, then what is only claimed; of each the least filled
-first. Left out are questionnaires with an item the worker is known to have seen, by whatever way they came.
+first. What is given again comes later because a draft of it can still be handed in, and costs: a budget may not cover
+it twice, and nobody would get to the places behind it, which are paid for. Left out are questionnaires with an item the
+worker is known to have seen, by whatever way they came, and those that answers came late for.
 
-What comes next is asked for with every page of somebody who came by link, and so is how much is left. Neither looks at
-each slot of the batch: there is an index of those nobody has, and what was given and is not answered are few.
+What comes next is asked for with every page of somebody who came by link, and so is how much is left. The next one is
+found without a look at each slot: there is an index of those nobody has, and what was given and is not handed in is
+little. How much is left takes a look at each questionnaire. Both have to find what a look at each slot finds; where
+answers came late, which is rare, that is what they do.
 """
 
 from collections.abc import Sequence
@@ -23,6 +27,9 @@ from surveys.publishing.quota import SUPERSEDED, UNTOUCHED, Status, has_lapsed, 
 
 # As good as "no assignment" (`given_slot_has_lease`), which SQLite would look for in the index that makes them unique.
 NEVER_GIVEN = Q(leased_until=None)
+BATCH = Hole("batch", Batch._meta.pk)
+WORKER = Hole("worker", Worker._meta.pk)
+HAS_LAPSED = has_lapsed(Moment("now"))
 
 
 def free_slots(batch: Batch, *, worker: Worker, now: datetime | None = None) -> QuerySet[AnnotationSlot]:
@@ -106,14 +113,9 @@ def _unseen(
     return slots.filter(~SUPERSEDED).exclude(Exists(seen))
 
 
-BATCH = Hole("batch", Batch._meta.pk)
-WORKER = Hole("worker", Worker._meta.pk)
-HAS_LAPSED = has_lapsed(Moment("now"))
-NOBODYS = AnnotationSlot.objects.filter(NEVER_GIVEN, batch=BATCH)
-
-
 def _never_given() -> QuerySet[AnnotationSlot]:
-    return _unseen(NOBODYS, batch=BATCH, worker=WORKER).order_by("replicate", "number")
+    nobodys = AnnotationSlot.objects.filter(NEVER_GIVEN, batch=BATCH)
+    return _unseen(nobodys, batch=BATCH, worker=WORKER).order_by("replicate", "number")
 
 
 def _given_before() -> QuerySet[AnnotationSlot]:

@@ -215,7 +215,7 @@ def without_room(batch: Batch) -> list[Questionnaire]:
 
 
 def _with_late(batch: Hole) -> QuerySet[Questionnaire]:
-    """Of a batch's slots few are superseded: they are found by those that reopen them."""
+    # Few slots are superseded. They are found by those that reopen them, which have an index.
     superseded = AnnotationSlot.objects.filter(reopened_as__batch=batch, reopened_as__reopens__isnull=False)
     return Questionnaire.objects.filter(pk__in=_late(superseded).values("questionnaire"))
 

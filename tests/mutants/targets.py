@@ -7,6 +7,7 @@ ROOT = Path(__file__).parents[2]
 # Files of the core by glob, from the project's folder.
 TARGETS = {
     "review": "surveys/review/*.py",
+    "giving": "surveys/publishing/giving.py",
     "quota": "surveys/publishing/quota.py",
     "allocation": "surveys/answering/allocation.py",
     "orders": "surveys/answering/orders.py",
